@@ -1,0 +1,71 @@
+# Everything runs in .venv, which `setup` makes once and again only when the lock changes.
+PYTHON ?= python3
+BIN := .venv/bin
+PROTOS := $(wildcard protos/bailiff/v1/*.proto)
+
+.PHONY: setup setup-dev run test lint format openapi protos conformance test-assets bench lock audit clean
+
+run: setup
+	@$(BIN)/bailiff up $(ARGS)
+
+test: setup-dev
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered $(ARGS)
+
+setup: .venv/.run
+setup-dev: .venv/.dev
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Bailiff needs Python 3.11 or newer: make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+
+.venv/.run: requirements/run.txt pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+.venv/.dev: requirements/dev.txt .venv/.run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+lint: setup-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/buf lint
+
+format: setup-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Generated files are committed; tests fail when they no longer match their source.
+openapi: setup
+	$(BIN)/python -m bailiff.rest.openapi > openapi.json
+
+protos: setup-dev
+	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=service --mypy_out=service \
+		--grpc_python_out=service --mypy_grpc_out=service $(PROTOS)
+
+# The real code's answers: make conformance DIR=folder-of-jsonl-files
+conformance: setup-dev
+	$(BIN)/python -m tests.conformance $(DIR)
+
+# Builds kube-apiserver and its companions once and prints their folder.
+test-assets:
+	@$(PYTHON) tests/build_assets.py
+
+bench: setup-dev
+	$(BIN)/python -m benchmarks $(ARGS)
+
+# Pins every dependency, with hashes, for all supported Python versions and platforms.
+lock: setup-dev
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-header pyproject.toml -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-header pyproject.toml --group dev -o requirements/dev.txt
+
+audit: setup-dev
+	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements/run.txt
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

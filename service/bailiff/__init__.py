@@ -1,0 +1,3 @@
+"""Bailiff: the eviction decision service for Kubernetes."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,51 @@
+"""The decision core: pure functions over frozen values.
+
+Every face (REST, gRPC, CLI) and the worker ask here, so that they cannot disagree. `now` is an
+argument; nothing in this package does I/O, reads a clock, logs, or imports a framework.
+"""
+
+from bailiff.decisions.answer import decide, decide_change, decide_node
+from bailiff.decisions.decision import (
+    Decision,
+    DecisionChange,
+    EventNote,
+    Finding,
+    ObjectReference,
+    TraceStep,
+    Verdict,
+)
+from bailiff.decisions.facts import (
+    MAX_PODS,
+    Facts,
+    FactsError,
+    NodeFacts,
+    Options,
+    TaintChangeFacts,
+    TaintObservation,
+    TaintSelector,
+)
+from bailiff.decisions.node_taints import NodeTaints
+from bailiff.decisions.tolerations import tolerates
+
+__all__ = [
+    "MAX_PODS",
+    "Decision",
+    "DecisionChange",
+    "EventNote",
+    "Facts",
+    "FactsError",
+    "Finding",
+    "NodeFacts",
+    "NodeTaints",
+    "ObjectReference",
+    "Options",
+    "TaintChangeFacts",
+    "TaintObservation",
+    "TaintSelector",
+    "TraceStep",
+    "Verdict",
+    "decide",
+    "decide_change",
+    "decide_node",
+    "tolerates",
+]

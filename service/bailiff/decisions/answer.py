@@ -1,0 +1,150 @@
+"""The question of the product: should this pod be evicted, and when?
+
+Asks every system that the facts reach and answers with the earliest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.decisions.decision import (
+    Decision,
+    DecisionChange,
+    EventNote,
+    Finding,
+    ObjectReference,
+    Verdict,
+)
+from bailiff.decisions.facts import DEFAULT_OPTIONS, Options
+from bailiff.decisions.node_taints import CONDITION, EVENT_REASON, NodeTaints
+from bailiff.kinds import Node
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bailiff.decisions.facts import Facts, NodeFacts, TaintChangeFacts, TaintSelector
+    from bailiff.kinds import Pod, Taint
+
+_NO_TRACE = Options(explain=False)
+
+
+def decide(facts: Facts, now: datetime, defaults: Options = DEFAULT_OPTIONS) -> Decision:
+    """The answer for one pod.
+
+    Args:
+        facts: what the caller knows.
+        now: the clock's instant, used where the facts name none.
+        defaults: used where the facts bring no options.
+
+    Raises:
+        FactsError: the facts reach no system, or are too many.
+    """
+    facts.check()
+    assert facts.node is not None  # noqa: S101 - what check() has just made sure of
+    now = facts.now or now
+    taints = NodeTaints(facts.node, now, facts.first_observed, facts.options or defaults)
+    finding = taints.decide(facts.pod, facts.bound_at)
+    return combine(facts.pod, facts.node.metadata.name, (finding,), now)
+
+
+def decide_node(
+    facts: NodeFacts, now: datetime, defaults: Options = _NO_TRACE
+) -> tuple[Decision, ...]:
+    """The answers for many pods of one node, in their order.
+
+    Args and errors as `decide`; no trace unless the options ask for it.
+    """
+    facts.check()
+    now = facts.now or now
+    taints = NodeTaints(facts.node, now, facts.first_observed, facts.options or defaults)
+    node = facts.node.metadata.name
+    return tuple(combine(pod, node, (taints.decide(pod),), now) for pod in facts.pods)
+
+
+def decide_change(
+    facts: TaintChangeFacts, now: datetime, defaults: Options = _NO_TRACE
+) -> tuple[DecisionChange, ...]:
+    """The pods whose verdict or deadline changes when the node's taints do, in their order.
+
+    Args and errors as `decide`; no trace unless the options ask for it.
+    """
+    facts.check()
+    now = facts.now or now
+    options = facts.options or defaults
+    before = NodeTaints(facts.node, now, facts.first_observed, options)
+    after = NodeTaints(_changed(facts), now, facts.first_observed, options)
+    name = facts.node.metadata.name
+    changes = []
+    for pod in facts.pods:
+        old, new = before.decide(pod), after.decide(pod)
+        if (old.verdict, old.evict_at) != (new.verdict, new.evict_at):
+            changes.append(
+                DecisionChange(
+                    pod=_reference(pod),
+                    before=combine(pod, name, (old,), now),
+                    after=combine(pod, name, (new,), now),
+                )
+            )
+    return tuple(changes)
+
+
+def combine(pod: Pod, node: str, findings: tuple[Finding, ...], now: datetime) -> Decision:
+    """One decision out of what the systems found: the earliest eviction, or the first KEEP."""
+    finding = min(findings, key=_urgency) if len(findings) > 1 else findings[0]
+    evicts = finding.verdict is not Verdict.KEEP
+    return Decision(
+        pod=_reference(pod),
+        node=node,
+        verdict=finding.verdict,
+        evict_at=finding.evict_at,
+        holds_until=finding.holds_until,
+        decided_at=now,
+        decided_by=finding.system if evicts else "",
+        reason=finding.reason,
+        message=finding.message,
+        condition=CONDITION if evicts else None,
+        event=eviction_event(pod, finding) if evicts else None,
+        findings=findings,
+    )
+
+
+def eviction_event(pod: Pod, finding: Finding) -> EventNote:
+    """Upstream's reason and words, and after them the cause."""
+    message = f"Marking for deletion Pod {pod.key}: {finding.message}"
+    return EventNote(type="Normal", reason=EVENT_REASON, message=message)
+
+
+def cancellation_event(pod: Pod, why: str) -> EventNote:
+    """The Event for an eviction that was announced and will not happen."""
+    message = f"Cancelling deletion of Pod {pod.key}: {why}"
+    return EventNote(type="Normal", reason=EVENT_REASON, message=message)
+
+
+def _urgency(finding: Finding) -> tuple[int, float]:
+    order = (Verdict.EVICT_NOW, Verdict.EVICT_AT, Verdict.KEEP).index(finding.verdict)
+    return order, finding.evict_at.timestamp() if finding.evict_at else 0.0
+
+
+def _reference(pod: Pod) -> ObjectReference:
+    meta = pod.metadata
+    return ObjectReference(namespace=meta.namespace, name=meta.name, uid=meta.uid)
+
+
+def _changed(facts: TaintChangeFacts) -> Node:
+    """The node after the change: a taint is replaced by one of the same key and effect."""
+    added = {(taint.key, taint.effect): taint for taint in facts.add_taints}
+    kept = tuple(
+        taint
+        for taint in facts.node.spec.taints
+        if (taint.key, taint.effect) not in added
+        and not any(_selects(selector, taint) for selector in facts.remove_taints)
+    )
+    spec = facts.node.spec
+    return Node(
+        metadata=facts.node.metadata,
+        spec=type(spec)(taints=kept + tuple(added.values())),
+    )
+
+
+def _selects(selector: TaintSelector, taint: Taint) -> bool:
+    return selector.key == taint.key and selector.effect in ("", taint.effect)

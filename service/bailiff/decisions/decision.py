@@ -1,0 +1,125 @@
+"""What an answer is made of, whichever system gives it and whichever face carries it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from bailiff.kinds import Int64, PodCondition, Taint, Time, Toleration
+from bailiff.kinds.meta import Value
+
+
+class Verdict(StrEnum):
+    """Should the pod be evicted, and when?"""
+
+    KEEP = "KEEP"
+    EVICT_NOW = "EVICT_NOW"
+    EVICT_AT = "EVICT_AT"
+
+
+class TraceStep(Value, frozen=True):
+    """One rule that was looked at.
+
+    Attributes:
+        rule: stable code of the rule.
+        outcome: stable code of what it said.
+        message: the same for people.
+        taint: the taint looked at.
+        taint_index: its place in `node.spec.taints`.
+        toleration: the toleration used, the first that matches.
+        toleration_index: its place in `pod.spec.tolerations`.
+        added_at: when the taint counts as added.
+        added_from: where `added_at` comes from: timeAdded, firstObserved, or now where neither
+            is known.
+        deadline: when this taint alone would evict the pod.
+    """
+
+    rule: str
+    outcome: str
+    message: str
+    taint: Taint | None = None
+    taint_index: int | None = None
+    toleration: Toleration | None = None
+    toleration_index: int | None = None
+    added_at: Time | None = None
+    added_from: str = ""
+    deadline: Time | None = None
+
+
+class Finding(Value, frozen=True):
+    """What one system says of a pod.
+
+    Attributes:
+        system: node-taints.
+        verdict: its answer.
+        evict_at: for EVICT_AT the deadline; for EVICT_NOW the instant it fell due, where known.
+        holds_until: the answer may differ from this instant on even if no object changes.
+        reason: stable code.
+        message: the same for people.
+        trace: the rules looked at, in order; empty where the caller asked for none.
+    """
+
+    system: str
+    verdict: Verdict
+    reason: str
+    message: str
+    evict_at: Time | None = None
+    holds_until: Time | None = None
+    trace: tuple[TraceStep, ...] = ()
+
+
+class ObjectReference(Value, frozen=True):
+    """Which object an answer is about."""
+
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class EventNote(Value, frozen=True):
+    """The Event to record with the eviction."""
+
+    type: str
+    reason: str
+    message: str
+
+
+class Decision(Value, frozen=True):
+    """The answer for one pod: the earliest of all systems asked.
+
+    Attributes:
+        pod: whom it concerns.
+        node: the node it was decided for.
+        verdict: KEEP, EVICT_NOW or EVICT_AT.
+        evict_at: for EVICT_AT the deadline; for EVICT_NOW the instant it fell due, where known.
+        holds_until: the answer may differ from this instant on even if no object changes.
+        decided_at: the `now` that was used.
+        decided_by: the system whose answer this is; empty for KEEP.
+        reason: stable code.
+        message: the same for people.
+        grace_period_seconds: to delete with; None leaves the pod its own.
+        condition: the pod condition to write before deleting.
+        event: the Event to record.
+        findings: each system's own answer.
+    """
+
+    pod: ObjectReference
+    node: str
+    verdict: Verdict
+    decided_at: Time
+    reason: str
+    message: str
+    evict_at: Time | None = None
+    holds_until: Time | None = None
+    decided_by: str = ""
+    grace_period_seconds: Int64 | None = None
+    condition: PodCondition | None = None
+    event: EventNote | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+class DecisionChange(Value, frozen=True):
+    """How the answer for one pod changes when its node's taints do."""
+
+    pod: ObjectReference
+    before: Decision
+    after: Decision

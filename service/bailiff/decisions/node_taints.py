@@ -1,0 +1,261 @@
+"""Eviction by node taints (pkg/controller/tainteviction, repaired as the docs tell).
+
+Only NoExecute taints evict. For each of them the first matching toleration counts:
+
+- none: evict now;
+- without seconds: tolerated for ever;
+- with seconds: tolerated until max(taint added, pod bound) + seconds; zero and less: evict now.
+
+The pod's deadline is the earliest of its taints'. Upstream counts from the moment its controller
+happens to look, and never moves a deadline; see docs/differences-from-upstream.md.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from bailiff.decisions.decision import Finding, TraceStep, Verdict
+from bailiff.decisions.facts import DEFAULT_OPTIONS, Options
+from bailiff.decisions.text import describe_taint, describe_time, describe_toleration
+from bailiff.decisions.tolerations import first_tolerating
+from bailiff.kinds import NO_EXECUTE, Node, Pod, PodCondition, Taint, Toleration
+from bailiff.kinds.meta import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bailiff.decisions.facts import TaintObservation
+
+SYSTEM = "node-taints"
+CONTROLLER_NAME = "taint-eviction-controller"
+EVENT_REASON = "TaintManagerEviction"
+CONDITION = PodCondition(
+    type="DisruptionTarget",
+    status="True",
+    reason="DeletionByTaintManager",
+    message="Taint manager: deleting due to NoExecute taint",
+)
+
+# The last instant that RFC 3339 can write. A toleration that ends later ends here: upstream's
+# int64 nanoseconds overflow instead, and then evict at once or never.
+END_OF_TIME = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+
+
+class _AddedTaint(Value, frozen=True):
+    """A NoExecute taint and when it counts as added."""
+
+    taint: Taint
+    index: int
+    added_at: datetime
+    added_from: str
+
+
+class _Tolerated(Value, frozen=True):
+    """What one taint means for one list of tolerations."""
+
+    added: _AddedTaint
+    toleration: Toleration | None
+    toleration_index: int | None
+
+    @property
+    def seconds(self) -> int | None:
+        """How long it is tolerated; None for ever, 0 not at all."""
+        if self.toleration is None:
+            return 0
+        seconds = self.toleration.toleration_seconds
+        return seconds if seconds is None else max(0, seconds)
+
+    def deadline(self, bound_at: datetime | None) -> datetime | None:
+        """When it evicts; None never. Of no meaning where `seconds` is 0."""
+        if self.seconds is None:
+            return None
+        start = self.added.added_at
+        if bound_at is not None and bound_at > start:
+            start = bound_at
+        try:
+            return min(start + timedelta(seconds=self.seconds), END_OF_TIME)
+        except OverflowError:
+            return END_OF_TIME
+
+
+class NodeTaints:
+    """The taints of one node at one instant, ready to be asked about many pods.
+
+    Pods of one cluster share a handful of toleration lists, so the matching is done once per
+    list; and pods that were bound before the taints came share the whole finding. That is what
+    keeps a decision at the cost of two dictionary look-ups.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        now: datetime,
+        first_observed: Iterable[TaintObservation] = (),
+        options: Options = DEFAULT_OPTIONS,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            node: the node.
+            now: the instant to decide for, with time zone.
+            first_observed: when taints without timeAdded were first seen.
+            options: see there.
+        """
+        self._node = node.metadata.name
+        self._now = now
+        self._options = options
+        seen = {(o.key, o.value, o.effect): o.time for o in first_observed}
+        self._taints = tuple(
+            _added(taint, index, seen.get((taint.key, taint.value, taint.effect)), now)
+            for index, taint in enumerate(node.spec.taints)
+            if taint.effect == NO_EXECUTE
+        )
+        self._first_added = min((t.added_at for t in self._taints), default=now)
+        self._matched: dict[tuple[Toleration, ...], tuple[_Tolerated, ...]] = {}
+        self._shared: dict[tuple[Toleration, ...], Finding] = {}
+
+    def decide(self, pod: Pod, bound_at: datetime | None = None) -> Finding:
+        """The answer for one pod.
+
+        Args:
+            pod: the pod; one without `spec.nodeName` is taken as bound now.
+            bound_at: when it was bound; None reads it from the pod.
+        """
+        exempt = self._exempt(pod)
+        if exempt is not None:
+            return exempt
+        if not pod.spec.node_name:
+            bound_at = self._now
+        elif bound_at is None:
+            bound_at = pod.bound_at
+        tolerations = pod.spec.tolerations
+        if bound_at is not None and bound_at > self._first_added:
+            return self._judge(self._match(tolerations), bound_at)
+        finding = self._shared.get(tolerations)
+        if finding is None:
+            finding = self._judge(self._match(tolerations), None)
+            self._shared[tolerations] = finding
+        return finding
+
+    def _exempt(self, pod: Pod) -> Finding | None:
+        if pod.spec.node_name and pod.spec.node_name != self._node:
+            return _keep("PodOnOtherNode", f"the pod runs on node {pod.spec.node_name}")
+        if self._options.evict_ended_pods:
+            return None
+        if pod.metadata.deletion_timestamp is not None:
+            return _keep("PodTerminating", "the pod is being deleted already")
+        if pod.is_finished:
+            return _keep("PodFinished", f"the pod has ended: {pod.status.phase}")
+        return None
+
+    def _match(self, tolerations: tuple[Toleration, ...]) -> tuple[_Tolerated, ...]:
+        matched = self._matched.get(tolerations)
+        if matched is None:
+            matched = tuple(self._tolerated(added, tolerations) for added in self._taints)
+            self._matched[tolerations] = matched
+        return matched
+
+    def _tolerated(self, added: _AddedTaint, tolerations: tuple[Toleration, ...]) -> _Tolerated:
+        used = first_tolerating(
+            tolerations, added.taint, comparison_operators=self._options.comparison_operators
+        )
+        index, toleration = used or (None, None)
+        return _Tolerated(added=added, toleration=toleration, toleration_index=index)
+
+    def _judge(self, matched: tuple[_Tolerated, ...], bound_at: datetime | None) -> Finding:
+        trace = _trace(matched, bound_at) if self._options.explain else ()
+        if not matched:
+            return _keep("NoTaint", "the node has no NoExecute taint", trace)
+        untolerated = next((t for t in matched if t.seconds == 0), None)
+        if untolerated is not None:
+            return _evict_now(untolerated, None, trace)
+        timed = [(end, t) for t in matched if (end := t.deadline(bound_at)) is not None]
+        if not timed:
+            return _keep("ToleratedForever", "every NoExecute taint is tolerated for ever", trace)
+        deadline, cause = min(timed, key=lambda entry: entry[0])
+        if deadline <= self._now:
+            return _evict_now(cause, deadline, trace)
+        return _evict_at(cause, deadline, trace)
+
+
+def _added(taint: Taint, index: int, observed: datetime | None, now: datetime) -> _AddedTaint:
+    if taint.time_added is not None:
+        at, source = taint.time_added, "timeAdded"
+    elif observed is not None:
+        at, source = observed, "firstObserved"
+    else:
+        at, source = now, "now"
+    return _AddedTaint(taint=taint, index=index, added_at=at, added_from=source)
+
+
+def _keep(reason: str, message: str, trace: tuple[TraceStep, ...] | None = None) -> Finding:
+    if trace is None:
+        trace = (TraceStep(rule="Pod", outcome=reason, message=message),)
+    return Finding(system=SYSTEM, verdict=Verdict.KEEP, reason=reason, message=message, trace=trace)
+
+
+def _evict_now(
+    cause: _Tolerated, deadline: datetime | None, trace: tuple[TraceStep, ...]
+) -> Finding:
+    reason = "TaintNotTolerated" if cause.toleration is None else "TolerationExpired"
+    message = _describe(cause)
+    if deadline is not None:
+        message += f", until {describe_time(deadline)}"
+    return Finding(
+        system=SYSTEM,
+        verdict=Verdict.EVICT_NOW,
+        reason=reason,
+        message=message,
+        evict_at=deadline,
+        trace=trace,
+    )
+
+
+def _evict_at(cause: _Tolerated, deadline: datetime, trace: tuple[TraceStep, ...]) -> Finding:
+    return Finding(
+        system=SYSTEM,
+        verdict=Verdict.EVICT_AT,
+        reason="ToleratedUntil",
+        message=f"{_describe(cause)}, until {describe_time(deadline)}",
+        evict_at=deadline,
+        holds_until=deadline,
+        trace=trace,
+    )
+
+
+def _describe(tolerated: _Tolerated) -> str:
+    text = f"taint {describe_taint(tolerated.added.taint)} is "
+    if tolerated.toleration is None:
+        return text + "not tolerated"
+    return text + f"tolerated by {describe_toleration(tolerated.toleration)}"
+
+
+def _trace(matched: tuple[_Tolerated, ...], bound_at: datetime | None) -> tuple[TraceStep, ...]:
+    if not matched:
+        message = "the node has no NoExecute taint"
+        return (TraceStep(rule="NoExecuteTaint", outcome="NoTaint", message=message),)
+    return tuple(_step(tolerated, bound_at) for tolerated in matched)
+
+
+def _step(tolerated: _Tolerated, bound_at: datetime | None) -> TraceStep:
+    added = tolerated.added
+    seconds = tolerated.seconds
+    if tolerated.toleration is None:
+        outcome = "NotTolerated"
+    elif seconds is None:
+        outcome = "ToleratedForever"
+    else:
+        outcome = "ToleratedForSeconds" if seconds else "ToleratedForNoTime"
+    return TraceStep(
+        rule="NoExecuteTaint",
+        outcome=outcome,
+        message=_describe(tolerated),
+        taint=added.taint,
+        taint_index=added.index,
+        toleration=tolerated.toleration,
+        toleration_index=tolerated.toleration_index,
+        added_at=added.added_at,
+        added_from=added.added_from,
+        deadline=tolerated.deadline(bound_at) if seconds else None,
+    )

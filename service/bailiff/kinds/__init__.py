@@ -1,0 +1,34 @@
+"""Kubernetes objects as slim frozen values: only the fields that a rule reads.
+
+Every value decodes straight from the JSON that the Kubernetes API writes (`decode`), and the
+same types are filled from protobuf by the gRPC face, so that a rule sees one type whatever way
+the facts came in. Unknown fields are skipped; a JSON null counts as an absent field, as it does
+for the API server.
+"""
+
+from bailiff.kinds.decoding import DecodeError, decode, decode_yaml_value
+from bailiff.kinds.meta import INT64_MAX, INT64_MIN, Int64, ObjectMeta, OwnerReference, Time
+from bailiff.kinds.node import Node, NodeSpec
+from bailiff.kinds.pod import Pod, PodCondition, PodSpec, PodStatus
+from bailiff.kinds.taint import NO_EXECUTE, Taint, Toleration
+
+__all__ = [
+    "INT64_MAX",
+    "INT64_MIN",
+    "NO_EXECUTE",
+    "DecodeError",
+    "Int64",
+    "Node",
+    "NodeSpec",
+    "ObjectMeta",
+    "OwnerReference",
+    "Pod",
+    "PodCondition",
+    "PodSpec",
+    "PodStatus",
+    "Taint",
+    "Time",
+    "Toleration",
+    "decode",
+    "decode_yaml_value",
+]

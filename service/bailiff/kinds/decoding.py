@@ -1,0 +1,104 @@
+"""From JSON bytes to values, and one kind of error when that cannot be done."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+# How deep a body may nest before it is refused. Kubernetes' own objects stay below 30.
+MAX_DEPTH = 100
+
+
+class DecodeError(ValueError):
+    """The input is not what it should be.
+
+    Attributes:
+        path: where, as `$.pod.spec.tolerations[0].tolerationSeconds`; `$` for the whole.
+        reason: what was found and what is allowed.
+        malformed: True if the input is no JSON at all.
+    """
+
+    def __init__(self, reason: str, path: str = "$", *, malformed: bool = False) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.reason = reason
+        self.path = path
+        self.malformed = malformed
+
+
+def decode(data: bytes, kind: type[T]) -> T:
+    """Decode one JSON value.
+
+    Args:
+        data: UTF-8 JSON.
+        kind: the type to fill.
+
+    Raises:
+        DecodeError: malformed JSON, a wrong type, or deeper than MAX_DEPTH.
+    """
+    try:
+        return _decoder(kind)(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # Either the input is wrong, or it holds a null where Go's JSON would have skipped it:
+        # the slow path tells. Only callers that send nulls pay for it.
+        return _decode_with_nulls(data, kind)
+
+
+def decode_yaml_value(value: object, kind: type[T]) -> T:
+    """Fill a type from what a YAML or JSON parser returned.
+
+    Raises:
+        DecodeError: a wrong type, or deeper than MAX_DEPTH.
+    """
+    try:
+        return msgspec.convert(_without_nulls(value), kind)
+    except msgspec.ValidationError as error:
+        raise _from_validation(error) from error
+
+
+def _decode_with_nulls(data: bytes, kind: type[T]) -> T:
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DecodeError(str(error), malformed=True) from error
+    except RecursionError as error:
+        raise DecodeError(f"nested deeper than {MAX_DEPTH} levels", malformed=True) from error
+    return decode_yaml_value(value, kind)
+
+
+def _without_nulls(value: object, depth: int = 0) -> object:
+    if depth > MAX_DEPTH:
+        raise DecodeError(f"nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, dict):
+        return {k: _without_nulls(v, depth + 1) for k, v in value.items() if v is not None}
+    if isinstance(value, list):
+        # A null in a list is an item: Go decodes it to the zero value, we to an empty object.
+        return [{} if item is None else _without_nulls(item, depth + 1) for item in value]
+    return value
+
+
+_PLACE = re.compile(r"^(?P<reason>.*) - at `(?:key in )?(?P<path>\$[^`]*)`$", re.DOTALL)
+
+
+def _from_validation(error: msgspec.ValidationError) -> DecodeError:
+    text = str(error)
+    place = _PLACE.match(text)
+    if place is None:
+        return DecodeError(text)
+    return DecodeError(place["reason"], place["path"])
+
+
+_DECODERS: dict[object, Callable[[bytes], Any]] = {}
+
+
+def _decoder(kind: type[T]) -> Callable[[bytes], T]:
+    found = _DECODERS.get(kind)
+    if found is None:
+        found = _DECODERS[kind] = msgspec.json.Decoder(kind).decode
+    return found

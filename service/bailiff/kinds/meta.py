@@ -1,0 +1,49 @@
+"""What every Kubernetes object carries (k8s.io/apimachinery/pkg/apis/meta/v1/types.go)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+INT64_MIN = -(2**63)
+INT64_MAX = 2**63 - 1
+
+# A Go int64. JSON knows no bound, Kubernetes does.
+Int64 = Annotated[int, Meta(ge=INT64_MIN, le=INT64_MAX)]
+
+# metav1.Time and metav1.MicroTime: RFC 3339 with an offset, always.
+Time = Annotated[datetime, Meta(tz=True)]
+
+
+class Value(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
+    """The base of all kinds.
+
+    Frozen values that hold only other frozen values cannot form a cycle, so the garbage
+    collector need not track them (gc=False): with 150,000 pods mirrored that is the difference
+    between pauses and none.
+    """
+
+
+class OwnerReference(Value, frozen=True):
+    """The owner of an object; at most one owner has `controller` set."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool = False
+
+
+class ObjectMeta(Value, frozen=True):
+    """The identity of an object. `uid` tells it from a later one of the same name."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: Int64 = 0
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
+    owner_references: tuple[OwnerReference, ...] = ()

@@ -1,0 +1,76 @@
+"""Pods (k8s.io/api/core/v1/types.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.kinds.meta import Int64, ObjectMeta, Time, Value
+from bailiff.kinds.taint import Toleration
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+_FINISHED_PHASES = frozenset({"Succeeded", "Failed"})
+
+
+class PodSpec(Value, frozen=True):
+    """Where a pod runs and what it tolerates."""
+
+    node_name: str = ""
+    tolerations: tuple[Toleration, ...] = ()
+
+
+class PodCondition(Value, frozen=True):
+    """One entry of `status.conditions`."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    observed_generation: Int64 = 0
+    last_transition_time: Time | None = None
+
+
+class PodStatus(Value, frozen=True):
+    """How far a pod has come."""
+
+    phase: str = ""
+    conditions: tuple[PodCondition, ...] = ()
+
+
+class Pod(Value, frozen=True):
+    """A pod."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def key(self) -> str:
+        """NAMESPACE/NAME, as people and upstream's events write it."""
+        return f"{self.metadata.namespace}/{self.metadata.name}"
+
+    @property
+    def is_terminating(self) -> bool:
+        """Somebody has deleted it already; its grace period is running."""
+        return self.metadata.deletion_timestamp is not None
+
+    @property
+    def is_finished(self) -> bool:
+        """All its containers have ended for good."""
+        return self.status.phase in _FINISHED_PHASES
+
+    @property
+    def bound_at(self) -> datetime | None:
+        """When the pod came to its node, as far as the object tells.
+
+        The API server sets PodScheduled with the binding (pkg/registry/core/pod/storage). A pod
+        that was created with `spec.nodeName` has been bound since its creation. None: not bound,
+        or not known.
+        """
+        if not self.spec.node_name:
+            return None
+        for condition in self.status.conditions:
+            if condition.type == "PodScheduled" and condition.status == "True":
+                return condition.last_transition_time or self.metadata.creation_timestamp
+        return self.metadata.creation_timestamp

@@ -1,0 +1,70 @@
+"""For each file of cases: the question put to our core, answered in the file's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from bailiff.decisions import Finding, NodeTaints, Options, Verdict, tolerates
+from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+
+Json = dict[str, Any]
+
+# Any instant will do: none of these cases depends on the date.
+NOW = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def answer_tolerates(case: Json) -> Json:
+    return {
+        "tolerates": tolerates(
+            msgspec.convert(case["toleration"], Toleration),
+            msgspec.convert(case["taint"], Taint),
+            comparison_operators=case["comparisonOperators"],
+        )
+    }
+
+
+def answer_node_taint(case: Json) -> Json:
+    taints = tuple(msgspec.convert(case["taints"], list[Taint]))
+    tolerations = tuple(msgspec.convert(case["tolerations"], list[Toleration]))
+    node = Node(metadata=ObjectMeta(name="n"), spec=NodeSpec(taints=taints))
+    options = Options(comparison_operators=case["comparisonOperators"])
+    finding = NodeTaints(node, NOW, (), options).decide(
+        Pod(spec=PodSpec(node_name="n", tolerations=tolerations))
+    )
+    steps = [step for step in finding.trace if step.taint is not None]
+    all_tolerated = all(step.toleration is not None for step in steps)
+    used = [s.toleration for s in steps if s.toleration is not None] if all_tolerated else []
+    return {
+        "noExecuteTaints": [step.taint_index for step in steps],
+        "allTolerated": all_tolerated,
+        "usedTolerations": msgspec.to_builtins(used),
+        "minTolerationSeconds": _min_seconds(finding, used),
+        "action": _action(finding),
+    }
+
+
+def _action(finding: Finding) -> str:
+    if finding.reason == "NoTaint":
+        return "none"
+    return {
+        Verdict.KEEP: "keep",
+        Verdict.EVICT_NOW: "evict_now",
+        Verdict.EVICT_AT: "evict_after",
+    }[finding.verdict]
+
+
+def _min_seconds(finding: Finding, used: list[Toleration]) -> int:
+    """-1 for ever, 0 where nothing is used or the pod goes now."""
+    if not used or finding.verdict is Verdict.EVICT_NOW:
+        return 0
+    seconds = [t.toleration_seconds for t in used if t.toleration_seconds is not None]
+    return min(seconds, default=-1)
+
+
+SYSTEMS: dict[str, Callable[[Json], Json]] = {
+    "tolerates": answer_tolerates,
+    "node_taint": answer_node_taint,
+}
