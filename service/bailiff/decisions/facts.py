@@ -149,5 +149,5 @@ def _check_count(comparisons: int) -> None:
     if comparisons > MAX_COMPARISONS:
         raise FactsError(
             "$.node.spec.taints",
-            f"would need {comparisons} comparisons of taints, at most {MAX_COMPARISONS} are allowed",
+            f"needs {comparisons} comparisons of taints, at most {MAX_COMPARISONS} are allowed",
         )

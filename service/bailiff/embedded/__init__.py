@@ -1,0 +1,1 @@
+"""An in-memory Kubernetes API, good enough for kubectl and for the worker."""

@@ -1,0 +1,1 @@
+"""The worker: mirrors the cluster, asks the core, holds the timed queue, evicts."""
