@@ -4,8 +4,15 @@ Every face (REST, gRPC, CLI) and the worker ask here, so that they cannot disagr
 argument; nothing in this package does I/O, reads a clock, logs, or imports a framework.
 """
 
-from bailiff.decisions.answer import decide, decide_change, decide_node
+from bailiff.decisions.answer import (
+    decide,
+    decide_change,
+    decide_node,
+    decide_without_node,
+    summarize,
+)
 from bailiff.decisions.decision import (
+    ChangeSummary,
     Decision,
     DecisionChange,
     EventNote,
@@ -29,6 +36,7 @@ from bailiff.decisions.tolerations import tolerates
 
 __all__ = [
     "MAX_PODS",
+    "ChangeSummary",
     "Decision",
     "DecisionChange",
     "EventNote",
@@ -47,5 +55,7 @@ __all__ = [
     "decide",
     "decide_change",
     "decide_node",
+    "decide_without_node",
+    "summarize",
     "tolerates",
 ]

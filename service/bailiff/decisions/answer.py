@@ -5,9 +5,11 @@ Asks every system that the facts reach and answers with the earliest.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.decision import (
+    ChangeSummary,
     Decision,
     DecisionChange,
     EventNote,
@@ -16,10 +18,12 @@ from bailiff.decisions.decision import (
     Verdict,
 )
 from bailiff.decisions.facts import DEFAULT_OPTIONS, Options
-from bailiff.decisions.node_taints import CONDITION, EVENT_REASON, NodeTaints
+from bailiff.decisions.instants import in_utc
+from bailiff.decisions.node_taints import CONDITION, EVENT_REASON, NodeTaints, keep_without_node
 from bailiff.kinds import Node
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from bailiff.decisions.facts import Facts, NodeFacts, TaintChangeFacts, TaintSelector
@@ -41,10 +45,19 @@ def decide(facts: Facts, now: datetime, defaults: Options = DEFAULT_OPTIONS) -> 
     """
     facts.check()
     assert facts.node is not None  # noqa: S101 - what check() has just made sure of
-    now = facts.now or now
+    now = in_utc(facts.now or now)
     taints = NodeTaints(facts.node, now, facts.first_observed, facts.options or defaults)
     finding = taints.decide(facts.pod, facts.bound_at)
     return combine(facts.pod, facts.node.metadata.name, (finding,), now)
+
+
+def decide_without_node(pod: Pod, now: datetime) -> Decision:
+    """The answer for a pod of a real cluster whose node does not exist there.
+
+    A pod that is not bound has no node yet, and no taint evicts it. The pods of a node that was
+    deleted are pod garbage collection's (pkg/controller/podgc).
+    """
+    return combine(pod, pod.spec.node_name, (keep_without_node(pod),), in_utc(now))
 
 
 def decide_node(
@@ -55,7 +68,7 @@ def decide_node(
     Args and errors as `decide`; no trace unless the options ask for it.
     """
     facts.check()
-    now = facts.now or now
+    now = in_utc(facts.now or now)
     taints = NodeTaints(facts.node, now, facts.first_observed, facts.options or defaults)
     node = facts.node.metadata.name
     return tuple(combine(pod, node, (taints.decide(pod),), now) for pod in facts.pods)
@@ -69,7 +82,7 @@ def decide_change(
     Args and errors as `decide`; no trace unless the options ask for it.
     """
     facts.check()
-    now = facts.now or now
+    now = in_utc(facts.now or now)
     options = facts.options or defaults
     before = NodeTaints(facts.node, now, facts.first_observed, options)
     after = NodeTaints(_changed(facts), now, facts.first_observed, options)
@@ -86,6 +99,16 @@ def decide_change(
                 )
             )
     return tuple(changes)
+
+
+def summarize(changes: Iterable[DecisionChange]) -> ChangeSummary:
+    """How many of the changed pods would then go at once, go later, and stay."""
+    counts = Counter(change.after.verdict for change in changes)
+    return ChangeSummary(
+        evict_now=counts[Verdict.EVICT_NOW],
+        evict_at=counts[Verdict.EVICT_AT],
+        keep=counts[Verdict.KEEP],
+    )
 
 
 def combine(pod: Pod, node: str, findings: tuple[Finding, ...], now: datetime) -> Decision:

@@ -123,3 +123,17 @@ class DecisionChange(Value, frozen=True):
     pod: ObjectReference
     before: Decision
     after: Decision
+
+
+class ChangeSummary(Value, frozen=True):
+    """Where the pods go whose answer changes, counted by the answer after the change.
+
+    Attributes:
+        evict_now: pods that would then be evicted at once.
+        evict_at: pods that would then be evicted at a later instant.
+        keep: pods that would then stay.
+    """
+
+    evict_now: int
+    evict_at: int
+    keep: int

@@ -12,11 +12,12 @@ happens to look, and never moves a deadline; see docs/differences-from-upstream.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.decision import Finding, TraceStep, Verdict
 from bailiff.decisions.facts import DEFAULT_OPTIONS, Options
+from bailiff.decisions.instants import in_utc, later
 from bailiff.decisions.text import describe_taint, describe_time, describe_toleration
 from bailiff.decisions.tolerations import first_tolerating
 from bailiff.kinds import NO_EXECUTE, Node, Pod, PodCondition, Taint, Toleration
@@ -36,10 +37,6 @@ CONDITION = PodCondition(
     reason="DeletionByTaintManager",
     message="Taint manager: deleting due to NoExecute taint",
 )
-
-# The last instant that RFC 3339 can write. A toleration that ends later ends here: upstream's
-# int64 nanoseconds overflow instead, and then evict at once or never.
-END_OF_TIME = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
 
 class _AddedTaint(Value, frozen=True):
@@ -73,10 +70,7 @@ class _Tolerated(Value, frozen=True):
         start = self.added.added_at
         if bound_at is not None and bound_at > start:
             start = bound_at
-        try:
-            return min(start + timedelta(seconds=self.seconds), END_OF_TIME)
-        except OverflowError:
-            return END_OF_TIME
+        return later(start, self.seconds)
 
 
 class NodeTaints:
@@ -179,6 +173,14 @@ class NodeTaints:
         return _evict_at(cause, deadline, trace)
 
 
+def keep_without_node(pod: Pod) -> Finding:
+    """What is said of a pod whose node does not exist; see decide_without_node."""
+    if not pod.spec.node_name:
+        return _keep("PodNotBound", "the pod is bound to no node yet, no taint reaches it")
+    why = f"node {pod.spec.node_name} does not exist, pod garbage collection deletes the pod"
+    return _keep("NodeGone", why)
+
+
 def _added(taint: Taint, index: int, observed: datetime | None, now: datetime) -> _AddedTaint:
     if taint.time_added is not None:
         at, source = taint.time_added, "timeAdded"
@@ -186,7 +188,7 @@ def _added(taint: Taint, index: int, observed: datetime | None, now: datetime) -
         at, source = observed, "firstObserved"
     else:
         at, source = now, "now"
-    return _AddedTaint(taint=taint, index=index, added_at=at, added_from=source)
+    return _AddedTaint(taint=taint, index=index, added_at=in_utc(at), added_from=source)
 
 
 def _keep(reason: str, message: str, trace: tuple[TraceStep, ...] | None = None) -> Finding:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC
 from typing import TYPE_CHECKING
+
+from bailiff.decisions.instants import in_utc
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -33,4 +34,4 @@ def describe_toleration(toleration: Toleration) -> str:
 
 def describe_time(instant: datetime) -> str:
     """RFC 3339 in UTC; fractions only where there are any."""
-    return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return in_utc(instant).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,61 @@
+"""Whatever instants a caller names, the answer's are in UTC and can be written."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+from bailiff.decisions import Facts, decide
+from bailiff.decisions.instants import END_OF_TIME, START_OF_TIME, in_utc, later
+from bailiff.kinds import decode
+from hypothesis import given
+from hypothesis import strategies as st
+
+ANSWERED = ("evictAt", "holdsUntil", "decidedAt", "addedAt", "deadline")
+OFFSETS = st.integers(-23 * 60, 23 * 60).map(
+    lambda m: f"{'-' if m < 0 else '+'}{abs(m) // 60:02}:{abs(m) % 60:02}"
+)
+INSTANTS = st.builds(
+    lambda at, offset: at.isoformat() + offset,
+    st.one_of(st.datetimes(), st.sampled_from([datetime.min, datetime.max])),  # noqa: DTZ901 - made aware by the offset
+    OFFSETS,
+)
+
+
+def ask(added: str, now: str, seconds: int) -> dict[str, Any]:
+    toleration = {"operator": "Exists", "tolerationSeconds": seconds}
+    taint = {"key": "k", "effect": "NoExecute", "timeAdded": added}
+    body = {
+        "pod": {"spec": {"tolerations": [toleration]}},
+        "node": {"spec": {"taints": [taint]}},
+        "now": now,
+    }
+    decision = decide(decode(msgspec.json.encode(body), Facts), datetime.now(UTC))
+    answer: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(decision))
+    return answer
+
+
+@given(INSTANTS, INSTANTS, st.integers(-(2**63), 2**63 - 1))
+def test_every_instant_is_answered_in_utc(added: str, now: str, seconds: int) -> None:
+    answer = ask(added, now, seconds)
+    step = answer["findings"][0]["trace"][0]
+    told = [part[name] for part in (answer, step) for name in ANSWERED if name in part]
+    assert told
+    assert all(instant.endswith("Z") for instant in told)
+
+
+@pytest.mark.parametrize(
+    ("written", "instant"),
+    [
+        ("2020-01-01T00:00:00+02:00", datetime(2019, 12, 31, 22, tzinfo=UTC)),
+        ("0001-01-01T00:00:00+10:00", START_OF_TIME),
+        ("9999-12-31T23:59:59-10:00", END_OF_TIME),
+    ],
+)
+def test_in_utc(written: str, instant: datetime) -> None:
+    assert in_utc(datetime.fromisoformat(written)) == instant
+
+
+def test_later_ends_with_time() -> None:
+    assert later(START_OF_TIME, 5) == datetime(1, 1, 1, 0, 0, 5, tzinfo=UTC)
+    assert later(START_OF_TIME, 2**63 - 1) == END_OF_TIME
