@@ -5,10 +5,12 @@ argument; nothing in this package does I/O, reads a clock, logs, or imports a fr
 """
 
 from bailiff.decisions.answer import (
+    cancellation_event,
     decide,
     decide_change,
     decide_node,
     decide_without_node,
+    eviction_event,
     summarize,
 )
 from bailiff.decisions.decision import (
@@ -52,10 +54,12 @@ __all__ = [
     "TaintSelector",
     "TraceStep",
     "Verdict",
+    "cancellation_event",
     "decide",
     "decide_change",
     "decide_node",
     "decide_without_node",
+    "eviction_event",
     "summarize",
     "tolerates",
 ]

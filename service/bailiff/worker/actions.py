@@ -1,0 +1,116 @@
+"""What the worker does to the cluster: three requests, each guarded by the pod's UID."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bailiff.cluster import EVENTS, PODS, Cluster, PatchType
+from bailiff.decisions.text import describe_time
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bailiff.decisions import EventNote
+    from bailiff.kinds import Pod, PodCondition
+
+COMPONENT = "taint-eviction-controller"
+
+
+class PodActions(Protocol):
+    """The port; all raise ClusterError."""
+
+    async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
+        """Write a status condition; returns the pod as the server has it then."""
+        ...
+
+    async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
+        """Delete the pod of this UID; None leaves it its own grace period."""
+        ...
+
+    async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
+        """Create an Event about the pod."""
+        ...
+
+
+class ClusterPodActions:
+    """The actions on a real API server."""
+
+    def __init__(self, cluster: Cluster, instance: str) -> None:
+        """Act.
+
+        Args:
+            cluster: where.
+            instance: who reports Events, as `reportingInstance`.
+        """
+        self._cluster = cluster
+        self._instance = instance
+
+    async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
+        """See PodActions. A wrong UID in the patch is answered with a conflict."""
+        meta = pod.metadata
+        body = {
+            "metadata": {"uid": meta.uid},
+            "status": {"conditions": [_condition_body(pod, condition, now)]},
+        }
+        return await self._cluster.patch(
+            PODS,
+            meta.name,
+            meta.namespace,
+            body,
+            patch_type=PatchType.STRATEGIC,
+            subresource="status",
+        )
+
+    async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
+        """See PodActions."""
+        meta = pod.metadata
+        await self._cluster.delete(
+            PODS, meta.name, meta.namespace, uid=meta.uid, grace_period_seconds=grace_period_seconds
+        )
+
+    async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
+        """See PodActions."""
+        body = _event_body(pod, note, now, self._instance)
+        await self._cluster.create(EVENTS, body, pod.metadata.namespace)
+
+
+def _condition_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[str, Any]:
+    return {
+        "type": condition.type,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+        "lastTransitionTime": describe_time(now.replace(microsecond=0)),
+        "observedGeneration": pod.metadata.generation,
+    }
+
+
+def _event_body(pod: Pod, note: EventNote, now: datetime, instance: str) -> dict[str, Any]:
+    meta = pod.metadata
+    at = describe_time(now.replace(microsecond=0))
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        # An object name may have 253 characters, the suffix takes 17.
+        "metadata": {
+            "name": f"{meta.name[:236]}.{secrets.token_hex(8)}",
+            "namespace": meta.namespace,
+        },
+        "involvedObject": {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "namespace": meta.namespace,
+            "name": meta.name,
+            "uid": meta.uid,
+        },
+        "type": note.type,
+        "reason": note.reason,
+        "message": note.message[:1024],
+        "source": {"component": COMPONENT},
+        "reportingComponent": COMPONENT,
+        "reportingInstance": instance,
+        "firstTimestamp": at,
+        "lastTimestamp": at,
+        "count": 1,
+    }

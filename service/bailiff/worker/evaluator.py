@@ -1,0 +1,184 @@
+"""From changes of the mirror to timers: who is to go, and when.
+
+Changes only leave a mark; one task works the marks off, node marks before pod marks, so that a
+burst of events costs one evaluation and one node is never handled twice at a time. Everything is
+level-based: an evaluation looks at what is, not at what changed, so a missed or repeated event
+does no harm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeVar
+
+from bailiff.decisions import NodeTaints, TaintObservation, Verdict
+from bailiff.kinds import NO_EXECUTE
+from bailiff.worker.mirror import Mirror, PodKey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from bailiff.clock import Clock
+    from bailiff.decisions import Finding, Options
+    from bailiff.kinds import Node, Pod
+    from bailiff.worker.pending import PendingEvictions
+
+K = TypeVar("K")
+
+# Findings of pods that leave anyway: no timer is needed, and none was cancelled by a change of
+# taints or tolerations, so no "Cancelling deletion" is due.
+_LEAVING = frozenset({"PodTerminating", "PodFinished"})
+
+
+class Observations:
+    """When taints that carry no timeAdded were first seen, by node."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, dict[tuple[str, str, str], TaintObservation]] = {}
+
+    def of(self, node: Node, now: datetime) -> tuple[TaintObservation, ...]:
+        """Those of the node's present taints; new ones count from now, gone ones are forgotten."""
+        name = node.metadata.name
+        known = self._first.get(name, {})
+        present = {}
+        for taint in node.spec.taints:
+            if taint.effect == NO_EXECUTE and taint.time_added is None:
+                identity = (taint.key, taint.value, taint.effect)
+                present[identity] = known.get(identity) or TaintObservation(
+                    key=taint.key, value=taint.value, effect=taint.effect, time=now
+                )
+        if present:
+            self._first[name] = present
+        else:
+            self._first.pop(name, None)
+        return tuple(present.values())
+
+    def forget(self, node: str) -> None:
+        """The node is no more."""
+        self._first.pop(node, None)
+
+
+class Evaluator:
+    """Keeps the pending evictions in step with the mirror."""
+
+    def __init__(
+        self,
+        pending: PendingEvictions,
+        clock: Clock,
+        options: Options,
+        on_cancelled: Callable[[Pod, str], None],
+    ) -> None:
+        """Start idle.
+
+        Args:
+            pending: the table to keep.
+            clock: for `now`.
+            options: of the decisions.
+            on_cancelled: told of each timer that was cancelled though its pod stays, and why.
+        """
+        self.mirror = Mirror(self)
+        self._pending = pending
+        self._clock = clock
+        self._options = options
+        self._on_cancelled = on_cancelled
+        self._observations = Observations()
+        self._dirty_nodes: dict[str, None] = {}
+        self._dirty_pods: dict[PodKey, None] = {}
+        self._wake = asyncio.Event()
+
+    def node_changed(self, name: str) -> None:
+        """See MirrorListener."""
+        self._dirty_nodes[name] = None
+        self._wake.set()
+
+    def pod_changed(self, key: PodKey) -> None:
+        """See MirrorListener."""
+        self._dirty_pods[key] = None
+        self._wake.set()
+
+    def pod_gone(self, pod: Pod) -> None:
+        """See MirrorListener."""
+        self._pending.forget(pod.metadata.uid)
+
+    def mark_all(self) -> None:
+        """Evaluate everything again: the periodic safety net."""
+        for name in self.mirror.node_names():
+            self.node_changed(name)
+
+    @property
+    def backlog(self) -> int:
+        """Marks not yet worked off."""
+        return len(self._dirty_nodes) + len(self._dirty_pods)
+
+    async def run(self) -> None:
+        """Work marks off until cancelled."""
+        while True:
+            if self._step():
+                # Other tasks get their turn between two marks, however many there are.
+                await asyncio.sleep(0)
+            else:
+                await self._wake.wait()
+                self._wake.clear()
+
+    def finding(self, pod: Pod) -> Finding | None:
+        """What holds for a pod on its mirrored node now; None where that node is not known."""
+        node = self.mirror.node(pod.spec.node_name)
+        if node is None:
+            return None
+        return self._taints(node).decide(pod)
+
+    def _step(self) -> bool:
+        """Work one mark off; False when there is nothing to do, or no full picture to do it by."""
+        if not self.mirror.synced:
+            return False
+        if self._dirty_nodes:
+            self._evaluate_node(_pop_first(self._dirty_nodes))
+            return True
+        if self._dirty_pods:
+            self._evaluate_pod(_pop_first(self._dirty_pods))
+            return True
+        return False
+
+    def _evaluate_node(self, name: str) -> None:
+        node = self.mirror.node(name)
+        if node is None:
+            self._observations.forget(name)
+            for pod in self.mirror.pods_on(name):
+                self._revoke(pod, f"node {name} is gone, pod garbage collection owns its pods")
+            return
+        taints = self._taints(node)
+        for pod in self.mirror.pods_on(name):
+            # This settles the pod's own mark too.
+            self._dirty_pods.pop((pod.metadata.namespace, pod.metadata.name), None)
+            self._apply(pod, taints.decide(pod))
+
+    def _evaluate_pod(self, key: PodKey) -> None:
+        pod = self.mirror.pod(key)
+        if pod is None or not pod.spec.node_name:
+            return
+        finding = self.finding(pod)
+        if finding is not None:
+            self._apply(pod, finding)
+
+    def _taints(self, node: Node) -> NodeTaints:
+        now = self._clock.now()
+        return NodeTaints(node, now, self._observations.of(node, now), self._options)
+
+    def _apply(self, pod: Pod, finding: Finding) -> None:
+        if finding.verdict is not Verdict.KEEP:
+            self._pending.schedule(pod, finding)
+        elif finding.reason in _LEAVING:
+            self._pending.forget(pod.metadata.uid)
+        else:
+            self._revoke(pod, finding.message)
+
+    def _revoke(self, pod: Pod, why: str) -> None:
+        if self._pending.revoke(pod.metadata.uid, why) is not None:
+            self._on_cancelled(pod, why)
+
+
+def _pop_first(marks: dict[K, None]) -> K:
+    key = next(iter(marks))
+    del marks[key]
+    return key

@@ -1,0 +1,59 @@
+"""What the worker counts. Upstream's two metrics keep their names and buckets."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+# pkg/controller/tainteviction/metrics: 5 ms to 4 min.
+_DELETION_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240)
+
+
+class WorkerMetrics:
+    """All metrics of one worker."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.deletions = Counter(
+            "taint_eviction_controller_pod_deletions_total",
+            "Total number of Pods deleted by TaintEvictionController since its start.",
+            registry=registry,
+        )
+        self.deletion_duration = Histogram(
+            "taint_eviction_controller_pod_deletion_duration_seconds",
+            "Latency, in seconds, between the time when a taint effect has been activated for the "
+            "Pod and its deletion via TaintEvictionController.",
+            buckets=_DELETION_BUCKETS,
+            registry=registry,
+        )
+        self.attempts = Counter(
+            "bailiff_worker_eviction_attempts_total",
+            "Attempts to evict a pod, by what they came to.",
+            ["outcome"],
+            registry=registry,
+        )
+        self.cancelled = Counter(
+            "bailiff_worker_evictions_cancelled_total",
+            "Evictions that were scheduled and then cancelled because the pod may stay.",
+            registry=registry,
+        )
+        self.events = Counter(
+            "bailiff_worker_events_total",
+            "Kubernetes Events by fate: written, failed, or dropped because too many waited.",
+            ["fate"],
+            registry=registry,
+        )
+        self.pending = Gauge(
+            "bailiff_worker_evictions_pending",
+            "Evictions waiting for their time, for a retry, or running.",
+            registry=registry,
+        )
+        self.mirrored = Gauge(
+            "bailiff_worker_mirrored_objects",
+            "Objects held in memory, by kind.",
+            ["kind"],
+            registry=registry,
+        )
+        self.synced = Gauge(
+            "bailiff_worker_synced",
+            "1 once nodes and pods have been listed: from then on evictions are carried out.",
+            registry=registry,
+        )

@@ -1,0 +1,142 @@
+"""The nodes and pods of the cluster, as last seen, indexed by node.
+
+Fed by list and watch, read by the evaluator. A listener hears of every change after it has been
+made; what the change means is the listener's business.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from bailiff.cluster import Changed, Deleted, Replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, ValuesView
+
+    from bailiff.cluster import WatchEvent
+    from bailiff.kinds import Node, Pod
+
+PodKey = tuple[str, str]
+
+
+def pod_key(pod: Pod) -> PodKey:
+    """Namespace and name."""
+    return pod.metadata.namespace, pod.metadata.name
+
+
+class MirrorListener(Protocol):
+    """Who wants to know."""
+
+    def node_changed(self, name: str) -> None:
+        """The node appeared, changed or went."""
+
+    def pod_changed(self, key: PodKey) -> None:
+        """The pod appeared or changed."""
+
+    def pod_gone(self, pod: Pod) -> None:
+        """The pod of this UID is no more, though another of its name may be."""
+
+
+class Mirror:
+    """All nodes and pods. Not thread-safe: one event loop owns it."""
+
+    def __init__(self, listener: MirrorListener) -> None:
+        self._listener = listener
+        self._nodes: dict[str, Node] = {}
+        self._pods: dict[PodKey, Pod] = {}
+        self._by_node: dict[str, dict[PodKey, Pod]] = {}
+        self.nodes_synced = False
+        self.pods_synced = False
+
+    @property
+    def synced(self) -> bool:
+        """Both kinds have been listed once: from now on absence means something."""
+        return self.nodes_synced and self.pods_synced
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes."""
+        return len(self._nodes)
+
+    @property
+    def pod_count(self) -> int:
+        """How many pods."""
+        return len(self._pods)
+
+    def node(self, name: str) -> Node | None:
+        """One node."""
+        return self._nodes.get(name)
+
+    def pod(self, key: PodKey) -> Pod | None:
+        """One pod."""
+        return self._pods.get(key)
+
+    def pods_on(self, node: str) -> ValuesView[Pod]:
+        """The pods bound to a node."""
+        return self._by_node.get(node, {}).values()
+
+    def node_names(self) -> Iterator[str]:
+        """The nodes that there are, and those that pods say they run on."""
+        yield from self._nodes
+        yield from (name for name in self._by_node if name not in self._nodes)
+
+    def apply_node(self, event: WatchEvent[Node]) -> None:
+        """Take in what the watch of nodes told."""
+        match event:
+            case Replaced(items=items):
+                self._replace_nodes(items)
+            case Changed(object=node):
+                self._nodes[node.metadata.name] = node
+                self._listener.node_changed(node.metadata.name)
+            case Deleted(object=node):
+                self._nodes.pop(node.metadata.name, None)
+                self._listener.node_changed(node.metadata.name)
+
+    def apply_pod(self, event: WatchEvent[Pod]) -> None:
+        """Take in what the watch of pods told."""
+        match event:
+            case Replaced(items=items):
+                self._replace_pods(items)
+            case Changed(object=pod):
+                self._put_pod(pod)
+            case Deleted(object=pod):
+                self._drop_pod(pod_key(pod))
+
+    def _replace_nodes(self, items: tuple[Node, ...]) -> None:
+        fresh = {node.metadata.name: node for node in items}
+        touched = self._nodes.keys() | fresh.keys()
+        self._nodes = fresh
+        self.nodes_synced = True
+        for name in touched:
+            self._listener.node_changed(name)
+
+    def _replace_pods(self, items: tuple[Pod, ...]) -> None:
+        present = {pod_key(pod) for pod in items}
+        for key in [key for key in self._pods if key not in present]:
+            self._drop_pod(key)
+        self.pods_synced = True
+        for pod in items:
+            self._put_pod(pod)
+
+    def _put_pod(self, pod: Pod) -> None:
+        key = pod_key(pod)
+        old = self._pods.get(key)
+        if old is not None and (
+            old.metadata.uid != pod.metadata.uid or old.spec.node_name != pod.spec.node_name
+        ):
+            self._drop_pod(key)
+        self._pods[key] = pod
+        if pod.spec.node_name:
+            self._by_node.setdefault(pod.spec.node_name, {})[key] = pod
+        self._listener.pod_changed(key)
+
+    def _drop_pod(self, key: PodKey) -> None:
+        pod = self._pods.pop(key, None)
+        if pod is None:
+            return
+        on_node = self._by_node.get(pod.spec.node_name)
+        if on_node is not None:
+            on_node.pop(key, None)
+            if not on_node:
+                del self._by_node[pod.spec.node_name]
+        self._listener.pod_gone(pod)

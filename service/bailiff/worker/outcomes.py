@@ -1,0 +1,92 @@
+"""What an attempt to evict can come to, and what follows from it: one table.
+
+No limit on tries: an eviction ends when the pod is gone, or may stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from bailiff.cluster import (
+    ClusterError,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    TooManyRequestsError,
+    UidMismatchError,
+    UnauthorizedError,
+)
+
+if TYPE_CHECKING:
+    import random
+
+
+class Outcome(Enum):
+    """How an attempt ended; the value is the metric label.
+
+    DELETED: the API server has taken the delete. GONE: there was no such pod any more. REPLACED:
+    another pod has its name. ENDED: it has finished, or somebody else has deleted it. KEPT: it
+    may stay after all. The others are tried again, see RETRIES.
+    """
+
+    DELETED = "deleted"
+    GONE = "gone"
+    REPLACED = "replaced"
+    ENDED = "ended"
+    KEPT = "kept"
+    CONFLICT = "conflict"
+    OVERLOADED = "overloaded"
+    DENIED = "denied"
+    UNREACHABLE = "unreachable"
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Exponential backoff: `first` seconds doubled with every try up to `most`, 20 % jitter."""
+
+    first: float
+    most: float
+
+    def delay(self, attempts: int, asked: float | None, rng: random.Random) -> float:
+        """Seconds to wait after so many attempts; never less than the server asked for."""
+        doubled = self.first * 2.0 ** min(max(attempts - 1, 0), 30)
+        delay = min(doubled, self.most) * rng.uniform(0.8, 1.2)
+        return max(delay, asked or 0.0)
+
+
+# Outcomes that are not here end the eviction.
+RETRIES: dict[Outcome, Retry] = {
+    # Somebody wrote at the same time: look again at once.
+    Outcome.CONFLICT: Retry(0.05, 5),
+    # The server sheds load and says for how long.
+    Outcome.OVERLOADED: Retry(1, 60),
+    # A webhook or RBAC says no. People have to act; asking often does not help them.
+    Outcome.DENIED: Retry(5, 300),
+    # Down, cut off, or failing inside.
+    Outcome.UNREACHABLE: Retry(0.2, 30),
+}
+
+_BY_ERROR: tuple[tuple[type[ClusterError], Outcome], ...] = (
+    # A subclass stands before its parent.
+    (NotFoundError, Outcome.GONE),
+    (UidMismatchError, Outcome.REPLACED),
+    (ConflictError, Outcome.CONFLICT),
+    (TooManyRequestsError, Outcome.OVERLOADED),
+    (ForbiddenError, Outcome.DENIED),
+    (UnauthorizedError, Outcome.DENIED),
+    (InvalidError, Outcome.DENIED),
+)
+
+
+def classify(error: ClusterError) -> Outcome:
+    """The outcome that an error of the cluster stands for."""
+    for kind, outcome in _BY_ERROR:
+        if isinstance(error, kind):
+            return outcome
+    # A denying admission webhook may choose any 4xx code; what is left is 5xx and the network.
+    if 400 <= error.status < 500:
+        return Outcome.DENIED
+    return Outcome.UNREACHABLE

@@ -1,0 +1,195 @@
+"""Every eviction that is to come, runs, or was just carried out, by pod UID.
+
+Lifecycle of one entry; anything not in the table leaves the state as it is:
+
+    state     what happens                       next
+    (none)    schedule                           WAITING
+    WAITING   schedule, same deadline            WAITING, timer untouched
+    WAITING   schedule, other deadline           WAITING, timer set anew
+    WAITING   revoke / forget                    (none)
+    WAITING   take, when due                     RUNNING
+    RUNNING   schedule                           RUNNING, no longer revoked
+    RUNNING   revoke / forget                    RUNNING, but not retried
+    RUNNING   settle: over                       DONE
+    RUNNING   settle: retry                      WAITING, or (none) where revoked meanwhile
+    RUNNING   settle: dropped                    (none)
+    DONE      forget                             (none)
+
+DONE stays until the mirror has seen the pod go, so that no evaluation in between evicts it twice.
+
+Deadlines are wall-clock instants. A timer, once set, runs on the monotonic clock and is set anew
+only when the deadline itself changes: a step of the wall clock neither fires it early nor
+stalls it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from bailiff.worker.queue import DeadlineQueue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from bailiff.clock import Clock
+    from bailiff.decisions import Finding
+    from bailiff.kinds import Pod
+
+
+class State(Enum):
+    """See the module's table."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+
+
+@dataclass(slots=True)
+class Eviction:
+    """One pod's eviction.
+
+    Attributes:
+        pod: as last seen.
+        finding: why it goes.
+        deadline: the wall-clock instant it falls due.
+        due: the same on the monotonic clock, in seconds.
+        next_try: monotonic instant of the next attempt; later than `due` after a failed one.
+        state: see the module's table.
+        attempts: how often it has been tried.
+        outcome: what the last attempt came to; empty before the first.
+        revoked: why it is no longer wanted, though it runs; empty while it is.
+        gone: the pod has left the mirror while the eviction ran.
+    """
+
+    pod: Pod
+    finding: Finding
+    deadline: datetime
+    due: float
+    next_try: float
+    state: State = State.WAITING
+    attempts: int = 0
+    outcome: str = ""
+    revoked: str = ""
+    gone: bool = False
+
+    @property
+    def uid(self) -> str:
+        """The pod's."""
+        return self.pod.metadata.uid
+
+    def waits_for_other_than(self, finding: Finding) -> bool:
+        """Whether the timer runs for another deadline than this finding names."""
+        return self.state is State.WAITING and self.finding.evict_at != finding.evict_at
+
+
+class PendingEvictions:
+    """The table of evictions and their timers. Not thread-safe: one event loop owns it."""
+
+    def __init__(self, clock: Clock, on_earlier: Callable[[], None]) -> None:
+        """Start empty.
+
+        Args:
+            clock: for both kinds of time.
+            on_earlier: called when the first timer moves to an earlier instant.
+        """
+        self._clock = clock
+        self._on_earlier = on_earlier
+        self._evictions: dict[str, Eviction] = {}
+        self._timers: DeadlineQueue[str] = DeadlineQueue()
+
+    def __len__(self) -> int:
+        return len(self._evictions)
+
+    def __iter__(self) -> Iterator[Eviction]:
+        return iter(self._evictions.values())
+
+    def get(self, uid: str) -> Eviction | None:
+        """The entry of a pod, if there is one."""
+        return self._evictions.get(uid)
+
+    def schedule(self, pod: Pod, finding: Finding) -> None:
+        """The pod is to go: enter it, or bring what is entered up to date."""
+        eviction = self._evictions.get(pod.metadata.uid)
+        if eviction is None or eviction.waits_for_other_than(finding):
+            self._enter(pod, finding)
+        elif eviction.state is not State.DONE:
+            eviction.pod, eviction.finding, eviction.revoked = pod, finding, ""
+
+    def revoke(self, uid: str, why: str) -> Eviction | None:
+        """The pod may stay. Returns the entry if it was still waiting, and so is cancelled."""
+        eviction = self._evictions.get(uid)
+        if eviction is None or eviction.state is State.DONE:
+            return None
+        if eviction.state is State.RUNNING:
+            eviction.revoked = why
+            return None
+        return self._remove(eviction)
+
+    def forget(self, uid: str) -> None:
+        """The pod is gone or going: nothing is left to do."""
+        eviction = self._evictions.get(uid)
+        if eviction is None:
+            return
+        if eviction.state is State.RUNNING:
+            eviction.gone = True
+        else:
+            self._remove(eviction)
+
+    def next_due(self) -> float | None:
+        """The monotonic instant of the first timer; None if there is none."""
+        return self._timers.next_due()
+
+    def take(self) -> Eviction | None:
+        """The first entry that is due, now RUNNING; None if none is due."""
+        uid = self._timers.pop_due(self._clock.monotonic())
+        if uid is None:
+            return None
+        eviction = self._evictions[uid]
+        eviction.state = State.RUNNING
+        eviction.attempts += 1
+        return eviction
+
+    def settle_over(self, eviction: Eviction, outcome: str) -> None:
+        """The pod will not need another attempt."""
+        eviction.outcome = outcome
+        if eviction.gone:
+            self._remove(eviction)
+        else:
+            eviction.state = State.DONE
+
+    def settle_dropped(self, eviction: Eviction) -> None:
+        """The attempt found that the pod may stay."""
+        self._remove(eviction)
+
+    def settle_retry(self, eviction: Eviction, outcome: str, delay: float) -> bool:
+        """Try again after `delay` seconds; False if it is no longer wanted and was removed."""
+        eviction.outcome = outcome
+        if eviction.gone or eviction.revoked:
+            self._remove(eviction)
+            return False
+        eviction.state = State.WAITING
+        eviction.next_try = self._clock.monotonic() + delay
+        self._set_timer(eviction)
+        return True
+
+    def _enter(self, pod: Pod, finding: Finding) -> None:
+        now = self._clock.now()
+        deadline = finding.evict_at or now
+        due = self._clock.monotonic() + max(0.0, (deadline - now).total_seconds())
+        eviction = Eviction(pod=pod, finding=finding, deadline=deadline, due=due, next_try=due)
+        self._evictions[eviction.uid] = eviction
+        self._set_timer(eviction)
+
+    def _set_timer(self, eviction: Eviction) -> None:
+        first = self._timers.next_due()
+        self._timers.put(eviction.uid, eviction.next_try)
+        if first is None or eviction.next_try < first:
+            self._on_earlier()
+
+    def _remove(self, eviction: Eviction) -> Eviction:
+        self._timers.cancel(eviction.uid)
+        del self._evictions[eviction.uid]
+        return eviction

@@ -1,0 +1,71 @@
+"""Keys ordered by when they fall due; built for a million of them.
+
+A heap with lazy deletion: moving or cancelling a key leaves its old heap entry behind, which is
+skipped when it surfaces and swept out when half of the heap is such leftovers. Add, move and
+cancel cost O(log n) at most and allocate one tuple.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+
+_SWEEP_ABOVE = 1024
+
+
+class DeadlineQueue(Generic[K]):
+    """Each key at most once, at one monotonic instant in seconds."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, K]] = []
+        self._current: dict[K, tuple[float, int]] = {}
+        self._sequence = 0
+
+    def __len__(self) -> int:
+        return len(self._current)
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._current
+
+    def put(self, key: K, due: float) -> None:
+        """Add a key, or move it."""
+        self._sequence += 1
+        self._current[key] = (due, self._sequence)
+        heapq.heappush(self._heap, (due, self._sequence, key))
+        self._sweep()
+
+    def cancel(self, key: K) -> bool:
+        """Take a key out; False if it was not in."""
+        if self._current.pop(key, None) is None:
+            return False
+        self._sweep()
+        return True
+
+    def next_due(self) -> float | None:
+        """When the first key falls due; None if there is none."""
+        self._drop_leftovers()
+        return self._heap[0][0] if self._heap else None
+
+    def pop_due(self, now: float) -> K | None:
+        """Take out the first key if it is due; keys of one instant go in the order of `put`."""
+        self._drop_leftovers()
+        if not self._heap or self._heap[0][0] > now:
+            return None
+        _, _, key = heapq.heappop(self._heap)
+        del self._current[key]
+        return key
+
+    def _drop_leftovers(self) -> None:
+        while self._heap and self._is_leftover(self._heap[0]):
+            heapq.heappop(self._heap)
+
+    def _is_leftover(self, entry: tuple[float, int, K]) -> bool:
+        current = self._current.get(entry[2])
+        return current is None or current[1] != entry[1]
+
+    def _sweep(self) -> None:
+        if len(self._heap) > _SWEEP_ABOVE and len(self._heap) > 2 * len(self._current):
+            self._heap = [entry for entry in self._heap if not self._is_leftover(entry)]
+            heapq.heapify(self._heap)

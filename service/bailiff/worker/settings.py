@@ -1,0 +1,34 @@
+"""What an operator may set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bailiff.decisions import Options
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """Settings of the worker.
+
+    Attributes:
+        options: of the decisions; the defaults are Kubernetes'.
+        concurrency: evictions at a time. 20 keep a 2-core API server busy; more only make the
+            first ones slower, which is what kube-controller-manager does in a storm.
+        attempt_timeout: seconds one attempt may take, both requests together. Three times the
+            client's request timeout, so that it is the client that gives up first.
+        resync_interval: seconds between two evaluations of everything. A safety net: nothing is
+            known to need it, and 5 minutes bound the harm if something does.
+        shutdown_grace: seconds that running evictions and waiting Events get on shutdown. Below
+            the 30 s that Kubernetes gives a pod.
+        host: where the status endpoint listens.
+        port: its port; 0 lets the system choose.
+    """
+
+    options: Options = field(default_factory=lambda: Options(explain=False))
+    concurrency: int = 20
+    attempt_timeout: float = 30.0
+    resync_interval: float = 300.0
+    shutdown_grace: float = 20.0
+    host: str = "127.0.0.1"
+    port: int = 8081

@@ -1,0 +1,127 @@
+"""The worker as a whole: what owns what, how it starts, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, TypeVar
+
+import structlog
+
+from bailiff.cluster import NODES, PODS, ListWatch
+from bailiff.decisions import cancellation_event
+from bailiff.worker.evaluator import Evaluator
+from bailiff.worker.executor import Executor
+from bailiff.worker.metrics import WorkerMetrics
+from bailiff.worker.mirror import pod_key
+from bailiff.worker.pending import PendingEvictions
+from bailiff.worker.recorder import Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prometheus_client import CollectorRegistry
+
+    from bailiff.clock import Clock
+    from bailiff.cluster import Cluster, WatchEvent
+    from bailiff.kinds import Node, Pod
+    from bailiff.worker.actions import PodActions
+    from bailiff.worker.settings import WorkerSettings
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
+
+
+class Worker:
+    """Mirrors a cluster and evicts its pods when the core says so."""
+
+    def __init__(
+        self,
+        actions: PodActions,
+        clock: Clock,
+        registry: CollectorRegistry,
+        settings: WorkerSettings,
+    ) -> None:
+        """Wire the parts; nothing runs yet."""
+        self._settings = settings
+        self.metrics = WorkerMetrics(registry)
+        self.recorder = Recorder(actions, clock, self.metrics)
+        self.pending = PendingEvictions(clock, self._wake)
+        self.evaluator = Evaluator(self.pending, clock, settings.options, self._on_cancelled)
+        self.executor = Executor(
+            self.pending,
+            actions,
+            self.recorder,
+            self.metrics,
+            clock,
+            finding=self.evaluator.finding,
+            reevaluate=lambda pod: self.evaluator.pod_changed(pod_key(pod)),
+            concurrency=settings.concurrency,
+            attempt_timeout=settings.attempt_timeout,
+        )
+        self._export_gauges()
+
+    async def run(self, pods: ListWatch[Pod], nodes: ListWatch[Node], stop: asyncio.Event) -> None:
+        """Work until `stop` is set, then drain within the grace period.
+
+        Raises:
+            ExceptionGroup: a part failed in a way it should not; the process should end, so that
+                whoever supervises it starts a fresh one.
+        """
+        mirror = self.evaluator.mirror
+        async with asyncio.TaskGroup() as group:
+            parts = [
+                group.create_task(_feed(nodes, mirror.apply_node), name="watch nodes"),
+                group.create_task(_feed(pods, mirror.apply_pod), name="watch pods"),
+                group.create_task(self.evaluator.run(), name="evaluator"),
+                group.create_task(self._resync(), name="resync"),
+            ]
+            recorder = group.create_task(self.recorder.run(), name="recorder")
+            executor = group.create_task(self.executor.run(), name="executor")
+            await stop.wait()
+            log.info("worker stops", running=len(self.pending))
+            for part in parts:
+                part.cancel()
+            await self._drain(executor)
+            executor.cancel()
+            recorder.cancel()
+
+    async def _drain(self, executor: asyncio.Task[None]) -> None:
+        """Let running evictions and waiting Events end, as far as the grace period goes."""
+        self.executor.stop()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._settings.shutdown_grace):
+                await asyncio.wait([executor])
+                await self.recorder.drain()
+
+    async def _resync(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.resync_interval)
+            self.evaluator.mark_all()
+
+    def _on_cancelled(self, pod: Pod, why: str) -> None:
+        log.info("eviction cancelled", pod=pod.key, uid=pod.metadata.uid, why=why)
+        self.metrics.cancelled.inc()
+        self.recorder.record(pod, cancellation_event(pod, why))
+
+    def _wake(self) -> None:
+        self.executor.wake()
+
+    def _export_gauges(self) -> None:
+        mirror = self.evaluator.mirror
+        self.metrics.pending.set_function(lambda: len(self.pending))
+        self.metrics.mirrored.labels("pods").set_function(lambda: mirror.pod_count)
+        self.metrics.mirrored.labels("nodes").set_function(lambda: mirror.node_count)
+        self.metrics.synced.set_function(lambda: mirror.synced)
+
+
+def watches(cluster: Cluster, clock: Clock) -> tuple[ListWatch[Pod], ListWatch[Node]]:
+    """What a worker watches."""
+    return ListWatch(cluster, PODS, clock), ListWatch(cluster, NODES, clock)
+
+
+async def _feed(watch: ListWatch[T], apply: Callable[[WatchEvent[T]], None]) -> None:
+    async with contextlib.aclosing(watch.events()) as events:
+        async for event in events:
+            apply(event)

@@ -1,0 +1,49 @@
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from bailiff.worker.queue import DeadlineQueue
+
+KEYS = st.integers(0, 20)
+TIMES = st.integers(0, 50).map(float)
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), KEYS, TIMES),
+        st.tuples(st.just("cancel"), KEYS, st.just(0.0)),
+        st.tuples(st.just("pop"), st.just(0), TIMES),
+    ),
+    max_size=200,
+)
+
+
+@given(OPERATIONS)
+def test_behaves_like_a_plain_dictionary_of_deadlines(operations):
+    queue: DeadlineQueue[int] = DeadlineQueue()
+    model: dict[int, tuple[float, int]] = {}
+    for number, (operation, key, time) in enumerate(operations):
+        if operation == "put":
+            queue.put(key, time)
+            model[key] = (time, number)
+        elif operation == "cancel":
+            assert queue.cancel(key) == (model.pop(key, None) is not None)
+        else:
+            first = min(model, key=lambda k: model[k], default=None)
+            expected = first if first is not None and model[first][0] <= time else None
+            assert queue.pop_due(time) == expected
+            model.pop(expected, None) if expected is not None else None
+        assert len(queue) == len(model)
+        assert queue.next_due() == min((due for due, _ in model.values()), default=None)
+
+
+def test_a_key_that_is_moved_again_and_again_takes_no_more_room():
+    queue: DeadlineQueue[str] = DeadlineQueue()
+    for step in range(100_000):
+        queue.put("pod", float(step))
+    assert len(queue._heap) <= 2048
+
+
+@pytest.mark.parametrize(("now", "expected"), [(9.999, None), (10.0, "pod"), (11.0, "pod")])
+def test_nothing_comes_out_before_it_is_due(now, expected):
+    queue: DeadlineQueue[str] = DeadlineQueue()
+    queue.put("pod", 10.0)
+    assert queue.pop_due(now) == expected
