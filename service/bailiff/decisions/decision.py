@@ -9,7 +9,7 @@ from bailiff.kinds.meta import Value
 
 
 class Verdict(StrEnum):
-    """Should the pod be evicted, and when?"""
+    """Should the pod be evicted, and when? KEEP: no. EVICT_NOW: at once. EVICT_AT: later."""
 
     KEEP = "KEEP"
     EVICT_NOW = "EVICT_NOW"
@@ -68,7 +68,13 @@ class Finding(Value, frozen=True):
 
 
 class ObjectReference(Value, frozen=True):
-    """Which object an answer is about."""
+    """Which object an answer is about.
+
+    Attributes:
+        namespace: where it lives.
+        name: its name.
+        uid: tells it from a later object of the same name.
+    """
 
     namespace: str = ""
     name: str = ""
@@ -76,7 +82,13 @@ class ObjectReference(Value, frozen=True):
 
 
 class EventNote(Value, frozen=True):
-    """The Event to record with the eviction."""
+    """The Event to record with the eviction.
+
+    Attributes:
+        type: `Normal`, as upstream has it.
+        reason: for programs; upstream's word.
+        message: for people; names the taint, the toleration used and the time.
+    """
 
     type: str
     reason: str
@@ -96,7 +108,7 @@ class Decision(Value, frozen=True):
         decided_by: the system whose answer this is; empty for KEEP.
         reason: stable code.
         message: the same for people.
-        grace_period_seconds: to delete with; None leaves the pod its own.
+        grace_period_seconds: to delete with; absent leaves the pod its own.
         condition: the pod condition to write before deleting.
         event: the Event to record.
         findings: each system's own answer.
@@ -118,7 +130,13 @@ class Decision(Value, frozen=True):
 
 
 class DecisionChange(Value, frozen=True):
-    """How the answer for one pod changes when its node's taints do."""
+    """How the answer for one pod changes when its node's taints do.
+
+    Attributes:
+        pod: whom it concerns.
+        before: the answer with the node as it is.
+        after: the answer with the taints changed.
+    """
 
     pod: ObjectReference
     before: Decision

@@ -51,7 +51,14 @@ DEFAULT_OPTIONS = Options()
 
 
 class TaintObservation(Value, frozen=True):
-    """When a taint that carries no timeAdded was first seen on the node."""
+    """When a taint that carries no timeAdded was first seen on the node.
+
+    Attributes:
+        key: of the taint.
+        effect: of the taint.
+        time: when it was first seen.
+        value: of the taint.
+    """
 
     key: str
     effect: str
@@ -60,7 +67,12 @@ class TaintObservation(Value, frozen=True):
 
 
 class TaintSelector(Value, frozen=True):
-    """A taint to take away, as `kubectl taint node NODE KEY:EFFECT-`; no effect: any."""
+    """A taint to take away, as `kubectl taint node NODE KEY:EFFECT-`.
+
+    Attributes:
+        key: of the taint.
+        effect: of the taint; empty: any.
+    """
 
     key: str
     effect: str = ""
@@ -71,12 +83,12 @@ class Facts(Value, frozen=True):
 
     Attributes:
         pod: the pod. Without `spec.nodeName` the question is "what if it ran there from now on".
-        node: its node.
-        now: the instant to decide for; None is the server's clock.
-        bound_at: when the pod was bound; None reads it from the pod.
+        node: its node. Required until there are systems that decide without it.
+        now: the instant to decide for; absent: the server's clock.
+        bound_at: when the pod was bound; absent: read from the pod.
         first_observed: when taints without timeAdded were first seen; one that is not told
             counts as added now.
-        options: None is the server's.
+        options: absent: the server's.
     """
 
     pod: Pod
@@ -98,7 +110,16 @@ class Facts(Value, frozen=True):
 
 
 class NodeFacts(Value, frozen=True):
-    """A node and pods to decide for on it; each answer as if asked alone."""
+    """A node and pods to decide for on it; each answer as if asked alone.
+
+    Attributes:
+        node: the node.
+        pods: the pods, at most 1,000.
+        now: the instant to decide for; absent: the server's clock.
+        first_observed: when taints without timeAdded were first seen; one that is not told
+            counts as added now.
+        options: absent: the server's, without trace.
+    """
 
     node: Node
     pods: Annotated[tuple[Pod, ...], Meta(max_length=MAX_PODS)]
@@ -116,7 +137,18 @@ class NodeFacts(Value, frozen=True):
 
 
 class TaintChangeFacts(Value, frozen=True):
-    """A node, its pods, and taints to add or remove: whose answer would change?"""
+    """A node, its pods, and taints to add or remove: whose answer would change?
+
+    Attributes:
+        node: the node as it is.
+        pods: its pods, at most 1,000.
+        add_taints: one of the same key and effect is replaced.
+        remove_taints: goes first, so that a taint may be removed and added anew.
+        now: the instant to decide for; absent: the server's clock.
+        first_observed: when taints without timeAdded were first seen; one that is not told
+            counts as added now.
+        options: absent: the server's, without trace.
+    """
 
     node: Node
     pods: Annotated[tuple[Pod, ...], Meta(max_length=MAX_PODS)]

@@ -27,7 +27,15 @@ class Value(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
 
 
 class OwnerReference(Value, frozen=True):
-    """The owner of an object; at most one owner has `controller` set."""
+    """The owner of an object; at most one owner has `controller` set.
+
+    Attributes:
+        api_version: group and version of the owner's kind, as `apps/v1`.
+        kind: the owner's kind, as `ReplicaSet`.
+        name: the owner's name, in the same namespace.
+        uid: the owner's identity.
+        controller: the owner manages the object.
+    """
 
     api_version: str = ""
     kind: str = ""
@@ -37,7 +45,18 @@ class OwnerReference(Value, frozen=True):
 
 
 class ObjectMeta(Value, frozen=True):
-    """The identity of an object. `uid` tells it from a later one of the same name."""
+    """The identity of an object.
+
+    Attributes:
+        name: unique in its namespace at any one time.
+        namespace: where it lives; empty for kinds without one, such as nodes.
+        uid: tells it from a later object of the same name.
+        resource_version: which state of the object this is, for the API server only to compare.
+        generation: counts changes of the wanted state.
+        creation_timestamp: when it was made.
+        deletion_timestamp: when it will be gone at the latest; present once it is being deleted.
+        owner_references: the objects that it belongs to.
+    """
 
     name: str = ""
     namespace: str = ""

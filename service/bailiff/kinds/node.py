@@ -7,13 +7,22 @@ from bailiff.kinds.taint import Taint
 
 
 class NodeSpec(Value, frozen=True):
-    """A node's taints."""
+    """What a node is meant to be.
+
+    Attributes:
+        taints: the marks that repel pods.
+    """
 
     taints: tuple[Taint, ...] = ()
 
 
 class Node(Value, frozen=True):
-    """A node."""
+    """A node (core/v1 Node); hand over the whole object, what is not needed is ignored.
+
+    Attributes:
+        metadata: its identity.
+        spec: its taints.
+    """
 
     metadata: ObjectMeta = ObjectMeta()
     spec: NodeSpec = NodeSpec()

@@ -14,14 +14,29 @@ _FINISHED_PHASES = frozenset({"Succeeded", "Failed"})
 
 
 class PodSpec(Value, frozen=True):
-    """Where a pod runs and what it tolerates."""
+    """Where a pod runs and what it tolerates.
+
+    Attributes:
+        node_name: the node it is bound to; empty until it is.
+        tolerations: the taints it puts up with. Order matters: the first that matches a taint is
+            the one that counts.
+    """
 
     node_name: str = ""
     tolerations: tuple[Toleration, ...] = ()
 
 
 class PodCondition(Value, frozen=True):
-    """One entry of `status.conditions`."""
+    """One entry of `status.conditions`.
+
+    Attributes:
+        type: which condition, as `PodScheduled` or `DisruptionTarget`.
+        status: `True`, `False` or `Unknown`.
+        reason: why, for programs.
+        message: why, for people.
+        observed_generation: the generation of the pod that it was written for.
+        last_transition_time: when `status` changed.
+    """
 
     type: str = ""
     status: str = ""
@@ -32,14 +47,26 @@ class PodCondition(Value, frozen=True):
 
 
 class PodStatus(Value, frozen=True):
-    """How far a pod has come."""
+    """How far a pod has come.
+
+    Attributes:
+        phase: `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`. Succeeded and Failed pods
+            have ended and are not evicted.
+        conditions: `PodScheduled` tells when the pod was bound.
+    """
 
     phase: str = ""
     conditions: tuple[PodCondition, ...] = ()
 
 
 class Pod(Value, frozen=True):
-    """A pod."""
+    """A pod (core/v1 Pod); hand over the whole object, what is not needed is ignored.
+
+    Attributes:
+        metadata: its identity.
+        spec: where it runs and what it tolerates.
+        status: how far it has come.
+    """
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()

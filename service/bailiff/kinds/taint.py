@@ -8,7 +8,14 @@ NO_EXECUTE = "NoExecute"
 
 
 class Taint(Value, frozen=True):
-    """A node's mark that repels pods. Only the effect NoExecute evicts."""
+    """A node's mark that repels pods.
+
+    Attributes:
+        key: its name.
+        value: told apart by tolerations with the operator Equal.
+        effect: `NoSchedule`, `PreferNoSchedule` or `NoExecute`. Only NoExecute evicts.
+        time_added: when it came to the node; tolerated seconds are counted from here.
+    """
 
     key: str = ""
     value: str = ""
@@ -19,9 +26,17 @@ class Taint(Value, frozen=True):
 class Toleration(Value, frozen=True):
     """A pod's leave to ignore matching taints.
 
-    An empty key or effect matches any; an empty operator means Equal. `toleration_seconds`
-    None tolerates for ever, zero and less not at all. Any operator decodes, since the API
-    server may know more of them than we do; one that we do not know never matches.
+    Any operator decodes, since the API server may know more of them than we do; one that we do
+    not know never matches.
+
+    Attributes:
+        key: of the taint; empty matches any.
+        operator: `Equal` (also when empty) compares values, `Exists` does not look at them. `Lt`
+            and `Gt` compare integers where the gate TaintTolerationComparisonOperators is on.
+        value: of the taint, for Equal; the bound, for Lt and Gt.
+        effect: of the taint; empty matches any.
+        toleration_seconds: how long the taint is tolerated; absent for ever, zero and less not at
+            all.
     """
 
     key: str = ""
