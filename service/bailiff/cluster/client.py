@@ -1,0 +1,264 @@
+"""The client: typed requests to one cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+import msgspec
+
+from bailiff import kinds
+from bailiff.clock import Clock, SystemClock
+from bailiff.cluster import request as requests
+from bailiff.cluster.credentials import Credentials, Read, kubeconfig_reader, read_in_cluster
+from bailiff.cluster.errors import ClusterError, ConfigError, ExpiredError, ResponseError
+from bailiff.cluster.request import Body, Request, Selection
+from bailiff.cluster.resource import PatchType, Resource
+from bailiff.cluster.settings import ClusterSettings
+from bailiff.cluster.transport import Stream, Transport
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+    from types import TracebackType
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[T]):
+    """The objects of a list, all as of one resource version."""
+
+    items: tuple[T, ...]
+    resource_version: str
+
+
+class ListMeta(msgspec.Struct, rename="camel"):
+    """What a list says about itself (metav1.ListMeta)."""
+
+    resource_version: str = ""
+    continue_: str = msgspec.field(name="continue", default="")
+
+
+class Page(msgspec.Struct, Generic[T]):
+    """One page of a list."""
+
+    metadata: ListMeta = msgspec.field(default_factory=ListMeta)
+    items: list[T] = msgspec.field(default_factory=list)
+
+
+class Version(msgspec.Struct, frozen=True, rename="camel"):
+    """What the API server says it is (`/version`)."""
+
+    git_version: str = ""
+    major: str = ""
+    minor: str = ""
+    platform: str = ""
+
+
+class Cluster:
+    """A Kubernetes API server. Get one with `connect`; close it, or use it with `async with`.
+
+    Every method raises ClusterError; which one, says bailiff.cluster.errors. One instance
+    belongs to one event loop, any number of its tasks may use it at a time.
+    """
+
+    def __init__(self, transport: Transport, settings: ClusterSettings) -> None:
+        self._transport = transport
+        self.settings = settings
+
+    async def get(self, resource: Resource[T], name: str, namespace: str = "") -> T:
+        """One object."""
+        return await self._fetch(Request("GET", resource.path(namespace, name)), resource.kind)
+
+    async def list(
+        self,
+        resource: Resource[T],
+        *,
+        namespace: str = "",
+        field_selector: str = "",
+        label_selector: str = "",
+    ) -> Listing[T]:
+        """All objects that match, in one consistent state of the cluster.
+
+        Read in pages; when the server forgets that state half way (410), from the beginning.
+        """
+        selection = Selection(
+            namespace=namespace, field_selector=field_selector, label_selector=label_selector
+        )
+        return await self.list_selected(resource, selection)
+
+    async def list_selected(
+        self, resource: Resource[T], selection: Selection, each: Callable[[T], T] | None = None
+    ) -> Listing[T]:
+        """As `list`; `each` is applied to every object as soon as its page is decoded."""
+        for _ in range(self.settings.max_list_restarts):
+            try:
+                return await self._list_once(resource, selection, each)
+            except ExpiredError:
+                continue
+        return await self._list_once(resource, selection, each)
+
+    async def _list_once(
+        self, resource: Resource[T], selection: Selection, each: Callable[[T], T] | None
+    ) -> Listing[T]:
+        items: list[T] = []
+        version = ""
+        async for page in self.pages(resource, selection):
+            items += page.items if each is None else map(each, page.items)
+            version = page.metadata.resource_version
+        return Listing(tuple(items), version)
+
+    async def pages(self, resource: Resource[T], selection: Selection) -> AsyncIterator[Page[T]]:
+        """The pages of a list, decoded one by one so that never two are held as bytes."""
+        token = ""
+        while True:
+            asked = requests.page(resource, selection, self.settings.page_size, token)
+            page = await self._fetch(asked, Page[resource.kind], self.settings.list_timeout)  # type: ignore[name-defined]  # the type is a value here, as msgspec wants it
+            yield page
+            if page.metadata.continue_ in {"", token}:
+                return
+            token = page.metadata.continue_
+
+    async def patch(
+        self,
+        resource: Resource[T],
+        name: str,
+        namespace: str = "",
+        *,
+        body: Body,
+        patch_type: PatchType = PatchType.STRATEGIC,
+        subresource: str = "",
+        field_manager: str = "",
+        dry_run: bool = False,
+    ) -> T:
+        """Change one object; a `metadata.uid` in the body makes it a precondition."""
+        asked = requests.patch(
+            resource.path(namespace, name, subresource),
+            body,
+            patch_type,
+            fieldManager=field_manager,
+            dryRun=requests.dry_run_value(dry_run),
+        )
+        return await self._fetch(asked, resource.kind)
+
+    async def create(
+        self,
+        resource: Resource[T],
+        body: Body,
+        namespace: str = "",
+        *,
+        field_manager: str = "",
+        dry_run: bool = False,
+    ) -> T:
+        """Create one object and return it as the server wrote it."""
+        asked = requests.create(
+            resource.path(namespace),
+            body,
+            fieldManager=field_manager,
+            dryRun=requests.dry_run_value(dry_run),
+        )
+        return await self._fetch(asked, resource.kind)
+
+    async def delete(
+        self,
+        resource: Resource[Any],
+        name: str,
+        namespace: str = "",
+        *,
+        uid: str = "",
+        resource_version: str = "",
+        grace_period_seconds: int | None = None,
+        dry_run: bool = False,
+    ) -> None:
+        """Delete one object, or begin to where it has a grace period or finalizers.
+
+        Args:
+            resource: its kind.
+            name: its name.
+            namespace: its namespace.
+            uid: if not "", only an object of this UID (else UidMismatchError).
+            resource_version: if not "", only in this version (else ConflictError).
+            grace_period_seconds: 0 is at once; None leaves the object's own.
+            dry_run: check everything, delete nothing.
+        """
+        await self.send(
+            requests.delete(
+                resource.path(namespace, name),
+                uid=uid,
+                resource_version=resource_version,
+                grace_period_seconds=grace_period_seconds,
+                dry_run=dry_run,
+            )
+        )
+
+    async def version(self) -> Version:
+        """What the API server says it is."""
+        return await self._fetch(Request("GET", "/version"), Version)
+
+    async def ready(self) -> bool:
+        """Whether the API server answers and calls itself ready; never raises ClusterError."""
+        try:
+            await self.send(Request("GET", "/readyz", accept="*/*"))
+        except ClusterError:
+            return False
+        return True
+
+    async def send(self, request: Request, within: float | None = None) -> bytes:
+        """Any request; the body of its 2xx answer, undecoded. `within` as in Transport.send."""
+        return await self._transport.send(request, within)
+
+    async def open(self, request: Request) -> Stream:
+        """Any request whose answer has no end, as a watch."""
+        return await self._transport.open(request)
+
+    async def _fetch(self, request: Request, kind: type[T], within: float | None = None) -> T:
+        body = await self.send(request, within)
+        try:
+            return kinds.decode(body, kind)
+        except kinds.DecodeError as error:
+            raise ResponseError(f"{request.what}: {error}") from error
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._transport.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
+async def connect(
+    kubeconfig: Path | None = None,
+    *,
+    context: str | None = None,
+    in_cluster: bool = False,
+    settings: ClusterSettings | None = None,
+    clock: Clock | None = None,
+) -> Cluster:
+    """A client for one cluster; logs in, but sends no request yet.
+
+    Args:
+        kubeconfig: the file; None is $KUBECONFIG or the file in the home directory.
+        context: of the kubeconfig; None is its current one.
+        in_cluster: use the pod's service account instead of a kubeconfig.
+        settings: bounds.
+        clock: when credentials are due to be renewed.
+
+    Raises:
+        ConfigError: both ways named at once, or the one named is not usable.
+    """
+    if in_cluster and (kubeconfig is not None or context is not None):
+        raise ConfigError("either a kubeconfig or the service account of the pod, not both")
+    bounds = settings or ClusterSettings()
+    read: Read = read_in_cluster if in_cluster else kubeconfig_reader(kubeconfig, context)
+    credentials = Credentials(read, clock or SystemClock(), bounds.login_timeout)
+    await credentials.current()
+    return Cluster(Transport(credentials, bounds), bounds)

@@ -1,0 +1,118 @@
+"""What can go wrong between us and the API server.
+
+    ClusterError
+    ├── ConfigError               no usable kubeconfig, service account or login
+    ├── UnreachableError          no connection: refused, reset, DNS, TLS, proxy
+    ├── RequestTimeoutError       connected perhaps, but not answered in time
+    ├── ResponseError             an answer that is too long or not what was asked for
+    └── StatusError               the API server said no
+        ├── BadRequestError       400
+        ├── UnauthorizedError     401
+        ├── ForbiddenError        403; also an admission webhook's refusal
+        ├── NotFoundError         404
+        ├── ConflictError         409; somebody else changed the object: read it again
+        │   ├── AlreadyExistsError    there is one of that name
+        │   └── UidMismatchError      the name belongs to another object by now
+        ├── ExpiredError          410; the resource version or continue token is too old
+        ├── InvalidError          422; the object breaks a rule of its kind
+        ├── TooManyRequestsError  429; retry_after says how long to stay away
+        └── ServerError           5xx
+
+Causes are chained. No message and no repr carries a header, a token or a body of a request.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ClusterError(Exception):
+    """Any failure of a request.
+
+    Attributes:
+        message: what happened, for people.
+        status: HTTP status, 0 where there was none.
+        reason: Kubernetes' machine-readable reason (metav1.Status.reason), or "".
+        details: metav1.Status.details as it came, or {}.
+        retry_after: seconds to wait before trying again, or None if the server did not say.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 0,
+        reason: str = "",
+        details: dict[str, Any] | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        self.reason = reason
+        self.details = details or {}
+        self.retry_after = retry_after
+
+
+class ConfigError(ClusterError):
+    """No usable kubeconfig, service account or login."""
+
+
+class UnreachableError(ClusterError):
+    """No connection: refused, reset, DNS, TLS or proxy. The request may have been carried out."""
+
+
+class RequestTimeoutError(ClusterError):
+    """Not answered in time. The request may have been carried out."""
+
+
+class ResponseError(ClusterError):
+    """The answer is longer than the settings allow, or does not decode."""
+
+
+class StatusError(ClusterError):
+    """The API server answered with a failure."""
+
+
+class BadRequestError(StatusError):
+    """400: the request itself is malformed."""
+
+
+class UnauthorizedError(StatusError):
+    """401: the credentials are missing, wrong or expired, after one try to renew them."""
+
+
+class ForbiddenError(StatusError):
+    """403: not allowed by RBAC, or refused by admission."""
+
+
+class NotFoundError(StatusError):
+    """404: no such object, or no such resource."""
+
+
+class ConflictError(StatusError):
+    """409: the object changed since it was read, or a precondition failed."""
+
+
+class AlreadyExistsError(ConflictError):
+    """409 to a create: there is an object of that name."""
+
+
+class UidMismatchError(ConflictError):
+    """409 to a request that named a UID: the name belongs to another object by now."""
+
+
+class ExpiredError(StatusError):
+    """410: the resource version or the continue token is too old; list again."""
+
+
+class InvalidError(StatusError):
+    """422: the object or the options break a rule; details name the fields."""
+
+
+class TooManyRequestsError(StatusError):
+    """429: the server is busy, or an eviction would break a PodDisruptionBudget."""
+
+
+class ServerError(StatusError):
+    """5xx: the server, or something before it, failed."""

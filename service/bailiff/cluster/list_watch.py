@@ -1,0 +1,229 @@
+"""A resource as a stream of events that never ends and misses nothing.
+
+Theory of operation. A watch continues from a resource version, so nothing is missed as long as
+the server remembers that version; when it does not (410 Gone, HTTP or event), the only way on is
+to read everything again and tell the consumer: a new Replaced. Every failure therefore answers
+two questions, in the tables below: is the version still good, and may the next try start at
+once? The first version comes from a list, or from a watch that sends its objects first; a watch
+from no version at all would begin anywhere, and is never started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from random import Random, SystemRandom
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from bailiff.cluster import request as requests
+from bailiff.cluster.backoff import Backoff
+from bailiff.cluster.errors import (
+    ClusterError,
+    InvalidError,
+    RequestTimeoutError,
+    ResponseError,
+)
+from bailiff.cluster.interning import interner_for
+from bailiff.cluster.lines import LineSplitter, LineTooLongError
+from bailiff.cluster.request import Selection
+from bailiff.cluster.watch_events import (
+    Bookmark,
+    Changed,
+    Deleted,
+    HasMetadata,
+    InitialEvents,
+    Replaced,
+    WatchEvent,
+    decode_event,
+)
+from bailiff.cluster.watch_health import (
+    RELISTS,
+    Restart,
+    RewoundError,
+    WatchHealth,
+    restart_for,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bailiff.clock import Clock
+    from bailiff.cluster.client import Cluster
+    from bailiff.cluster.request import Request
+    from bailiff.cluster.resource import Resource
+    from bailiff.cluster.transport import Stream
+
+T = TypeVar("T", bound=HasMetadata)
+
+# A watch that ends sooner was not healthy, whatever it ended with (client-go calls it a "very
+# short watch"). Seconds.
+_HEALTHY_LIFE = 1.0
+# Retry-After is believed up to this: a mirror that sleeps for long is no mirror. Seconds.
+_MAX_RETRY_AFTER = 60.0
+
+
+class ListWatch(Generic[T]):
+    """The events of one resource, for one consumer.
+
+    Use: `async with aclosing(list_watch.events()) as events: async for event in events: ...`.
+    It survives every ClusterError; it ends only when it is closed or cancelled.
+
+    Args:
+        cluster: where to.
+        resource: what.
+        clock: for health and backoff.
+        selection: which of them; all by default.
+        random: for jitter.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        resource: Resource[T],
+        clock: Clock,
+        *,
+        selection: Selection | None = None,
+        random: Random | None = None,
+    ) -> None:
+        settings = cluster.settings
+        self.health = WatchHealth()
+        self._cluster = cluster
+        self._resource = resource
+        self._clock = clock
+        self._selection = selection or Selection()
+        self._random = random or SystemRandom()
+        self._intern = interner_for(resource.kind)
+        self._objects_first = settings.watch_initial_events
+        self._expired_at = float("-inf")
+        self._backoff = Backoff(
+            clock,
+            self._random,
+            smallest=settings.backoff_min,
+            largest=settings.backoff_max,
+            reset=settings.backoff_reset,
+        )
+
+    async def events(self) -> AsyncGenerator[WatchEvent[T], None]:
+        """The events, from a Replaced on, for ever."""
+        while True:
+            began = self._clock.monotonic()
+            error: ClusterError | None = None
+            try:
+                async with aclosing(self._until_failure()) as events:
+                    async for event in events:
+                        yield event
+            except ClusterError as caught:
+                error = caught
+            finally:
+                self.health.connected = False
+            await asyncio.sleep(self._after(error, self._clock.monotonic() - began))
+
+    async def _until_failure(self) -> AsyncGenerator[WatchEvent[T], None]:
+        initial: InitialEvents[T] | None = None
+        if not self.health.resource_version:
+            if self._objects_first:
+                initial = InitialEvents()
+            else:
+                yield await self._listed()
+        async with (
+            await self._cluster.open(self._request(objects_first=initial is not None)) as stream,
+            aclosing(self._decoded(stream)) as decoded,
+        ):
+            self.health.connected = True
+            async for seen in decoded:
+                event = seen if initial is None else initial.take(seen)
+                if event is None:
+                    continue
+                if isinstance(event, Replaced):
+                    initial = None
+                self._note(event)
+                if not isinstance(event, Bookmark):
+                    yield event
+
+    async def _listed(self) -> Replaced[T]:
+        listing = await self._cluster.list_selected(self._resource, self._selection, self._intern)
+        replaced = Replaced(listing.items, listing.resource_version)
+        self.health.last_contact = self._clock.monotonic()
+        self._note(replaced)
+        return replaced
+
+    def _request(self, *, objects_first: bool) -> Request:
+        settings = self._cluster.settings
+        life = int(self._random.uniform(settings.watch_timeout_min, settings.watch_timeout_max))
+        if objects_first:
+            return requests.watch_from_start(self._resource, self._selection, life)
+        return requests.watch(self._resource, self._selection, life, self.health.resource_version)
+
+    async def _decoded(
+        self, stream: Stream
+    ) -> AsyncGenerator[Changed[T] | Deleted[T] | Bookmark, None]:
+        splitter = LineSplitter(self._cluster.settings.max_event_bytes)
+        began = self._clock.monotonic()
+        while chunk := await stream.read():
+            self.health.last_contact = self._clock.monotonic()
+            for line in _lines(splitter, chunk):
+                yield decode_event(line, self._resource.kind, self._intern)
+            self._check_initial(began)
+
+    def _check_initial(self, began: float) -> None:
+        # A server that does not know sendInitialEvents ignores it, and its bookmark never comes.
+        bound = self._cluster.settings.watch_initial_timeout
+        if not self.health.resource_version and self._clock.monotonic() - began > bound:
+            raise RequestTimeoutError(f"watch: no end of the initial events within {bound:g} s")
+
+    def _note(self, event: WatchEvent[T] | Bookmark) -> None:
+        health = self.health
+        if isinstance(event, Replaced | Bookmark):
+            version = event.resource_version
+        else:
+            version = event.object.metadata.resource_version
+        if not version:
+            raise ResponseError("watch: an event without resourceVersion")
+        if _age(version) < _age(health.resource_version):
+            raise RewoundError(f"watch: version {version} after {health.resource_version}")
+        health.resource_version = version
+        if not isinstance(event, Bookmark):
+            health.last_event_at = self._clock.monotonic()
+            health.synced = True
+
+    def _after(self, error: ClusterError | None, lived: float) -> float:
+        """Count the failure, forget what it spoiled, and say how long to wait."""
+        restart = restart_for(error)
+        if self._cannot_send_objects_first(error):
+            restart, self._objects_first = Restart.UNSUPPORTED, False
+        self.health.restarts[restart] += 1
+        self.health.last_error = error or self.health.last_error
+        if restart in RELISTS:
+            self.health.resource_version = ""
+            self.health.synced = False
+        if self._at_once(restart, lived):
+            return 0.0
+        asked = error.retry_after if error is not None else None
+        return max(self._backoff.next(), min(asked or 0.0, _MAX_RETRY_AFTER))
+
+    def _cannot_send_objects_first(self, error: ClusterError | None) -> bool:
+        starting = self._objects_first and not self.health.resource_version
+        return starting and isinstance(error, InvalidError | RequestTimeoutError)
+
+    def _at_once(self, restart: Restart, lived: float) -> bool:
+        if restart is Restart.EXPIRED:
+            # Once, and not again while waits would still grow: a server that forgets every
+            # version must not be listed in a loop.
+            before, self._expired_at = self._expired_at, self._clock.monotonic()
+            return self._expired_at - before > self._cluster.settings.backoff_max
+        return restart is Restart.UNSUPPORTED or (
+            restart is Restart.ENDED and lived >= _HEALTHY_LIFE
+        )
+
+
+def _lines(splitter: LineSplitter, chunk: bytes) -> list[bytes]:
+    try:
+        return splitter.feed(chunk)
+    except LineTooLongError as error:
+        raise ResponseError(f"watch: {error}") from error
+
+
+def _age(version: str) -> tuple[int, str]:
+    # Versions are decimal numbers without leading zeros that may be compared (KEP-5504);
+    # compared so, they need not be parsed.
+    return len(version), version

@@ -1,0 +1,109 @@
+"""From a failed answer to the error that it means (metav1.Status)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from bailiff.cluster.errors import (
+    AlreadyExistsError,
+    BadRequestError,
+    ConflictError,
+    ExpiredError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    ServerError,
+    StatusError,
+    TooManyRequestsError,
+    UidMismatchError,
+    UnauthorizedError,
+)
+
+_BY_STATUS: dict[int, type[StatusError]] = {
+    400: BadRequestError,
+    401: UnauthorizedError,
+    403: ForbiddenError,
+    404: NotFoundError,
+    409: ConflictError,
+    410: ExpiredError,
+    422: InvalidError,
+    429: TooManyRequestsError,
+}
+
+# The API server has no reason of its own for a failed UID precondition, only these words:
+# apiserver pkg/registry/rest/delete.go, pkg/storage/interfaces.go, pkg/endpoints/handlers/patch.go.
+_UID_WORDS = ("the UID in the precondition (", "UID in precondition: ")
+
+# Longer waits than this are not believed.
+_MAX_RETRY_AFTER = 3600.0
+# What a proxy says in HTML is cut here.
+_MAX_TEXT = 300
+
+
+class Status(msgspec.Struct, rename="camel"):
+    """What the API server writes instead of an object when it refuses."""
+
+    message: str = ""
+    reason: str = ""
+    code: int = 0
+    details: dict[str, Any] | None = None
+
+
+def error_of(what: str, code: int, body: bytes, retry_after: str | None = None) -> StatusError:
+    """The error that a failed answer means.
+
+    Args:
+        what: the request, as `GET /api/v1/nodes/a`.
+        code: HTTP status.
+        body: the answer; a metav1.Status if the API server wrote it, anything if a proxy did.
+        retry_after: the header of that name.
+    """
+    return status_error(what, code, _status(body), _header_seconds(retry_after))
+
+
+def status_error(
+    what: str, code: int, status: Status, retry_after: float | None = None
+) -> StatusError:
+    """The error for a Status that came as a body, or as an ERROR event of a watch."""
+    wait = _seconds(status) if retry_after is None else retry_after
+    said = ": ".join(part for part in (status.reason, status.message) if part)
+    return _class(code, status)(
+        f"{what}: {code} {said}".rstrip(),
+        status=code,
+        reason=status.reason,
+        details=status.details,
+        retry_after=wait,
+    )
+
+
+def _class(code: int, status: Status) -> type[StatusError]:
+    if code == 409 and status.reason == "AlreadyExists":
+        return AlreadyExistsError
+    if code == 409 and any(words in status.message for words in _UID_WORDS):
+        return UidMismatchError
+    if code >= 500:
+        return ServerError
+    return _BY_STATUS.get(code, StatusError)
+
+
+def _status(body: bytes) -> Status:
+    try:
+        return msgspec.json.decode(body, type=Status)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return Status(message=body[:_MAX_TEXT].decode("utf-8", "replace").strip())
+
+
+def _seconds(status: Status) -> float | None:
+    seconds = (status.details or {}).get("retryAfterSeconds")
+    if isinstance(seconds, int | float) and seconds > 0:
+        return min(float(seconds), _MAX_RETRY_AFTER)
+    return None
+
+
+def _header_seconds(value: str | None) -> float | None:
+    # The API server writes whole seconds, never the date that HTTP would allow too.
+    if value is None or not value.strip().isascii() or not value.strip().isdigit():
+        return None
+    return min(float(value), _MAX_RETRY_AFTER)

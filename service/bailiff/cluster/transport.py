@@ -1,0 +1,213 @@
+"""Requests on the wire: sessions, credentials, deadlines, sizes, and failures made ours."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self
+from urllib.parse import urlencode
+
+import aiohttp
+from kubernetes_asyncio.client.rest import RESTClientObject
+from yarl import URL
+
+import bailiff
+from bailiff.cluster.errors import (
+    ConfigError,
+    RequestTimeoutError,
+    ResponseError,
+    UnreachableError,
+)
+from bailiff.cluster.status import error_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from bailiff.cluster.credentials import Credentials, Login
+    from bailiff.cluster.request import Request
+    from bailiff.cluster.settings import ClusterSettings
+
+# Of a refusal only so much is read: Kubernetes' own are far smaller.
+_MAX_REFUSAL_BYTES = 64 * 1024
+
+
+class Stream:
+    """An accepted answer that is still coming in. Close it, or use it as a context manager."""
+
+    def __init__(self, request: Request, response: aiohttp.ClientResponse, idle: float) -> None:
+        self._request = request
+        self._response = response
+        self._idle = idle
+
+    async def read(self) -> bytes:
+        """The bytes that have come in; waits for the first. b"" is the orderly end.
+
+        Raises:
+            RequestTimeoutError: nothing came for the idle time.
+            UnreachableError: the connection broke.
+        """
+        with _translated(self._request, self._idle):
+            return await self._response.content.readany()
+
+    def close(self) -> None:
+        """Hang up."""
+        self._response.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Transport:
+    """Sends requests to one API server over one bounded pool of connections."""
+
+    def __init__(self, credentials: Credentials, settings: ClusterSettings) -> None:
+        self._credentials = credentials
+        self._settings = settings
+        self._session: aiohttp.ClientSession | None = None
+        self._session_login: Login | None = None
+        self._closed = False
+
+    async def close(self) -> None:
+        """Close all connections; requests under way fail with UnreachableError."""
+        self._closed = True
+        await self._drop_session()
+
+    async def send(self, request: Request, within: float | None = None) -> bytes:
+        """Send a request and give the body of its 2xx answer.
+
+        Args:
+            request: what to send.
+            within: seconds for all of it, a renewed login and its retry included; the
+                setting request_timeout where None.
+
+        Raises:
+            ClusterError: see bailiff.cluster.errors.
+        """
+        seconds = self._settings.request_timeout if within is None else within
+        with _translated(request, seconds):
+            async with asyncio.timeout(seconds):
+                async with await self._accepted(request, None) as response:
+                    return await self._body(request, response)
+
+    async def open(self, request: Request) -> Stream:
+        """Send a request whose answer has no end.
+
+        Raises:
+            ClusterError: not accepted, or not within the setting list_timeout.
+        """
+        start, idle = self._settings.list_timeout, self._settings.watch_idle_timeout
+        with _translated(request, start):
+            async with asyncio.timeout(start):
+                return Stream(request, await self._accepted(request, idle), idle)
+
+    async def _accepted(self, request: Request, idle: float | None) -> aiohttp.ClientResponse:
+        response = await self._answer(request, idle)
+        if 200 <= response.status < 300:
+            return response
+        async with response:
+            body = await response.content.read(_MAX_REFUSAL_BYTES)
+            wait = response.headers.get("Retry-After")
+            raise error_of(request.what, response.status, body, wait)
+
+    async def _answer(self, request: Request, idle: float | None) -> aiohttp.ClientResponse:
+        login = await self._credentials.current()
+        response = await self._once(request, login, idle)
+        if response.status != 401:
+            return response
+        try:
+            renewed = await self._credentials.after_rejection(login)
+        except BaseException:
+            response.close()
+            raise
+        if renewed is None:
+            return response
+        response.close()
+        return await self._once(request, renewed, idle)
+
+    async def _once(
+        self, request: Request, login: Login, idle: float | None
+    ) -> aiohttp.ClientResponse:
+        session = await self._session_for(login)
+        own = login.configuration
+        query = f"?{urlencode(request.query)}" if request.query else ""
+        return await session.request(
+            request.method,
+            # Encoded already: a second quoting would turn %2F into another name.
+            URL(f"{own.host}{request.path}{query}", encoded=True),
+            data=request.body,
+            headers=self._headers(request, login),
+            # A redirect would carry the token elsewhere; the API server sends none.
+            allow_redirects=False,
+            proxy=own.proxy,
+            proxy_headers=own.proxy_headers,
+            server_hostname=own.tls_server_name,
+            timeout=aiohttp.ClientTimeout(total=None, sock_read=idle),
+        )
+
+    def _headers(self, request: Request, login: Login) -> dict[str, str]:
+        headers = {
+            "Accept": request.accept,
+            "Accept-Encoding": "gzip" if self._settings.compression else "identity",
+            "User-Agent": f"bailiff/{bailiff.__version__}",
+        }
+        if request.body is not None:
+            headers["Content-Type"] = request.content_type
+        if login.authorization is not None:
+            headers["Authorization"] = login.authorization
+        return headers
+
+    async def _session_for(self, login: Login) -> aiohttp.ClientSession:
+        if self._closed:
+            raise UnreachableError("the client is closed")
+        used = self._session_login
+        if self._session is None or used is None or used.tls != login.tls:
+            await self._drop_session()
+            self._session = _session(login, self._settings.max_connections)
+        self._session_login = login
+        return self._session
+
+    async def _drop_session(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _body(self, request: Request, response: aiohttp.ClientResponse) -> bytes:
+        bound = self._settings.max_response_bytes
+        parts: list[bytes] = []
+        size = 0
+        while part := await response.content.readany():
+            size += len(part)
+            if size > bound:
+                raise ResponseError(f"{request.what}: the answer exceeds {bound} bytes")
+            parts.append(part)
+        return b"".join(parts)
+
+
+def _session(login: Login, max_connections: int) -> aiohttp.ClientSession:
+    configuration = login.configuration
+    configuration.connection_pool_maxsize = max_connections
+    try:
+        session: aiohttp.ClientSession = RESTClientObject(configuration).pool_manager
+    except OSError as error:
+        raise ConfigError(f"TLS files for {configuration.host}: {error}") from error
+    return session
+
+
+@contextmanager
+def _translated(request: Request, seconds: float) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        text = f"{request.what}: no answer within {seconds:g} s"
+        raise RequestTimeoutError(text) from error
+    except (aiohttp.ClientError, OSError) as error:
+        raise UnreachableError(f"{request.what}: {str(error) or type(error).__name__}") from error
