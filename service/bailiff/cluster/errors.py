@@ -12,7 +12,7 @@
         ├── NotFoundError         404
         ├── ConflictError         409; somebody else changed the object: read it again
         │   ├── AlreadyExistsError    there is one of that name
-        │   └── UidMismatchError      the name belongs to another object by now
+        │   └── UidMismatchError      409, or 422 to a patch; the name is another object's by now
         ├── ExpiredError          410; the resource version or continue token is too old
         ├── InvalidError          422; the object breaks a rule of its kind
         ├── TooManyRequestsError  429; retry_after says how long to stay away
@@ -99,7 +99,10 @@ class AlreadyExistsError(ConflictError):
 
 
 class UidMismatchError(ConflictError):
-    """409 to a request that named a UID: the name belongs to another object by now."""
+    """The request named a UID, and the name belongs to another object by now.
+
+    `status` is 409 to a delete and 422 to a patch, where `metadata.uid` is an immutable field.
+    """
 
 
 class ExpiredError(StatusError):

@@ -40,6 +40,7 @@ from bailiff.cluster.watch_health import (
     RELISTS,
     Restart,
     RewoundError,
+    SilentError,
     WatchHealth,
     restart_for,
 )
@@ -159,11 +160,25 @@ class ListWatch(Generic[T]):
     ) -> AsyncGenerator[Changed[T] | Deleted[T] | Bookmark, None]:
         splitter = LineSplitter(self._cluster.settings.max_event_bytes)
         began = self._clock.monotonic()
-        while chunk := await stream.read():
+        heard = False
+        while chunk := await self._read(stream, began, heard=heard):
+            heard = True
             self.health.last_contact = self._clock.monotonic()
             for line in _lines(splitter, chunk):
                 yield decode_event(line, self._resource.kind, self._intern)
             self._check_initial(began)
+
+    async def _read(self, stream: Stream, began: float, *, heard: bool) -> bytes:
+        idle = self._cluster.settings.watch_idle_timeout
+        try:
+            chunk = await stream.read()
+        except RequestTimeoutError as error:
+            if heard:
+                raise
+            raise SilentError(f"watch: not a byte within {idle:g} s") from error
+        if not chunk and not heard and self._clock.monotonic() - began >= idle:
+            raise SilentError("watch: ended without a byte")
+        return chunk
 
     def _check_initial(self, began: float) -> None:
         # A server that does not know sendInitialEvents ignores it, and its bookmark never comes.
@@ -203,7 +218,7 @@ class ListWatch(Generic[T]):
 
     def _cannot_send_objects_first(self, error: ClusterError | None) -> bool:
         starting = self._objects_first and not self.health.resource_version
-        return starting and isinstance(error, InvalidError | RequestTimeoutError)
+        return starting and isinstance(error, InvalidError | RequestTimeoutError | SilentError)
 
     def _at_once(self, restart: Restart, lived: float) -> bool:
         if restart is Restart.EXPIRED:

@@ -32,8 +32,9 @@ _BY_STATUS: dict[int, type[StatusError]] = {
     429: TooManyRequestsError,
 }
 
-# The API server has no reason of its own for a failed UID precondition, only these words:
-# apiserver pkg/registry/rest/delete.go, pkg/storage/interfaces.go, pkg/endpoints/handlers/patch.go.
+# The API server has no reason of its own for a failed UID precondition. A delete is answered 409
+# with one of these texts (apiserver pkg/registry/rest/delete.go, pkg/storage/interfaces.go), a
+# patch 422 with a cause that names metadata.uid (apimachinery pkg/api/validation/objectmeta.go).
 _UID_WORDS = ("the UID in the precondition (", "UID in precondition: ")
 
 # Longer waits than this are not believed.
@@ -81,11 +82,18 @@ def status_error(
 def _class(code: int, status: Status) -> type[StatusError]:
     if code == 409 and status.reason == "AlreadyExists":
         return AlreadyExistsError
-    if code == 409 and any(words in status.message for words in _UID_WORDS):
+    if _is_uid_mismatch(code, status):
         return UidMismatchError
     if code >= 500:
         return ServerError
     return _BY_STATUS.get(code, StatusError)
+
+
+def _is_uid_mismatch(code: int, status: Status) -> bool:
+    if code == 422:
+        causes = (status.details or {}).get("causes") or []
+        return any(isinstance(one, dict) and one.get("field") == "metadata.uid" for one in causes)
+    return code == 409 and any(words in status.message for words in _UID_WORDS)
 
 
 def _status(body: bytes) -> Status:

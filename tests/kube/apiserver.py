@@ -1,0 +1,248 @@
+"""A real kube-apiserver with its own etcd, for as long as a `with` block lasts.
+
+with KubeApiserver() as server:
+    subprocess.run(["kubectl", "--kubeconfig", server.kubeconfig, "get", "pods"])
+
+Both listen on free loopback ports and keep everything in one temporary folder. Admission is
+Kubernetes' default but for ServiceAccount, so that pods need no controller to be accepted; RBAC
+decides, and the kubeconfig is an administrator's. There is no scheduler, no kubelet and no
+controller: pods stay as they are put.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import secrets
+import shutil
+import ssl
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import yaml
+
+from tests.kube.programs import Program, free_port
+from tests.kube.tls import make_tls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+_READY_SECONDS = 90.0
+_STARTS = 3
+
+
+class NotReadyError(RuntimeError):
+    """A program did not become ready; the message holds the ends of the logs."""
+
+
+class KubeApiserver:
+    """etcd and kube-apiserver.
+
+    Args:
+        flags: further flags for kube-apiserver, as `--feature-gates=WatchList=false`. One
+            that is given here replaces the harness' own of the same name.
+        keep_logs: copy the logs to this folder when it ends.
+
+    Attributes:
+        url: https://127.0.0.1:PORT.
+        token: the administrator's.
+        nobody_token: of a user who may do nothing.
+        kubeconfig: a file for the administrator, with the CA in it.
+        folder: logs and data; removed in the end.
+    """
+
+    def __init__(self, flags: Sequence[str] = (), *, keep_logs: Path | None = None) -> None:
+        self._flags = list(flags)
+        self._keep_logs = keep_logs
+        self.token = secrets.token_hex(16)
+        self.nobody_token = secrets.token_hex(16)
+
+    def __enter__(self) -> Self:
+        self.folder = Path(tempfile.mkdtemp(prefix="bailiff-kube-"))
+        try:
+            self._start_all()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop both and remove the folder."""
+        for program in (getattr(self, "apiserver", None), getattr(self, "etcd", None)):
+            if program is not None:
+                program.stop()
+        if self._keep_logs is not None:
+            for log in self.folder.glob("*.log"):
+                shutil.copy(log, self._keep_logs)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"https://127.0.0.1:{self.port}"
+
+    def stop_apiserver(self, *, kill: bool = False) -> None:
+        """Take the API away; etcd keeps the objects."""
+        if kill:
+            self.apiserver.kill()
+        else:
+            self.apiserver.stop()
+
+    def start_apiserver(self) -> None:
+        """Bring it back on the same port, and wait until it is ready."""
+        self.apiserver.start()
+        self._wait("kube-apiserver", self._is_ready)
+
+    def restart_apiserver(self, *, kill: bool = False) -> None:
+        """Both of them."""
+        self.stop_apiserver(kill=kill)
+        self.start_apiserver()
+
+    def compact(self) -> int:
+        """Make etcd forget all but the present; returns the revision that it has now.
+
+        The API server's watch cache still remembers what it has seen, until it is restarted.
+        """
+        now = self._etcd_call("/v3/kv/range", {"key": base64.b64encode(b"/").decode()})
+        revision = int(now["header"]["revision"])
+        self._etcd_call("/v3/kv/compaction", {"revision": str(revision), "physical": True})
+        return revision
+
+    def get(self, path: str, *, token: str | None = None, accept: str = "application/json") -> Any:
+        """GET a path; the body of a 200, decoded if it is JSON.
+
+        Raises:
+            urllib.error.HTTPError: any other answer.
+        """
+        headers = {"Authorization": f"Bearer {token or self.token}", "Accept": accept}
+        request = urllib.request.Request(self.url + path, headers=headers)
+        context = ssl.create_default_context(cafile=str(self.tls.ca))
+        with urllib.request.urlopen(request, timeout=10, context=context) as response:
+            body: bytes = response.read()
+        return json.loads(body) if accept == "application/json" else body
+
+    def _start_all(self) -> None:
+        self.tls = make_tls(self.folder)
+        for attempt in range(_STARTS):
+            self.port, self._etcd_port = free_port(), free_port()
+            self.etcd = Program("etcd", self._etcd_flags(free_port()), self.folder)
+            self.apiserver = Program("kube-apiserver", self._apiserver_flags(), self.folder)
+            try:
+                self.etcd.start()
+                self._wait("etcd", lambda: "true" in str(self._etcd_health()))
+                self.start_apiserver()
+            except NotReadyError:
+                # A free port can be taken before its new owner listens.
+                self.apiserver.stop()
+                self.etcd.stop()
+                if attempt == _STARTS - 1 or not self._port_was_taken():
+                    raise
+            else:
+                break
+        self.kubeconfig = self._write_kubeconfig("admin", self.token)
+
+    def _port_was_taken(self) -> bool:
+        return any("address already in use" in p.tail() for p in (self.etcd, self.apiserver))
+
+    def _wait(self, what: str, ready: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + _READY_SECONDS
+        while time.monotonic() < deadline:
+            if any(program.exited for program in (self.etcd, self.apiserver)):
+                break
+            try:
+                if ready():
+                    return
+            except (OSError, http.client.HTTPException):
+                pass  # not listening yet, or not ready: that is what we wait for
+            time.sleep(0.05)
+        tails = "\n".join(program.tail() for program in (self.etcd, self.apiserver))
+        raise NotReadyError(f"{what} is not ready\n{tails}")
+
+    def _is_ready(self) -> bool:
+        return bool(self.get("/readyz", accept="text/plain") == b"ok")
+
+    def _etcd_health(self) -> bytes:
+        url = f"http://127.0.0.1:{self._etcd_port}/health"
+        with urllib.request.urlopen(url, timeout=5) as response:
+            health: bytes = response.read()
+        return health
+
+    def _etcd_call(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        url = f"http://127.0.0.1:{self._etcd_port}{path}"
+        request = urllib.request.Request(url, json.dumps(body).encode(), method="POST")
+        with urllib.request.urlopen(request, timeout=10) as response:
+            answer: dict[str, Any] = json.load(response)
+        return answer
+
+    def write_kubeconfig(self, name: str, user: dict[str, Any]) -> Path:
+        """A kubeconfig for this server with any `user` section; NAME.kubeconfig in the folder."""
+        cluster = {
+            "server": self.url,
+            "certificate-authority-data": base64.b64encode(self.tls.ca.read_bytes()).decode(),
+        }
+        content = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": name,
+            "clusters": [{"name": "test", "cluster": cluster}],
+            "contexts": [{"name": name, "context": {"cluster": "test", "user": name}}],
+            "users": [{"name": name, "user": user}],
+        }
+        path = self.folder / f"{name}.kubeconfig"
+        path.write_text(yaml.safe_dump(content))
+        return path
+
+    def _write_kubeconfig(self, name: str, token: str) -> Path:
+        return self.write_kubeconfig(name, {"token": token})
+
+    def _etcd_flags(self, peer_port: int) -> list[str]:
+        client, peer = (f"http://127.0.0.1:{port}" for port in (self._etcd_port, peer_port))
+        return [
+            f"--data-dir={self.folder / 'etcd'}",
+            f"--listen-client-urls={client}",
+            f"--advertise-client-urls={client}",
+            f"--listen-peer-urls={peer}",
+            f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=default={peer}",
+            # Nothing here outlives the machine, so nothing need reach its disk.
+            "--unsafe-no-fsync",
+            "--log-level=warn",
+        ]
+
+    def _apiserver_flags(self) -> list[str]:
+        users = self.folder / "users.csv"
+        users.write_text(f'{self.token},admin,1,"system:masters"\n{self.nobody_token},nobody,2\n')
+        own = {
+            "--etcd-servers": f"http://127.0.0.1:{self._etcd_port}",
+            # Compaction happens when a test asks for it.
+            "--etcd-compaction-interval": "0",
+            "--bind-address": "127.0.0.1",
+            "--secure-port": str(self.port),
+            "--cert-dir": str(self.folder / "certs"),
+            "--tls-cert-file": str(self.tls.certificate),
+            "--tls-private-key-file": str(self.tls.key),
+            "--token-auth-file": str(users),
+            "--authorization-mode": "RBAC",
+            "--service-account-issuer": "https://kubernetes.default.svc",
+            "--service-account-key-file": str(self.tls.service_account_key),
+            "--service-account-signing-key-file": str(self.tls.service_account_key),
+            "--service-cluster-ip-range": "10.0.0.0/24",
+            "--disable-admission-plugins": "ServiceAccount",
+            "--endpoint-reconciler-type": "none",
+            "--shutdown-delay-duration": "0s",
+        }
+        given = {flag.split("=", 1)[0] for flag in self._flags}
+        return [f"{k}={v}" for k, v in own.items() if k not in given] + self._flags

@@ -1,0 +1,101 @@
+"""A certificate authority for one test server, and what it signs."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_LIFE = datetime.timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Files of a server that only its own CA vouches for."""
+
+    ca: Path
+    certificate: Path
+    key: Path
+    service_account_key: Path
+
+
+def make_tls(folder: Path) -> Tls:
+    """Write a CA, a serving certificate for 127.0.0.1 and a service account key."""
+    tls = Tls(
+        folder / "ca.crt", folder / "server.crt", folder / "server.key", folder / "accounts.key"
+    )
+    ca_key, server_key = ec.generate_private_key(ec.SECP256R1()), _server_key()
+    ca = _ca(ca_key)
+    tls.ca.write_bytes(ca.public_bytes(serialization.Encoding.PEM))
+    server = _server(ca, ca_key, server_key.public_key())
+    tls.certificate.write_bytes(server.public_bytes(serialization.Encoding.PEM))
+    _write_key(tls.key, server_key)
+    _write_key(tls.service_account_key, rsa.generate_private_key(65537, 2048))
+    return tls
+
+
+def _server_key() -> ec.EllipticCurvePrivateKey:
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+def _dated(builder: x509.CertificateBuilder) -> x509.CertificateBuilder:
+    now = datetime.datetime.now(datetime.UTC)
+    dated = builder.not_valid_before(now - _LIFE).not_valid_after(now + _LIFE)
+    return dated.serial_number(x509.random_serial_number())
+
+
+def _ca(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+    own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    builder = x509.CertificateBuilder(_name("bailiff-test-ca"), _name("bailiff-test-ca"))
+    builder = builder.public_key(key.public_key()).add_extension(own, critical=False)
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+    return _dated(builder.add_extension(_ca_usage(), critical=True)).sign(key, hashes.SHA256())
+
+
+def _ca_usage() -> x509.KeyUsage:
+    names = (
+        "content_commitment",
+        "key_encipherment",
+        "data_encipherment",
+        "key_agreement",
+        "encipher_only",
+        "decipher_only",
+    )
+    unused = dict.fromkeys(names, False)
+    return x509.KeyUsage(digital_signature=True, key_cert_sign=True, crl_sign=True, **unused)
+
+
+def _server(
+    ca: x509.Certificate, ca_key: ec.EllipticCurvePrivateKey, key: ec.EllipticCurvePublicKey
+) -> x509.Certificate:
+    names = x509.SubjectAlternativeName(
+        [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
+    )
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key())
+    usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
+    builder = x509.CertificateBuilder(ca.subject, _name("127.0.0.1")).public_key(key)
+    builder = builder.add_extension(names, critical=False).add_extension(issuer, critical=False)
+    return _dated(builder.add_extension(usage, critical=False)).sign(ca_key, hashes.SHA256())
+
+
+def _write_key(path: Path, key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> None:
+    pem = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.TraditionalOpenSSL,
+        serialization.NoEncryption(),
+    )
+    path.touch(mode=0o600)
+    path.write_bytes(pem)
