@@ -16,15 +16,14 @@ import http.client
 import json
 import secrets
 import shutil
-import ssl
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import yaml
 
+from tests.kube.plain_http import call
 from tests.kube.programs import Program, free_port
 from tests.kube.tls import make_tls
 
@@ -116,23 +115,10 @@ class KubeApiserver:
 
         The API server's watch cache still remembers what it has seen, until it is restarted.
         """
-        now = self._etcd_call("/v3/kv/range", {"key": base64.b64encode(b"/").decode()})
+        now = self._etcd("/v3/kv/range", {"key": base64.b64encode(b"/").decode()})
         revision = int(now["header"]["revision"])
-        self._etcd_call("/v3/kv/compaction", {"revision": str(revision), "physical": True})
+        self._etcd("/v3/kv/compaction", {"revision": str(revision), "physical": True})
         return revision
-
-    def get(self, path: str, *, token: str | None = None, accept: str = "application/json") -> Any:
-        """GET a path; the body of a 200, decoded if it is JSON.
-
-        Raises:
-            urllib.error.HTTPError: any other answer.
-        """
-        headers = {"Authorization": f"Bearer {token or self.token}", "Accept": accept}
-        request = urllib.request.Request(self.url + path, headers=headers)
-        context = ssl.create_default_context(cafile=str(self.tls.ca))
-        with urllib.request.urlopen(request, timeout=10, context=context) as response:
-            body: bytes = response.read()
-        return json.loads(body) if accept == "application/json" else body
 
     def _start_all(self) -> None:
         self.tls = make_tls(self.folder)
@@ -142,7 +128,7 @@ class KubeApiserver:
             self.apiserver = Program("kube-apiserver", self._apiserver_flags(), self.folder)
             try:
                 self.etcd.start()
-                self._wait("etcd", lambda: "true" in str(self._etcd_health()))
+                self._wait("etcd", self._etcd_is_ready)
                 self.start_apiserver()
             except NotReadyError:
                 # A free port can be taken before its new owner listens.
@@ -152,7 +138,7 @@ class KubeApiserver:
                     raise
             else:
                 break
-        self.kubeconfig = self._write_kubeconfig("admin", self.token)
+        self.kubeconfig = self.write_kubeconfig("admin", {"token": self.token})
 
     def _port_was_taken(self) -> bool:
         return any("address already in use" in p.tail() for p in (self.etcd, self.apiserver))
@@ -172,20 +158,18 @@ class KubeApiserver:
         raise NotReadyError(f"{what} is not ready\n{tails}")
 
     def _is_ready(self) -> bool:
-        return bool(self.get("/readyz", accept="text/plain") == b"ok")
+        bearer = {"Authorization": f"Bearer {self.token}"}
+        return call(self.port, "/readyz", headers=bearer, ca=self.tls.ca) == (200, b"ok")
 
-    def _etcd_health(self) -> bytes:
-        url = f"http://127.0.0.1:{self._etcd_port}/health"
-        with urllib.request.urlopen(url, timeout=5) as response:
-            health: bytes = response.read()
-        return health
+    def _etcd_is_ready(self) -> bool:
+        return call(self._etcd_port, "/health")[0] == 200
 
-    def _etcd_call(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        url = f"http://127.0.0.1:{self._etcd_port}{path}"
-        request = urllib.request.Request(url, json.dumps(body).encode(), method="POST")
-        with urllib.request.urlopen(request, timeout=10) as response:
-            answer: dict[str, Any] = json.load(response)
-        return answer
+    def _etcd(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        status, answer = call(self._etcd_port, path, body=json.dumps(body).encode())
+        if status != 200:
+            raise RuntimeError(f"etcd {path}: {status} {answer!r}")
+        decoded: dict[str, Any] = json.loads(answer)
+        return decoded
 
     def write_kubeconfig(self, name: str, user: dict[str, Any]) -> Path:
         """A kubeconfig for this server with any `user` section; NAME.kubeconfig in the folder."""
@@ -204,9 +188,6 @@ class KubeApiserver:
         path = self.folder / f"{name}.kubeconfig"
         path.write_text(yaml.safe_dump(content))
         return path
-
-    def _write_kubeconfig(self, name: str, token: str) -> Path:
-        return self.write_kubeconfig(name, {"token": token})
 
     def _etcd_flags(self, peer_port: int) -> list[str]:
         client, peer = (f"http://127.0.0.1:{port}" for port in (self._etcd_port, peer_port))

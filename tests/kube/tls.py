@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import ipaddress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 if TYPE_CHECKING:
     from pathlib import Path
 
-_LIFE = datetime.timedelta(days=1)
+_LIFE = dt.timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def _name(text: str) -> x509.Name:
 
 
 def _dated(builder: x509.CertificateBuilder) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     dated = builder.not_valid_before(now - _LIFE).not_valid_after(now + _LIFE)
     return dated.serial_number(x509.random_serial_number())
 
