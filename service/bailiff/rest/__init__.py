@@ -1,1 +1,8 @@
-"""The REST face of the decision core."""
+"""The REST face: Kubernetes JSON in, decisions out. It translates and nothing else."""
+
+from bailiff.rest.app import RestApp, create_app
+from bailiff.rest.live import ClusterReader
+from bailiff.rest.server import RestServer
+from bailiff.rest.settings import RestSettings
+
+__all__ = ["ClusterReader", "RestApp", "RestServer", "RestSettings", "create_app"]

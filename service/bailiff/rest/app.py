@@ -1,0 +1,141 @@
+"""The application: routes, and around them the boundary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from fastapi import FastAPI
+from starlette.routing import Route
+
+import bailiff
+from bailiff.rest.boundary import Boundary
+from bailiff.rest.document import DESCRIPTION, SUMMARY, TITLE, make_document
+from bailiff.rest.endpoints import QuestionEndpoint, ReadingEndpoint
+from bailiff.rest.live import LiveQuestions
+from bailiff.rest.meters import Meters
+from bailiff.rest.operations import QUESTIONS, READINGS
+from bailiff.rest.pages import page_routes
+from bailiff.rest.questions import Questions
+from bailiff.rest.upkeep import (
+    HEALTHZ,
+    METRICS,
+    READYZ,
+    VERSION,
+    Health,
+    JsonEndpoint,
+    MetricsEndpoint,
+    Readiness,
+    Upkeep,
+    Version,
+)
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+    from starlette.types import ASGIApp
+
+    from bailiff.clock import Clock
+    from bailiff.decisions import Options
+    from bailiff.rest.live import ClusterReader
+    from bailiff.rest.settings import RestSettings
+
+
+class RestApp(FastAPI):
+    """FastAPI with our document and our one layer of middleware.
+
+    FastAPI's own layers turn exceptions into answers, close dependencies' resources and bound
+    bodies. Boundary and the endpoints do what of it applies here, and a request costs half.
+    """
+
+    def __init__(self, settings: RestSettings, clock: Clock, meters: Meters) -> None:
+        super().__init__(
+            title=TITLE,
+            summary=SUMMARY,
+            description=DESCRIPTION,
+            version=bailiff.__version__,
+            docs_url=None,
+            redoc_url=None,
+            redirect_slashes=False,
+        )
+        self._settings = settings
+        self._clock = clock
+        self._meters = meters
+        self.readiness = Readiness()
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """See RestApp."""
+        return Boundary(self.router, self._clock, self._meters, self._settings.max_in_flight)
+
+    def openapi(self) -> dict[str, Any]:
+        """The document; made once."""
+        if self.openapi_schema is None:
+            self.openapi_schema = make_document()
+        return self.openapi_schema
+
+
+def create_app(
+    settings: RestSettings,
+    clock: Clock,
+    registry: CollectorRegistry,
+    defaults: Options,
+    reader: ClusterReader | None = None,
+) -> RestApp:
+    """Put the REST face together.
+
+    Args:
+        settings: what it bears.
+        clock: the instant of facts that name none, and durations.
+        registry: where its metrics go; /metrics writes down all of it.
+        defaults: the options of facts that bring none.
+        reader: the cluster to read; None: the operations that need one answer 503.
+    """
+    meters = Meters(registry)
+    questions = Questions(clock, defaults, meters)
+    live = LiveQuestions(reader, questions, settings)
+    app = RestApp(settings, clock, meters)
+    # The router tries its routes in order: what is asked most stands first.
+    app.router.routes[:0] = [
+        *_question_routes(questions, settings),
+        *_reading_routes(live, questions),
+        *_upkeep_routes(registry, app.readiness),
+    ]
+    app.router.routes.extend(page_routes(TITLE))
+    return app
+
+
+def _question_routes(questions: Questions, settings: RestSettings) -> list[Route]:
+    return [
+        Route(
+            operation.path,
+            QuestionEndpoint(operation, questions, settings),
+            methods=["POST"],
+            name=operation.id,
+        )
+        for operation in QUESTIONS
+    ]
+
+
+def _reading_routes(live: LiveQuestions, questions: Questions) -> list[Route]:
+    return [
+        Route(
+            operation.path,
+            ReadingEndpoint(operation, live, questions),
+            methods=["GET"],
+            name=operation.id,
+        )
+        for operation in READINGS
+    ]
+
+
+def _upkeep_routes(registry: CollectorRegistry, readiness: Readiness) -> list[Route]:
+    version = Version(**msgspec.to_builtins(VERSION.example))
+    endpoints: dict[Upkeep, ASGIApp] = {
+        HEALTHZ: JsonEndpoint(lambda: Health(status="ok")),
+        READYZ: JsonEndpoint(readiness.check),
+        VERSION: JsonEndpoint(lambda: version),
+        METRICS: MetricsEndpoint(registry),
+    }
+    return [
+        Route(operation.path, endpoint, methods=["GET"], name=operation.id)
+        for operation, endpoint in endpoints.items()
+    ]

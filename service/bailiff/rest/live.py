@@ -1,0 +1,183 @@
+"""Answers about the objects of a real cluster, read at the moment of the question."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from bailiff.cluster.errors import (
+    ClusterError,
+    ForbiddenError,
+    NotFoundError,
+    RequestTimeoutError,
+    ServerError,
+    TooManyRequestsError,
+    UnauthorizedError,
+    UnreachableError,
+)
+from bailiff.decisions import Decision, Facts, NodeFacts
+from bailiff.rest.problems import ProblemCode, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from bailiff.decisions import Options
+    from bailiff.kinds import Node, Pod
+    from bailiff.rest.questions import DecisionList, Questions
+    from bailiff.rest.settings import RestSettings
+
+T = TypeVar("T")
+
+# RFC 1123, as k8s.io/apimachinery/pkg/util/validation asks it of names.
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+LABEL_PATTERN = f"^{_LABEL}$"
+SUBDOMAIN_PATTERN = rf"^{_LABEL}(\.{_LABEL})*$"
+MAX_LABEL = 63
+MAX_SUBDOMAIN = 253
+
+_UNAVAILABLE = (UnreachableError, RequestTimeoutError, ServerError, TooManyRequestsError)
+_RETRY_SECONDS = 5
+
+
+class ClusterReader(Protocol):
+    """What is read of a cluster. Every method raises bailiff.cluster.errors.ClusterError."""
+
+    async def get_pod(self, namespace: str, name: str) -> Pod:
+        """One pod; NotFoundError where there is none."""
+        ...
+
+    async def get_node(self, name: str) -> Node:
+        """One node; NotFoundError where there is none."""
+        ...
+
+    async def pods_on_node(self, name: str) -> tuple[Pod, ...]:
+        """The pods bound to a node."""
+        ...
+
+
+class LiveQuestions:
+    """Fetches the facts and asks what Questions asks. Reads, never writes, keeps nothing."""
+
+    def __init__(
+        self,
+        reader: ClusterReader | None,
+        questions: Questions,
+        settings: RestSettings,
+    ) -> None:
+        """Prepare; without a reader every question is refused with no_cluster."""
+        self._reader = reader
+        self._questions = questions
+        self._timeout = settings.cluster_timeout_seconds
+        self._turns = asyncio.Semaphore(settings.max_cluster_reads)
+
+    async def pod(self, namespace: str, name: str, options: Options) -> Decision:
+        """The answer for one pod of the cluster.
+
+        Raises:
+            Refusal: invalid_field for a name that no object can have, no_cluster, not_found,
+                cluster_forbidden, cluster_failed, cluster_unavailable.
+            FactsError: the node has more taints than can be compared.
+        """
+        check_label("path.namespace", namespace)
+        check_subdomain("path.name", name)
+        reader = self._present()
+        return await self._in_time(lambda: self._pod(reader, namespace, name, options))
+
+    async def node(self, name: str, options: Options) -> DecisionList:
+        """The answers for the pods that are bound to a node of the cluster.
+
+        Raises:
+            Refusal: as `pod`.
+            FactsError: the node has more taints than can be compared.
+        """
+        check_subdomain("path.name", name)
+        reader = self._present()
+        return await self._in_time(lambda: self._node(reader, name, options))
+
+    async def _pod(
+        self, reader: ClusterReader, namespace: str, name: str, options: Options
+    ) -> Decision:
+        pod = await _read(reader.get_pod(namespace, name), "get pods", f"pod {namespace}/{name}")
+        node = await self._node_of(reader, pod)
+        if node is None:
+            return self._questions.without_node(pod)
+        return self._questions.decide(Facts(pod=pod, node=node, options=options))
+
+    async def _node_of(self, reader: ClusterReader, pod: Pod) -> Node | None:
+        name = pod.spec.node_name
+        if not name:
+            return None
+        try:
+            return await _read(reader.get_node(name), "get nodes", f"node {name}")
+        except Refusal as refusal:
+            if refusal.code is ProblemCode.NOT_FOUND:
+                return None
+            raise
+
+    async def _node(self, reader: ClusterReader, name: str, options: Options) -> DecisionList:
+        node = await _read(reader.get_node(name), "get nodes", f"node {name}")
+        pods = await _read(reader.pods_on_node(name), "list pods", f"the pods of node {name}")
+        return self._questions.decide_node(NodeFacts(node=node, pods=pods, options=options))
+
+    def _present(self) -> ClusterReader:
+        if self._reader is None:
+            detail = (
+                "Bailiff was started without a cluster to read: send the objects to "
+                "POST /v1/decisions, or start it with --kubeconfig or --in-cluster"
+            )
+            raise Refusal(ProblemCode.NO_CLUSTER, detail)
+        return self._reader
+
+    async def _in_time(self, answer: Callable[[], Awaitable[T]]) -> T:
+        try:
+            async with asyncio.timeout(self._timeout), self._turns:
+                return await answer()
+        except TimeoutError as error:
+            raise _unavailable(f"the cluster did not answer within {self._timeout:g} s") from error
+
+
+async def _read(reading: Awaitable[T], permission: str, what: str) -> T:
+    """Await one request and turn its failure into a Refusal that says what to do."""
+    try:
+        return await reading
+    except NotFoundError as error:
+        raise Refusal(ProblemCode.NOT_FOUND, f"{what} does not exist") from error
+    except (ForbiddenError, UnauthorizedError) as error:
+        detail = f"Bailiff's account may not read {what}: grant it the permission to {permission}"
+        raise Refusal(ProblemCode.CLUSTER_FORBIDDEN, detail) from error
+    except _UNAVAILABLE as error:
+        raise _unavailable(f"{what} could not be read: {error.message}") from error
+    except ClusterError as error:
+        detail = f"{what} could not be read: {error.message}"
+        raise Refusal(ProblemCode.CLUSTER_FAILED, detail) from error
+
+
+def _unavailable(detail: str) -> Refusal:
+    retry = {"Retry-After": str(_RETRY_SECONDS)}
+    return Refusal(ProblemCode.CLUSTER_UNAVAILABLE, detail, headers=retry)
+
+
+def check_label(path: str, name: str) -> None:
+    """Refuse what is no RFC 1123 label.
+
+    Raises:
+        Refusal: invalid_field.
+    """
+    if len(name) > MAX_LABEL or not re.fullmatch(LABEL_PATTERN[1:-1], name):
+        raise _bad_name(path, f"an RFC 1123 label of at most {MAX_LABEL} characters")
+
+
+def check_subdomain(path: str, name: str) -> None:
+    """Refuse what is no RFC 1123 subdomain.
+
+    Raises:
+        Refusal: invalid_field.
+    """
+    if len(name) > MAX_SUBDOMAIN or not re.fullmatch(SUBDOMAIN_PATTERN[1:-1], name):
+        raise _bad_name(path, f"an RFC 1123 subdomain of at most {MAX_SUBDOMAIN} characters")
+
+
+def _bad_name(path: str, wanted: str) -> Refusal:
+    detail = f"must be {wanted}: lower-case letters, digits, '-', '.' between them"
+    return Refusal(ProblemCode.INVALID_FIELD, detail, path=path)

@@ -1,0 +1,49 @@
+"""What may be set about the REST face."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestSettings:
+    """Where it listens and what it bears.
+
+    Attributes:
+        host: address to listen on. Default: this machine only, so that trying it out exposes
+            nothing.
+        port: TCP port; 0 takes a free one.
+        max_body_bytes: longest body of a question about one pod. A pod object is bounded by
+            etcd's 1.5 MiB and is hardly ever above 100 KiB.
+        max_batch_body_bytes: longest body of a question about a node and its pods. 1,000 real
+            pods are about 2 MiB slimmed and 8 MiB whole; ask in several batches above that.
+        max_in_flight: requests answered at the same time; more get 503. Together with
+            max_batch_body_bytes it bounds the memory that bodies can take.
+        max_connections: open connections; more are refused with 503 and closed.
+        header_timeout_seconds: time for a client to send the head of a request.
+        max_header_bytes: length of the head of a request; the usual bound of reverse proxies is
+            8 to 32 KiB.
+        body_timeout_seconds: time for a client to send a body. Long enough for 4 MiB over a
+            3 Mbit/s line, short enough that idle clients do not fill max_in_flight.
+        keep_alive_seconds: how long an idle connection is kept. More than the 60 s after which
+            common load balancers drop theirs, so that it is not us who close under a request.
+        cluster_timeout_seconds: time for reading from the cluster for one answer, all requests
+            of it together.
+        max_cluster_reads: answers that read from the cluster at the same time; more wait, within
+            cluster_timeout_seconds. Keeps a crowd of callers from becoming the API server's load.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    max_body_bytes: int = 1 * _MIB
+    max_batch_body_bytes: int = 4 * _MIB
+    max_in_flight: int = 256
+    max_connections: int = 4096
+    header_timeout_seconds: float = 10.0
+    max_header_bytes: int = 32 * 1024
+    body_timeout_seconds: float = 10.0
+    keep_alive_seconds: int = 75
+    cluster_timeout_seconds: float = 10.0
+    max_cluster_reads: int = 16
