@@ -124,15 +124,18 @@ class Cluster:
         self,
         resource: Resource[T],
         name: str,
-        namespace: str = "",
-        *,
+        namespace: str,
         body: Body,
+        *,
         patch_type: PatchType = PatchType.STRATEGIC,
         subresource: str = "",
         field_manager: str = "",
         dry_run: bool = False,
     ) -> T:
-        """Change one object; a `metadata.uid` in the body makes it a precondition."""
+        """Change one object; a `metadata.uid` in the body makes it a precondition.
+
+        `namespace` is "" for a resource that has none. Returns the object as it is then.
+        """
         asked = requests.patch(
             resource.path(namespace, name, subresource),
             body,
