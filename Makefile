@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PROTOS := $(wildcard protos/bailiff/v1/*.proto)
+PROTOC = PATH=$(BIN):$$PATH $(BIN)/python -m grpc_tools.protoc -Iprotos -I.venv/googleapis
 
-.PHONY: setup setup-dev run test lint format openapi protos conformance test-assets bench lock audit clean
+.PHONY: setup setup-dev run test lint format openapi protos protos-breaking conformance test-assets bench lock audit clean
 
 run: setup
 	@$(BIN)/bailiff up $(ARGS)
@@ -27,7 +28,7 @@ setup-dev: .venv/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@touch $@
 
-lint: setup-dev
+lint: setup-dev .venv/googleapis
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -42,9 +43,22 @@ format: setup-dev
 openapi: setup
 	$(BIN)/python -m bailiff.rest.openapi > openapi.json
 
-protos: setup-dev
-	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=service --mypy_out=service \
-		--grpc_python_out=service --mypy_grpc_out=service $(PROTOS)
+protos: setup-dev .venv/googleapis
+	$(PROTOC) --python_out=service --mypy_out=service $(PROTOS)
+	$(PROTOC) --grpc_python_out=service --mypy_grpc_out=service $(filter %_service.proto,$(PROTOS))
+
+# Fails where the protos break callers of the last commit's.
+protos-breaking: setup-dev .venv/googleapis
+	rm -rf .venv/protos-before && mkdir .venv/protos-before
+	git archive HEAD protos buf.yaml | tar -x -C .venv/protos-before
+	mkdir -p .venv/protos-before/.venv && cp -r .venv/googleapis .venv/protos-before/.venv/
+	$(BIN)/buf breaking --against .venv/protos-before
+
+# google.rpc.Status for protoc and buf, out of the installed package: nothing is downloaded.
+.venv/googleapis: .venv/.dev
+	@mkdir -p $@/google/rpc
+	@cp "$$($(BIN)/python -c 'import google.rpc; print(list(google.rpc.__path__)[0])')/status.proto" $@/google/rpc/
+	@touch $@
 
 # The real code's answers: make conformance DIR=folder-of-jsonl-files
 conformance: setup-dev

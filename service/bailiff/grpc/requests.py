@@ -1,0 +1,169 @@
+"""Questions from protobuf to the core's facts."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypedDict
+
+from bailiff.decisions import (
+    MAX_PODS,
+    Facts,
+    NodeFacts,
+    Options,
+    TaintChangeFacts,
+    TaintObservation,
+    TaintSelector,
+)
+from bailiff.grpc.errors import FieldError
+from bailiff.grpc.kubernetes import read_node, read_pod, read_taint, read_time
+from bailiff.grpc.wire import (
+    Interned,
+    WireClass,
+    WireMessage,
+    parse,
+    read_all,
+    read_within,
+    wire_class,
+)
+from bailiff.v1 import eviction_decision_service_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from bailiff.kinds import Node, Pod
+
+_DecideRequest = wire_class(pb.DecideRequest)
+_DecideNodeTaintsRequest = wire_class(pb.DecideNodeTaintsRequest)
+_DecideNodeRequest = wire_class(pb.DecideNodeRequest)
+_DecideTaintChangeRequest = wire_class(pb.DecideTaintChangeRequest)
+_DecideStreamRequest = wire_class(pb.DecideStreamRequest)
+_Options = wire_class(pb.Options)
+_TaintObservation = wire_class(pb.TaintObservation)
+_TaintSelector = wire_class(pb.TaintSelector)
+
+# About half a millisecond of work, after which other calls get their turn.
+PODS_A_TURN = 100
+
+
+class _Common(TypedDict):
+    now: datetime | None
+    first_observed: tuple[TaintObservation, ...]
+    options: Options | None
+
+
+def read_facts(data: bytes) -> Facts:
+    """A DecideRequest.
+
+    Raises:
+        RefusedError: malformed, or a field missing or wrong.
+    """
+    return _facts(_DecideRequest, data)
+
+
+def read_node_taints_facts(data: bytes) -> Facts:
+    """A DecideNodeTaintsRequest; errors as `read_facts`."""
+    return _facts(_DecideNodeTaintsRequest, data)
+
+
+async def read_node_facts(data: bytes) -> NodeFacts:
+    """A DecideNodeRequest; errors as `read_facts`. Lets others run in between."""
+    request = parse(_DecideNodeRequest, data)
+    node = _required_node(request)
+    pods = await _pods(request.pods)
+    return NodeFacts(node=node, pods=pods, **_common(request))
+
+
+async def read_change_facts(data: bytes) -> TaintChangeFacts:
+    """A DecideTaintChangeRequest; errors as `read_facts`. Lets others run in between."""
+    request = parse(_DecideTaintChangeRequest, data)
+    node = _required_node(request)
+    pods = await _pods(request.pods)
+    return TaintChangeFacts(
+        node=node,
+        pods=pods,
+        add_taints=tuple(read_all("add_taints", read_taint, request.add_taints)),
+        remove_taints=tuple(read_all("remove_taints", _selector, request.remove_taints)),
+        **_common(request),
+    )
+
+
+def read_stream_request(data: bytes) -> tuple[str, bytes]:
+    """The id of a DecideStreamRequest and its batch, still as bytes; none is an empty one.
+
+    Raises:
+        RefusedError: malformed.
+    """
+    request = parse(_DecideStreamRequest, data)
+    return request.request_id, request.batch
+
+
+def _facts(wire: WireClass, data: bytes) -> Facts:
+    request = parse(wire, data)
+    if not request.HasField("pod"):
+        raise FieldError("required", "pod")
+    pod = read_within("pod", read_pod, request.pod)
+    node = read_within("node", read_node, request.node) if request.HasField("node") else None
+    bound = read_time(request.bound_at, "bound_at") if request.HasField("bound_at") else None
+    return Facts(pod=pod, node=node, bound_at=bound, **_common(request))
+
+
+def _common(request: WireMessage) -> _Common:
+    return {
+        "now": read_time(request.now, "now") if request.HasField("now") else None,
+        "first_observed": tuple(read_all("first_observed", _observation, request.first_observed))
+        if request.first_observed
+        else (),
+        "options": read_within("options", _options, request.options)
+        if request.HasField("options")
+        else None,
+    }
+
+
+def _required_node(request: WireMessage) -> Node:
+    if not request.HasField("node"):
+        raise FieldError("required", "node")
+    return read_within("node", read_node, request.node)
+
+
+async def _pods(messages: Sequence[WireMessage]) -> tuple[Pod, ...]:
+    if len(messages) > MAX_PODS:
+        raise FieldError(f"at most {MAX_PODS} are allowed, there are {len(messages)}", "pods")
+    if len(messages) <= PODS_A_TURN:
+        return tuple(read_all("pods", read_pod, messages))
+    pods: list[Pod] = []
+    for start in range(0, len(messages), PODS_A_TURN):
+        pods += read_all("pods", read_pod, messages[start : start + PODS_A_TURN], start)
+        await asyncio.sleep(0)
+    return tuple(pods)
+
+
+def _convert_options(data: bytes) -> Options:
+    options = parse(_Options, data)
+    return Options(
+        comparison_operators=options.comparison_operators,
+        evict_ended_pods=options.evict_ended_pods,
+        explain=options.explain if options.HasField("explain") else True,
+    )
+
+
+def _convert_observation(data: bytes) -> TaintObservation:
+    observation = parse(_TaintObservation, data)
+    if not observation.HasField("time"):
+        raise FieldError("required", "time")
+    return TaintObservation(
+        key=observation.key,
+        value=observation.value,
+        effect=observation.effect,
+        time=read_time(observation.time, "time"),
+    )
+
+
+def _convert_selector(data: bytes) -> TaintSelector:
+    selector = parse(_TaintSelector, data)
+    return TaintSelector(key=selector.key, effect=selector.effect)
+
+
+_options = Interned(_convert_options)
+_observation = Interned(_convert_observation)
+_selector = Interned(_convert_selector)

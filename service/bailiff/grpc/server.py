@@ -1,0 +1,95 @@
+"""The gRPC server's life: start, serve, drain, stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # ships no types
+
+from bailiff.grpc.metrics import GrpcMetrics
+from bailiff.grpc.questions import Questions
+from bailiff.grpc.reflection import add_reflection
+from bailiff.grpc.service import DESCRIPTOR, SERVICE_NAME, rpc_handlers
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from bailiff.clock import Clock
+    from bailiff.decisions import Options
+    from bailiff.grpc.settings import GrpcSettings
+
+_HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
+
+
+class BailiffGrpcServer:
+    """A gRPC server on the running event loop. One life: start, stop."""
+
+    def __init__(self, settings: GrpcSettings, questions: Questions, metrics: GrpcMetrics) -> None:
+        """Prepare; `create_server` is what callers use."""
+        self._settings = settings
+        self._handlers = rpc_handlers(questions, metrics)
+        self._health = health.aio.HealthServicer()
+        self._server: grpc.aio.Server | None = None
+
+    async def start(self) -> int:
+        """Listen and serve.
+
+        Returns:
+            The port that was bound.
+
+        Raises:
+            OSError: the address cannot be bound.
+        """
+        # Not before: grpc.aio binds a server to the loop that runs when it is made.
+        server = grpc.aio.server(
+            options=self._settings.channel_arguments(),
+            maximum_concurrent_rpcs=self._settings.max_concurrent_rpcs,
+        )
+        self._add_services(server)
+        port = _bind(server, self._settings)
+        await server.start()
+        self._server = server
+        await self._health.set(SERVICE_NAME, health_pb2.HealthCheckResponse.SERVING)
+        return port
+
+    async def stop(self, grace: float) -> None:
+        """Drain: health says NOT_SERVING, new calls are refused, those under way may end.
+
+        Args:
+            grace: seconds they have; those still under way then are cancelled. An open stream
+                counts as under way. A second call does not wait longer than its own grace.
+        """
+        await self._health.enter_graceful_shutdown()
+        if self._server is not None:
+            await self._server.stop(grace)
+
+    def _add_services(self, server: grpc.aio.Server) -> None:
+        server.add_registered_method_handlers(SERVICE_NAME, self._handlers)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        if self._settings.reflection:
+            add_reflection((DESCRIPTOR, _HEALTH), server)
+
+
+def create_server(
+    settings: GrpcSettings, clock: Clock, registry: CollectorRegistry, defaults: Options
+) -> BailiffGrpcServer:
+    """A server, not started.
+
+    Args:
+        settings: address and bounds.
+        clock: the instant of questions that name none.
+        registry: where its metrics go; one server for each registry.
+        defaults: the options of questions that bring none.
+    """
+    metrics = GrpcMetrics(registry)
+    questions = Questions(clock, defaults, settings.max_message_bytes, metrics)
+    return BailiffGrpcServer(settings, questions, metrics)
+
+
+def _bind(server: grpc.aio.Server, settings: GrpcSettings) -> int:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    try:
+        return server.add_insecure_port(f"{host}:{settings.port}")
+    except RuntimeError as error:
+        raise OSError(f"cannot listen on {host}:{settings.port}: {error}") from error

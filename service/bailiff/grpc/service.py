@@ -1,0 +1,122 @@
+"""The handlers of bailiff.v1.EvictionDecisionService.
+
+They get and give bytes: what is no message is then ours to answer, with details, and what repeats
+need not be converted again (see wire.py).
+"""
+
+from __future__ import annotations
+
+import logging
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import grpc
+
+from bailiff.grpc.errors import FieldError, RefusedError, abort, internal_status
+from bailiff.grpc.requests import read_stream_request
+from bailiff.grpc.responses import write_stream_answer, write_stream_error
+from bailiff.v1 import eviction_decision_service_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, Awaitable, Callable
+    from typing import TypeAlias
+
+    from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # no types
+
+    from bailiff.grpc.metrics import GrpcMetrics, MethodMetrics
+    from bailiff.grpc.questions import Questions
+
+    Answer: TypeAlias = Callable[[bytes], Awaitable[bytes]]
+    Handlers: TypeAlias = dict[str, grpc.RpcMethodHandler[bytes, bytes]]
+    Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
+
+DESCRIPTOR = pb.DESCRIPTOR.services_by_name["EvictionDecisionService"]
+SERVICE_NAME: str = DESCRIPTOR.full_name
+
+_log = logging.getLogger(__name__)
+_CODES = {code.value[0]: code for code in grpc.StatusCode}
+
+
+def rpc_handlers(questions: Questions, metrics: GrpcMetrics) -> Handlers:
+    """One handler for every method of the service."""
+    unary: dict[str, Answer] = {
+        "Decide": questions.decide,
+        "DecideNodeTaints": questions.decide_node_taints,
+        "DecideNode": questions.decide_node,
+        "DecideTaintChange": questions.decide_taint_change,
+    }
+    handlers: Handlers = {
+        name: grpc.unary_unary_rpc_method_handler(_unary(answer, metrics.method(name)))
+        for name, answer in unary.items()
+    }
+    stream = _Stream(questions, metrics.method("DecideStream"))
+    handlers["DecideStream"] = grpc.stream_stream_rpc_method_handler(stream.serve)
+    return handlers
+
+
+def _unary(answer: Answer, metrics: MethodMetrics) -> Callable[[bytes, Context], Awaitable[bytes]]:
+    async def serve(data: bytes, context: Context) -> bytes:
+        start = perf_counter()
+        # What stands if the caller hangs up or its deadline passes, which cancels this task.
+        code = grpc.StatusCode.CANCELLED
+        try:
+            response = await answer(data)
+            code = grpc.StatusCode.OK
+        except Exception as error:  # noqa: BLE001 - the caller gets a status whatever happens
+            status = _status_of(error)
+            code = _CODES[status.code]
+            await abort(context, status)
+        finally:
+            metrics.observe_seconds(perf_counter() - start)
+            metrics.count_call(code)
+        return response
+
+    return serve
+
+
+class _Stream:
+    """DecideStream: one message at a time, its answer written before the next one is read.
+
+    That is the backpressure: `write` waits while the client does not read, and then nothing more
+    is taken from it.
+    """
+
+    def __init__(self, questions: Questions, metrics: MethodMetrics) -> None:
+        self._questions = questions
+        self._metrics = metrics
+
+    async def serve(self, requests: AsyncIterable[bytes], context: Context) -> None:
+        code = grpc.StatusCode.CANCELLED
+        try:
+            async for data in requests:
+                await context.write(await self._answer(data))
+            code = grpc.StatusCode.OK
+        finally:
+            self._metrics.count_call(code)
+
+    async def _answer(self, data: bytes) -> bytes:
+        start = perf_counter()
+        request_id = ""
+        code = grpc.StatusCode.CANCELLED
+        try:
+            self._questions.check_size(data)
+            request_id, batch = read_stream_request(data)
+            answer = await self._questions.decide_node(batch)
+            code = grpc.StatusCode.OK
+            return write_stream_answer(request_id, answer)
+        except Exception as error:  # noqa: BLE001 - the stream goes on whatever happens
+            if isinstance(error, FieldError):
+                error.move_under("batch")
+            status = _status_of(error)
+            code = _CODES[status.code]
+            return write_stream_error(request_id, status)
+        finally:
+            self._metrics.observe_seconds(perf_counter() - start)
+            self._metrics.count_message(code)
+
+
+def _status_of(error: Exception) -> Status:
+    if isinstance(error, RefusedError):
+        return error.status()
+    _log.error("a question was not answered", exc_info=error)
+    return internal_status()

@@ -1,0 +1,81 @@
+"""What an operator may set of the gRPC face."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrpcSettings:
+    """Address and bounds of the gRPC server.
+
+    Attributes:
+        host: address to listen on. Loopback, so that nothing is open to a network unasked; a
+            container sets 0.0.0.0.
+        port: TCP port; 0 takes a free one. 9090 is the usual one for gRPC in a cluster.
+        reuse_port: let several processes listen on the same port (SO_REUSEPORT) and share its
+            connections. Off, so that a second server started by mistake fails.
+        max_message_bytes: longest request, in bytes. 4 MiB is gRPC's own default and holds the
+            batch limit of 1000 pods with their facts. The transport takes twice as much, so that
+            a request somewhat too long is answered with `body_too_large` in place of a bare
+            status, and does not end its stream.
+        max_concurrent_rpcs: calls under way at once in this process, further ones are refused
+            with RESOURCE_EXHAUSTED. Bounds memory: at worst this many times twice
+            max_message_bytes.
+        max_concurrent_streams: calls under way at once on one connection; the client queues
+            further ones. 100 is the usual figure of HTTP/2 servers.
+        max_connection_age_seconds: age at which a connection is told to go (GOAWAY), with 10 %
+            jitter by gRPC. None: never. Connections are balanced only when they are made, by a
+            Service and by SO_REUSEPORT alike, so a replica that is added gets its share within
+            this time.
+        max_connection_age_grace_seconds: time that calls still have after that. It is also the
+            longest that a stream can outlive its connection's age.
+        keepalive_seconds: time without traffic after which the peer is pinged; one that is gone
+            without a word is noticed then. Longer than the 10 s that gRPC forbids to go under.
+        keepalive_timeout_seconds: how long a ping may stay unanswered.
+        reflection: serve the descriptions of the services (grpcurl, Postman). The protos are
+            public, so there is nothing to hide.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 9090
+    reuse_port: bool = False
+    max_message_bytes: int = 4 * 1024 * 1024
+    max_concurrent_rpcs: int = 1000
+    max_concurrent_streams: int = 100
+    max_connection_age_seconds: float | None = 300.0
+    max_connection_age_grace_seconds: float = 60.0
+    keepalive_seconds: float = 60.0
+    keepalive_timeout_seconds: float = 20.0
+    reflection: bool = True
+
+    def channel_arguments(self) -> tuple[tuple[str, int], ...]:
+        """The same in gRPC's own terms (grpc/include/grpc/impl/channel_arg_names.h)."""
+        return (
+            ("grpc.so_reuseport", int(self.reuse_port)),
+            ("grpc.max_receive_message_length", 2 * self.max_message_bytes),
+            # Answers are bounded by the batch limit; a client that cannot take one says so itself.
+            ("grpc.max_send_message_length", -1),
+            ("grpc.max_concurrent_streams", self.max_concurrent_streams),
+            *self._connection_age(),
+            ("grpc.keepalive_time_ms", _milliseconds(self.keepalive_seconds)),
+            ("grpc.keepalive_timeout_ms", _milliseconds(self.keepalive_timeout_seconds)),
+            # Clients may keep idle connections warm, but not flood.
+            ("grpc.keepalive_permit_without_calls", 1),
+            ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+        )
+
+    def _connection_age(self) -> tuple[tuple[str, int], ...]:
+        if self.max_connection_age_seconds is None:
+            return ()
+        return (
+            ("grpc.max_connection_age_ms", _milliseconds(self.max_connection_age_seconds)),
+            (
+                "grpc.max_connection_age_grace_ms",
+                _milliseconds(self.max_connection_age_grace_seconds),
+            ),
+        )
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)

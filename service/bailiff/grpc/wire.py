@@ -1,0 +1,152 @@
+"""The messages as the server reads and writes them: nested ones stay bytes.
+
+Pods of one cluster repeat themselves: the same tolerations, the same node, the same answer. A
+nested message that is kept as bytes is a dictionary key, so that what repeats is converted once
+(`Interned`); and an answer that repeats is serialised once. The classes here are the published
+ones but for that. They are derived from the published descriptors, so they cannot drift from
+them, and to a caller there is no difference: a nested message is a length and bytes on the wire.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import DecodeError
+
+from bailiff.grpc.errors import MalformedError, RefusedError
+from bailiff.v1 import decision_pb2, eviction_decision_service_pb2, kubernetes_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from google.protobuf.descriptor import FileDescriptor
+    from google.protobuf.message import Message
+
+M = TypeVar("M")
+T = TypeVar("T")
+
+# Made at run time, so that no static type can be told; a wrong field name raises AttributeError.
+WireMessage: TypeAlias = Any
+WireClass: TypeAlias = Any
+
+# Pods differ in these, so bytes would gain nothing.
+_STRUCTURED = frozenset({".bailiff.v1.Pod", ".bailiff.v1.ObjectMeta"})
+
+_Field = descriptor_pb2.FieldDescriptorProto
+
+
+def _derive() -> descriptor_pool.DescriptorPool:
+    pool = descriptor_pool.DescriptorPool()
+    for file in (
+        kubernetes_pb2.DESCRIPTOR,
+        decision_pb2.DESCRIPTOR,
+        eviction_decision_service_pb2.DESCRIPTOR,
+    ):
+        pool.Add(_with_bytes(file))
+    return pool
+
+
+def _with_bytes(file: FileDescriptor) -> descriptor_pb2.FileDescriptorProto:
+    proto = descriptor_pb2.FileDescriptorProto()
+    file.CopyToProto(proto)
+    del proto.service[:]
+    kept = [name for name in proto.dependency if name.startswith("bailiff/")]
+    proto.dependency[:] = kept
+    for message in proto.message_type:
+        for field in message.field:
+            if field.type == _Field.TYPE_MESSAGE and field.type_name not in _STRUCTURED:
+                _make_bytes(message, field)
+    return proto
+
+
+def _make_bytes(message: descriptor_pb2.DescriptorProto, field: _Field) -> None:
+    """Turn a nested message into bytes that keep its presence."""
+    field.type = _Field.TYPE_BYTES
+    field.ClearField("type_name")
+    if field.label == _Field.LABEL_REPEATED or field.HasField("oneof_index"):
+        return
+    field.proto3_optional = True
+    field.oneof_index = len(message.oneof_decl)
+    message.oneof_decl.add(name=f"_{field.name}")
+
+
+_POOL = _derive()
+
+
+def wire_class(message: type[Message]) -> WireClass:
+    """The class that reads and writes the same bytes as a published one, nested ones as bytes."""
+    found = _POOL.FindMessageTypeByName(message.DESCRIPTOR.full_name)
+    return message_factory.GetMessageClass(found)
+
+
+def parse(wire: WireClass, data: bytes) -> WireMessage:
+    """One message.
+
+    Raises:
+        MalformedError: the bytes are none.
+    """
+    try:
+        return wire.FromString(data)
+    except DecodeError as error:
+        name = wire.DESCRIPTOR.name
+        raise MalformedError(f"not a valid {name} message, or text that is not UTF-8") from error
+
+
+def read_within(path: str, read: Callable[[M], T], message: M) -> T:
+    """Read a nested message; an error names its path.
+
+    Raises:
+        RefusedError: as `read`.
+    """
+    try:
+        return read(message)
+    except RefusedError as error:
+        error.move_under(path)
+        raise
+
+
+def read_all(path: str, read: Callable[[M], T], messages: Iterable[M], first: int = 0) -> list[T]:
+    """Read every entry of a list, which starts at index `first`; an error names its place.
+
+    Raises:
+        RefusedError: as `read`.
+    """
+    values: list[T] = []
+    try:
+        for message in messages:
+            values.append(read(message))  # noqa: PERF401 - the length tells which one failed
+    except RefusedError as error:
+        error.move_under(f"{path}[{first + len(values)}]")
+        raise
+    return values
+
+
+class Interned(Generic[T]):
+    """Converts bytes to a frozen value, the same bytes once.
+
+    Holds at most MAX_ENTRIES of at most MAX_BYTES each, and starts anew when full: callers who
+    send nothing twice cost a dictionary insertion and no memory beyond that.
+    """
+
+    MAX_ENTRIES = 4096
+    MAX_BYTES = 512
+
+    def __init__(self, convert: Callable[[bytes], T]) -> None:
+        self._convert = convert
+        self._values: dict[bytes, T] = {}
+
+    def __call__(self, data: bytes) -> T:
+        """The value.
+
+        Raises:
+            FieldError, MalformedError: as the conversion; nothing is kept then.
+        """
+        value = self._values.get(data)
+        if value is None:
+            value = self._convert(data)
+            if len(data) <= self.MAX_BYTES:
+                if len(self._values) >= self.MAX_ENTRIES:
+                    self._values.clear()
+                self._values[data] = value
+        return value
