@@ -10,7 +10,7 @@ import msgspec
 from bailiff import kinds
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import request as requests
-from bailiff.cluster.credentials import Credentials, Read, kubeconfig_reader, read_in_cluster
+from bailiff.cluster.credentials import Credentials, Read, in_cluster_reader, kubeconfig_reader
 from bailiff.cluster.errors import ClusterError, ConfigError, ExpiredError, ResponseError
 from bailiff.cluster.request import Body, Request, Selection
 from bailiff.cluster.resource import PatchType, Resource
@@ -261,7 +261,7 @@ async def connect(
     if in_cluster and (kubeconfig is not None or context is not None):
         raise ConfigError("either a kubeconfig or the service account of the pod, not both")
     bounds = settings or ClusterSettings()
-    read: Read = read_in_cluster if in_cluster else kubeconfig_reader(kubeconfig, context)
+    read: Read = in_cluster_reader() if in_cluster else kubeconfig_reader(kubeconfig, context)
     credentials = Credentials(read, clock or SystemClock(), bounds.login_timeout)
     await credentials.current()
     return Cluster(Transport(credentials, bounds), bounds)

@@ -35,8 +35,8 @@ _FILE_PERIOD = 60.0
 # Renew this many seconds before an announced expiry, so that no request is sent with a token
 # that dies on the way; half of what is left when that is less.
 _EXPIRY_MARGIN = 60.0
-# Shortest time between two forced renewals: a login that the server rejects must not start
-# its plugin for every request.
+# Shortest time between two renewals that change nothing: a login that the server rejects must
+# not start its plugin for every request.
 _MIN_PERIOD = 5.0
 
 
@@ -74,20 +74,30 @@ class Login:
 Read: TypeAlias = Callable[[], Awaitable[Login]]
 
 
-async def read_in_cluster() -> Login:
-    """The service account that Kubernetes mounts into every pod.
+# Where Kubernetes mounts the service account into every pod.
+SERVICE_ACCOUNT = pathlib.Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
-    Raises:
-        ConfigError: not in a pod, or the files are not there.
+
+def in_cluster_reader(folder: pathlib.Path = SERVICE_ACCOUNT) -> Read:
+    """A reader of the pod's service account.
+
+    It raises ConfigError outside of a pod, or where the files are missing or empty.
     """
-    configuration = _fresh()
-    try:
-        config.load_incluster_config(  # type: ignore[no-untyped-call]  # the library leaves it so
-            client_configuration=configuration, try_refresh_token=False
-        )
-    except (ConfigException, OSError) as error:
-        raise ConfigError(f"no service account to use: {error}") from error
-    return Login(configuration, from_file=True)
+
+    async def read() -> Login:
+        configuration = _fresh()
+        try:
+            config.load_incluster_config(  # type: ignore[no-untyped-call]  # the library leaves it
+                client_configuration=configuration,
+                try_refresh_token=False,
+                token_filename=str(folder / "token"),
+                cert_filename=str(folder / "ca.crt"),
+            )
+        except (ConfigException, OSError) as error:
+            raise ConfigError(f"no service account to use: {error}") from error
+        return Login(configuration, from_file=True)
+
+    return read
 
 
 def kubeconfig_reader(path: pathlib.Path | None, context: str | None) -> Read:
@@ -134,7 +144,7 @@ class Credentials:
         self._timeout = login_timeout
         self._lock = asyncio.Lock()
         self._login: Login | None = None
-        self._read_at = float("-inf")
+        self._fruitless_at = float("-inf")
         self._due_at = float("inf")
 
     async def current(self) -> Login:
@@ -158,17 +168,19 @@ class Credentials:
     async def after_rejection(self, rejected: Login) -> Login | None:
         """A login that differs from the one that the server answered 401 to, or None."""
         async with self._lock:
-            young = self._clock.monotonic() - self._read_at < _MIN_PERIOD
-            if self._login is rejected and not young:
+            lately = self._clock.monotonic() - self._fruitless_at < _MIN_PERIOD
+            if self._login is rejected and not lately:
                 await self._renew_or_keep()
-            return None if self._login is rejected else self._login
+            if self._login is rejected:
+                self._fruitless_at = self._clock.monotonic()
+                return None
+            return self._login
 
     async def _renew_or_keep(self) -> None:
         try:
             await self._renew()
         except ConfigError:
-            self._read_at = self._clock.monotonic()
-            self._due_at = self._read_at + _MIN_PERIOD
+            self._due_at = self._clock.monotonic() + _MIN_PERIOD
 
     async def _renew(self) -> Login:
         try:
@@ -176,8 +188,7 @@ class Credentials:
                 login = await self._read()
         except TimeoutError as error:
             raise ConfigError(f"no credentials after {self._timeout:g} s") from error
-        self._read_at = self._clock.monotonic()
-        self._due_at = self._read_at + self._lifetime(login)
+        self._due_at = self._clock.monotonic() + self._lifetime(login)
         if self._login is None or _differs(self._login, login):
             self._login = login
         return self._login

@@ -1,0 +1,148 @@
+"""The Kubernetes API under test, whichever it is, and quick ways to put things into it."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bailiff.cluster import Cluster, ClusterSettings, PatchType, Resource, connect
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from pathlib import Path
+
+Object = dict[str, Any]
+
+# Whole objects, to see what our kinds leave out.
+PODS: Resource[Object] = Resource("", "v1", "pods", dict)
+NODES: Resource[Object] = Resource("", "v1", "nodes", dict, namespaced=False)
+NAMESPACES: Resource[Object] = Resource("", "v1", "namespaces", dict, namespaced=False)
+BUDGETS: Resource[Object] = Resource("policy", "v1", "poddisruptionbudgets", dict)
+
+
+@dataclass(frozen=True)
+class Api:
+    """One API server.
+
+    Attributes:
+        name: "embedded" or "kube-apiserver".
+        kubeconfig: a file for its administrator.
+        port: where it listens on 127.0.0.1.
+        forget_history: makes it forget all past versions and break all watches, as a
+            compaction and a restart do. Objects stay.
+    """
+
+    name: str
+    kubeconfig: Path
+    port: int
+    forget_history: Callable[[], Awaitable[None]]
+
+    async def connect(self, settings: ClusterSettings | None = None) -> Cluster:
+        """A client of the code under test."""
+        return await connect(self.kubeconfig, settings=settings)
+
+    def kubeconfig_for_port(self, port: int, folder: Path) -> Path:
+        """A kubeconfig that reaches the same server by way of another port."""
+        path = folder / f"{port}.kubeconfig"
+        path.write_text(self.kubeconfig.read_text().replace(f":{self.port}", f":{port}"))
+        return path
+
+
+class Bench:
+    """A namespace of a test's own, and what it puts there. Names are unique cluster-wide."""
+
+    def __init__(self, cluster: Cluster, namespace: str) -> None:
+        self.cluster = cluster
+        self.namespace = namespace
+
+    @classmethod
+    async def set_up(cls, cluster: Cluster) -> Bench:
+        """Make the namespace."""
+        namespace = f"test-{secrets.token_hex(4)}"
+        await cluster.create(NAMESPACES, _object("Namespace", namespace))
+        return cls(cluster, namespace)
+
+    async def node(self, *taints: Mapping[str, Any]) -> str:
+        """A node; its name."""
+        name = f"node-{secrets.token_hex(4)}"
+        await self.cluster.create(NODES, _object("Node", name, spec={"taints": list(taints)}))
+        return name
+
+    async def taint(self, node: str, *taints: Mapping[str, Any]) -> Object:
+        """Replace the taints of a node."""
+        body = {"spec": {"taints": list(taints)}}
+        return await self.cluster.patch(NODES, node, "", body, patch_type=PatchType.MERGE)
+
+    async def pod(
+        self,
+        name: str = "",
+        *,
+        node: str = "",
+        tolerations: Sequence[Mapping[str, Any]] = (),
+        labels: Mapping[str, str] | None = None,
+        **metadata: object,
+    ) -> Object:
+        """A pod, bound from birth if a node is named."""
+        spec: Object = {"containers": [{"name": "main", "image": "registry.example/app"}]}
+        if node:
+            spec["nodeName"] = node
+        if tolerations:
+            spec["tolerations"] = list(tolerations)
+        body = _object("Pod", name or f"pod-{secrets.token_hex(4)}", spec=spec)
+        body["metadata"] |= {"labels": dict(labels or {})} | metadata
+        return await self.cluster.create(PODS, body, self.namespace)
+
+    async def finished_pod(self, phase: str = "Succeeded", *, node: str = "") -> Object:
+        """A pod that has run to its end."""
+        pod = await self.pod(node=node)
+        return await self.set_status(pod, phase=phase)
+
+    async def set_status(self, pod: Object, **status: object) -> Object:
+        """Write into the status of a pod, as a kubelet does."""
+        return await self.cluster.patch(
+            PODS, name_of(pod), self.namespace, {"status": status}, subresource="status"
+        )
+
+    async def get(self, name: str) -> Object:
+        """A pod as it is now."""
+        return await self.cluster.get(PODS, name, self.namespace)
+
+    async def remove(self, name: str) -> None:
+        """Delete a pod at once."""
+        await self.cluster.delete(PODS, name, self.namespace, grace_period_seconds=0)
+
+
+def name_of(obj: Object) -> str:
+    """metadata.name."""
+    name: str = obj["metadata"]["name"]
+    return name
+
+
+def uid_of(obj: Object) -> str:
+    """metadata.uid."""
+    uid: str = obj["metadata"]["uid"]
+    return uid
+
+
+def version_of(obj: Object) -> str:
+    """metadata.resourceVersion."""
+    version: str = obj["metadata"]["resourceVersion"]
+    return version
+
+
+def taint(key: str, value: str = "", effect: str = "NoExecute") -> Object:
+    """A taint as JSON."""
+    return {"key": key, "value": value, "effect": effect}
+
+
+async def forget_by_restart(compact: Callable[[], int], restart: Callable[[], None]) -> None:
+    """Compact, and restart so that the watch cache forgets too; both block, so in a thread."""
+    await asyncio.to_thread(compact)
+    await asyncio.to_thread(restart)
+
+
+def _object(kind: str, name: str, **parts: object) -> Object:
+    version = {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}}
+    return version | parts

@@ -1,0 +1,73 @@
+"""Every contract test runs against both APIs; what the real one answers is the truth."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.contract.api import Api, Bench, forget_by_restart
+from tests.kube.fixtures import kube_apiserver
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from bailiff.cluster import Cluster
+
+    from tests.kube.apiserver import KubeApiserver
+
+__all__ = ["kube_apiserver"]
+
+
+@asynccontextmanager
+async def _embedded(folder: Path) -> AsyncIterator[Api]:
+    from bailiff.embedded import EmbeddedCluster
+
+    async with EmbeddedCluster(port=0, pretend=False) as embedded:
+        kubeconfig = folder / "embedded.kubeconfig"
+        kubeconfig.write_text(embedded.kubeconfig())
+
+        async def forget() -> None:
+            embedded.faults.compact()
+
+        port = urlsplit(embedded.url).port
+        assert port is not None
+        yield Api("embedded", kubeconfig, port, forget)
+
+
+def _real(server: KubeApiserver) -> Api:
+    async def forget() -> None:
+        await forget_by_restart(server.compact, server.restart_apiserver)
+
+    return Api("kube-apiserver", server.kubeconfig, server.port, forget)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("embedded", marks=pytest.mark.embedded),
+        pytest.param("kube-apiserver", marks=pytest.mark.kube_apiserver),
+    ]
+)
+async def api(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Api]:
+    """The API under test."""
+    if request.param == "kube-apiserver":
+        yield _real(request.getfixturevalue("kube_apiserver"))
+    else:
+        async with _embedded(tmp_path) as embedded:
+            yield embedded
+
+
+@pytest.fixture
+async def cluster(api: Api) -> AsyncIterator[Cluster]:
+    """The client under test, as administrator."""
+    async with await api.connect() as client:
+        yield client
+
+
+@pytest.fixture
+async def bench(cluster: Cluster) -> Bench:
+    """A fresh namespace."""
+    return await Bench.set_up(cluster)
