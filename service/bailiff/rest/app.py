@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from fastapi import FastAPI
-from starlette.routing import Route
 
 import bailiff
 from bailiff.rest.boundary import Boundary
@@ -17,8 +15,10 @@ from bailiff.rest.meters import Meters
 from bailiff.rest.operations import QUESTIONS, READINGS
 from bailiff.rest.pages import page_routes
 from bailiff.rest.questions import Questions
+from bailiff.rest.routes import Route
 from bailiff.rest.upkeep import (
     HEALTHZ,
+    KUBERNETES,
     METRICS,
     READYZ,
     VERSION,
@@ -53,6 +53,7 @@ class RestApp(FastAPI):
             summary=SUMMARY,
             description=DESCRIPTION,
             version=bailiff.__version__,
+            openapi_url=None,
             docs_url=None,
             redoc_url=None,
             redirect_slashes=False,
@@ -94,12 +95,13 @@ def create_app(
     live = LiveQuestions(reader, questions, settings)
     app = RestApp(settings, clock, meters)
     # The router tries its routes in order: what is asked most stands first.
-    app.router.routes[:0] = [
+    app.router.routes[:] = [
         *_question_routes(questions, settings),
         *_reading_routes(live, questions),
         *_upkeep_routes(registry, app.readiness),
+        Route("/openapi.json", JsonEndpoint(app.openapi), methods=["GET"]),
+        *page_routes(TITLE),
     ]
-    app.router.routes.extend(page_routes(TITLE))
     return app
 
 
@@ -128,14 +130,14 @@ def _reading_routes(live: LiveQuestions, questions: Questions) -> list[Route]:
 
 
 def _upkeep_routes(registry: CollectorRegistry, readiness: Readiness) -> list[Route]:
-    version = Version(**msgspec.to_builtins(VERSION.example))
-    endpoints: dict[Upkeep, ASGIApp] = {
-        HEALTHZ: JsonEndpoint(lambda: Health(status="ok")),
-        READYZ: JsonEndpoint(readiness.check),
-        VERSION: JsonEndpoint(lambda: version),
-        METRICS: MetricsEndpoint(registry),
-    }
+    version = Version(version=bailiff.__version__, kubernetes=KUBERNETES)
+    endpoints: tuple[tuple[Upkeep, ASGIApp], ...] = (
+        (HEALTHZ, JsonEndpoint(lambda: Health(status="ok"))),
+        (READYZ, JsonEndpoint(readiness.check)),
+        (VERSION, JsonEndpoint(lambda: version)),
+        (METRICS, MetricsEndpoint(registry)),
+    )
     return [
         Route(operation.path, endpoint, methods=["GET"], name=operation.id)
-        for operation, endpoint in endpoints.items()
+        for operation, endpoint in endpoints
     ]

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi.openapi.docs import get_redoc_html, get_swagger_ui_html
-from starlette.routing import Route
 
 from bailiff.rest.exchange import header, reply
+from bailiff.rest.routes import Route
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

@@ -21,6 +21,7 @@ _NO_HEADERS: Mapping[str, str] = {}
 class ProblemCode(StrEnum):
     """What went wrong, for programs. Codes are never renamed; new ones may come."""
 
+    MALFORMED_REQUEST = "malformed_request"
     MALFORMED_BODY = "malformed_body"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
@@ -28,6 +29,7 @@ class ProblemCode(StrEnum):
     BODY_TOO_LARGE = "body_too_large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     INVALID_FIELD = "invalid_field"
+    HEAD_TOO_LARGE = "head_too_large"
     INTERNAL = "internal"
     CLUSTER_FORBIDDEN = "cluster_forbidden"
     CLUSTER_FAILED = "cluster_failed"
@@ -40,6 +42,7 @@ class ProblemCode(StrEnum):
 STATUS: Mapping[ProblemCode, tuple[HTTPStatus, str]] = {
     ProblemCode(code): (status, title)
     for code, status, title in (
+        ("malformed_request", HTTPStatus.BAD_REQUEST, "The request is not HTTP"),
         ("malformed_body", HTTPStatus.BAD_REQUEST, "The body is not JSON"),
         ("not_found", HTTPStatus.NOT_FOUND, "Not found"),
         ("method_not_allowed", HTTPStatus.METHOD_NOT_ALLOWED, "Method not allowed"),
@@ -47,6 +50,7 @@ STATUS: Mapping[ProblemCode, tuple[HTTPStatus, str]] = {
         ("body_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The body is too large"),
         ("unsupported_media_type", HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Unsupported media type"),
         ("invalid_field", HTTPStatus.UNPROCESSABLE_ENTITY, "A field is invalid"),
+        ("head_too_large", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The head is too large"),
         ("internal", HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error"),
         ("cluster_forbidden", HTTPStatus.BAD_GATEWAY, "The cluster forbids reading this"),
         ("cluster_failed", HTTPStatus.BAD_GATEWAY, "The cluster did not answer as it should"),

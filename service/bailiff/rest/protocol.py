@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from bailiff.rest.problems import MEDIA_TYPE, STATUS, ProblemCode, Refusal
 
 if TYPE_CHECKING:
     import asyncio
 
     from bailiff.rest.settings import RestSettings
-
-_TOO_LONG = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
-    b"content-length: 0\r\nconnection: close\r\n\r\n"
-)
-_TOO_MANY = (
-    b"HTTP/1.1 503 Service Unavailable\r\n"
-    b"retry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-)
 
 
 def bounded_protocol(settings: RestSettings) -> type[HttpToolsProtocol]:
@@ -49,8 +44,8 @@ class _BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         if len(self.connections) > self.bounds.max_connections:
-            transport.write(_TOO_MANY)
-            transport.close()
+            detail = f"{self.bounds.max_connections} connections are open already"
+            self._refuse(Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"}))
             return
         self._wait_for_head()
 
@@ -66,8 +61,8 @@ class _BoundedProtocol(HttpToolsProtocol):
             return
         self._head_bytes += len(data)
         if self._head_bytes > self.bounds.max_header_bytes:
-            self.transport.write(_TOO_LONG)
-            self.transport.close()
+            detail = f"at most {self.bounds.max_header_bytes} bytes are allowed"
+            self._refuse(Refusal(ProblemCode.HEAD_TOO_LARGE, detail))
         elif self._head_timer is None:
             self._wait_for_head()
 
@@ -81,6 +76,14 @@ class _BoundedProtocol(HttpToolsProtocol):
         self._head_arrived()
         super().on_headers_complete()
 
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(Refusal(ProblemCode.MALFORMED_REQUEST, msg))
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """Answer what never became a request, and hang up."""
+        self.transport.write(_written(refusal))
+        self.transport.close()
+
     def _wait_for_head(self) -> None:
         seconds = self.bounds.header_timeout_seconds
         self._head_timer = self.loop.call_later(seconds, self.transport.close)
@@ -89,3 +92,19 @@ class _BoundedProtocol(HttpToolsProtocol):
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+
+def _written(refusal: Refusal) -> bytes:
+    """A whole HTTP answer, in bytes."""
+    status = STATUS[refusal.code][0]
+    request_id = secrets.token_hex(6)
+    body = msgspec.json.encode(refusal.problem(request_id, ""))
+    headers = {
+        "Content-Type": MEDIA_TYPE,
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+        "X-Request-Id": request_id,
+        **refusal.headers,
+    }
+    lines = "".join(f"{name.lower()}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {status.value} {status.phrase}\r\n{lines}\r\n".encode() + body

@@ -123,7 +123,7 @@ UPKEEP = (HEALTHZ, READYZ, VERSION, METRICS)
 class JsonEndpoint:
     """ASGI endpoint that answers with a value."""
 
-    def __init__(self, answer: Callable[[], Value]) -> None:
+    def __init__(self, answer: Callable[[], object]) -> None:
         self._answer = answer
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:

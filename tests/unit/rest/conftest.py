@@ -1,0 +1,69 @@
+"""One REST face with a fixed clock, and a cluster that is a dictionary."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import pytest
+from bailiff.cluster.errors import ClusterError, NotFoundError
+from bailiff.decisions import Options
+from bailiff.kinds import Node, Pod
+from bailiff.rest import RestApp, RestSettings, create_app
+from prometheus_client import CollectorRegistry
+
+T = TypeVar("T")
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+
+
+@dataclass
+class FixedClock:
+    """A clock that stands still."""
+
+    instant: datetime = NOW
+
+    def now(self) -> datetime:
+        return self.instant
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+@dataclass
+class DictReader:
+    """A cluster to read: objects by name, or the error that reading them gives."""
+
+    pods: dict[str, Pod | ClusterError] = field(default_factory=dict)
+    nodes: dict[str, Node | ClusterError] = field(default_factory=dict)
+    on_node: dict[str, tuple[Pod, ...] | ClusterError] = field(default_factory=dict)
+
+    async def get_pod(self, namespace: str, name: str) -> Pod:
+        return _found(self.pods.get(f"{namespace}/{name}"))
+
+    async def get_node(self, name: str) -> Node:
+        return _found(self.nodes.get(name))
+
+    async def pods_on_node(self, name: str) -> tuple[Pod, ...]:
+        return _found(self.on_node.get(name))
+
+
+def _found(value: T | ClusterError | None) -> T:
+    if value is None:
+        raise NotFoundError("not there", status=404)
+    if isinstance(value, ClusterError):
+        raise value
+    return value
+
+
+@pytest.fixture
+def registry() -> CollectorRegistry:
+    return CollectorRegistry()
+
+
+@pytest.fixture
+def reader() -> DictReader:
+    return DictReader()
+
+
+@pytest.fixture
+def app(registry: CollectorRegistry, reader: DictReader) -> RestApp:
+    return create_app(RestSettings(), FixedClock(), registry, Options(), reader)

@@ -1,0 +1,134 @@
+"""What is true of every answer."""
+
+import asyncio
+import logging
+import re
+
+import pytest
+from bailiff.rest import RestApp
+from bailiff.rest.boundary import Boundary
+from bailiff.rest.exchange import reply
+from bailiff.rest.meters import Meters
+from prometheus_client import CollectorRegistry
+from starlette.types import Message, Receive, Scope, Send
+
+from tests.unit.rest.asgi import call, scope_of
+from tests.unit.rest.conftest import FixedClock
+
+SECRET = "the password is swordfish"
+
+
+def boundary(app: object, registry: CollectorRegistry, limit: int = 10) -> Boundary:
+    return Boundary(app, FixedClock(), Meters(registry), limit)  # type: ignore[arg-type]  # any callable
+
+
+@pytest.mark.parametrize("given", ["a", "A-b_c.9", "x" * 64])
+async def test_a_sane_request_id_is_kept(app: RestApp, given: str) -> None:
+    answer = await call(app, "GET", "/healthz", headers={"X-Request-Id": given})
+    assert answer.headers["x-request-id"] == given
+
+
+@pytest.mark.parametrize("given", ["", "x" * 65, "a b", "a\tb", "<script>", "ü"])
+async def test_another_request_id_is_replaced(app: RestApp, given: str) -> None:
+    answer = await call(app, "GET", "/healthz", headers={"X-Request-Id": given})
+    assert re.fullmatch(r"[0-9a-f]{12}-[0-9a-f]+", answer.headers["x-request-id"])
+
+
+async def test_request_ids_differ(app: RestApp) -> None:
+    ids = {(await call(app, "GET", "/nothing")).headers["x-request-id"] for _ in range(50)}
+    assert len(ids) == 50
+
+
+async def test_a_fault_is_logged_and_not_shown(
+    registry: CollectorRegistry, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+        raise ValueError(SECRET)
+
+    with caplog.at_level(logging.ERROR):
+        answer = await call(boundary(broken, registry), "GET", "/", headers={"X-Request-Id": "q7"})
+    assert (answer.status, answer.json["code"]) == (500, "internal")
+    assert SECRET not in answer.body.decode()
+    assert SECRET in caplog.text
+    assert "q7" in caplog.text
+
+
+async def test_a_fault_in_the_middle_of_an_answer_cuts_it(registry: CollectorRegistry) -> None:
+    async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise ValueError(SECRET)
+
+    with pytest.raises(ValueError, match="swordfish"):
+        await call(boundary(broken, registry), "GET", "/")
+
+
+async def test_more_at_once_than_allowed_are_refused(registry: CollectorRegistry) -> None:
+    release = asyncio.Event()
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        await release.wait()
+        await reply(send, b"done")
+
+    bounded = boundary(slow, registry, limit=2)
+    first = [asyncio.create_task(call(bounded, "GET", "/")) for _ in range(2)]
+    await asyncio.sleep(0)
+    assert registry.get_sample_value("bailiff_rest_requests_in_flight") == 2
+    refused = await call(bounded, "GET", "/")
+    assert (refused.status, refused.json["code"]) == (503, "overloaded")
+    assert refused.headers["retry-after"] == "1"
+    release.set()
+    assert [(await task).status for task in first] == [200, 200]
+    assert (await call(bounded, "GET", "/")).status == 200
+    assert registry.get_sample_value("bailiff_rest_requests_in_flight") == 0
+
+
+async def test_cancelling_goes_through(registry: CollectorRegistry) -> None:
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(call(boundary(endless, registry), "GET", "/"))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert registry.get_sample_value("bailiff_rest_requests_in_flight") == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "labels"),
+    [
+        ("GET", "/healthz", ("GET", "/healthz", "200")),
+        ("GET", "/any/%2e%2e/thing", ("GET", "", "404")),
+        ("BREW", "/healthz", ("OTHER", "/healthz", "405")),
+        ("GET", "/v1/nodes/n/decisions", ("GET", "/v1/nodes/{name}/decisions", "404")),
+    ],
+)
+async def test_requests_are_counted_by_template(
+    app: RestApp, registry: CollectorRegistry, method: str, path: str, labels: tuple[str, ...]
+) -> None:
+    await call(app, method, path)
+    named = dict(zip(("method", "route", "status"), labels, strict=True))
+    assert registry.get_sample_value("bailiff_rest_requests_total", named) == 1
+    del named["status"]
+    assert registry.get_sample_value("bailiff_rest_request_duration_seconds_count", named) == 1
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/docs", "/metrics", "/openapi.json", "/nothing"])
+async def test_head_tells_the_length_and_sends_nothing(app: RestApp, path: str) -> None:
+    get, head = await call(app, "GET", path), await call(app, "HEAD", path)
+    assert (head.status, head.body) == (get.status, b"")
+    if path not in ("/metrics", "/nothing"):  # those differ from one request to the next
+        assert head.headers["content-length"] == get.headers["content-length"]
+
+
+async def test_websockets_are_closed(app: RestApp) -> None:
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await app({**scope_of("GET", "/v1/decisions", {}), "type": "websocket"}, receive, send)
+    assert [message["type"] for message in sent] == ["websocket.close"]

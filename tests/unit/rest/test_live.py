@@ -1,0 +1,180 @@
+"""Answers about the objects of a cluster."""
+
+import asyncio
+
+import pytest
+from bailiff.cluster.errors import (
+    BadRequestError,
+    ClusterError,
+    ConfigError,
+    ForbiddenError,
+    NotFoundError,
+    RequestTimeoutError,
+    ResponseError,
+    ServerError,
+    TooManyRequestsError,
+    UnauthorizedError,
+    UnreachableError,
+)
+from bailiff.decisions import Options
+from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+from bailiff.rest import RestApp, RestSettings, create_app
+from prometheus_client import CollectorRegistry
+
+from tests.unit.rest.asgi import call
+from tests.unit.rest.conftest import DictReader, FixedClock
+
+POD_PATH, NODE_PATH = "/v1/namespaces/default/pods/web-0/decision", "/v1/nodes/node-1/decisions"
+TAINTED = Node(
+    metadata=ObjectMeta(name="node-1"),
+    spec=NodeSpec(taints=(Taint(key="k", effect="NoExecute"),)),
+)
+
+
+def pod(name: str, node: str = "node-1", *tolerations: Toleration) -> Pod:
+    return Pod(
+        metadata=ObjectMeta(name=name, namespace="default"),
+        spec=PodSpec(node_name=node, tolerations=tolerations),
+    )
+
+
+async def test_one_pod(app: RestApp, reader: DictReader) -> None:
+    reader.pods["default/web-0"] = pod("web-0", "node-1", Toleration(key="k", toleration_seconds=9))
+    reader.nodes["node-1"] = TAINTED
+    answer = await call(app, "GET", POD_PATH)
+    assert (answer.status, answer.json["verdict"]) == (200, "EVICT_AT")
+    assert answer.json["evictAt"] == "2026-05-04T12:00:09Z"
+    assert answer.json["findings"][0]["trace"][0]["addedFrom"] == "now"
+
+
+@pytest.mark.parametrize(("node", "reason"), [("", "PodNotBound"), ("node-9", "NodeGone")])
+async def test_a_pod_without_its_node(
+    app: RestApp, reader: DictReader, node: str, reason: str
+) -> None:
+    reader.pods["default/web-0"] = pod("web-0", node)
+    answer = await call(app, "GET", POD_PATH)
+    assert (answer.status, answer.json["verdict"], answer.json["reason"]) == (200, "KEEP", reason)
+
+
+async def test_a_node_and_its_pods(app: RestApp, reader: DictReader) -> None:
+    reader.nodes["node-1"] = TAINTED
+    reader.on_node["node-1"] = (pod("b"), pod("a", "node-1", Toleration(operator="Exists")))
+    answer = await call(app, "GET", NODE_PATH)
+    given = [(d["pod"]["name"], d["verdict"]) for d in answer.json["decisions"]]
+    assert given == [("b", "EVICT_NOW"), ("a", "KEEP")]
+
+
+@pytest.mark.parametrize(
+    ("query", "traced"),
+    [("", (True, False)), ("?explain=true", (True, True)), ("?explain=false", (False, False))],
+)
+async def test_explain(
+    app: RestApp, reader: DictReader, query: str, traced: tuple[bool, bool]
+) -> None:
+    reader.pods["default/web-0"] = pod("web-0")
+    reader.nodes["node-1"] = TAINTED
+    reader.on_node["node-1"] = (pod("web-0"),)
+    one = (await call(app, "GET", POD_PATH + query)).json
+    (many,) = (await call(app, "GET", NODE_PATH + query)).json["decisions"]
+    assert tuple("trace" in decision["findings"][0] for decision in (one, many)) == traced
+
+
+@pytest.mark.parametrize("query", ["?explain=yes", "?explain=", "?explain=true&explain=false"])
+async def test_explain_is_a_boolean(app: RestApp, query: str) -> None:
+    answer = await call(app, "GET", POD_PATH + query)
+    assert (answer.status, answer.json["errors"][0]["path"]) == (422, "query.explain")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (NotFoundError("no", status=404), 404, "not_found"),
+        (ForbiddenError("no", status=403), 502, "cluster_forbidden"),
+        (UnauthorizedError("no", status=401), 502, "cluster_forbidden"),
+        (UnreachableError("refused"), 503, "cluster_unavailable"),
+        (RequestTimeoutError("slow"), 503, "cluster_unavailable"),
+        (ServerError("ill", status=500), 503, "cluster_unavailable"),
+        (TooManyRequestsError("busy", status=429), 503, "cluster_unavailable"),
+        (ResponseError("too long"), 502, "cluster_failed"),
+        (BadRequestError("what", status=400), 502, "cluster_failed"),
+        (ConfigError("no kubeconfig"), 502, "cluster_failed"),
+    ],
+)
+async def test_failures_of_the_cluster(
+    app: RestApp, reader: DictReader, error: ClusterError, status: int, code: str
+) -> None:
+    reader.pods["default/web-0"] = error
+    answer = await call(app, "GET", POD_PATH)
+    assert (answer.status, answer.json["code"]) == (status, code)
+    assert "pod default/web-0" in answer.json["detail"]
+    assert ("retry-after" in answer.headers) == (code == "cluster_unavailable")
+
+
+@pytest.mark.parametrize(
+    ("path", "broken", "permission"),
+    [
+        (POD_PATH, "pods", "get pods"),
+        (POD_PATH, "nodes", "get nodes"),
+        (NODE_PATH, "nodes", "get nodes"),
+        (NODE_PATH, "on_node", "list pods"),
+    ],
+)
+async def test_the_missing_permission_is_named(
+    app: RestApp, reader: DictReader, path: str, broken: str, permission: str
+) -> None:
+    reader.pods["default/web-0"] = pod("web-0")
+    reader.nodes["node-1"] = TAINTED
+    table: dict[str, object] = getattr(reader, broken)
+    table["default/web-0" if broken == "pods" else "node-1"] = ForbiddenError("no", status=403)
+    answer = await call(app, "GET", path)
+    assert answer.status == 502
+    assert permission in answer.json["detail"]
+
+
+@pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
+async def test_no_cluster(path: str) -> None:
+    app = create_app(RestSettings(), FixedClock(), CollectorRegistry(), Options(), None)
+    answer = await call(app, "GET", path)
+    assert (answer.status, answer.json["code"]) == (503, "no_cluster")
+    assert "--kubeconfig" in answer.json["detail"]
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name", "where"),
+    [
+        ("Default", "web", "path.namespace"),
+        ("a.b", "web", "path.namespace"),
+        ("a" * 64, "web", "path.namespace"),
+        ("-a", "web", "path.namespace"),
+        ("default", "Web", "path.name"),
+        ("default", "a..b", "path.name"),
+        ("default", "a-", "path.name"),
+        ("default", "a" * 254, "path.name"),
+        ("default", "%2e%2e", "path.name"),
+        ("default", "a%3Fb", "path.name"),
+        ("default", "web%0a", "path.name"),
+    ],
+)
+async def test_names_are_checked_before_anything_is_asked(
+    app: RestApp, namespace: str, name: str, where: str
+) -> None:
+    answer = await call(app, "GET", f"/v1/namespaces/{namespace}/pods/{name}/decision")
+    assert (answer.status, answer.json["errors"][0]["path"]) == (422, where)
+
+
+class HangingReader(DictReader):
+    """A cluster that never answers."""
+
+    async def get_node(self, name: str) -> Node:  # noqa: ARG002 - whichever it is
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+@pytest.mark.looptime
+async def test_reading_is_bounded_in_time_and_number() -> None:
+    settings = RestSettings(cluster_timeout_seconds=3, max_cluster_reads=1)
+    app = create_app(settings, FixedClock(), CollectorRegistry(), Options(), HangingReader())
+    answers = await asyncio.gather(*(call(app, "GET", NODE_PATH) for _ in range(3)))
+    assert {a.status for a in answers} == {503}
+    assert {a.json["code"] for a in answers} == {"cluster_unavailable"}
+    assert all("3 s" in a.json["detail"] for a in answers)

@@ -1,0 +1,155 @@
+"""Every way to ask wrongly, and what is said to it."""
+
+from collections.abc import Mapping
+
+import pytest
+from bailiff.decisions import Options
+from bailiff.rest import RestApp, RestSettings, create_app
+from prometheus_client import CollectorRegistry
+
+from tests.unit.rest.asgi import Answer, call
+from tests.unit.rest.conftest import FixedClock
+
+ONE, BATCH, PREVIEW = "/v1/decisions", "/v1/decisions/batch", "/v1/decisions/node-taints/preview"
+JSON = {"Content-Type": "application/json"}
+SECONDS = "$.pod.spec.tolerations[0].tolerationSeconds"
+OVERFLOW = b'{"pod":{"spec":{"tolerations":[{"tolerationSeconds":9223372036854775808}]}},"node":{}}'
+
+
+def check(answer: Answer, status: int, code: str) -> None:
+    assert (answer.status, answer.json["code"]) == (status, code)
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json["status"] == status
+    assert answer.json["type"] == f"urn:bailiff:problem:{code}"
+    assert answer.json["title"]
+    assert answer.json["detail"]
+    assert answer.json["requestId"] == answer.headers["x-request-id"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code", "where"),
+    [
+        (ONE, b"", 400, "malformed_body", "$"),
+        (ONE, b"{", 400, "malformed_body", "$"),
+        (ONE, b"\xff\xfe", 400, "malformed_body", "$"),
+        (ONE, b'{"pod":{"metadata":{"name":"\\ud800"}},"node":{}}', 400, "malformed_body", "$"),
+        (ONE, b"[" * 100_000, 400, "malformed_body", "$"),
+        (ONE, b'{"x":' * 5000 + b"1" + b"}" * 5000, 400, "malformed_body", "$"),
+        (ONE, b"null", 422, "invalid_field", "$"),
+        (ONE, b"[]", 422, "invalid_field", "$"),
+        (ONE, b"{}", 422, "invalid_field", "$"),
+        (ONE, b'{"pod":{}}', 422, "invalid_field", "$.node"),
+        (ONE, b'{"pod":{},"node":null}', 422, "invalid_field", "$.node"),
+        (
+            ONE,
+            b'{"pod":{"metadata":{"name":7}},"node":{}}',
+            422,
+            "invalid_field",
+            "$.pod.metadata.name",
+        ),
+        (ONE, OVERFLOW, 422, "invalid_field", SECONDS),
+        (ONE, b'{"pod":{},"node":{},"now":"yesterday"}', 422, "invalid_field", "$.now"),
+        (ONE, b'{"pod":{},"node":{},"now":"2026-01-01T00:00:00"}', 422, "invalid_field", "$.now"),
+        (BATCH, b'{"node":{}}', 422, "invalid_field", "$"),
+        (BATCH, b'{"node":{},"pods":[' + b"{}," * 1000 + b"{}]}", 422, "invalid_field", "$.pods"),
+        (PREVIEW, b'{"node":{},"pods":[]}', 422, "invalid_field", "$.addTaints"),
+    ],
+)  # fmt: skip - a table
+async def test_bodies(
+    app: RestApp, path: str, body: bytes, status: int, code: str, where: str
+) -> None:
+    answer = await call(app, "POST", path, body)
+    check(answer, status, code)
+    (error,) = answer.json["errors"]
+    assert error["path"] == where
+    assert error["reason"] in answer.json["detail"]
+    assert answer.json["instance"] == path
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        {"Content-Type": "application/vnd.kubernetes.protobuf"},
+        {**JSON, "Content-Encoding": "gzip"},
+    ],
+)
+async def test_media_types(app: RestApp, headers: Mapping[str, str]) -> None:
+    check(await call(app, "POST", ONE, b"{}", headers), 415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize("path", ["/", "/nothing", "/v1/decisions/", "/v1/nodes//decisions", "/v1"])
+async def test_unknown_paths(app: RestApp, path: str) -> None:
+    check(await call(app, "GET", path), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("GET", ONE, "POST"),
+        ("DELETE", BATCH, "POST"),
+        ("OPTIONS", ONE, "POST"),
+        ("POST", "/healthz", "GET, HEAD"),
+        ("PUT", "/v1/nodes/a/decisions", "GET, HEAD"),
+        ("NONSENSE", "/docs", "GET, HEAD"),
+    ],
+)
+async def test_wrong_methods(app: RestApp, method: str, path: str, allow: str) -> None:
+    answer = await call(app, method, path)
+    check(answer, 405, "method_not_allowed")
+    assert answer.headers["allow"] == allow
+
+
+def bounded(**settings: float) -> RestApp:
+    return create_app(
+        RestSettings(**settings),  # type: ignore[arg-type]  # a test's shorthand
+        FixedClock(),
+        CollectorRegistry(),
+        Options(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("length", "sent"), [("100", b" " * 100), ("11", b""), (None, b" " * 11), ("1", b" " * 11)]
+)
+async def test_too_long_by_what_is_announced_or_sent(length: str | None, sent: bytes) -> None:
+    headers = JSON if length is None else {**JSON, "Content-Length": length}
+    answer = await call(bounded(max_body_bytes=10), "POST", ONE, sent, headers)
+    check(answer, 413, "body_too_large")
+    assert answer.headers["connection"] == "close"
+
+
+async def test_too_long_in_pieces() -> None:
+    piece = {"type": "http.request", "body": b" " * 6, "more_body": True}
+    answer = await call(bounded(max_body_bytes=10), "POST", ONE, messages=[piece, piece])
+    check(answer, 413, "body_too_large")
+
+
+async def test_a_batch_may_be_longer_than_one_question() -> None:
+    app = bounded(max_body_bytes=10, max_batch_body_bytes=100)
+    body = b'{"node":{},"pods":[]}'
+    assert (await call(app, "POST", BATCH, body)).status == 200
+    assert (await call(app, "POST", ONE, body)).status == 413
+
+
+@pytest.mark.parametrize("first", [[], [{"type": "http.request", "body": b"{", "more_body": True}]])
+@pytest.mark.looptime
+async def test_a_body_that_does_not_come(first: list[dict[str, object]]) -> None:
+    answer = await call(bounded(body_timeout_seconds=7), "POST", ONE, messages=first)
+    check(answer, 408, "slow_body")
+    assert "7 s" in answer.json["detail"]
+
+
+async def test_a_client_that_hangs_up_is_not_answered(
+    app: RestApp, registry: CollectorRegistry
+) -> None:
+    piece = {"type": "http.request", "body": b"{", "more_body": True}
+    answer = await call(app, "POST", ONE, messages=[piece, {"type": "http.disconnect"}])
+    assert answer.status == 0
+    labels = {"method": "POST", "route": ONE, "status": "499"}
+    assert registry.get_sample_value("bailiff_rest_requests_total", labels) == 1
+
+
+async def test_a_name_that_no_object_can_have(app: RestApp) -> None:
+    check(await call(app, "GET", "/v1/nodes/Node_1/decisions"), 422, "invalid_field")

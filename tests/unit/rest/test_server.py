@@ -1,0 +1,176 @@
+"""The face on a real socket: what only a socket can show."""
+
+import asyncio
+import contextlib
+import json
+import signal
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from bailiff.decisions import Options
+from bailiff.rest import RestServer, RestSettings, create_app
+from prometheus_client import CollectorRegistry
+
+from tests.unit.rest.conftest import FixedClock
+
+LIMIT = 5.0  # seconds for anything here; it is never reached
+BODY = b'{"pod":{},"node":{}}'
+
+
+@contextlib.asynccontextmanager
+async def serving(**changes: Any) -> AsyncIterator[tuple[RestServer, int]]:  # noqa: ANN401 - settings
+    settings = RestSettings(port=0, **changes)
+    app = create_app(settings, FixedClock(), CollectorRegistry(), Options())
+    server = RestServer(app, settings)
+    port = await server.start()
+    try:
+        yield server, port
+    finally:
+        await server.stop(grace=0)
+
+
+@contextlib.asynccontextmanager
+async def connected(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        async with asyncio.timeout(LIMIT):
+            yield reader, writer
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+def post(headers: bytes, body: bytes = b"") -> bytes:
+    return b"POST /v1/decisions HTTP/1.1\r\nHost: a\r\n" + headers + b"\r\n" + body
+
+
+async def answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, str], bytes]:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    status, *lines = head.strip().split("\r\n")
+    headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in lines)}
+    body = await reader.readexactly(int(headers["content-length"]))
+    return int(status.split()[1]), headers, body
+
+
+async def test_answers_on_one_connection() -> None:
+    async with serving() as (_, port), connected(port) as (reader, writer):
+        for _ in range(3):
+            writer.write(post(b"Content-Length: %d\r\n" % len(BODY), BODY))
+            status, headers, body = await answer(reader)
+            assert (status, json.loads(body)["verdict"]) == (200, "KEEP")
+            assert headers["x-request-id"]
+            assert "server" not in headers
+
+
+async def test_pipelined_and_chunked() -> None:
+    chunked = b"Transfer-Encoding: chunked\r\n"
+    pieces = b"8\r\n" + BODY[:8] + b"\r\n%x\r\n" % len(BODY[8:]) + BODY[8:] + b"\r\n0\r\n\r\n"
+    async with serving() as (_, port), connected(port) as (reader, writer):
+        writer.write(post(chunked, pieces) * 2)
+        assert [(await answer(reader))[0] for _ in range(2)] == [200, 200]
+
+
+async def test_a_body_longer_than_announced_is_no_second_request() -> None:
+    async with serving() as (_, port), connected(port) as (reader, writer):
+        writer.write(post(b"Content-Length: %d\r\n" % len(BODY), BODY + b"garbage\r\n\r\n"))
+        status, headers, body = await answer(reader)
+        assert (status, json.loads(body)["code"]) == (400, "malformed_request")
+        assert json.loads(body)["requestId"] == headers["x-request-id"]
+        assert await reader.read() == b""
+
+
+async def test_a_body_shorter_than_announced_times_out() -> None:
+    async with serving(body_timeout_seconds=0.05) as (_, port), connected(port) as (reader, writer):
+        writer.write(post(b"Content-Length: 100\r\n", BODY))
+        status, _, body = await answer(reader)
+        assert (status, json.loads(body)["code"]) == (408, "slow_body")
+        assert await reader.read() == b""
+
+
+async def test_an_endless_chunked_body_is_cut() -> None:
+    async with serving(max_body_bytes=1000) as (_, port), connected(port) as (reader, writer):
+        writer.write(post(b"Transfer-Encoding: chunked\r\n"))
+        writer.write(b"400\r\n" + b" " * 1024 + b"\r\n")
+        status, _, body = await answer(reader)
+        assert (status, json.loads(body)["code"]) == (413, "body_too_large")
+        assert await reader.read() == b""
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /healthz HT", b"GET / HTTP/1.1\r\nX-Slow: "])
+async def test_a_head_that_does_not_come_is_not_waited_for(sent: bytes) -> None:
+    async with serving(header_timeout_seconds=0.05) as (_, port), connected(port) as (read, write):
+        write.write(sent)
+        assert await read.read() == b""
+
+
+async def test_a_second_head_is_bounded_too() -> None:
+    async with serving(header_timeout_seconds=0.05) as (_, port), connected(port) as (read, write):
+        write.write(post(b"Content-Length: %d\r\n" % len(BODY), BODY))
+        assert (await answer(read))[0] == 200
+        write.write(b"GET /healthz HT")
+        assert await read.read() == b""
+
+
+async def test_a_head_that_is_too_long() -> None:
+    async with serving(max_header_bytes=1000) as (_, port), connected(port) as (reader, writer):
+        writer.write(b"GET /healthz HTTP/1.1\r\nX-Long: " + b"x" * 2000)
+        status, _, body = await answer(reader)
+        assert (status, json.loads(body)["code"]) == (431, "head_too_large")
+
+
+async def test_connections_are_bounded() -> None:
+    async with serving(max_connections=1) as (_, port), connected(port) as (reader, writer):
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert (await answer(reader))[0] == 200
+        async with connected(port) as (second, _writer):
+            assert (await answer(second))[0] == 503
+            assert await second.read() == b""
+
+
+async def test_stop_finishes_what_is_being_answered() -> None:
+    async with serving() as (server, port), connected(port) as (reader, writer):
+        writer.write(post(b"Content-Length: %d\r\n" % len(BODY)))
+        await writer.drain()
+        await asyncio.sleep(0)
+        stopping = asyncio.create_task(server.stop(grace=LIMIT))
+        await asyncio.sleep(0)
+        writer.write(BODY)
+        status, headers, _ = await answer(reader)
+        assert status == 200
+        await stopping
+        with pytest.raises(ConnectionError):
+            await asyncio.open_connection("127.0.0.1", port)
+        assert headers["content-length"]
+
+
+async def test_stop_does_not_wait_longer_than_its_grace() -> None:
+    async with serving() as (server, port), connected(port) as (reader, writer):
+        writer.write(post(b"Content-Length: %d\r\n" % len(BODY)))
+        await writer.drain()
+        async with asyncio.timeout(LIMIT):
+            await server.stop(grace=0)
+        await reader.read()
+        assert reader.at_eof()
+
+
+async def test_the_signals_are_left_alone() -> None:
+    before = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
+    async with serving():
+        assert [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+async def test_an_address_in_use_is_an_error() -> None:
+    async with serving() as (_, port):
+        settings = RestSettings(port=port)
+        app = create_app(settings, FixedClock(), CollectorRegistry(), Options())
+        with pytest.raises(OSError, match="in use"):
+            await RestServer(app, settings).start()
+
+
+async def test_a_server_that_never_started_stops() -> None:
+    settings = RestSettings(port=0)
+    app = create_app(settings, FixedClock(), CollectorRegistry(), Options())
+    await RestServer(app, settings).stop(grace=1)
+    assert app.readiness.stopping
