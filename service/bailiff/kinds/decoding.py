@@ -45,9 +45,9 @@ def decode(data: bytes, kind: type[T]) -> T:
     try:
         return _decoder(kind)(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # Either the input is wrong, or it holds a null where Go's JSON would have skipped it:
-        # the slow path tells. Only callers that send nulls pay for it.
-        return _decode_with_nulls(data, kind)
+        # Either the input is wrong, or it writes something right in another way, such as a null
+        # where Go's JSON would have skipped it: the slow path tells. Only those callers pay.
+        return _decode_leniently(data, kind)
 
 
 def decode_yaml_value(value: object, kind: type[T]) -> T:
@@ -57,12 +57,12 @@ def decode_yaml_value(value: object, kind: type[T]) -> T:
         DecodeError: a wrong type, or deeper than MAX_DEPTH.
     """
     try:
-        return msgspec.convert(_without_nulls(value), kind)
+        return msgspec.convert(_plain(value), kind)
     except msgspec.ValidationError as error:
         raise _from_validation(error) from error
 
 
-def _decode_with_nulls(data: bytes, kind: type[T]) -> T:
+def _decode_leniently(data: bytes, kind: type[T]) -> T:
     try:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -72,14 +72,17 @@ def _decode_with_nulls(data: bytes, kind: type[T]) -> T:
     return decode_yaml_value(value, kind)
 
 
-def _without_nulls(value: object, depth: int = 0) -> object:
+def _plain(value: object, depth: int = 0) -> object:
+    """Without nulls, and with `5.0` as 5: to JSON those are one number, and one integer."""
     if depth > MAX_DEPTH:
         raise DecodeError(f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, dict):
-        return {k: _without_nulls(v, depth + 1) for k, v in value.items() if v is not None}
+        return {k: _plain(v, depth + 1) for k, v in value.items() if v is not None}
     if isinstance(value, list):
         # A null in a list is an item: Go decodes it to the zero value, we to an empty object.
-        return [{} if item is None else _without_nulls(item, depth + 1) for item in value]
+        return [{} if item is None else _plain(item, depth + 1) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return value
 
 

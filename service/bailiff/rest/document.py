@@ -94,13 +94,23 @@ def _components() -> dict[str, Json]:
     asked = [op.facts for op in QUESTIONS]
     answered = [op.answer for op in (*QUESTIONS, *READINGS, *UPKEEP) if op.answer is not str]
     found = schemas.components(asked, [*answered, Problem])
+    _add_checks(found)
+    return found
+
+
+def _add_checks(found: dict[str, Json]) -> None:
+    """What the types do not say but the facts' own `check` does."""
     # Optional in the type, since other systems will decide without a node; none does yet.
     found["Facts"]["required"] = ["pod", "node"]
+    node = found["Facts"]["properties"]["node"]
     found["Facts"]["properties"]["node"] = {
         **schemas.reference(Node),
-        "description": found["Facts"]["properties"]["node"]["description"],
+        "description": node["description"],
     }
-    return found
+    found["TaintChangeFacts"]["anyOf"] = [
+        {"required": [name], "properties": {name: {"type": "array", "minItems": 1}}}
+        for name in ("addTaints", "removeTaints")
+    ]
 
 
 def _question(op: Question, questions: Questions) -> Json:

@@ -134,7 +134,7 @@ def _item(item: Schema, in_questions: Mapping[str, Schema]) -> Schema:
 
 
 def _or_null(shape: Schema) -> Schema:
-    if "type" in shape:
+    if "type" in shape and shape.get("format") != "date-time":
         return {**shape, "type": [shape["type"], "null"]}
     return {"anyOf": [shape, _NULL]}
 

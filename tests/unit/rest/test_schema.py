@@ -1,0 +1,30 @@
+"""Property-based requests made from the document: no 5xx, no answer that it does not tell of."""
+
+from typing import Any
+
+import pytest
+import schemathesis
+from bailiff.decisions import Options
+from bailiff.kinds import Node, ObjectMeta, Pod
+from bailiff.rest import RestSettings, create_app
+from hypothesis import settings
+from prometheus_client import CollectorRegistry
+
+from tests.unit.rest.conftest import DictReader, FixedClock
+
+EXAMPLES = 60
+
+READER = DictReader(
+    pods={"default/web-0": Pod(metadata=ObjectMeta(name="web-0", namespace="default"))},
+    nodes={"node-1": Node(metadata=ObjectMeta(name="node-1"))},
+    on_node={"node-1": ()},
+)
+APP = create_app(RestSettings(), FixedClock(), CollectorRegistry(), Options(), READER)
+SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
+
+
+@pytest.mark.schema
+@SCHEMA.parametrize()
+@settings(max_examples=EXAMPLES, derandomize=True, deadline=None)
+def test_every_operation_keeps_its_word(case: Any) -> None:  # noqa: ANN401 - schemathesis.Case
+    case.call_and_validate()
