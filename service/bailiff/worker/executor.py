@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # The longest sleep: a machine that was suspended, or whose monotonic clock stood still, is late
 # by no more than this.
 _LONGEST_SLEEP = 1.0
+# Below this a timer may fire at the very instant it was set and find nothing due, again and again.
+_SHORTEST_SLEEP = 0.001
 
 log = structlog.get_logger(__name__)
 
@@ -110,7 +112,7 @@ class Executor:
         due = self._pending.next_due()
         wait = _LONGEST_SLEEP if due is None else due - self._clock.monotonic()
         try:
-            async with asyncio.timeout(min(max(wait, 0.0), _LONGEST_SLEEP)):
+            async with asyncio.timeout(min(max(wait, _SHORTEST_SLEEP), _LONGEST_SLEEP)):
                 await self._changed.wait()
         except TimeoutError:
             return

@@ -21,8 +21,6 @@ class WorkerSettings:
             known to need it, and 5 minutes bound the harm if something does.
         shutdown_grace: seconds that running evictions and waiting Events get on shutdown. Below
             the 30 s that Kubernetes gives a pod.
-        host: where the status endpoint listens.
-        port: its port; 0 lets the system choose.
     """
 
     options: Options = field(default_factory=lambda: Options(explain=False))
@@ -30,5 +28,5 @@ class WorkerSettings:
     attempt_timeout: float = 30.0
     resync_interval: float = 300.0
     shutdown_grace: float = 20.0
-    host: str = "127.0.0.1"
-    port: int = 8081
+
+

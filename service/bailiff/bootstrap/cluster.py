@@ -1,0 +1,49 @@
+"""Which cluster, if any: chosen by the user, never guessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bailiff.cluster import Cluster, ClusterError, connect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class ClusterUnusable(Exception):  # noqa: N818 - a state of the world, not a fault of the program
+    """The chosen cluster cannot be used; the message says why."""
+
+
+@dataclass(frozen=True)
+class ClusterChoice:
+    """A cluster, or none.
+
+    Attributes:
+        kubeconfig: a kubeconfig file.
+        context: a context of it; None is its current one.
+        in_cluster: the service account of the pod this runs in.
+    """
+
+    kubeconfig: Path | None = None
+    context: str | None = None
+    in_cluster: bool = False
+
+    @property
+    def chosen(self) -> bool:
+        """Whether there is one."""
+        return self.kubeconfig is not None or self.in_cluster
+
+
+async def connect_to(choice: ClusterChoice) -> Cluster:
+    """Connect.
+
+    Raises:
+        ClusterUnusable: no usable configuration or login.
+    """
+    try:
+        return await connect(
+            kubeconfig=choice.kubeconfig, context=choice.context, in_cluster=choice.in_cluster
+        )
+    except ClusterError as error:
+        raise ClusterUnusable(str(error)) from error

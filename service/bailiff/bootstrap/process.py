@@ -1,0 +1,91 @@
+"""One process: its event loop, its signals, its logs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+import uvloop
+
+Program = Callable[[asyncio.Event], Awaitable[None]]
+
+
+class StartError(Exception):
+    """The program could not start, or could not go on; the message says why."""
+
+
+def run(program: Program, *, lifeline: bool = False) -> None:
+    """Run a program until it ends, or until SIGTERM or SIGINT asks it to.
+
+    Args:
+        program: what to run; ends when its event is set.
+        lifeline: set the event too when standard input closes.
+
+    Raises:
+        StartError: see there.
+    """
+    configure_logs()
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_supervised(program, lifeline=lifeline))
+    except BaseExceptionGroup as group:
+        # Task groups wrap what their tasks raise; the reason to stop is told without the wrapping.
+        refused = group.subgroup(StartError)
+        if refused is None:
+            raise
+        raise _first_leaf(refused) from group
+
+
+async def _supervised(program: Program, *, lifeline: bool) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    if lifeline:
+        loop.add_reader(sys.stdin.fileno(), _end_of_input, loop, stop)
+    await program(stop)
+
+
+def _first_leaf(group: BaseExceptionGroup[Any]) -> BaseException:
+    first = group.exceptions[0]
+    return _first_leaf(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+def _end_of_input(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    if not os.read(sys.stdin.fileno(), 1024):
+        loop.remove_reader(sys.stdin.fileno())
+        stop.set()
+
+
+def configure_logs() -> None:
+    """One line an entry on standard error: text on a terminal, else JSON.
+
+    BAILIFF_LOG_FORMAT (text, json) and BAILIFF_LOG_LEVEL (debug, info, warning, error) choose.
+    """
+    chosen = os.environ.get("BAILIFF_LOG_FORMAT") or ("text" if sys.stderr.isatty() else "json")
+    level = os.environ.get("BAILIFF_LOG_LEVEL", "info").upper()
+    number = logging.getLevelNamesMapping().get(level, logging.INFO)
+    renderer: Any = (
+        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        if chosen == "text"
+        else structlog.processors.JSONRenderer()
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    logging.basicConfig(level=max(number, logging.WARNING), stream=sys.stderr)

@@ -1,0 +1,63 @@
+"""The worker process."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bailiff.bootstrap.cluster import ClusterChoice, connect_to
+from bailiff.bootstrap.metrics import new_registry
+from bailiff.bootstrap.process import Program, StartError
+from bailiff.clock import SystemClock
+from bailiff.decisions import Options
+from bailiff.serving import HttpServer
+from bailiff.worker import ClusterPodActions, Worker, WorkerSettings, create_status_app, watches
+
+if TYPE_CHECKING:
+    import asyncio
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class WorkerRunSettings:
+    """What the command line says of a worker; see there."""
+
+    cluster: ClusterChoice
+    host: str = "127.0.0.1"
+    status_port: int = 8081
+    concurrency: int = 20
+    options: Options = field(default_factory=Options)
+
+
+def work(settings: WorkerRunSettings) -> Program:
+    """A worker on the chosen cluster."""
+
+    async def program(stop: asyncio.Event) -> None:
+        clock, registry = SystemClock(), new_registry()
+        async with await connect_to(settings.cluster) as cluster:
+            actions = ClusterPodActions(cluster, instance=socket.gethostname())
+            worker = Worker(actions, clock, registry, _worker_settings(settings))
+            status = HttpServer(
+                create_status_app(worker.pending, worker.evaluator, registry),
+                settings.host,
+                settings.status_port,
+            )
+            async with status.running(StartError) as port:
+                log.info("worker starts", status=f"http://{settings.host}:{port}")
+                await worker.run(*watches(cluster, clock), stop)
+
+    return program
+
+
+def _worker_settings(settings: WorkerRunSettings) -> WorkerSettings:
+    options = Options(
+        comparison_operators=settings.options.comparison_operators,
+        evict_ended_pods=settings.options.evict_ended_pods,
+        # Timers need no trace; who asks why asks the decision API.
+        explain=False,
+    )
+    return WorkerSettings(options=options, concurrency=settings.concurrency)

@@ -1,0 +1,235 @@
+"""Commands and their options. Each reads its options, calls one function, sets the exit code."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+import bailiff
+from bailiff import bootstrap
+from bailiff.cli.exit_codes import ExitCode
+from bailiff.cli.explain import InputError, describe, explain, parse_instant, read_object
+from bailiff.decisions import Facts, Options, Verdict
+from bailiff.kinds import Node, Pod
+
+app = typer.Typer(
+    name="bailiff",
+    help="The eviction decision service for Kubernetes: should this pod be evicted, and when?",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 cluster not reachable.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class Output(StrEnum):
+    """How to print an answer."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+_KUBECONFIG = typer.Option(
+    "--kubeconfig", help="Use the cluster of this kubeconfig.", envvar="BAILIFF_KUBECONFIG"
+)
+_CONTEXT = typer.Option("--context", help="A context of the kubeconfig; default: its current one.")
+_IN_CLUSTER = typer.Option(
+    "--in-cluster", help="Use the cluster this runs in.", envvar="BAILIFF_IN_CLUSTER"
+)
+_OUTPUT = typer.Option("--output", "-o", help="text for people, json for programs.")
+_COMPARISON = typer.Option(
+    "--comparison-operators",
+    help="Feature gate TaintTolerationComparisonOperators: operators Lt and Gt.",
+    envvar="BAILIFF_COMPARISON_OPERATORS",
+)
+_EVICT_ENDED = typer.Option(
+    "--evict-ended-pods",
+    help="Evict finished and terminating pods too, as kube-controller-manager does.",
+    envvar="BAILIFF_EVICT_ENDED_PODS",
+)
+_HOST = typer.Option("--host", help="Address to listen on.", envvar="BAILIFF_HOST")
+_REST_PORT = typer.Option(
+    "--rest-port", min=0, max=65535, help="0: any free.", envvar="BAILIFF_REST_PORT"
+)
+_GRPC_PORT = typer.Option(
+    "--grpc-port", min=0, max=65535, help="0: any free.", envvar="BAILIFF_GRPC_PORT"
+)
+_STATUS_PORT = typer.Option(
+    "--status-port",
+    min=0,
+    max=65535,
+    help="Port of /healthz, /readyz, /metrics and /v1/queue; 0: any free.",
+    envvar="BAILIFF_STATUS_PORT",
+)
+# Set by `up` on its children: they end when it does, however it ends.
+_LIFELINE = typer.Option("--lifeline", hidden=True, help="Stop when standard input closes.")
+
+
+@app.command()
+def up(
+    host: Annotated[str, _HOST] = "127.0.0.1",
+    rest_port: Annotated[int, _REST_PORT] = 8080,
+    grpc_port: Annotated[int, _GRPC_PORT] = 9090,
+    status_port: Annotated[int, _STATUS_PORT] = 8081,
+    cluster_port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the embedded cluster; 0: any free.")
+    ] = 6480,
+) -> None:
+    """Start an embedded demo cluster, the decision API and the worker, to try things out."""
+    _run(bootstrap.up(bootstrap.UpSettings(host, rest_port, grpc_port, status_port, cluster_port)))
+
+
+@app.command()
+def serve(
+    kubeconfig: Annotated[Path | None, _KUBECONFIG] = None,
+    context: Annotated[str | None, _CONTEXT] = None,
+    in_cluster: Annotated[bool, _IN_CLUSTER] = False,
+    host: Annotated[str, _HOST] = "127.0.0.1",
+    rest_port: Annotated[int, _REST_PORT] = 8080,
+    grpc_port: Annotated[int, _GRPC_PORT] = 9090,
+    comparison_operators: Annotated[bool, _COMPARISON] = False,
+    evict_ended_pods: Annotated[bool, _EVICT_ENDED] = False,
+    lifeline: Annotated[bool, _LIFELINE] = False,
+) -> None:
+    """Serve the decision API over REST and gRPC. Reads a cluster only if told which; never writes."""
+    _check_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False)
+    settings = bootstrap.ServeSettings(
+        cluster=bootstrap.ClusterChoice(kubeconfig, context, in_cluster),
+        host=host,
+        rest_port=rest_port,
+        grpc_port=grpc_port,
+        options=_options(comparison_operators, evict_ended_pods),
+    )
+    _run(bootstrap.serve(settings), lifeline=lifeline)
+
+
+@app.command()
+def worker(
+    kubeconfig: Annotated[Path | None, _KUBECONFIG] = None,
+    context: Annotated[str | None, _CONTEXT] = None,
+    in_cluster: Annotated[bool, _IN_CLUSTER] = False,
+    host: Annotated[str, _HOST] = "127.0.0.1",
+    status_port: Annotated[int, _STATUS_PORT] = 8081,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=1000, help="Evictions at a time.")
+    ] = 20,
+    comparison_operators: Annotated[bool, _COMPARISON] = False,
+    evict_ended_pods: Annotated[bool, _EVICT_ENDED] = False,
+    lifeline: Annotated[bool, _LIFELINE] = False,
+) -> None:
+    """Watch a cluster and evict pods when their time has come."""
+    _check_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+    settings = bootstrap.WorkerRunSettings(
+        cluster=bootstrap.ClusterChoice(kubeconfig, context, in_cluster),
+        host=host,
+        status_port=status_port,
+        concurrency=concurrency,
+        options=_options(comparison_operators, evict_ended_pods),
+    )
+    _run(bootstrap.work(settings), lifeline=lifeline)
+
+
+@app.command("explain")
+def explain_command(
+    pod: Annotated[Path, typer.Argument(help="The pod, YAML or JSON; - reads standard input.")],
+    node: Annotated[Path, typer.Option("--node", help="Its node, YAML or JSON.")],
+    output: Annotated[Output, _OUTPUT] = Output.TEXT,
+    now: Annotated[str | None, typer.Option(help="Decide for this instant (RFC 3339).")] = None,
+    bound_at: Annotated[
+        str | None, typer.Option(help="When the pod was bound; default: as the pod tells.")
+    ] = None,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit 0 for keep, 10 for evict at, 11 for evict now.")
+    ] = False,
+    comparison_operators: Annotated[bool, _COMPARISON] = False,
+    evict_ended_pods: Annotated[bool, _EVICT_ENDED] = False,
+) -> None:
+    """Tell whether a pod would be evicted from a node, when, and why. Needs no cluster."""
+    try:
+        facts = Facts(
+            pod=read_object(pod, Pod, "Pod"),
+            node=read_object(node, Node, "Node"),
+            now=parse_instant(now, "--now") if now else None,
+            bound_at=parse_instant(bound_at, "--bound-at") if bound_at else None,
+        )
+        options = _options(comparison_operators, evict_ended_pods, explain=True)
+        decision = explain(facts, datetime.now(UTC), options)
+    except InputError as error:
+        _fail(str(error), ExitCode.USAGE)
+    as_json = output is Output.JSON
+    typer.echo(_pretty(msgspec.to_builtins(decision)) if as_json else describe(decision))
+    if exit_code:
+        raise typer.Exit(_EXIT_BY_VERDICT[decision.verdict])
+
+
+@app.command()
+def version(output: Annotated[Output, _OUTPUT] = Output.TEXT) -> None:
+    """Tell the versions of Bailiff, Python and the platform."""
+    facts = {
+        "bailiff": bailiff.__version__,
+        "python": platform.python_version(),
+        "platform": f"{platform.system().lower()}/{platform.machine()}",
+    }
+    if output is Output.JSON:
+        typer.echo(_pretty(facts))
+    else:
+        typer.echo("\n".join(f"{name} {value}" for name, value in facts.items()))
+
+
+def main() -> None:
+    """Run the command; the entry point of the distribution."""
+    app()
+
+
+_EXIT_BY_VERDICT = {
+    Verdict.KEEP: ExitCode.OK,
+    Verdict.EVICT_AT: ExitCode.EVICT_AT,
+    Verdict.EVICT_NOW: ExitCode.EVICT_NOW,
+}
+
+
+def _options(comparison_operators: bool, evict_ended_pods: bool, explain: bool = True) -> Options:
+    return Options(
+        comparison_operators=comparison_operators,
+        evict_ended_pods=evict_ended_pods,
+        explain=explain,
+    )
+
+
+def _check_cluster(
+    kubeconfig: Path | None, context: str | None, *, in_cluster: bool, needed: bool
+) -> None:
+    """A real cluster is touched only if the user says which."""
+    if kubeconfig and in_cluster:
+        _fail("--kubeconfig and --in-cluster exclude each other", ExitCode.USAGE)
+    if context and not kubeconfig:
+        _fail("--context needs --kubeconfig", ExitCode.USAGE)
+    if needed and not kubeconfig and not in_cluster:
+        _fail("say which cluster: --kubeconfig FILE or --in-cluster", ExitCode.USAGE)
+
+
+def _run(program: bootstrap.Program, *, lifeline: bool = False) -> None:
+    try:
+        bootstrap.run(program, lifeline=lifeline)
+    except bootstrap.ClusterUnusable as error:
+        _fail(str(error), ExitCode.UNREACHABLE)
+    except bootstrap.StartError as error:
+        _fail(str(error), ExitCode.FAILED)
+
+
+def _fail(message: str, code: ExitCode) -> Any:
+    typer.echo(f"bailiff: {message}", err=True)
+    sys.exit(code)
+
+
+def _pretty(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)

@@ -1,0 +1,130 @@
+"""`bailiff explain`: the decision API's answer for objects in files, for people and programs."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import yaml
+
+from bailiff.decisions import Facts, FactsError, Options, Verdict, decide
+from bailiff.decisions.text import describe_time
+from bailiff.kinds import DecodeError, Node, Pod, decode_yaml_value
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bailiff.decisions import Decision, TraceStep
+
+T = TypeVar("T")
+
+# The largest object that a Kubernetes API server takes.
+MAX_FILE_BYTES = 3 * 1024 * 1024
+
+
+class InputError(Exception):
+    """A file or an argument that cannot be used; the message says which and why."""
+
+
+def read_object(path: Path, kind: type[T], kind_name: str) -> T:
+    """One Kubernetes object from a YAML or JSON file; `-` reads standard input.
+
+    Raises:
+        InputError: the file cannot be read, is no YAML, or holds something else.
+    """
+    value = _parse(path)
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: expected one {kind_name} object")
+    found = value.get("kind", kind_name)
+    if found != kind_name:
+        raise InputError(f"{path}: $.kind: expected {kind_name}, got {found}")
+    try:
+        return decode_yaml_value(value, kind)
+    except DecodeError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def parse_instant(text: str, name: str) -> datetime:
+    """An RFC 3339 instant.
+
+    Raises:
+        InputError: it is none, or has no offset.
+    """
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InputError(f"{name}: expected RFC 3339 as 2026-01-31T12:00:00Z, got {text}") from error
+    if instant.tzinfo is None:
+        raise InputError(f"{name}: the offset is missing, as in {text}Z")
+    return instant.astimezone(UTC)
+
+
+def explain(facts: Facts, now: datetime, options: Options) -> Decision:
+    """Ask the core.
+
+    Raises:
+        InputError: the core refuses the question.
+    """
+    try:
+        return decide(facts, now, options)
+    except FactsError as error:
+        raise InputError(str(error)) from error
+
+
+def describe(decision: Decision) -> str:
+    """The decision and its trace as text for a terminal."""
+    name = f"{decision.pod.namespace or 'default'}/{decision.pod.name}"
+    lines = [f"Pod {name} on node {decision.node or '(unnamed)'}: {_verdict(decision)}"]
+    lines.append(f"  {decision.reason}: {decision.message}")
+    for finding in decision.findings:
+        lines.append(f"{finding.system}: {finding.verdict} ({finding.reason})")
+        lines += [f"  {line}" for step in finding.trace for line in _step(step)]
+    return "\n".join(lines)
+
+
+def _verdict(decision: Decision) -> str:
+    match decision.verdict:
+        case Verdict.KEEP:
+            return "keep"
+        case Verdict.EVICT_NOW:
+            return "evict now"
+        case Verdict.EVICT_AT:
+            assert decision.evict_at is not None  # noqa: S101 - EVICT_AT always names its instant
+            return f"evict at {describe_time(decision.evict_at)}"
+
+
+def _step(step: TraceStep) -> list[str]:
+    lines = [f"{step.rule} {step.outcome}: {step.message}"]
+    if step.added_at is not None:
+        lines.append(f"  added {describe_time(step.added_at)} ({step.added_from})")
+    if step.deadline is not None:
+        lines.append(f"  deadline {describe_time(step.deadline)}")
+    return lines
+
+
+def _parse(path: Path) -> Any:
+    try:
+        if str(path) == "-":
+            data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+        else:
+            with path.open("rb") as file:
+                data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    if len(data) > MAX_FILE_BYTES:
+        raise InputError(f"{path}: larger than {MAX_FILE_BYTES} bytes")
+    try:
+        return yaml.load(data, Loader=_Loader)  # noqa: S506 - a SafeLoader, see there
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: not valid YAML: {error}") from error
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML as Kubernetes reads it: a timestamp stays text, as it is in JSON."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}

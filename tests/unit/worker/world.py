@@ -1,0 +1,155 @@
+"""A small world in virtual time: a cluster that the worker watches and acts on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from prometheus_client import CollectorRegistry
+
+from bailiff.cluster import Changed, ClusterError, Deleted, NotFoundError, Replaced
+from bailiff.cluster import UidMismatchError
+from bailiff.decisions import EventNote
+from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodCondition, PodSpec, PodStatus
+from bailiff.kinds import Taint, Toleration
+from bailiff.worker import Worker, WorkerSettings
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+YESTERDAY = START - timedelta(days=1)
+
+
+class VirtualClock:
+    """The loop's time; the wall clock can be stepped away from it."""
+
+    def __init__(self) -> None:
+        self.step = timedelta()
+
+    def now(self) -> datetime:
+        return START + timedelta(seconds=self.monotonic()) + self.step
+
+    def monotonic(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+class FakeWatch:
+    """Events by hand."""
+
+    def __init__(self) -> None:
+        self._events: asyncio.Queue = asyncio.Queue()
+
+    def send(self, event) -> None:
+        self._events.put_nowait(event)
+
+    async def events(self) -> AsyncIterator:
+        while True:
+            yield await self._events.get()
+
+
+class World:
+    """The cluster: pods and nodes by name, and a diary of what was done to them and when."""
+
+    def __init__(self, **settings) -> None:
+        self.clock = VirtualClock()
+        self.pods: dict[str, Pod] = {}
+        self.nodes: dict[str, Node] = {}
+        self.pod_watch, self.node_watch = FakeWatch(), FakeWatch()
+        self.deleted: list[tuple[float, str, str]] = []
+        self.notes: list[tuple[str, str]] = []
+        self.requests: list[str] = []
+        self.failures: list[ClusterError] = []
+        self.latency = 0.0
+        self.deaf = False  # the watch no longer tells of deletions
+        self.registry = CollectorRegistry()
+        self.worker = Worker(self, self.clock, self.registry, WorkerSettings(**settings))
+
+    # What happens to the cluster.
+
+    def taint(self, node: str, *taints: Taint) -> None:
+        self.nodes[node] = Node(metadata=ObjectMeta(name=node), spec=NodeSpec(taints=taints))
+        self.node_watch.send(Changed(self.nodes[node]))
+
+    def remove_node(self, node: str) -> None:
+        self.node_watch.send(Deleted(self.nodes.pop(node)))
+
+    def add_pod(self, name: str, *tolerations: Toleration, node="n1", uid="", phase="Running"):
+        pod = Pod(
+            metadata=ObjectMeta(
+                name=name, namespace="default", uid=uid or f"uid-{name}", creation_timestamp=YESTERDAY
+            ),
+            spec=PodSpec(node_name=node, tolerations=tolerations),
+            status=PodStatus(phase=phase),
+        )
+        self.put(pod)
+        return pod
+
+    def put(self, pod: Pod) -> None:
+        self.pods[pod.metadata.name] = pod
+        self.pod_watch.send(Changed(pod))
+
+    def remove_pod(self, name: str) -> None:
+        self.pod_watch.send(Deleted(self.pods.pop(name)))
+
+    # The port that the worker acts through.
+
+    async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
+        current = await self._serve("patch", pod)
+        status = msgspec.structs.replace(current.status, conditions=(condition,))
+        fresh = msgspec.structs.replace(current, status=status)
+        self.pods[pod.metadata.name] = fresh
+        return fresh
+
+    async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
+        await self._serve("delete", pod)
+        name = pod.metadata.name
+        self.deleted.append((self.clock.monotonic(), name, pod.metadata.uid))
+        gone = self.pods.pop(name)
+        if not self.deaf:
+            self.pod_watch.send(Deleted(gone))
+
+    async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
+        self.notes.append((pod.metadata.name, note.message))
+
+    async def _serve(self, verb: str, pod: Pod) -> Pod:
+        self.requests.append(verb)
+        await asyncio.sleep(self.latency)
+        if self.failures:
+            raise self.failures.pop(0)
+        current = self.pods.get(pod.metadata.name)
+        if current is None:
+            raise NotFoundError("pod not found", status=404)
+        if current.metadata.uid != pod.metadata.uid:
+            raise UidMismatchError("precondition failed", status=409)
+        return current
+
+    # The worker's life.
+
+    @contextlib.asynccontextmanager
+    async def running(self):
+        self.node_watch.send(Replaced(tuple(self.nodes.values()), "1"))
+        self.pod_watch.send(Replaced(tuple(self.pods.values()), "1"))
+        stop = asyncio.Event()
+        task = asyncio.create_task(self.worker.run(self.pod_watch, self.node_watch, stop))
+        try:
+            await asyncio.sleep(0.001)
+            yield
+        finally:
+            stop.set()
+            await task
+
+    def deletions(self) -> dict[str, float]:
+        """Name and second of each deletion, to the millisecond-free second it fell in."""
+        return {name: round(at, 1) for at, name, _ in self.deleted}
+
+    def notes_on(self, name: str) -> list[str]:
+        return [message for pod, message in self.notes if pod == name]
+
+
+def no_execute(key="maintenance", value="", **fields) -> Taint:
+    return Taint(key=key, value=value, effect="NoExecute", **fields)
+
+
+def tolerating(key="maintenance", seconds: int | None = None) -> Toleration:
+    return Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=seconds)
