@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from bailiff.decisions import FactsError, decide, decide_change, decide_node, summarize
-from bailiff.grpc.errors import TooLargeError, from_core
+from bailiff.grpc.errors import RefusedError, TooLargeError, from_core
 from bailiff.grpc.requests import (
     read_change_facts,
     read_facts,
@@ -69,6 +69,14 @@ class Questions:
         answer = await write_decisions(writer, decisions)
         self._metrics.count_decisions(writer.tally())
         return answer
+
+    async def decide_batch(self, data: bytes) -> bytes:
+        """The same, where the question is the field `batch` of a stream's message."""
+        try:
+            return await self.decide_node(data)
+        except RefusedError as error:
+            error.move_under("batch")
+            raise
 
     async def decide_taint_change(self, data: bytes) -> bytes:
         """DecideTaintChangeRequest to DecideTaintChangeResponse. Lets others run in between."""

@@ -17,7 +17,7 @@ from grpc_reflection.v1alpha.reflection import aio  # type: ignore[import-untype
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
+    from google.protobuf.descriptor import Descriptor, FileDescriptor, ServiceDescriptor
 
 _ALPHA = reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"]
 _V1 = "grpc.reflection.v1"
@@ -59,7 +59,18 @@ def _add_file(file: FileDescriptor, pool: descriptor_pool.DescriptorPool, seen: 
     seen.add(file.name)
     for dependency in file.dependencies:
         _add_file(dependency, pool, seen)
-    pool.AddSerializedFile(file.serialized_pb)
+    proto = descriptor_pb2.FileDescriptorProto.FromString(file.serialized_pb)
+    for message in proto.message_type:
+        _name_for_json(message, file.message_types_by_name[message.name])
+    pool.Add(proto)
+
+
+def _name_for_json(proto: descriptor_pb2.DescriptorProto, message: Descriptor) -> None:
+    """Protoc leaves the JSON names out for Python, and grpcurl would print `evict_at`."""
+    for field in proto.field:
+        field.json_name = message.fields_by_name[field.name].json_name
+    for nested in proto.nested_type:
+        _name_for_json(nested, message.nested_types_by_name[nested.name])
 
 
 def _as_v1(alpha: FileDescriptor) -> descriptor_pb2.FileDescriptorProto:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions import Options
+    from bailiff.grpc.service import Handlers
     from bailiff.grpc.settings import GrpcSettings
 
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
@@ -25,10 +26,10 @@ _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
 class BailiffGrpcServer:
     """A gRPC server on the running event loop. One life: start, stop."""
 
-    def __init__(self, settings: GrpcSettings, questions: Questions, metrics: GrpcMetrics) -> None:
+    def __init__(self, settings: GrpcSettings, handlers: Handlers) -> None:
         """Prepare; `create_server` is what callers use."""
         self._settings = settings
-        self._handlers = rpc_handlers(questions, metrics)
+        self._handlers = handlers
         self._health = health.aio.HealthServicer()
         self._server: grpc.aio.Server | None = None
 
@@ -84,7 +85,7 @@ def create_server(
     """
     metrics = GrpcMetrics(registry)
     questions = Questions(clock, defaults, settings.max_message_bytes, metrics)
-    return BailiffGrpcServer(settings, questions, metrics)
+    return BailiffGrpcServer(settings, rpc_handlers(questions, metrics, clock))
 
 
 def _bind(server: grpc.aio.Server, settings: GrpcSettings) -> int:

@@ -7,12 +7,11 @@ need not be converted again (see wire.py).
 from __future__ import annotations
 
 import logging
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 import grpc
 
-from bailiff.grpc.errors import FieldError, RefusedError, abort, internal_status
+from bailiff.grpc.errors import RefusedError, abort, internal_status
 from bailiff.grpc.requests import read_stream_request
 from bailiff.grpc.responses import write_stream_answer, write_stream_error
 from bailiff.v1 import eviction_decision_service_pb2 as pb
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # no types
 
+    from bailiff.clock import Clock
     from bailiff.grpc.metrics import GrpcMetrics, MethodMetrics
     from bailiff.grpc.questions import Questions
 
@@ -37,8 +37,8 @@ _log = logging.getLogger(__name__)
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
-def rpc_handlers(questions: Questions, metrics: GrpcMetrics) -> Handlers:
-    """One handler for every method of the service."""
+def rpc_handlers(questions: Questions, metrics: GrpcMetrics, clock: Clock) -> Handlers:
+    """One handler for every method of the service; the clock measures."""
     unary: dict[str, Answer] = {
         "Decide": questions.decide,
         "DecideNodeTaints": questions.decide_node_taints,
@@ -46,17 +46,19 @@ def rpc_handlers(questions: Questions, metrics: GrpcMetrics) -> Handlers:
         "DecideTaintChange": questions.decide_taint_change,
     }
     handlers: Handlers = {
-        name: grpc.unary_unary_rpc_method_handler(_unary(answer, metrics.method(name)))
+        name: grpc.unary_unary_rpc_method_handler(_unary(answer, metrics.method(name), clock))
         for name, answer in unary.items()
     }
-    stream = _Stream(questions, metrics.method("DecideStream"))
+    stream = _Stream(questions, metrics.method("DecideStream"), clock)
     handlers["DecideStream"] = grpc.stream_stream_rpc_method_handler(stream.serve)
     return handlers
 
 
-def _unary(answer: Answer, metrics: MethodMetrics) -> Callable[[bytes, Context], Awaitable[bytes]]:
+def _unary(
+    answer: Answer, metrics: MethodMetrics, clock: Clock
+) -> Callable[[bytes, Context], Awaitable[bytes]]:
     async def serve(data: bytes, context: Context) -> bytes:
-        start = perf_counter()
+        start = clock.monotonic()
         # What stands if the caller hangs up or its deadline passes, which cancels this task.
         code = grpc.StatusCode.CANCELLED
         try:
@@ -67,7 +69,7 @@ def _unary(answer: Answer, metrics: MethodMetrics) -> Callable[[bytes, Context],
             code = _CODES[status.code]
             await abort(context, status)
         finally:
-            metrics.observe_seconds(perf_counter() - start)
+            metrics.observe_seconds(clock.monotonic() - start)
             metrics.count_call(code)
         return response
 
@@ -81,8 +83,9 @@ class _Stream:
     is taken from it.
     """
 
-    def __init__(self, questions: Questions, metrics: MethodMetrics) -> None:
+    def __init__(self, questions: Questions, metrics: MethodMetrics, clock: Clock) -> None:
         self._questions = questions
+        self._clock = clock
         self._metrics = metrics
 
     async def serve(self, requests: AsyncIterable[bytes], context: Context) -> None:
@@ -95,23 +98,21 @@ class _Stream:
             self._metrics.count_call(code)
 
     async def _answer(self, data: bytes) -> bytes:
-        start = perf_counter()
+        start = self._clock.monotonic()
         request_id = ""
         code = grpc.StatusCode.CANCELLED
         try:
             self._questions.check_size(data)
             request_id, batch = read_stream_request(data)
-            answer = await self._questions.decide_node(batch)
+            answer = await self._questions.decide_batch(batch)
             code = grpc.StatusCode.OK
             return write_stream_answer(request_id, answer)
         except Exception as error:  # noqa: BLE001 - the stream goes on whatever happens
-            if isinstance(error, FieldError):
-                error.move_under("batch")
             status = _status_of(error)
             code = _CODES[status.code]
             return write_stream_error(request_id, status)
         finally:
-            self._metrics.observe_seconds(perf_counter() - start)
+            self._metrics.observe_seconds(self._clock.monotonic() - start)
             self._metrics.count_message(code)
 
 

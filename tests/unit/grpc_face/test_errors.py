@@ -1,0 +1,166 @@
+"""What cannot be answered: the status, the stable code, the field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+import pytest
+from bailiff.decisions import MAX_PODS
+from bailiff.grpc import GrpcSettings
+from bailiff.v1 import eviction_decision_service_pb2, kubernetes_pb2
+from google.protobuf.message import Message
+
+from tests.unit.grpc_face.face import Face, error_of, running
+
+# Nested messages are given as dicts here, which the generated types do not know of.
+pb: Any = eviction_decision_service_pb2
+kube: Any = kubernetes_pb2
+
+UNARY = ("Decide", "DecideNodeTaints", "DecideNode", "DecideTaintChange")
+NODE = kube.Node(metadata={"name": "node-1"})
+POD = kube.Pod(metadata={"name": "web-1"})
+FAR = {"seconds": 253_402_300_800}  # 10000-01-01
+CROWDED = kube.Node(spec={"taints": [{"key": "a", "effect": "NoExecute"}] * 1001})
+TOLERANT = kube.Pod(spec={"tolerations": [{"key": "b"}] * 1000})
+
+
+async def refusal(face: Face, method: str, data: bytes) -> tuple[grpc.StatusCode, str, str]:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await face.raw(method)(data)
+    told = error_of(caught.value)
+    return caught.value.code(), told["error"], told["path"]
+
+
+@pytest.mark.parametrize("method", UNARY)
+@pytest.mark.parametrize(
+    "data", [b"\xff", b"\x0a\x05ab", b"\x0a" * 9, bytes(9)], ids=["tag", "cut", "nest", "zero"]
+)
+async def test_what_is_no_message_is_malformed(face: Face, method: str, data: bytes) -> None:
+    told = await refusal(face, method, data)
+    assert told == (grpc.StatusCode.INVALID_ARGUMENT, "malformed_body", "$")
+
+
+@pytest.mark.parametrize(
+    ("nested", "path"),
+    [
+        ({"metadata": {"name": "@"}}, "$"),
+        ({"spec": {"node_name": "@"}}, "$.pods[1].spec"),
+        ({"spec": {"tolerations": [{}, {"key": "@"}]}}, "$.pods[1].spec.tolerations[1]"),
+        ({"status": {"conditions": [{"type": "@"}]}}, "$.pods[1].status.conditions[0]"),
+        (
+            {"metadata": {"owner_references": [{"uid": "@"}]}},
+            "$.pods[1].metadata.ownerReferences[0]",
+        ),
+    ],
+)
+async def test_text_that_is_not_utf8_is_malformed(
+    face: Face, nested: dict[str, Any], path: str
+) -> None:
+    request = pb.DecideNodeRequest(node=NODE, pods=[POD, kube.Pod(**nested)])
+    data = request.SerializeToString().replace(b"@", b"\xff")
+    told = await refusal(face, "DecideNode", data)
+    assert told == (grpc.StatusCode.INVALID_ARGUMENT, "malformed_body", path)
+
+
+FIELDS: list[tuple[str, Any, str]] = [
+    ("Decide", pb.DecideRequest(), "$.pod"),
+    ("Decide", pb.DecideRequest(pod=POD), "$.node"),
+    ("DecideNodeTaints", pb.DecideNodeTaintsRequest(pod=POD), "$.node"),
+    ("Decide", pb.DecideRequest(pod=POD, node=NODE, now=FAR), "$.now.seconds"),
+    ("Decide", pb.DecideRequest(pod=POD, node=NODE, now={"nanos": -1}), "$.now.nanos"),
+    ("Decide", pb.DecideRequest(pod=POD, node=NODE, now={"nanos": 10**9}), "$.now.nanos"),
+    ("Decide", pb.DecideRequest(pod=POD, node=NODE, bound_at=FAR), "$.boundAt.seconds"),
+    (
+        "Decide",
+        pb.DecideRequest(pod=POD, node=NODE, bound_at={"seconds": -(2**63)}),
+        "$.boundAt.seconds",
+    ),
+    (
+        "Decide",
+        pb.DecideRequest(pod={"metadata": {"deletion_timestamp": FAR}}, node=NODE),
+        "$.pod.metadata.deletionTimestamp.seconds",
+    ),
+    (
+        "Decide",
+        pb.DecideRequest(
+            pod={"status": {"conditions": [{}, {"last_transition_time": FAR}]}}, node=NODE
+        ),
+        "$.pod.status.conditions[1].lastTransitionTime.seconds",
+    ),
+    (
+        "Decide",
+        pb.DecideRequest(pod=POD, node={"spec": {"taints": [{}, {"time_added": FAR}]}}),
+        "$.node.spec.taints[1].timeAdded.seconds",
+    ),
+    (
+        "Decide",
+        pb.DecideRequest(pod=POD, node=NODE, first_observed=[{"key": "a"}]),
+        "$.firstObserved[0].time",
+    ),
+    ("Decide", pb.DecideRequest(pod=TOLERANT, node=CROWDED), "$.node.spec.taints"),
+    ("DecideNode", pb.DecideNodeRequest(pods=[POD]), "$.node"),
+    ("DecideNode", pb.DecideNodeRequest(node=NODE, pods=[POD] * (MAX_PODS + 1)), "$.pods"),
+    (
+        "DecideNode",
+        pb.DecideNodeRequest(
+            node=NODE, pods=[POD] * 123 + [kube.Pod(metadata={"creation_timestamp": FAR})]
+        ),
+        "$.pods[123].metadata.creationTimestamp.seconds",
+    ),
+    ("DecideTaintChange", pb.DecideTaintChangeRequest(node=NODE), "$.addTaints"),
+    ("DecideTaintChange", pb.DecideTaintChangeRequest(add_taints=[{"key": "a"}]), "$.node"),
+    (
+        "DecideTaintChange",
+        pb.DecideTaintChangeRequest(node=NODE, add_taints=[{"time_added": FAR}]),
+        "$.addTaints[0].timeAdded.seconds",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "request_", "path"), FIELDS, ids=[f"{m} {path}" for m, _, path in FIELDS]
+)
+async def test_a_wrong_field_is_named(
+    face: Face, method: str, request_: Message, path: str
+) -> None:
+    told = await refusal(face, method, request_.SerializeToString())
+    assert told == (grpc.StatusCode.INVALID_ARGUMENT, "invalid_field", path)
+
+
+async def test_the_longest_batch_is_answered(face: Face) -> None:
+    response = await face.stub.DecideNode(pb.DecideNodeRequest(node=NODE, pods=[POD] * MAX_PODS))
+    assert len(response.decisions) == MAX_PODS
+
+
+@pytest.mark.parametrize("method", UNARY)
+async def test_too_long_a_request(method: str) -> None:
+    async with running(GrpcSettings(port=0, max_message_bytes=100)) as face:
+        told = await refusal(face, method, bytes(101))
+        assert told == (grpc.StatusCode.RESOURCE_EXHAUSTED, "body_too_large", "$")
+        # Far too long: the transport does not even take it, and has no details to give.
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await face.raw(method)(bytes(201))
+        assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+async def test_our_own_fault_is_told_without_particulars(
+    face: Face, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("bailiff.grpc.questions.decide", fail)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await face.stub.Decide(pb.DecideRequest(pod=POD, node=NODE))
+    assert caught.value.code() is grpc.StatusCode.INTERNAL
+    assert error_of(caught.value)["error"] == "internal"
+    assert "secret" not in str(caught.value.details())
+    assert "secret" in caplog.text
+
+
+async def test_an_error_about_very_long_text_still_arrives(face: Face) -> None:
+    taint = {"key": "k" * 100_000, "effect": "NoExecute"}
+    request = pb.DecideRequest(pod=TOLERANT, node={"spec": {"taints": [taint] * 10}})
+    response = await face.stub.Decide(request)
+    assert response.decision.verdict

@@ -1,0 +1,91 @@
+"""Random bytes and broken messages: every call gets a status, and the server lives on."""
+
+from __future__ import annotations
+
+import grpc
+import pytest
+from bailiff.v1 import eviction_decision_service_pb2 as pb
+from google.protobuf.message import Message
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.grpc_face.face import SERVICE, Face, message_of, running
+from tests.unit.grpc_face.test_answers import CHANGE_FACTS, FACTS, NODE_FACTS, body
+from tests.unit.grpc_face.test_errors import NODE, POD
+
+pytestmark = pytest.mark.schema
+
+EXPECTED = {grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT}
+MESSAGES: dict[str, st.SearchStrategy[Message]] = {
+    "Decide": FACTS.map(lambda facts: message_of(body(facts), pb.DecideRequest())),
+    "DecideNodeTaints": FACTS.map(
+        lambda facts: message_of(body(facts), pb.DecideNodeTaintsRequest())
+    ),
+    "DecideNode": NODE_FACTS.map(lambda facts: message_of(body(facts), pb.DecideNodeRequest())),
+    "DecideTaintChange": CHANGE_FACTS.map(
+        lambda facts: message_of(body(facts), pb.DecideTaintChangeRequest())
+    ),
+}
+
+
+@st.composite
+def broken(draw: st.DrawFn, messages: st.SearchStrategy[Message]) -> bytes:
+    """A valid message with bytes cut out, put in or changed."""
+    data = bytearray(draw(messages).SerializeToString())
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(data)))
+        data[at : at + draw(st.integers(0, 3))] = draw(st.binary(max_size=3))
+    return bytes(data)
+
+
+async def still_answers(face: Face) -> bool:
+    response = await face.stub.Decide(pb.DecideRequest(pod=POD, node=NODE), timeout=30)
+    return bool(response.decision.verdict)
+
+
+def stream_requests() -> st.SearchStrategy[Message]:
+    return NODE_FACTS.map(
+        lambda facts: message_of({"requestId": "r", "batch": body(facts)}, pb.DecideStreamRequest())
+    )
+
+
+@pytest.mark.parametrize("method", MESSAGES)
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+async def test_unary_methods(method: str, data: st.DataObject) -> None:
+    request = data.draw(st.binary(max_size=200) | broken(MESSAGES[method]))
+    async with running() as face:
+        assert await face.raw(method)(request, timeout=30).code() in EXPECTED
+        assert await still_answers(face)
+
+
+@settings(max_examples=100, deadline=None)
+@given(requests=st.lists(st.binary(max_size=200) | broken(stream_requests()), max_size=8))
+async def test_the_stream(requests: list[bytes]) -> None:
+    async with running() as face:
+        call = face.raw_stream()(iter(requests), timeout=30)
+        answers = [pb.DecideStreamResponse.FromString(answer) async for answer in call]
+        assert await call.code() is grpc.StatusCode.OK
+        assert len(answers) == len(requests)
+        codes = {answer.error.code for answer in answers}
+        assert codes <= {code.value[0] for code in EXPECTED}
+        assert await still_answers(face)
+
+
+@settings(max_examples=50, deadline=None)
+@given(data=st.binary(max_size=100))
+@pytest.mark.parametrize(
+    "method",
+    [
+        "/grpc.health.v1.Health/Check",
+        f"/{SERVICE}/NoSuchMethod",
+        "/no.such.Service/Method",
+    ],
+)
+async def test_whatever_else_is_called(method: str, data: bytes) -> None:
+    async with running() as face:
+        call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
+        call = face.channel.unary_unary(method)
+        # Health has grpcio's own parser, which ends what it cannot read with INTERNAL.
+        assert await call(data, timeout=30).code() is not grpc.StatusCode.DEADLINE_EXCEEDED
+        assert await still_answers(face)
