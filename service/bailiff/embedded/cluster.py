@@ -1,0 +1,128 @@
+"""An embedded cluster from start to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from typing import TYPE_CHECKING, Self
+
+import uvicorn
+import yaml
+
+from bailiff.clock import Clock, SystemClock
+from bailiff.embedded.http import Application
+from bailiff.embedded.registry import Registry
+from bailiff.embedded.resources import NAMESPACES, PRIORITYCLASSES
+from bailiff.embedded.settings import DEFAULT_SETTINGS, EmbeddedSettings
+from bailiff.embedded.storage import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+_CONTEXT = "bailiff-embedded"
+# Whoever has not finished a request by then is cut off, in seconds.
+_GRACE = 1
+
+
+class _Server(uvicorn.Server):
+    """Leaves the process' signals to whoever runs the process."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class EmbeddedCluster:
+    """A Kubernetes API in this process' memory, on plain HTTP without authentication.
+
+    Use it as an asynchronous context manager; within it the API is served in the running loop.
+
+    Attributes:
+        url: as `http://127.0.0.1:12345`.
+        store: the objects, past all rules; for tests.
+        registry: the API's verbs without HTTP.
+    """
+
+    def __init__(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        clock: Clock | None = None,
+        fleet: object | None = None,
+        pretend: bool = True,
+        settings: EmbeddedSettings = DEFAULT_SETTINGS,
+    ) -> None:
+        """Prepare; nothing is opened yet.
+
+        Args:
+            host: address to listen on.
+            port: 0 for a free one.
+            clock: for the times that the server writes.
+            fleet: objects that are there from the start.
+            pretend: run a scheduler, a kubelet and controllers.
+            settings: bounds.
+        """
+        self._fleet, self._pretend = fleet, pretend
+        self._host, self._port = host, port
+        self.clock = clock or SystemClock()
+        self.store = Store(self.clock, settings)
+        self.registry = Registry(self.store, self.clock)
+        self._settings = settings
+        self._server: _Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self.url = ""
+        self._seed()
+
+    def _seed(self) -> None:
+        for name in _NAMESPACES:
+            self.registry.create(NAMESPACES, "", {"metadata": {"name": name}})
+        for name, value in _PRIORITIES.items():
+            self.registry.create(PRIORITYCLASSES, "", {"metadata": {"name": name}, "value": value})
+
+    async def __aenter__(self) -> Self:
+        listener = socket.create_server((self._host, self._port), backlog=1024)
+        port = listener.getsockname()[1]
+        self.url = f"http://{self._host}:{port}"
+        config = uvicorn.Config(
+            Application(self.registry, self._settings),
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            ws="none",
+            timeout_graceful_shutdown=_GRACE,
+        )
+        self._server = _Server(config)
+        self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
+        await self._started()
+        return self
+
+    async def _started(self) -> None:
+        if self._server is None or self._serving is None:
+            raise RuntimeError("the cluster has not been entered")
+        while not self._server.started and not self._serving.done():
+            await asyncio.sleep(0.001)
+        if self._serving.done():
+            await self._serving
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server is None or self._serving is None:
+            return
+        self.store.end_watches()
+        self._server.should_exit = True
+        await self._serving
+
+    def kubeconfig(self) -> str:
+        """A kubeconfig for this cluster, as YAML."""
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": _CONTEXT, "cluster": {"server": self.url}}],
+            "users": [{"name": _CONTEXT, "user": {}}],
+            "contexts": [{"name": _CONTEXT, "context": {"cluster": _CONTEXT, "user": _CONTEXT}}],
+            "current-context": _CONTEXT,
+        }
+        return yaml.safe_dump(config, sort_keys=False)

@@ -1,0 +1,91 @@
+"""Writing answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bailiff.embedded.views import from_storage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.types import Send
+
+    from bailiff.embedded.errors import ApiError
+    from bailiff.embedded.objects import JsonObject
+    from bailiff.embedded.registry import Page
+    from bailiff.embedded.resources import Resource
+    from bailiff.embedded.storage import Record
+
+encode = msgspec.json.Encoder().encode
+
+
+async def send_body(
+    send: Send,
+    status: int,
+    body: bytes,
+    content_type: str = "application/json",
+    headers: Iterable[tuple[str, str]] = (),
+) -> None:
+    """One whole answer."""
+    lines = [
+        (b"content-type", content_type.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-cache, private"),
+        *((name.encode(), value.encode()) for name, value in headers),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": lines})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_json(send: Send, value: object, status: int = 200) -> None:
+    """A JSON value."""
+    await send_body(send, status, encode(value))
+
+
+async def send_error(send: Send, error: ApiError) -> None:
+    """A refusal, with Retry-After where it has one."""
+    headers = []
+    if error.retry_after is not None and error.code in (429, 500, 503, 504):
+        headers.append(("retry-after", str(error.retry_after)))
+    await send_body(send, error.code, encode(error.status()), headers=headers)
+
+
+def object_body(resource: Resource, record: Record) -> bytes:
+    """The object as this resource shows it."""
+    head = b'{"kind":"%s","apiVersion":"%s",' % (
+        resource.kind.encode(),
+        resource.api_version.encode(),
+    )
+    return head + item_body(resource, record)[1:]
+
+
+def item_body(resource: Resource, record: Record) -> bytes:
+    """The object as an item of a list: without apiVersion and kind."""
+    if not resource.storage:
+        return record.body
+    shown = from_storage(resource, record.object)
+    return encode({k: v for k, v in shown.items() if k not in ("apiVersion", "kind")})
+
+
+def list_body(resource: Resource, page: Page) -> bytes:
+    """A page of objects."""
+    head = {
+        "kind": f"{resource.kind}List",
+        "apiVersion": resource.api_version,
+        "metadata": list_meta(page),
+    }
+    items = b",".join(item_body(resource, record) for record in page.records)
+    return encode(head)[:-1] + b',"items":[' + items + b"]}"
+
+
+def list_meta(page: Page) -> JsonObject:
+    """metav1.ListMeta."""
+    meta: JsonObject = {"resourceVersion": str(page.version)}
+    if page.token:
+        meta["continue"] = page.token
+    if page.remaining is not None:
+        meta["remainingItemCount"] = page.remaining
+    return meta

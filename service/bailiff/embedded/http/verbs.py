@@ -1,0 +1,211 @@
+"""The verbs over HTTP: read the request, ask the registry, write the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from bailiff.embedded import errors
+from bailiff.embedded.errors import Cause
+from bailiff.embedded.http.answer import list_body, object_body, send_body, send_json
+from bailiff.embedded.http.negotiation import choose_form
+from bailiff.embedded.http.options import Query, parse_query
+from bailiff.embedded.http.watching import ObjectFrames, WatchStream
+from bailiff.embedded.patches import APPLY_TYPES, PATCH_TYPES
+from bailiff.embedded.registry import DeleteOptions, ListOptions, Page, Target
+from bailiff.embedded.resources import subresources_of
+
+if TYPE_CHECKING:
+    from starlette.types import Send
+
+    from bailiff.embedded.http.request import Request
+    from bailiff.embedded.http.routes import Route
+    from bailiff.embedded.objects import JsonObject
+    from bailiff.embedded.registry import Registry
+    from bailiff.embedded.settings import EmbeddedSettings
+    from bailiff.embedded.storage import Record
+
+_BY_METHOD = {
+    "GET": "get",
+    "HEAD": "get",
+    "PUT": "update",
+    "PATCH": "patch",
+    "POST": "create",
+    "DELETE": "delete",
+}
+# Kinds whose deletion answers with the object; the others answer with a Status.
+_RETURNS_DELETED = frozenset({"Pod", "Namespace", "ServiceAccount"})
+
+
+def verb_of(request: Request, route: Route) -> str:
+    """As Kubernetes names it: `list`, `watch`, `deletecollection`, ...
+
+    Raises:
+        ApiError: 405, not a verb of this path.
+    """
+    verb = _BY_METHOD.get(request.method, "")
+    if verb == "get" and request.flag("watch") and not route.subresource:
+        return "watch"
+    if not route.name:
+        verb = {"get": "list", "create": "create", "delete": "deletecollection"}.get(verb, "")
+    elif verb == "create" and not route.subresource:
+        verb = ""
+    if route.subresource and verb not in subresources_of(route.resource)[route.subresource].verbs:
+        verb = ""
+    if not verb:
+        raise errors.method_not_allowed()
+    return verb
+
+
+class Verbs:
+    """Answers requests for objects."""
+
+    def __init__(self, registry: Registry, settings: EmbeddedSettings) -> None:
+        self._registry = registry
+        self._settings = settings
+
+    async def answer(self, request: Request, route: Route, send: Send) -> None:
+        """Answer one.
+
+        Raises:
+            ApiError: the server refuses; nothing has been sent then.
+        """
+        match verb_of(request, route):
+            case "get":
+                await self._get(request, route, send)
+            case "list":
+                await self._list(request, route, send)
+            case "watch":
+                await self._watch(request, route, send)
+            case "create":
+                await self._create(request, route, send)
+            case "deletecollection":
+                await self._delete_collection(request, route, send)
+            case verb:
+                await self._change(verb, request, route, send)
+
+    async def _get(self, request: Request, route: Route, send: Send) -> None:
+        choose_form(request.header("accept"))
+        await self._reach(request.number("resourceVersion"))
+        record = self._registry.find(_target(route))
+        await _send_record(send, route, record)
+
+    async def _list(self, request: Request, route: Route, send: Send) -> None:
+        choose_form(request.header("accept"))
+        query = parse_query(request, route, watch=False)
+        await self._reach(query.version)
+        page = self._registry.list(route.resource, self._list_options(query))
+        await send_body(send, 200, list_body(route.resource, page))
+
+    def _list_options(self, query: Query) -> ListOptions:
+        limit = query.limit
+        if self._settings.max_page and limit:
+            limit = min(limit, self._settings.max_page)
+        # Version 0 asks for a cached state, which upstream does not cut into pages.
+        if query.version == 0 and not query.token:
+            limit = 0
+        version = query.version if query.exact else None
+        return ListOptions(
+            selection=query.selection, limit=limit, token=query.token, version=version
+        )
+
+    async def _reach(self, version: int | None) -> None:
+        """Wait for a version that is still to come.
+
+        Raises:
+            ApiError: 504, it did not come.
+        """
+        if version is None:
+            return
+        store = self._registry.store
+        try:
+            async with asyncio.timeout(self._settings.future_version_seconds):
+                await store.reach(version)
+        except TimeoutError as error:
+            message = f"Too large resource version: {version}, current: {store.version}"
+            cause = Cause("ResourceVersionTooLarge", "", "Too large resource version")
+            raise errors.timeout(message, 1, [cause]) from error
+
+    async def _watch(self, request: Request, route: Route, send: Send) -> None:
+        choose_form(request.header("accept"))
+        query = parse_query(request, route, watch=True)
+        frames = ObjectFrames(route.resource)
+        stream = WatchStream(self._registry.store, self._settings, route.resource, query, frames)
+        await stream.run(request.receive, send)
+
+    async def _create(self, request: Request, route: Route, send: Send) -> None:
+        body = await request.object()
+        if route.resource.namespaced and route.namespace is None:
+            raise errors.method_not_allowed()
+        record = self._registry.create(
+            route.resource, route.namespace or "", body, dry_run=request.dry_run()
+        )
+        await _send_record(send, route, record, 201)
+
+    async def _change(self, verb: str, request: Request, route: Route, send: Send) -> None:
+        dry_run, target = request.dry_run(), _target(route)
+        if verb == "delete":
+            await self._delete(request, target, send)
+        elif verb == "update":
+            body = await request.object()
+            before = self._registry.store.bucket(route.resource).get(target.key)
+            record = self._registry.update(target, body, dry_run=dry_run)
+            await _send_record(send, route, record, 201 if before is None else 200)
+        else:
+            media_type = request.media_type((*PATCH_TYPES, *APPLY_TYPES))
+            if media_type in APPLY_TYPES:
+                raise errors.unsupported_media_type(media_type, PATCH_TYPES)
+            patch = await request.value(PATCH_TYPES)
+            await _send_record(
+                send, route, self._registry.patch(target, media_type, patch, dry_run=dry_run)
+            )
+
+    async def _delete(self, request: Request, target: Target, send: Send) -> None:
+        options = await self._delete_options(request)
+        record, gone = self._registry.delete(target, options)
+        foreground = options.propagation == "Foreground" and not gone
+        status = 202 if foreground else 200
+        if gone and target.resource.kind not in _RETURNS_DELETED:
+            await send_json(send, _deleted(target, record), status)
+        else:
+            await send_body(send, status, object_body(target.resource, record))
+
+    async def _delete_options(self, request: Request) -> DeleteOptions:
+        body = await request.value()
+        if body is not None and not isinstance(body, dict):
+            raise errors.bad_request("the request body must be a JSON object")
+        merged = dict(body or {})
+        if (grace := request.number("gracePeriodSeconds")) is not None:
+            merged.setdefault("gracePeriodSeconds", grace)
+        if propagation := request.first("propagationPolicy"):
+            merged.setdefault("propagationPolicy", propagation)
+        if request.dry_run():
+            merged["dryRun"] = ["All"]
+        return DeleteOptions.parse(merged)
+
+    async def _delete_collection(self, request: Request, route: Route, send: Send) -> None:
+        query = parse_query(request, route, watch=False)
+        options = await self._delete_options(request)
+        page = self._registry.list(route.resource, self._list_options(query))
+        for record in page.records:
+            self._registry.delete(Target(route.resource, *record.key), options)
+        await send_body(send, 200, list_body(route.resource, Page(page.version, page.records)))
+
+
+def _target(route: Route) -> Target:
+    return Target(route.resource, route.namespace or "", route.name, route.subresource)
+
+
+def _deleted(target: Target, record: Record) -> JsonObject:
+    resource = target.resource
+    details = {
+        "name": target.name,
+        "group": resource.group,
+        "kind": resource.plural,
+        "uid": record.uid,
+    }
+    return errors.success(**{k: v for k, v in details.items() if v})
+
+
+async def _send_record(send: Send, route: Route, record: Record, status: int = 200) -> None:
+    await send_body(send, status, object_body(route.resource, record))
