@@ -18,6 +18,9 @@ Object = dict[str, Any]
 # Whole objects, to see what our kinds leave out.
 PODS: Resource[Object] = Resource("", "v1", "pods", dict)
 NODES: Resource[Object] = Resource("", "v1", "nodes", dict, namespaced=False)
+# A UID that no object has.
+STRANGER = "00000000-0000-0000-0000-000000000000"
+
 NAMESPACES: Resource[Object] = Resource("", "v1", "namespaces", dict, namespaced=False)
 BUDGETS: Resource[Object] = Resource("policy", "v1", "poddisruptionbudgets", dict)
 
@@ -85,7 +88,7 @@ class Bench:
         **metadata: object,
     ) -> Object:
         """A pod, bound from birth if a node is named."""
-        spec: Object = {"containers": [{"name": "main", "image": "registry.example/app"}]}
+        spec: Object = {"containers": [container()]}
         if node:
             spec["nodeName"] = node
         if tolerations:
@@ -135,6 +138,16 @@ def version_of(obj: Object) -> str:
 def taint(key: str, value: str = "", effect: str = "NoExecute") -> Object:
     """A taint as JSON."""
     return {"key": key, "value": value, "effect": effect}
+
+
+def container() -> Object:
+    """The least that a pod must hold."""
+    return {"name": "main", "image": "registry.example/app"}
+
+
+def condition(kind: str, status: str = "True", **more: str) -> Object:
+    """A status condition as JSON."""
+    return {"type": kind, "status": status} | more
 
 
 async def forget_by_restart(compact: Callable[[], int], restart: Callable[[], None]) -> None:

@@ -12,13 +12,13 @@ from bailiff.kinds import Taint, Toleration
 from tests.contract.api import NODES, PODS, Api, Bench, name_of, taint, uid_of, version_of
 
 
-async def test_says_its_version_and_that_it_is_ready(cluster: Cluster):
+async def test_says_its_version_and_that_it_is_ready(cluster: Cluster) -> None:
     version = await cluster.version()
     assert (version.major, version.git_version[:3]) == ("1", "v1.")
     assert await cluster.ready()
 
 
-async def test_get_decodes_a_pod_into_our_kinds(bench: Bench):
+async def test_get_decodes_a_pod_into_our_kinds(bench: Bench) -> None:
     toleration = {"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 7}
     node = await bench.node()
     made = await bench.pod("a", node=node, tolerations=[toleration])
@@ -30,7 +30,7 @@ async def test_get_decodes_a_pod_into_our_kinds(bench: Bench):
     assert pod.metadata.creation_timestamp is not None
 
 
-async def test_every_pod_is_given_the_default_tolerations(bench: Bench):
+async def test_every_pod_is_given_the_default_tolerations(bench: Bench) -> None:
     pod = await bench.pod()
     keys = {(t["key"], t["tolerationSeconds"]) for t in pod["spec"]["tolerations"]}
     assert keys == {
@@ -39,14 +39,14 @@ async def test_every_pod_is_given_the_default_tolerations(bench: Bench):
     }
 
 
-async def test_get_decodes_a_node_into_our_kinds(bench: Bench):
+async def test_get_decodes_a_node_into_our_kinds(bench: Bench) -> None:
     name = await bench.node(taint("k", "v"))
     node = await bench.cluster.get(k8s.NODES, name)
     assert Taint(key="k", value="v", effect="NoExecute") in node.spec.taints
 
 
 @pytest.mark.parametrize("path", ["/api/v1/namespaces/default/pods/none", "/api/v1/nodes/none"])
-async def test_what_is_not_there_is_not_found(cluster: Cluster, path: str):
+async def test_what_is_not_there_is_not_found(cluster: Cluster, path: str) -> None:
     with pytest.raises(k8s.NotFoundError) as caught:
         await cluster.send(Request("GET", path))
     assert (caught.value.status, caught.value.reason) == (404, "NotFound")
@@ -55,12 +55,12 @@ async def test_what_is_not_there_is_not_found(cluster: Cluster, path: str):
 
 
 @pytest.mark.parametrize("path", ["/api/v1/nothings", "/apis/none.example/v1/nothings"])
-async def test_an_unknown_resource_is_not_found(cluster: Cluster, path: str):
+async def test_an_unknown_resource_is_not_found(cluster: Cluster, path: str) -> None:
     with pytest.raises(k8s.NotFoundError):
         await cluster.send(Request("GET", path))
 
 
-async def test_a_list_comes_in_pages_of_one_version(api: Api, bench: Bench):
+async def test_a_list_comes_in_pages_of_one_version(api: Api, bench: Bench) -> None:
     made = {uid_of(await bench.pod()) for _ in range(5)}
     async with await api.connect(ClusterSettings(page_size=2)) as cluster:
         selection = Selection(namespace=bench.namespace)
@@ -72,7 +72,7 @@ async def test_a_list_comes_in_pages_of_one_version(api: Api, bench: Bench):
     assert {uid_of(pod) for pod in listing.items} == made
 
 
-async def test_later_pages_show_the_state_of_the_first(api: Api, bench: Bench):
+async def test_later_pages_show_the_state_of_the_first(api: Api, bench: Bench) -> None:
     made = {name_of(await bench.pod(name)) for name in ("a", "b", "c")}
     async with await api.connect(ClusterSettings(page_size=2)) as cluster:
         pages = cluster.pages(PODS, Selection(namespace=bench.namespace))
@@ -84,7 +84,7 @@ async def test_later_pages_show_the_state_of_the_first(api: Api, bench: Bench):
     assert set(seen) == made
 
 
-async def test_an_empty_list_has_a_version(bench: Bench):
+async def test_an_empty_list_has_a_version(bench: Bench) -> None:
     listing = await bench.cluster.list(PODS, namespace=bench.namespace)
     assert listing.items == ()
     assert int(listing.resource_version) > 0
@@ -103,7 +103,7 @@ async def test_an_empty_list_has_a_version(bench: Bench):
         ("spec.nodeName=none", set()),
     ],
 )
-async def test_field_selectors(bench: Bench, selector: str, expected: set[str]):
+async def test_field_selectors(bench: Bench, selector: str, expected: set[str]) -> None:
     node = await bench.node()
     await bench.pod("free")
     await bench.pod("bound", node=node)
@@ -126,7 +126,7 @@ async def test_field_selectors(bench: Bench, selector: str, expected: set[str]):
         ("app=web,tier=back", set()),
     ],
 )
-async def test_label_selectors(bench: Bench, selector: str, expected: set[str]):
+async def test_label_selectors(bench: Bench, selector: str, expected: set[str]) -> None:
     await bench.pod("web", labels={"app": "web", "tier": "front"})
     await bench.pod("db", labels={"app": "db"})
     await bench.pod("bare")
@@ -144,13 +144,15 @@ async def test_label_selectors(bench: Bench, selector: str, expected: set[str]):
         {"limit": "many"},
     ],
 )
-async def test_a_list_that_makes_no_sense_is_a_bad_request(cluster: Cluster, query: dict[str, str]):
+async def test_a_senseless_list_is_a_bad_request(cluster: Cluster, query: dict[str, str]) -> None:
     with pytest.raises(k8s.BadRequestError) as caught:
         await cluster.send(Request("GET", "/api/v1/pods", query))
     assert caught.value.reason == "BadRequest"
 
 
-async def test_a_version_that_is_yet_to_come_times_out_and_says_when_to_retry(cluster: Cluster):
+async def test_a_version_that_is_yet_to_come_times_out(
+    cluster: Cluster,
+) -> None:
     query = {"resourceVersion": "999999999", "resourceVersionMatch": "NotOlderThan"}
     with pytest.raises(k8s.ServerError) as caught:
         await cluster.send(Request("GET", "/api/v1/pods", query))
@@ -158,7 +160,7 @@ async def test_a_version_that_is_yet_to_come_times_out_and_says_when_to_retry(cl
     assert caught.value.retry_after == 1
 
 
-async def test_a_forgotten_page_is_gone_and_the_list_starts_over(api: Api, bench: Bench):
+async def test_a_forgotten_page_is_gone_and_the_list_starts_over(api: Api, bench: Bench) -> None:
     made = {name_of(await bench.pod()) for _ in range(4)}
     async with await api.connect(ClusterSettings(page_size=1)) as cluster:
         selection = Selection(namespace=bench.namespace)
@@ -173,7 +175,7 @@ async def test_a_forgotten_page_is_gone_and_the_list_starts_over(api: Api, bench
     assert {name_of(pod) for pod in listing.items} == made | {"late"}
 
 
-async def test_the_reader_finds_what_a_person_asks_for(bench: Bench):
+async def test_the_reader_finds_what_a_person_asks_for(bench: Bench) -> None:
     reader = LiveReader(bench.cluster)
     node, other = await asyncio.gather(bench.node(), bench.node())
     await bench.pod("here", node=node)
@@ -186,7 +188,7 @@ async def test_the_reader_finds_what_a_person_asks_for(bench: Bench):
         await reader.get_node("no-such-node")
 
 
-async def test_a_name_cannot_climb_out_of_its_path(bench: Bench):
+async def test_a_name_cannot_climb_out_of_its_path(bench: Bench) -> None:
     with pytest.raises(k8s.StatusError) as caught:
         await bench.cluster.get(PODS, "../../../nodes", bench.namespace)
     assert caught.value.status in {400, 404}

@@ -25,7 +25,7 @@ from bailiff.cluster.reader import ClusterReader, LiveReader
 from bailiff.cluster.request import Request, Selection
 from bailiff.cluster.resource import EVENTS, NODES, PODS, PatchType, Resource
 from bailiff.cluster.settings import ClusterSettings
-from bailiff.cluster.watch_events import Changed, Deleted, Replaced, WatchEvent
+from bailiff.cluster.watch_events import Changed, Deleted, HasMetadata, Replaced, WatchEvent
 from bailiff.cluster.watch_health import Restart, RewoundError, WatchHealth
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "Deleted",
     "ExpiredError",
     "ForbiddenError",
+    "HasMetadata",
     "InvalidError",
     "ListWatch",
     "Listing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
@@ -18,7 +19,7 @@ from bailiff.cluster.settings import ClusterSettings
 from bailiff.cluster.transport import Stream, Transport
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, Callable
     from pathlib import Path
     from types import TracebackType
 
@@ -45,6 +46,10 @@ class Page(msgspec.Struct, Generic[T]):
 
     metadata: ListMeta = msgspec.field(default_factory=ListMeta)
     items: list[T] = msgspec.field(default_factory=list)
+
+
+class _ListHead(msgspec.Struct):
+    metadata: ListMeta = msgspec.field(default_factory=ListMeta)
 
 
 class Version(msgspec.Struct, frozen=True, rename="camel"):
@@ -104,12 +109,15 @@ class Cluster:
     ) -> Listing[T]:
         items: list[T] = []
         version = ""
-        async for page in self.pages(resource, selection):
-            items += page.items if each is None else map(each, page.items)
-            version = page.metadata.resource_version
+        async with aclosing(self.pages(resource, selection)) as pages:
+            async for page in pages:
+                items += page.items if each is None else map(each, page.items)
+                version = page.metadata.resource_version
         return Listing(tuple(items), version)
 
-    async def pages(self, resource: Resource[T], selection: Selection) -> AsyncIterator[Page[T]]:
+    async def pages(
+        self, resource: Resource[T], selection: Selection
+    ) -> AsyncGenerator[Page[T], None]:
         """The pages of a list, decoded one by one so that never two are held as bytes."""
         token = ""
         while True:
@@ -119,6 +127,11 @@ class Cluster:
             if page.metadata.continue_ in {"", token}:
                 return
             token = page.metadata.continue_
+
+    async def current_version(self, resource: Resource[Any], selection: Selection) -> str:
+        """The version that a resource is at now, never older than one that anybody has seen."""
+        head = await self._fetch(requests.page(resource, selection, 1), _ListHead)
+        return head.metadata.resource_version
 
     async def patch(
         self,

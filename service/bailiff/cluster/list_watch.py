@@ -40,7 +40,6 @@ from bailiff.cluster.watch_health import (
     RELISTS,
     Restart,
     RewoundError,
-    SilentError,
     WatchHealth,
     restart_for,
 )
@@ -121,11 +120,12 @@ class ListWatch(Generic[T]):
 
     async def _until_failure(self) -> AsyncGenerator[WatchEvent[T], None]:
         initial: InitialEvents[T] | None = None
-        if not self.health.resource_version:
-            if self._objects_first:
-                initial = InitialEvents()
-            else:
-                yield await self._listed()
+        if self.health.resource_version:
+            await self._check_version()
+        elif self._objects_first:
+            initial = InitialEvents()
+        else:
+            yield await self._listed()
         async with (
             await self._cluster.open(self._request(objects_first=initial is not None)) as stream,
             aclosing(self._decoded(stream)) as decoded,
@@ -140,6 +140,14 @@ class ListWatch(Generic[T]):
                 self._note(event)
                 if not isinstance(event, Bookmark):
                     yield event
+
+    async def _check_version(self) -> None:
+        # A watch from a version that the server has not reached yet is accepted and stays
+        # silent until it has, so that everything up to there would be missed. That happens
+        # when etcd was restored from a backup, or when this is another cluster by now.
+        version = await self._cluster.current_version(self._resource, self._selection)
+        if _age(version) < _age(self.health.resource_version):
+            raise RewoundError(f"watch: version {version} after {self.health.resource_version}")
 
     async def _listed(self) -> Replaced[T]:
         listing = await self._cluster.list_selected(self._resource, self._selection, self._intern)
@@ -160,25 +168,11 @@ class ListWatch(Generic[T]):
     ) -> AsyncGenerator[Changed[T] | Deleted[T] | Bookmark, None]:
         splitter = LineSplitter(self._cluster.settings.max_event_bytes)
         began = self._clock.monotonic()
-        heard = False
-        while chunk := await self._read(stream, began, heard=heard):
-            heard = True
+        while chunk := await stream.read():
             self.health.last_contact = self._clock.monotonic()
             for line in _lines(splitter, chunk):
                 yield decode_event(line, self._resource.kind, self._intern)
             self._check_initial(began)
-
-    async def _read(self, stream: Stream, began: float, *, heard: bool) -> bytes:
-        idle = self._cluster.settings.watch_idle_timeout
-        try:
-            chunk = await stream.read()
-        except RequestTimeoutError as error:
-            if heard:
-                raise
-            raise SilentError(f"watch: not a byte within {idle:g} s") from error
-        if not chunk and not heard and self._clock.monotonic() - began >= idle:
-            raise SilentError("watch: ended without a byte")
-        return chunk
 
     def _check_initial(self, began: float) -> None:
         # A server that does not know sendInitialEvents ignores it, and its bookmark never comes.
@@ -218,7 +212,7 @@ class ListWatch(Generic[T]):
 
     def _cannot_send_objects_first(self, error: ClusterError | None) -> bool:
         starting = self._objects_first and not self.health.resource_version
-        return starting and isinstance(error, InvalidError | RequestTimeoutError | SilentError)
+        return starting and isinstance(error, InvalidError | RequestTimeoutError)
 
     def _at_once(self, restart: Restart, lived: float) -> bool:
         if restart is Restart.EXPIRED:

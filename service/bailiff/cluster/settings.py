@@ -32,8 +32,10 @@ class ClusterSettings:
         watch_timeout_min: shortest life of a watch, seconds; the server ends it then, which
             spreads watches over API servers again. 300: client-go's.
         watch_timeout_max: the longest; each watch takes a random one between. 600: client-go's.
-        watch_idle_timeout: seconds without a byte until a watch counts as dead. 90: the server
-            sends a bookmark every minute; a half-open connection sends nothing for ever.
+        watch_idle_timeout: seconds without a byte until a watch counts as dead and is opened
+            again. 90: where anything changes the server sends a bookmark every minute; a
+            half-open connection sends nothing for ever; where nothing changes it costs two
+            small requests.
         backoff_min: first wait after a failed watch, seconds; doubles and is jittered up to
             twice its size. 0.8: client-go's.
         backoff_max: longest wait before jitter, seconds. 30: client-go's.

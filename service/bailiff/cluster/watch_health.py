@@ -16,15 +16,7 @@ from bailiff.cluster.errors import (
 
 
 class RewoundError(ClusterError):
-    """The server sent an older version than one it sent before."""
-
-
-class SilentError(ClusterError):
-    """A whole watch went by without a byte.
-
-    A server that has never heard of the version, as one whose etcd was restored from a backup,
-    accepts the watch and says nothing, not even by bookmark, until it has caught up.
-    """
+    """The server is at an older version than one it told us before."""
 
 
 class Restart(StrEnum):
@@ -32,8 +24,7 @@ class Restart(StrEnum):
 
     ENDED = "ended"  # the server ended it in good order, as it does after its timeout
     DISCONNECTED = "disconnected"  # the connection broke or could not be made
-    IDLE = "idle"  # not even a bookmark came, or no answer at all
-    SILENT = "silent"  # accepted, and then never a byte: see SilentError
+    IDLE = "idle"  # no byte for too long, or no answer at all
     EXPIRED = "expired"  # 410: the version is forgotten
     REWOUND = "rewound"  # versions went backwards: another cluster, or one restored from backup
     MALFORMED = "malformed"  # a line or a page that does not decode
@@ -42,20 +33,11 @@ class Restart(StrEnum):
 
 
 # After these the version is of no more use.
-RELISTS = frozenset(
-    {
-        Restart.EXPIRED,
-        Restart.SILENT,
-        Restart.REWOUND,
-        Restart.MALFORMED,
-        Restart.UNSUPPORTED,
-    }
-)
+RELISTS = frozenset({Restart.EXPIRED, Restart.REWOUND, Restart.MALFORMED, Restart.UNSUPPORTED})
 
 _CAUSES: tuple[tuple[type[ClusterError], Restart], ...] = (
     (ExpiredError, Restart.EXPIRED),
     (RewoundError, Restart.REWOUND),
-    (SilentError, Restart.SILENT),
     # A version that is no version to this server.
     (BadRequestError, Restart.EXPIRED),
     (ResponseError, Restart.MALFORMED),
