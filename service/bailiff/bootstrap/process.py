@@ -20,6 +20,18 @@ class StartError(Exception):
     """The program could not start, or could not go on; the message says why."""
 
 
+async def listen(starting: Awaitable[int], host: str, port: int) -> int:
+    """Await a server's start.
+
+    Raises:
+        StartError: the address cannot be listened on.
+    """
+    try:
+        return await starting
+    except OSError as error:
+        raise StartError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+
+
 def run(program: Program, *, lifeline: bool = False) -> None:
     """Run a program until it ends, or until SIGTERM or SIGINT asks it to.
 

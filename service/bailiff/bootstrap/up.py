@@ -165,6 +165,6 @@ async def _ready(settings: UpSettings, stop: asyncio.Event) -> bool:
 async def _answers(session: aiohttp.ClientSession, address: str) -> bool:
     try:
         async with session.get(address) as response:
-            return response.status == 200  # noqa: PLR2004 - HTTP's OK
+            return response.status == 200
     except aiohttp.ClientError:
         return False

@@ -10,7 +10,7 @@ import structlog
 
 from bailiff.bootstrap.cluster import ClusterChoice, connect_to
 from bailiff.bootstrap.metrics import new_registry
-from bailiff.bootstrap.process import Program, StartError
+from bailiff.bootstrap.process import Program, listen
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
 from bailiff.serving import HttpServer
@@ -41,14 +41,14 @@ def work(settings: WorkerRunSettings) -> Program:
         async with await connect_to(settings.cluster) as cluster:
             actions = ClusterPodActions(cluster, instance=socket.gethostname())
             worker = Worker(actions, clock, registry, _worker_settings(settings))
-            status = HttpServer(
-                create_status_app(worker.pending, worker.evaluator, registry),
-                settings.host,
-                settings.status_port,
-            )
-            async with status.running(StartError) as port:
-                log.info("worker starts", status=f"http://{settings.host}:{port}")
+            app = create_status_app(worker.pending, worker.evaluator, registry)
+            status = HttpServer(app, settings.host, settings.status_port)
+            port = await listen(status.start(), settings.host, settings.status_port)
+            log.info("worker starts", status=f"http://{settings.host}:{port}")
+            try:
                 await worker.run(*watches(cluster, clock), stop)
+            finally:
+                await status.stop(grace=1.0)
 
     return program
 

@@ -7,8 +7,8 @@ import platform
 import sys
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Any
+from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
+from typing import Annotated, NoReturn
 
 import msgspec
 import typer
@@ -100,7 +100,7 @@ def serve(
     evict_ended_pods: Annotated[bool, _EVICT_ENDED] = False,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
-    """Serve the decision API over REST and gRPC. Reads a cluster only if told which; never writes."""
+    """Serve the decision API over REST and gRPC. Reads a cluster only if told which."""
     _check_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False)
     settings = bootstrap.ServeSettings(
         cluster=bootstrap.ClusterChoice(kubeconfig, context, in_cluster),
@@ -119,9 +119,7 @@ def worker(
     in_cluster: Annotated[bool, _IN_CLUSTER] = False,
     host: Annotated[str, _HOST] = "127.0.0.1",
     status_port: Annotated[int, _STATUS_PORT] = 8081,
-    concurrency: Annotated[
-        int, typer.Option(min=1, max=1000, help="Evictions at a time.")
-    ] = 20,
+    concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Evictions at a time.")] = 20,
     comparison_operators: Annotated[bool, _COMPARISON] = False,
     evict_ended_pods: Annotated[bool, _EVICT_ENDED] = False,
     lifeline: Annotated[bool, _LIFELINE] = False,
@@ -148,7 +146,8 @@ def explain_command(
         str | None, typer.Option(help="When the pod was bound; default: as the pod tells.")
     ] = None,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit 0 for keep, 10 for evict at, 11 for evict now.")
+        bool,
+        typer.Option("--exit-code", help="Exit 0 for keep, 10 for evict at, 11 for evict now."),
     ] = False,
     comparison_operators: Annotated[bool, _COMPARISON] = False,
     evict_ended_pods: Annotated[bool, _EVICT_ENDED] = False,
@@ -226,7 +225,7 @@ def _run(program: bootstrap.Program, *, lifeline: bool = False) -> None:
         _fail(str(error), ExitCode.FAILED)
 
 
-def _fail(message: str, code: ExitCode) -> Any:
+def _fail(message: str, code: ExitCode) -> NoReturn:
     typer.echo(f"bailiff: {message}", err=True)
     sys.exit(code)
 

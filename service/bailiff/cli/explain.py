@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import yaml
 
 from bailiff.decisions import Facts, FactsError, Options, Verdict, decide
 from bailiff.decisions.text import describe_time
-from bailiff.kinds import DecodeError, Node, Pod, decode_yaml_value
+from bailiff.kinds import DecodeError, decode_yaml_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,9 @@ def parse_instant(text: str, name: str) -> datetime:
     try:
         instant = datetime.fromisoformat(text)
     except ValueError as error:
-        raise InputError(f"{name}: expected RFC 3339 as 2026-01-31T12:00:00Z, got {text}") from error
+        raise InputError(
+            f"{name}: expected RFC 3339 as 2026-01-31T12:00:00Z, got {text}"
+        ) from error
     if instant.tzinfo is None:
         raise InputError(f"{name}: the offset is missing, as in {text}Z")
     return instant.astimezone(UTC)
@@ -103,7 +105,7 @@ def _step(step: TraceStep) -> list[str]:
     return lines
 
 
-def _parse(path: Path) -> Any:
+def _parse(path: Path) -> object:
     try:
         if str(path) == "-":
             data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)

@@ -1,7 +1,7 @@
-"""The worker: mirrors the cluster, asks the core, holds the timed queue, evicts.
+r"""The worker: mirrors the cluster, asks the core, holds the timed queue, evicts.
 
-    list+watch -> Mirror -> Evaluator -> PendingEvictions -> Executor -> PodActions
-                                                                     \\-> Recorder (Events)
+list+watch -> Mirror -> Evaluator -> PendingEvictions -> Executor -> PodActions
+                                                                 \-> Recorder (Events)
 """
 
 from bailiff.worker.actions import ClusterPodActions, PodActions

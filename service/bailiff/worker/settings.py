@@ -28,5 +28,3 @@ class WorkerSettings:
     attempt_timeout: float = 30.0
     resync_interval: float = 300.0
     shutdown_grace: float = 20.0
-
-

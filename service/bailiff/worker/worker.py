@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
 
-from bailiff.cluster import NODES, PODS, ListWatch
+from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch
 from bailiff.decisions import cancellation_event
 from bailiff.worker.evaluator import Evaluator
 from bailiff.worker.executor import Executor
@@ -18,7 +18,7 @@ from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.recorder import Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncGenerator, Callable
 
     from prometheus_client import CollectorRegistry
 
@@ -28,9 +28,17 @@ if TYPE_CHECKING:
     from bailiff.worker.actions import PodActions
     from bailiff.worker.settings import WorkerSettings
 
-T = TypeVar("T")
+T = TypeVar("T", bound=HasMetadata)
 
 log = structlog.get_logger(__name__)
+
+
+class EventSource(Protocol[T]):
+    """What a worker follows: a ListWatch, or a test's stand-in for one."""
+
+    def events(self) -> AsyncGenerator[WatchEvent[T], None]:
+        """See ListWatch."""
+        ...
 
 
 class Worker:
@@ -62,7 +70,9 @@ class Worker:
         )
         self._export_gauges()
 
-    async def run(self, pods: ListWatch[Pod], nodes: ListWatch[Node], stop: asyncio.Event) -> None:
+    async def run(
+        self, pods: EventSource[Pod], nodes: EventSource[Node], stop: asyncio.Event
+    ) -> None:
         """Work until `stop` is set, then drain within the grace period.
 
         Raises:
@@ -121,7 +131,7 @@ def watches(cluster: Cluster, clock: Clock) -> tuple[ListWatch[Pod], ListWatch[N
     return ListWatch(cluster, PODS, clock), ListWatch(cluster, NODES, clock)
 
 
-async def _feed(watch: ListWatch[T], apply: Callable[[WatchEvent[T]], None]) -> None:
+async def _feed(watch: EventSource[T], apply: Callable[[WatchEvent[T]], None]) -> None:
     async with contextlib.aclosing(watch.events()) as events:
         async for event in events:
             apply(event)

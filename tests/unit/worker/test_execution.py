@@ -4,7 +4,6 @@ import asyncio
 
 import msgspec
 import pytest
-
 from bailiff.cluster import (
     Changed,
     ConflictError,
@@ -16,6 +15,7 @@ from bailiff.cluster import (
     UnreachableError,
 )
 from bailiff.kinds import PodCondition
+
 from tests.unit.worker.world import World, no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)

@@ -1,8 +1,7 @@
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given
-
 from bailiff.worker.queue import DeadlineQueue
+from hypothesis import given
 
 KEYS = st.integers(0, 20)
 TIMES = st.integers(0, 50).map(float)

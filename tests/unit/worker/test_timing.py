@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import msgspec
 import pytest
-
 from bailiff.kinds import Taint
+
 from tests.unit.worker.world import START, World, no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -168,8 +168,8 @@ async def test_node_gone_cancels_and_says_so():
         await asyncio.sleep(600)
     assert world.deleted == []
     assert world.notes_on("patient") == [
-        "Cancelling deletion of Pod default/patient: "
-        "node n1 is gone, pod garbage collection owns its pods"
+        "Cancelling deletion of Pod default/patient: node n1 is gone, "
+         "pod garbage collection owns its pods"
     ]
 
 

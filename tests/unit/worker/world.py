@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 
 import msgspec
-from prometheus_client import CollectorRegistry
-
-from bailiff.cluster import Changed, ClusterError, Deleted, NotFoundError, Replaced
-from bailiff.cluster import UidMismatchError
+from bailiff.cluster import (
+    Changed,
+    ClusterError,
+    Deleted,
+    NotFoundError,
+    Replaced,
+    UidMismatchError,
+)
 from bailiff.decisions import EventNote
-from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodCondition, PodSpec, PodStatus
-from bailiff.kinds import Taint, Toleration
+from bailiff.kinds import (
+    Node,
+    NodeSpec,
+    ObjectMeta,
+    Pod,
+    PodCondition,
+    PodSpec,
+    PodStatus,
+    Taint,
+    Toleration,
+)
 from bailiff.worker import Worker, WorkerSettings
+from prometheus_client import CollectorRegistry
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 YESTERDAY = START - timedelta(days=1)
@@ -43,7 +57,7 @@ class FakeWatch:
     def send(self, event) -> None:
         self._events.put_nowait(event)
 
-    async def events(self) -> AsyncIterator:
+    async def events(self) -> AsyncGenerator:
         while True:
             yield await self._events.get()
 
@@ -77,7 +91,10 @@ class World:
     def add_pod(self, name: str, *tolerations: Toleration, node="n1", uid="", phase="Running"):
         pod = Pod(
             metadata=ObjectMeta(
-                name=name, namespace="default", uid=uid or f"uid-{name}", creation_timestamp=YESTERDAY
+                name=name,
+                namespace="default",
+                uid=uid or f"uid-{name}",
+                creation_timestamp=YESTERDAY,
             ),
             spec=PodSpec(node_name=node, tolerations=tolerations),
             status=PodStatus(phase=phase),

@@ -1,0 +1,94 @@
+"""The decision API process: REST and gRPC on one event loop, over one core."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bailiff.bootstrap.cluster import ClusterChoice, connect_to
+from bailiff.bootstrap.metrics import new_registry
+from bailiff.bootstrap.process import Program, listen
+from bailiff.clock import SystemClock
+from bailiff.cluster import ClusterReader, LiveReader
+from bailiff.decisions import Options
+from bailiff.grpc import BailiffGrpcServer, GrpcSettings, create_server
+from bailiff.rest import RestServer, RestSettings, create_app
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+# Below the 30 s that Kubernetes gives a pod between SIGTERM and SIGKILL.
+_GRACE_SECONDS = 20.0
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """What the command line says of the decision API; see there."""
+
+    cluster: ClusterChoice = field(default_factory=ClusterChoice)
+    host: str = "127.0.0.1"
+    rest_port: int = 8080
+    grpc_port: int = 9090
+    options: Options = field(default_factory=Options)
+
+
+def serve(settings: ServeSettings) -> Program:
+    """The decision API, until stopped."""
+
+    async def program(stop: asyncio.Event) -> None:
+        clock, registry = SystemClock(), new_registry()
+        rest_settings = RestSettings(host=settings.host, port=settings.rest_port)
+        grpc_settings = GrpcSettings(host=settings.host, port=settings.grpc_port)
+        async with _reader(settings.cluster) as reader:
+            app = create_app(rest_settings, clock, registry, settings.options, reader)
+            rest = RestServer(app, rest_settings)
+            grpc = create_server(grpc_settings, clock, registry, settings.options)
+            await _serve_both(settings, rest, grpc, stop)
+
+    return program
+
+
+async def _serve_both(
+    settings: ServeSettings, rest: RestServer, grpc: BailiffGrpcServer, stop: asyncio.Event
+) -> None:
+    try:
+        grpc_port = await listen(grpc.start(), settings.host, settings.grpc_port)
+        rest_port = await listen(rest.start(), settings.host, settings.rest_port)
+        log.info(
+            "decision API starts",
+            rest=f"http://{settings.host}:{rest_port}",
+            grpc=f"{settings.host}:{grpc_port}",
+        )
+        await _until_stopped(rest, stop)
+    finally:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(rest.stop(_GRACE_SECONDS))
+            group.create_task(grpc.stop(_GRACE_SECONDS))
+
+
+async def _until_stopped(rest: RestServer, stop: asyncio.Event) -> None:
+    """Until asked to stop, or until the HTTP server has failed; raises what failed it."""
+    stopping = asyncio.create_task(stop.wait())
+    ended = asyncio.create_task(rest.wait())
+    try:
+        await asyncio.wait({stopping, ended}, return_when=asyncio.FIRST_COMPLETED)
+        if ended.done():
+            await ended
+    finally:
+        stopping.cancel()
+        ended.cancel()
+
+
+@contextlib.asynccontextmanager
+async def _reader(choice: ClusterChoice) -> AsyncIterator[ClusterReader | None]:
+    if not choice.chosen:
+        yield None
+        return
+    async with await connect_to(choice) as cluster:
+        yield LiveReader(cluster)
