@@ -88,13 +88,17 @@ def _plain(value: object, depth: int = 0) -> object:
 
 _PLACE = re.compile(r"^(?P<reason>.*) - at `(?:key in )?(?P<path>\$[^`]*)`$", re.DOTALL)
 
+_MISSING = re.compile(r"Object missing required field `(\w+)`")
+
 
 def _from_validation(error: msgspec.ValidationError) -> DecodeError:
     text = str(error)
     place = _PLACE.match(text)
-    if place is None:
-        return DecodeError(text)
-    return DecodeError(place["reason"], place["path"])
+    reason, path = (place["reason"], place["path"]) if place else (text, "$")
+    missing = _MISSING.fullmatch(reason)
+    if missing is not None:
+        return DecodeError("required, and missing or null", f"{path}.{missing[1]}")
+    return DecodeError(reason, path)
 
 
 _DECODERS: dict[object, Callable[[bytes], Any]] = {}

@@ -135,7 +135,7 @@ def message_of(body: dict[str, Any], message: Message) -> Message:
 
 
 def _value(message: Message, kind: type[T]) -> T:
-    fields = json_format.MessageToDict(message)
+    fields = json_format.MessageToDict(message, always_print_fields_with_no_presence=True)
     return msgspec.convert(_without_prefix(fields), kind, strict=False)
 
 

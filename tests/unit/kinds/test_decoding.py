@@ -1,6 +1,7 @@
 """What is read from JSON, and what is said of what cannot be."""
 
 import pytest
+from bailiff.decisions import TaintSelector
 from bailiff.kinds import INT64_MAX, DecodeError, Pod, Toleration, decode
 
 DEEP = 100_000
@@ -45,3 +46,13 @@ def test_malformed(written: bytes) -> None:
     with pytest.raises(DecodeError) as caught:
         decode(written, Pod)
     assert caught.value.malformed
+
+
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [(b"{}", "$.key"), (b'{"key":null,"effect":""}', "$.key")],
+)
+def test_what_is_missing_is_named(written: bytes, path: str) -> None:
+    with pytest.raises(DecodeError, match="required") as caught:
+        decode(written, TaintSelector)
+    assert caught.value.path == path

@@ -37,7 +37,7 @@ def check(answer: Answer, status: int, code: str) -> None:
         (ONE, b'{"x":' * 5000 + b"1" + b"}" * 5000, 400, "malformed_body", "$"),
         (ONE, b"null", 422, "invalid_field", "$"),
         (ONE, b"[]", 422, "invalid_field", "$"),
-        (ONE, b"{}", 422, "invalid_field", "$"),
+        (ONE, b"{}", 422, "invalid_field", "$.pod"),
         (ONE, b'{"pod":{}}', 422, "invalid_field", "$.node"),
         (ONE, b'{"pod":{},"node":null}', 422, "invalid_field", "$.node"),
         (
@@ -50,7 +50,7 @@ def check(answer: Answer, status: int, code: str) -> None:
         (ONE, OVERFLOW, 422, "invalid_field", SECONDS),
         (ONE, b'{"pod":{},"node":{},"now":"yesterday"}', 422, "invalid_field", "$.now"),
         (ONE, b'{"pod":{},"node":{},"now":"2026-01-01T00:00:00"}', 422, "invalid_field", "$.now"),
-        (BATCH, b'{"node":{}}', 422, "invalid_field", "$"),
+        (BATCH, b'{"node":{}}', 422, "invalid_field", "$.pods"),
         (BATCH, b'{"node":{},"pods":[' + b"{}," * 1000 + b"{}]}", 422, "invalid_field", "$.pods"),
         (PREVIEW, b'{"node":{},"pods":[]}', 422, "invalid_field", "$.addTaints"),
     ],
