@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bailiff.embedded.http.negotiation import choose_form
+from bailiff.embedded.tables import partial_metadata, table_body
 from bailiff.embedded.views import from_storage
 
 if TYPE_CHECKING:
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
 
     from starlette.types import Send
 
+    from bailiff.clock import Clock
     from bailiff.embedded.errors import ApiError
+    from bailiff.embedded.http.request import Request
     from bailiff.embedded.objects import JsonObject
     from bailiff.embedded.registry import Page
     from bailiff.embedded.resources import Resource
@@ -47,10 +51,56 @@ async def send_json(send: Send, value: object, status: int = 200) -> None:
 
 async def send_error(send: Send, error: ApiError) -> None:
     """A refusal, with Retry-After where it has one."""
-    headers = []
-    if error.retry_after is not None and error.code in (429, 500, 503, 504):
-        headers.append(("retry-after", str(error.retry_after)))
+    headers = [("retry-after", str(error.retry_after))] if error.retry_after else []
     await send_body(send, error.code, encode(error.status()), headers=headers)
+
+
+class Answer:
+    """Objects and lists in the form that the client accepts."""
+
+    def __init__(self, request: Request, resource: Resource, clock: Clock, send: Send) -> None:
+        """Choose the form.
+
+        Raises:
+            ApiError: 406, the client accepts none.
+        """
+        self.form = choose_form(request.header("accept"))
+        self.include_object = request.first("includeObject") or "Metadata"
+        self._resource = resource
+        self._clock = clock
+        self.send = send
+
+    async def record(self, record: Record, status: int = 200) -> None:
+        """One object."""
+        await send_body(self.send, status, self._record_body(record))
+
+    def _record_body(self, record: Record) -> bytes:
+        if self.form == "object":
+            return object_body(self._resource, record)
+        if self.form == "metadata":
+            return encode(partial_metadata(record.object))
+        meta = {"resourceVersion": record.object["metadata"].get("resourceVersion", "")}
+        return table_body(self._resource, [record], meta, self._clock, self.include_object)
+
+    async def page(self, page: Page) -> None:
+        """A page of objects."""
+        await send_body(self.send, 200, self._page_body(page))
+
+    def _page_body(self, page: Page) -> bytes:
+        meta = list_meta(page)
+        if self.form == "object":
+            return list_body(self._resource, page)
+        if self.form == "metadata":
+            items = [partial_metadata(record.object) for record in page.records]
+            kind = "PartialObjectMetadataList"
+            listed = {
+                "kind": kind,
+                "apiVersion": "meta.k8s.io/v1",
+                "metadata": meta,
+                "items": items,
+            }
+            return encode(listed)
+        return table_body(self._resource, page.records, meta, self._clock, self.include_object)
 
 
 def object_body(resource: Resource, record: Record) -> bytes:

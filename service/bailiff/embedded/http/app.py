@@ -12,7 +12,7 @@ from bailiff.embedded.http.answer import encode, send_body, send_error, send_jso
 from bailiff.embedded.http.negotiation import choose_form, wants_aggregated_discovery
 from bailiff.embedded.http.request import Request
 from bailiff.embedded.http.routes import parse_path
-from bailiff.embedded.http.verbs import Verbs
+from bailiff.embedded.http.verbs import Verbs, verb_of
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -49,7 +49,8 @@ class Application:
     async def _answer(self, request: Request, send: Send) -> None:
         segments = request.path.strip("/").split("/")
         if segments[0] in ("api", "apis") and _is_object_path(segments):
-            await self._verbs.answer(request, parse_path(segments), send)
+            route = parse_path(segments)
+            await self._verbs.answer(verb_of(request, route), request, route, send)
             return
         if request.method not in ("GET", "HEAD"):
             raise errors.method_not_allowed()

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from bailiff.embedded import errors
 from bailiff.embedded.errors import Cause
-from bailiff.embedded.http.answer import list_body, object_body, send_body, send_json
-from bailiff.embedded.http.negotiation import choose_form
+from bailiff.embedded.http.answer import Answer, send_json
 from bailiff.embedded.http.options import Query, parse_query
+from bailiff.embedded.http.subresources import Subresources
 from bailiff.embedded.http.watching import ObjectFrames, WatchStream
 from bailiff.embedded.patches import APPLY_TYPES, PATCH_TYPES
 from bailiff.embedded.registry import DeleteOptions, ListOptions, Page, Target
 from bailiff.embedded.resources import subresources_of
+from bailiff.embedded.tables import TableFrames
 
 if TYPE_CHECKING:
     from starlette.types import Send
@@ -33,6 +34,7 @@ _BY_METHOD = {
     "POST": "create",
     "DELETE": "delete",
 }
+_OF_COLLECTIONS = {"get": "list", "create": "create", "delete": "deletecollection"}
 # Kinds whose deletion answers with the object; the others answer with a Status.
 _RETURNS_DELETED = frozenset({"Pod", "Namespace", "ServiceAccount"})
 
@@ -47,7 +49,7 @@ def verb_of(request: Request, route: Route) -> str:
     if verb == "get" and request.flag("watch") and not route.subresource:
         return "watch"
     if not route.name:
-        verb = {"get": "list", "create": "create", "delete": "deletecollection"}.get(verb, "")
+        verb = _OF_COLLECTIONS.get(verb, "")
     elif verb == "create" and not route.subresource:
         verb = ""
     if route.subresource and verb not in subresources_of(route.resource)[route.subresource].verbs:
@@ -63,39 +65,40 @@ class Verbs:
     def __init__(self, registry: Registry, settings: EmbeddedSettings) -> None:
         self._registry = registry
         self._settings = settings
+        self._subresources = Subresources(registry)
 
-    async def answer(self, request: Request, route: Route, send: Send) -> None:
+    async def answer(self, verb: str, request: Request, route: Route, send: Send) -> None:
         """Answer one.
 
         Raises:
             ApiError: the server refuses; nothing has been sent then.
         """
-        match verb_of(request, route):
+        answer = Answer(request, route.resource, self._registry.clock, send)
+        if self._subresources.serves(route):
+            await self._subresources.answer(verb, request, route, answer)
+            return
+        match verb:
             case "get":
-                await self._get(request, route, send)
+                await self._get(request, route, answer)
             case "list":
-                await self._list(request, route, send)
+                await self._list(request, route, answer)
             case "watch":
-                await self._watch(request, route, send)
+                await self._watch(request, route, answer)
             case "create":
-                await self._create(request, route, send)
+                await self._create(request, route, answer)
             case "deletecollection":
-                await self._delete_collection(request, route, send)
-            case verb:
-                await self._change(verb, request, route, send)
+                await self._delete_collection(request, route, answer)
+            case _:
+                await self._change(verb, request, route, answer)
 
-    async def _get(self, request: Request, route: Route, send: Send) -> None:
-        choose_form(request.header("accept"))
+    async def _get(self, request: Request, route: Route, answer: Answer) -> None:
         await self._reach(request.number("resourceVersion"))
-        record = self._registry.find(_target(route))
-        await _send_record(send, route, record)
+        await answer.record(self._registry.find(target_of(route)))
 
-    async def _list(self, request: Request, route: Route, send: Send) -> None:
-        choose_form(request.header("accept"))
+    async def _list(self, request: Request, route: Route, answer: Answer) -> None:
         query = parse_query(request, route, watch=False)
         await self._reach(query.version)
-        page = self._registry.list(route.resource, self._list_options(query))
-        await send_body(send, 200, list_body(route.resource, page))
+        await answer.page(self._registry.list(route.resource, self._list_options(query)))
 
     def _list_options(self, query: Query) -> ListOptions:
         limit = query.limit
@@ -126,74 +129,77 @@ class Verbs:
             cause = Cause("ResourceVersionTooLarge", "", "Too large resource version")
             raise errors.timeout(message, 1, [cause]) from error
 
-    async def _watch(self, request: Request, route: Route, send: Send) -> None:
-        choose_form(request.header("accept"))
+    async def _watch(self, request: Request, route: Route, answer: Answer) -> None:
         query = parse_query(request, route, watch=True)
-        frames = ObjectFrames(route.resource)
+        frames: ObjectFrames | TableFrames = ObjectFrames(route.resource)
+        if answer.form == "table":
+            frames = TableFrames(route.resource, self._registry.clock, answer.include_object)
+        elif answer.form == "metadata":
+            raise errors.not_acceptable(("application/json",))
         stream = WatchStream(self._registry.store, self._settings, route.resource, query, frames)
-        await stream.run(request.receive, send)
+        await stream.run(request.receive, answer.send)
 
-    async def _create(self, request: Request, route: Route, send: Send) -> None:
+    async def _create(self, request: Request, route: Route, answer: Answer) -> None:
         body = await request.object()
         if route.resource.namespaced and route.namespace is None:
             raise errors.method_not_allowed()
         record = self._registry.create(
             route.resource, route.namespace or "", body, dry_run=request.dry_run()
         )
-        await _send_record(send, route, record, 201)
+        await answer.record(record, 201)
 
-    async def _change(self, verb: str, request: Request, route: Route, send: Send) -> None:
-        dry_run, target = request.dry_run(), _target(route)
+    async def _change(self, verb: str, request: Request, route: Route, answer: Answer) -> None:
+        dry_run, target = request.dry_run(), target_of(route)
         if verb == "delete":
-            await self._delete(request, target, send)
+            await self._delete(request, target, answer)
         elif verb == "update":
             body = await request.object()
             before = self._registry.store.bucket(route.resource).get(target.key)
             record = self._registry.update(target, body, dry_run=dry_run)
-            await _send_record(send, route, record, 201 if before is None else 200)
+            await answer.record(record, 201 if before is None else 200)
         else:
             media_type = request.media_type((*PATCH_TYPES, *APPLY_TYPES))
             if media_type in APPLY_TYPES:
                 raise errors.unsupported_media_type(media_type, PATCH_TYPES)
             patch = await request.value(PATCH_TYPES)
-            await _send_record(
-                send, route, self._registry.patch(target, media_type, patch, dry_run=dry_run)
-            )
+            await answer.record(self._registry.patch(target, media_type, patch, dry_run=dry_run))
 
-    async def _delete(self, request: Request, target: Target, send: Send) -> None:
-        options = await self._delete_options(request)
+    async def _delete(self, request: Request, target: Target, answer: Answer) -> None:
+        options = await _delete_options(request)
         record, gone = self._registry.delete(target, options)
         foreground = options.propagation == "Foreground" and not gone
         status = 202 if foreground else 200
         if gone and target.resource.kind not in _RETURNS_DELETED:
-            await send_json(send, _deleted(target, record), status)
+            await send_json(answer.send, _deleted(target, record), status)
         else:
-            await send_body(send, status, object_body(target.resource, record))
+            await answer.record(record, status)
 
-    async def _delete_options(self, request: Request) -> DeleteOptions:
-        body = await request.value()
-        if body is not None and not isinstance(body, dict):
-            raise errors.bad_request("the request body must be a JSON object")
-        merged = dict(body or {})
-        if (grace := request.number("gracePeriodSeconds")) is not None:
-            merged.setdefault("gracePeriodSeconds", grace)
-        if propagation := request.first("propagationPolicy"):
-            merged.setdefault("propagationPolicy", propagation)
-        if request.dry_run():
-            merged["dryRun"] = ["All"]
-        return DeleteOptions.parse(merged)
-
-    async def _delete_collection(self, request: Request, route: Route, send: Send) -> None:
+    async def _delete_collection(self, request: Request, route: Route, answer: Answer) -> None:
         query = parse_query(request, route, watch=False)
-        options = await self._delete_options(request)
+        options = await _delete_options(request)
         page = self._registry.list(route.resource, self._list_options(query))
         for record in page.records:
             self._registry.delete(Target(route.resource, *record.key), options)
-        await send_body(send, 200, list_body(route.resource, Page(page.version, page.records)))
+        await answer.page(Page(page.version, page.records))
 
 
-def _target(route: Route) -> Target:
+def target_of(route: Route) -> Target:
+    """The object that a path names."""
     return Target(route.resource, route.namespace or "", route.name, route.subresource)
+
+
+async def _delete_options(request: Request) -> DeleteOptions:
+    body = await request.value()
+    if body is not None and not isinstance(body, dict):
+        raise errors.bad_request("the request body must be a JSON object")
+    merged = {k: v for k, v in (body or {}).items() if v is not None}
+    if (grace := request.number("gracePeriodSeconds")) is not None:
+        merged.setdefault("gracePeriodSeconds", grace)
+    if propagation := request.first("propagationPolicy"):
+        merged.setdefault("propagationPolicy", propagation)
+    if request.dry_run():
+        merged["dryRun"] = ["All"]
+    return DeleteOptions.parse(merged)
 
 
 def _deleted(target: Target, record: Record) -> JsonObject:
@@ -205,7 +211,3 @@ def _deleted(target: Target, record: Record) -> JsonObject:
         "uid": record.uid,
     }
     return errors.success(**{k: v for k, v in details.items() if v})
-
-
-async def _send_record(send: Send, route: Route, record: Record, status: int = 200) -> None:
-    await send_body(send, status, object_body(route.resource, record))

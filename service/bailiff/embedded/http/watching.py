@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bailiff.embedded.errors import ApiError
 from bailiff.embedded.http.answer import encode, object_body
@@ -50,6 +50,18 @@ class ObjectFrames:
         return encode({"type": "BOOKMARK", "object": shown}) + b"\n"
 
 
+class Frames(Protocol):
+    """How changes are written."""
+
+    def change(self, kind: str, record: Record) -> bytes:
+        """One line."""
+        ...
+
+    def bookmark(self, version: int, annotations: dict[str, str]) -> bytes:
+        """A line that says: nothing is missing up to this version."""
+        ...
+
+
 class WatchStream:
     """One client's watch."""
 
@@ -59,7 +71,7 @@ class WatchStream:
         settings: EmbeddedSettings,
         resource: Resource,
         query: Query,
-        frames: ObjectFrames,
+        frames: Frames,
     ) -> None:
         self._store = store
         self._settings = settings

@@ -19,7 +19,7 @@ from bailiff.embedded.storage import Record, Store
 from bailiff.embedded.views import from_storage, to_storage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from bailiff.clock import Clock
@@ -186,7 +186,7 @@ class Registry:
             raise errors.stale(target.resource, target.name)
 
     @staticmethod
-    def _refuse(resource: Resource, obj: JsonObject, causes: list[Cause]) -> None:
+    def _refuse(resource: Resource, obj: JsonObject, causes: Sequence[Cause]) -> None:
         if causes:
             name = obj["metadata"].get("name") or obj["metadata"].get("generateName", "")
             raise errors.invalid(resource.group, resource.kind, name, causes)
@@ -221,6 +221,8 @@ def _isolate(target: Target, new: JsonObject, old: JsonObject) -> None:
         return
     if target.subresource != "status":
         _keep(new, old, "status")
+        if target.resource is NAMESPACES and not target.subresource:
+            _keep(new, old, "spec")
         return
     for name in {*new, *old} - {"status", "metadata", "kind", "apiVersion"}:
         _keep(new, old, name)
