@@ -53,10 +53,11 @@ def read_pod(message: WireMessage) -> Pod:
         MalformedError: a nested message is none.
         FieldError: a value out of bounds.
     """
+    spec, status = message.spec, message.status
     return Pod(
         metadata=_metadata(message.metadata),
-        spec=read_within("spec", _pod_spec, message.spec),
-        status=read_within("status", _pod_status, message.status),
+        spec=_pod_spec.known(spec) or read_within("spec", _pod_spec, spec),
+        status=_pod_status.known(status) or read_within("status", _pod_status, status),
     )
 
 
@@ -71,7 +72,7 @@ def read_time(data: bytes, path: str) -> datetime:
         MalformedError: no such message.
         FieldError: not within the years 1 to 9999, or nanos not within 0 to 999999999.
     """
-    return read_within(path, _instant, data)
+    return _instant.known(data) or read_within(path, _instant, data)
 
 
 def _convert_time(data: bytes) -> datetime:
@@ -89,8 +90,8 @@ def _convert_time(data: bytes) -> datetime:
 
 
 def _metadata(meta: WireMessage) -> ObjectMeta:
-    created, deleted = meta.creation_timestamp, meta.deletion_timestamp
-    owners = meta.owner_references
+    created, owners = meta.creation_timestamp, meta.owner_references
+    deleted = meta.deletion_timestamp if meta.HasField("deletion_timestamp") else None
     try:
         return ObjectMeta(
             name=meta.name,
@@ -99,9 +100,9 @@ def _metadata(meta: WireMessage) -> ObjectMeta:
             resource_version=meta.resource_version,
             generation=meta.generation,
             creation_timestamp=read_time(created, "creation_timestamp") if created else None,
-            deletion_timestamp=read_time(deleted, "deletion_timestamp")
-            if deleted or meta.HasField("deletion_timestamp")
-            else None,
+            deletion_timestamp=None
+            if deleted is None
+            else read_time(deleted, "deletion_timestamp"),
             owner_references=tuple(read_all("owner_references", _owner, owners)) if owners else (),
         )
     except RefusedError as error:

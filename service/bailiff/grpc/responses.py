@@ -256,6 +256,7 @@ def _toleration(toleration: Toleration) -> bytes:
     return data
 
 
+@lru_cache(maxsize=256)  # one answer names its few instants several times
 def _time(instant: datetime | None) -> bytes | None:
     if instant is None:
         return None

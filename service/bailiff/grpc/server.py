@@ -47,10 +47,14 @@ class BailiffGrpcServer:
             options=self._settings.channel_arguments(),
             maximum_concurrent_rpcs=self._settings.max_concurrent_rpcs,
         )
-        self._add_services(server)
-        port = _bind(server, self._settings)
-        await server.start()
         self._server = server
+        self._add_services(server)
+        try:
+            port = _bind(server, self._settings)
+        except OSError:
+            await server.stop(None)
+            raise
+        await server.start()
         await self._health.set(SERVICE_NAME, health_pb2.HealthCheckResponse.SERVING)
         return port
 

@@ -127,6 +127,10 @@ class Interned(Generic[T]):
 
     Holds at most MAX_ENTRIES of at most MAX_BYTES each, and starts anew when full: callers who
     send nothing twice cost a dictionary insertion and no memory beyond that.
+
+    Attributes:
+        known: the value for bytes that were converted already, or None: the short way for what
+            is read for every pod.
     """
 
     MAX_ENTRIES = 4096
@@ -135,12 +139,13 @@ class Interned(Generic[T]):
     def __init__(self, convert: Callable[[bytes], T]) -> None:
         self._convert = convert
         self._values: dict[bytes, T] = {}
+        self.known = self._values.get
 
     def __call__(self, data: bytes) -> T:
         """The value.
 
         Raises:
-            FieldError, MalformedError: as the conversion; nothing is kept then.
+            RefusedError: as the conversion; nothing is kept then.
         """
         value = self._values.get(data)
         if value is None:
