@@ -11,6 +11,7 @@ import uvicorn
 import yaml
 
 from bailiff.clock import Clock, SystemClock
+from bailiff.embedded.faults import Faults
 from bailiff.embedded.http import Application
 from bailiff.embedded.registry import Registry
 from bailiff.embedded.resources import NAMESPACES, PRIORITYCLASSES
@@ -43,6 +44,7 @@ class EmbeddedCluster:
     Attributes:
         url: as `http://127.0.0.1:12345`.
         store: the objects, past all rules; for tests.
+        faults: trouble on order, and the requests that came.
         registry: the API's verbs without HTTP.
     """
 
@@ -71,10 +73,11 @@ class EmbeddedCluster:
         self.clock = clock or SystemClock()
         self.store = Store(self.clock, settings)
         self.registry = Registry(self.store, self.clock)
-        self._settings = settings
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
         self.url = ""
+        self.faults = Faults(self.store)
+        self._application = Application(self.registry, settings, self.faults)
         self._seed()
 
     def _seed(self) -> None:
@@ -88,7 +91,7 @@ class EmbeddedCluster:
         port = listener.getsockname()[1]
         self.url = f"http://{self._host}:{port}"
         config = uvicorn.Config(
-            Application(self.registry, self._settings),
+            self._application,
             lifespan="off",
             log_config=None,
             access_log=False,
@@ -96,6 +99,7 @@ class EmbeddedCluster:
             timeout_graceful_shutdown=_GRACE,
         )
         self._server = _Server(config)
+        self._application.connections.protocols = self._server.server_state.connections
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
         await self._started()
         return self

@@ -1,30 +1,16 @@
-"""What is served, as clients ask for it: /api, /apis, /version and the OpenAPI stubs."""
+"""What is served, as clients ask for it: /api, /apis, /version."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from bailiff.embedded import errors
+from bailiff.embedded.http import openapi
+from bailiff.embedded.http.openapi import VERSION
 from bailiff.embedded.resources import ALL_VERBS, RESOURCES, Resource, subresources_of
 
 if TYPE_CHECKING:
     from bailiff.embedded.objects import JsonObject
-
-VERSION = {
-    "major": "1",
-    "minor": "36",
-    "emulationMajor": "1",
-    "emulationMinor": "36",
-    "minCompatibilityMajor": "1",
-    "minCompatibilityMinor": "35",
-    "gitVersion": "v1.36.2+bailiff",
-    "gitCommit": "",
-    "gitTreeState": "clean",
-    "buildDate": "1970-01-01T00:00:00Z",
-    "goVersion": "",
-    "compiler": "python",
-    "platform": "embedded",
-}
 
 
 def groups() -> list[str]:
@@ -163,54 +149,28 @@ def _kind(group_name: str, version: str, kind: str) -> JsonObject:
     return {"group": group_name, "version": version, "kind": kind}
 
 
-@cache
-def openapi_index() -> JsonObject:
-    """/openapi/v3: where the document of each group version is."""
-    paths = {
-        _openapi_path(r): {"serverRelativeURL": f"/openapi/v3/{_openapi_path(r)}?hash=bailiff"}
-        for r in RESOURCES
-    }
-    return {"paths": paths}
+def describe(segments: list[str]) -> JsonObject:
+    """What a path of discovery says.
 
-
-def _openapi_path(resource: Resource) -> str:
-    return f"{'apis' if resource.group else 'api'}/{resource.api_version}"
-
-
-@cache
-def openapi(path: str) -> JsonObject | None:
-    """/openapi/v3/PATH: what kubectl looks for before it leaves validation to the server.
-
-    kubectl create and apply ask the document of a group version whether PATCH of the kind takes
-    `fieldValidation`. If so they send the object and let the server judge it, and for apply they
-    build strategic merge patches from the types that are compiled into kubectl, since these
-    documents offer no schema. Nothing else is in them.
+    Raises:
+        ApiError: 404, nothing is there.
     """
-    found = [r for r in RESOURCES if _openapi_path(r) == path]
-    if not found:
-        return None
-    return {
-        "openapi": "3.0.0",
-        "info": {"title": "Kubernetes", "version": VERSION["gitVersion"]},
-        "paths": {_object_path(r): {"patch": _patch_operation(r)} for r in found},
-        "components": {"schemas": {}},
-    }
-
-
-def _object_path(resource: Resource) -> str:
-    namespace = "/namespaces/{namespace}" if resource.namespaced else ""
-    return f"/{_openapi_path(resource)}{namespace}/{resource.plural}/{{name}}"
-
-
-def _patch_operation(resource: Resource) -> dict[str, Any]:
-    parameters = [
-        {"name": name, "in": "query", "schema": {"type": "string"}}
-        for name in ("dryRun", "fieldManager", "fieldValidation")
-    ]
-    return {
-        "operationId": f"patch{resource.kind}",
-        "parameters": parameters,
-        "responses": {"200": {"description": "OK"}},
-        "x-kubernetes-action": "patch",
-        "x-kubernetes-group-version-kind": _kind(resource.group, resource.version, resource.kind),
-    }
+    found: JsonObject | None = None
+    match segments:
+        case ["api"]:
+            found = core_versions()
+        case ["apis"]:
+            found = group_list()
+        case ["apis", name]:
+            found = group(name)
+        case ["api", version]:
+            found = resource_list("", version)
+        case ["apis", name, version]:
+            found = resource_list(name, version)
+        case ["version"]:
+            found = dict(VERSION)
+        case ["openapi", "v3", *path]:
+            found = openapi.document("/".join(path)) if path else openapi.index()
+    if found is None:
+        raise errors.no_such_path()
+    return found
