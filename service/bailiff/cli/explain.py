@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# The largest object that a Kubernetes API server takes.
-MAX_FILE_BYTES = 3 * 1024 * 1024
+# etcd, and so Kubernetes, keeps no larger object.
+MAX_FILE_BYTES = 3 * 512 * 1024
 
 
 class InputError(Exception):
@@ -122,11 +122,21 @@ def _parse(path: Path) -> object:
         raise InputError(f"{path}: not valid YAML: {error}") from error
 
 
-class _Loader(yaml.CSafeLoader):
-    """YAML as Kubernetes reads it: a timestamp stays text, as it is in JSON."""
+class _Loader(yaml.SafeLoader):
+    """YAML as Kubernetes reads it: a timestamp stays text, as it is in JSON.
+
+    Not the faster loader on libyaml, which ends the process on deep nesting; and no aliases, by
+    which a small file may stand for a value too large to look at.
+    """
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.events.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # so are the stubs
+            raise yaml.composer.ComposerError(None, None, "aliases are not allowed", mark)
+        return super().compose_node(parent, index)
 
 
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }

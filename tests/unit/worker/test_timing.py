@@ -167,10 +167,8 @@ async def test_node_gone_cancels_and_says_so():
         world.remove_node("n1")
         await asyncio.sleep(600)
     assert world.deleted == []
-    assert world.notes_on("patient") == [
-        "Cancelling deletion of Pod default/patient: node n1 is gone, "
-         "pod garbage collection owns its pods"
-    ]
+    why = "node n1 is gone, pod garbage collection owns its pods"
+    assert world.notes_on("patient") == [f"Cancelling deletion of Pod default/patient: {why}"]
 
 
 async def test_finished_and_terminating_pods_are_left_alone():

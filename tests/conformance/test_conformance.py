@@ -1,0 +1,57 @@
+"""Every supported file of the project's own copy passes, or differs by a named rule only."""
+
+import gzip
+import json
+
+import pytest
+
+from tests.conformance.__main__ import DATA, main
+from tests.conformance.known_differences import DIFFERENCES
+from tests.conformance.runner import files, run_file
+from tests.conformance.systems import SYSTEMS
+
+
+@pytest.mark.parametrize("path", files(DATA), ids=lambda path: path.name.split(".")[0])
+def test_file(path):
+    result = run_file(path)
+    if not result.supported:
+        pytest.skip(f"{result.file}: not supported yet")
+    assert result.failed == []
+    assert result.passed > 0
+
+
+def test_every_known_difference_is_met_by_some_case():
+    met = {name for path in files(DATA) for name in run_file(path).known}
+    assert met == {difference.name for difference in DIFFERENCES}
+
+
+def test_a_wrong_answer_fails_the_run(tmp_path, capsys, monkeypatch):
+    case = {
+        "id": "made-up",
+        "input": {"toleration": {}, "taint": {"key": "a"}, "comparisonOperators": False},
+        "expect": {"tolerates": False},
+    }
+    with gzip.open(tmp_path / "tolerates.jsonl.gz", "wt") as file:
+        file.write(json.dumps(case) + "\n")
+    (tmp_path / "ranking.jsonl").write_text("{}\n")
+    assert main([str(tmp_path)]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "ranking: not supported yet",
+        "tolerates: 0 passed, 1 failed, 0 known differences",
+        "  failed: made-up",
+    ]
+
+
+def test_a_folder_without_cases_is_said_to_be_one(tmp_path, capsys):
+    assert main([str(tmp_path)]) == 2
+    assert "no .jsonl" in capsys.readouterr().err
+
+
+def test_a_rule_excuses_no_other_field(monkeypatch):
+    """An overflowing case whose set of taints is wrong must still fail."""
+    from tests.conformance.known_differences import explaining
+
+    case = {"tolerations": [{"tolerationSeconds": 2**55}]}
+    assert explaining("node_taint", case, {"action"}) is not None
+    assert explaining("node_taint", case, {"action", "noExecuteTaints"}) is None
+    assert set(SYSTEMS) == {"node_taint", "tolerates"}

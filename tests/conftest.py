@@ -1,0 +1,31 @@
+"""Tells at the end how many tests of each tier ran."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+# A test belongs to the first tier whose marker it carries; "unit" is what carries none.
+TIERS = ("kube_apiserver", "embedded", "process", "schema")
+DEFAULT_TIER = "unit"
+_SHOWN = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped"}
+
+_tier_of: dict[str, str] = {}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        tier = next((tier for tier in TIERS if item.get_closest_marker(tier)), DEFAULT_TIER)
+        _tier_of[item.nodeid] = tier
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    for outcome, shown in _SHOWN.items():
+        for report in terminalreporter.stats.get(outcome, ()):
+            counts[_tier_of.get(report.nodeid, DEFAULT_TIER), shown] += 1
+    terminalreporter.section("tiers")
+    for tier in (DEFAULT_TIER, *TIERS):
+        passed, failed, skipped = (counts[tier, s] for s in ("passed", "failed", "skipped"))
+        terminalreporter.line(f"{tier:15} {passed} passed, {failed} failed, {skipped} skipped")

@@ -1,0 +1,172 @@
+"""The worker on an API server, the same on both: what it does is read back from the API."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+import pytest
+from bailiff.clock import SystemClock
+from bailiff.cluster import NotFoundError, PatchType, Resource
+from bailiff.worker import ClusterPodActions, Worker, WorkerSettings, watches
+from prometheus_client import CollectorRegistry
+
+from tests.contract.api import NODES, name_of, taint, uid_of
+
+KEY = "example.com/maintenance"
+OBJECTS: Resource = Resource("", "v1", "events", dict)
+
+
+def tolerating(seconds=None):
+    toleration = {"key": KEY, "operator": "Exists", "effect": "NoExecute"}
+    return toleration if seconds is None else toleration | {"tolerationSeconds": seconds}
+
+
+@pytest.fixture
+async def worker(cluster):
+    clock, registry, stop = SystemClock(), CollectorRegistry(), asyncio.Event()
+    actions = ClusterPodActions(cluster, instance="test")
+    worker = Worker(actions, clock, registry, WorkerSettings(shutdown_grace=5.0))
+    task = asyncio.create_task(worker.run(*watches(cluster, clock), stop))
+    await until(lambda: worker.evaluator.mirror.synced)
+    yield worker
+    stop.set()
+    await task
+
+
+async def until(holds, within=20.0):
+    """Wait for something to come true; the bound is for a broken build, not a measurement."""
+    async with asyncio.timeout(within):
+        while True:
+            found = holds()
+            if found if not asyncio.iscoroutine(found) else await found:
+                return
+            await asyncio.sleep(0.02)
+
+
+async def is_going(bench, name):
+    with contextlib.suppress(NotFoundError):
+        pod = await bench.get(name)
+        return "deletionTimestamp" in pod["metadata"]
+    return True
+
+
+async def messages(bench, pod):
+    """The messages of our Events on a pod."""
+    listing = await bench.cluster.list(OBJECTS, namespace=bench.namespace)
+    return [
+        event["message"]
+        for event in listing.items
+        if event["involvedObject"]["uid"] == uid_of(pod)
+        and event["reason"] == "TaintManagerEviction"
+    ]
+
+
+async def test_untolerated_pods_go_at_once_with_condition_and_event(bench, worker):
+    node = await bench.node()
+    pod = await bench.pod("plain", node=node)
+    stoic = await bench.pod("stoic", node=node, tolerations=[tolerating()])
+    await bench.taint(node, taint(KEY, "now"))
+    await until(lambda: is_going(bench, "plain"))
+    found = await bench.get("plain")
+    mark = next(c for c in found["status"]["conditions"] if c["type"] == "DisruptionTarget")
+    assert (mark["status"], mark["reason"]) == ("True", "DeletionByTaintManager")
+    assert mark["message"] == "Taint manager: deleting due to NoExecute taint"
+    await until(lambda: messages(bench, pod))
+    why = f"taint {KEY}=now:NoExecute is not tolerated"
+    assert await messages(bench, pod) == [
+        f"Marking for deletion Pod {bench.namespace}/plain: {why}"
+    ]
+    assert not await is_going(bench, name_of(stoic))
+
+
+async def test_a_toleration_with_seconds_holds_that_long(bench, worker):
+    node = await bench.node()
+    await bench.pod("patient", node=node, tolerations=[tolerating(2)])
+    tainted = time.monotonic()
+    await bench.taint(node, taint(KEY))
+    await until(lambda: is_going(bench, "patient"))
+    assert time.monotonic() - tainted >= 2
+
+
+async def test_untainting_in_time_cancels_with_an_event(bench, worker):
+    node = await bench.node()
+    pod = await bench.pod("patient", node=node, tolerations=[tolerating(2)])
+    await bench.taint(node, taint(KEY))
+    await until(lambda: uid_of(pod) in {e.uid for e in worker.pending})
+    await bench.taint(node)
+    await until(lambda: messages(bench, pod))
+    assert await messages(bench, pod) == [
+        f"Cancelling deletion of Pod {bench.namespace}/patient: the node has no NoExecute taint"
+    ]
+    await asyncio.sleep(2.5)
+    assert not await is_going(bench, "patient")
+
+
+async def test_a_pod_under_the_same_name_is_another_pod(bench, worker):
+    node = await bench.node()
+    old = await bench.pod("db-0", node=node, tolerations=[tolerating(2)])
+    await bench.taint(node, taint(KEY))
+    await until(lambda: uid_of(old) in {e.uid for e in worker.pending})
+    await bench.remove("db-0")
+    new = await bench.pod("db-0", node=node, tolerations=[tolerating()])
+    await asyncio.sleep(3)
+    found = await bench.get("db-0")
+    assert uid_of(found) == uid_of(new)
+    assert "deletionTimestamp" not in found["metadata"]
+
+
+async def test_a_finished_pod_is_left_alone(bench, worker):
+    node = await bench.node()
+    done = await bench.finished_pod(node=node)
+    await bench.pod("plain", node=node)
+    await bench.taint(node, taint(KEY))
+    await until(lambda: is_going(bench, "plain"))
+    assert not await is_going(bench, name_of(done))
+
+
+async def test_a_lost_history_and_broken_watches_lose_no_eviction(api, bench, worker):
+    node = await bench.node()
+    await bench.pod("patient", node=node, tolerations=[tolerating(3)])
+    await bench.pod("plain", node=node)
+    await bench.taint(node, taint(KEY))
+    await api.forget_history()
+    await until(lambda: is_going(bench, "plain"), within=60)
+    await until(lambda: is_going(bench, "patient"), within=60)
+
+
+async def test_a_deleted_node_cancels_the_timers_of_its_pods(bench, worker):
+    node = await bench.node()
+    pod = await bench.pod("patient", node=node, tolerations=[tolerating(3)])
+    await bench.taint(node, taint(KEY))
+    await until(lambda: uid_of(pod) in {e.uid for e in worker.pending})
+    await bench.cluster.delete(NODES, node)
+    await until(lambda: messages(bench, pod))
+    assert "is gone, pod garbage collection owns its pods" in (await messages(bench, pod))[0]
+    await asyncio.sleep(3.5)
+    assert not await is_going(bench, "patient")
+
+
+async def test_the_event_is_one_that_the_api_server_takes(bench, cluster):
+    pod = await bench.pod("n" * 253)
+    actions = ClusterPodActions(cluster, instance="test")
+    from bailiff.cluster import PODS
+    from bailiff.decisions import EventNote
+
+    slim = await cluster.get(PODS, name_of(pod), bench.namespace)
+    note = EventNote(type="Normal", reason="TaintManagerEviction", message="m" * 5000)
+    await actions.record(slim, note, SystemClock().now())
+    assert await messages(bench, pod) == ["m" * 1024]
+
+
+async def test_timeadded_of_a_taint_counts(bench, worker):
+    node = await bench.node()
+    await bench.pod("patient", node=node, tolerations=[tolerating(3600)])
+    await bench.pod("due", node=node, tolerations=[tolerating(1)])
+    added = taint(KEY) | {"timeAdded": "2020-01-01T00:00:00Z"}
+    body = {"spec": {"taints": [added]}}
+    await bench.cluster.patch(NODES, node, "", body, patch_type=PatchType.MERGE)
+    await until(lambda: is_going(bench, "due"))
+    # The pods came to the node after the taint, so their time runs from their own coming.
+    assert not await is_going(bench, "patient")
