@@ -126,6 +126,11 @@ def error_of(error: grpc.aio.AioRpcError) -> dict[str, Any]:
     return {"error": info.reason, "path": f"$.{path}" if path else "$"}
 
 
+def decision_of(message: Message) -> Decision:
+    """A Decision message as the core's value."""
+    return _value(message, Decision)
+
+
 def message_of(body: dict[str, Any], message: Message) -> Message:
     """A body as a message; InexpressibleError."""
     try:
@@ -150,11 +155,11 @@ def _without_prefix(value: object) -> object:
 
 
 def _one(response: pb.DecideResponse) -> dict[str, Any]:
-    return _builtins(_value(response.decision, Decision))
+    return _builtins(decision_of(response.decision))
 
 
 def _many(response: pb.DecideNodeResponse) -> dict[str, Any]:
-    return {"decisions": [_builtins(_value(d, Decision)) for d in response.decisions]}
+    return {"decisions": [_builtins(decision_of(d)) for d in response.decisions]}
 
 
 def _changes(response: pb.DecideTaintChangeResponse) -> dict[str, Any]:
