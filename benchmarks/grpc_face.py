@@ -140,10 +140,11 @@ async def ready_answers(port: int) -> dict[bytes, bytes]:
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
         for method, data, _ in WORK.values():
             if method == "DecideStream":
-                call = channel.stream_stream(f"/{SERVICE}/{method}")(iter([data]))
-                answers[data] = await call.read()
+                many: Stream = channel.stream_stream(f"/{SERVICE}/{method}")
+                answers[data] = b"".join([answer async for answer in many(iter([data]))])
             else:
-                answers[data] = await channel.unary_unary(f"/{SERVICE}/{method}")(data)
+                one: Unary = channel.unary_unary(f"/{SERVICE}/{method}")
+                answers[data] = await one(data)
     return answers
 
 

@@ -119,7 +119,7 @@ class DecisionWriter:
     """Serialises the decisions of one answer, and counts them."""
 
     def __init__(self) -> None:
-        self._shared: dict[tuple[object, ...], _Shared] = {}
+        self._shared: dict[int | tuple[int | None, ...], _Shared] = {}
         self._own = decision_pb2.Decision()
         self._pod = self._own.pod
         self._event = self._own.event
@@ -127,7 +127,9 @@ class DecisionWriter:
     def write(self, decision: Decision) -> bytes:
         """One decision; it must live until the last one is written."""
         # Findings are shared by identity; the rest is what an answer may add of its own.
-        key = (*map(id, decision.findings), decision.grace_period_seconds)
+        findings, grace = decision.findings, decision.grace_period_seconds
+        alone = len(findings) == 1 and grace is None
+        key = id(findings[0]) if alone else (*map(id, findings), grace)
         shared = self._shared.get(key)
         if shared is None:
             shared = self._shared[key] = _Shared(decision)

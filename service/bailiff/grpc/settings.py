@@ -31,7 +31,8 @@ class GrpcSettings:
         max_connection_age_grace_seconds: time that calls still have after that. It is also the
             longest that a stream can outlive its connection's age.
         keepalive_seconds: time without traffic after which the peer is pinged; one that is gone
-            without a word is noticed then. Longer than the 10 s that gRPC forbids to go under.
+            without a word is noticed then. Shorter than the idle timeouts of usual load balancers,
+            which begin at some minutes.
         keepalive_timeout_seconds: how long a ping may stay unanswered.
         reflection: serve the descriptions of the services (grpcurl, Postman). The protos are
             public, so there is nothing to hide.

@@ -343,7 +343,7 @@ class DecideStreamRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     BATCH_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
-    """The caller's own name for it, returned with the answer. At most 256 bytes."""
+    """The caller's own name for it, returned with the answer."""
     @_builtins.property
     def batch(self) -> Global___DecideNodeRequest:
         """Required."""
