@@ -32,6 +32,7 @@ async def _embedded(folder: Path) -> AsyncIterator[Api]:
 
         async def forget() -> None:
             embedded.faults.compact()
+            embedded.faults.drop_watches()
 
         port = urlsplit(embedded.url).port
         assert port is not None
