@@ -26,6 +26,7 @@ def later(start: datetime, seconds: int) -> datetime:
     Upstream's int64 nanoseconds overflow instead, and then evict at once or never.
     """
     try:
-        return min(in_utc(start) + timedelta(seconds=seconds), END_OF_TIME)
+        end = in_utc(start) + timedelta(seconds=seconds)
     except OverflowError:
         return END_OF_TIME
+    return min(end, END_OF_TIME)

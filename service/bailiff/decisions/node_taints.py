@@ -54,14 +54,8 @@ class _Tolerated(Value, frozen=True):
     added: _AddedTaint
     toleration: Toleration | None
     toleration_index: int | None
-
-    @property
-    def seconds(self) -> int | None:
-        """How long it is tolerated; None for ever, 0 not at all."""
-        if self.toleration is None:
-            return 0
-        seconds = self.toleration.toleration_seconds
-        return seconds if seconds is None else max(0, seconds)
+    # How long it is tolerated; None for ever, 0 not at all.
+    seconds: int | None
 
     def deadline(self, bound_at: datetime | None) -> datetime | None:
         """When it evicts; None never. Of no meaning where `seconds` is 0."""
@@ -154,8 +148,15 @@ class NodeTaints:
         used = first_tolerating(
             tolerations, added.taint, comparison_operators=self._options.comparison_operators
         )
-        index, toleration = used or (None, None)
-        return _Tolerated(added=added, toleration=toleration, toleration_index=index)
+        if used is None:
+            return _Tolerated(added=added, toleration=None, toleration_index=None, seconds=0)
+        index, toleration = used
+        seconds = toleration.toleration_seconds
+        if seconds is not None and seconds < 0:
+            seconds = 0
+        return _Tolerated(
+            added=added, toleration=toleration, toleration_index=index, seconds=seconds
+        )
 
     def _judge(self, matched: tuple[_Tolerated, ...], bound_at: datetime | None) -> Finding:
         trace = _trace(matched, bound_at) if self._options.explain else ()

@@ -1,8 +1,7 @@
 """The REST face: Kubernetes JSON in, decisions out. It translates and nothing else."""
 
 from bailiff.rest.app import RestApp, create_app
-from bailiff.rest.live import ClusterReader
 from bailiff.rest.server import RestServer
 from bailiff.rest.settings import RestSettings
 
-__all__ = ["ClusterReader", "RestApp", "RestServer", "RestSettings", "create_app"]
+__all__ = ["RestApp", "RestServer", "RestSettings", "create_app"]

@@ -15,7 +15,7 @@ from bailiff.rest.meters import Meters
 from bailiff.rest.operations import QUESTIONS, READINGS
 from bailiff.rest.pages import page_routes
 from bailiff.rest.questions import Questions
-from bailiff.rest.routes import Route
+from bailiff.rest.routes import Route, Switch
 from bailiff.rest.upkeep import (
     HEALTHZ,
     KUBERNETES,
@@ -32,19 +32,20 @@ from bailiff.rest.upkeep import (
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from bailiff.clock import Clock
+    from bailiff.cluster.reader import ClusterReader
     from bailiff.decisions import Options
-    from bailiff.rest.live import ClusterReader
     from bailiff.rest.settings import RestSettings
 
 
 class RestApp(FastAPI):
     """FastAPI with our document and our one layer of middleware.
 
-    FastAPI's own layers turn exceptions into answers, close dependencies' resources and bound
-    bodies. Boundary and the endpoints do what of it applies here, and a request costs half.
+    FastAPI's own layers turn exceptions into answers, close dependencies' resources, bound bodies
+    and look into the environment for telemetry. Boundary and the endpoints do what of it applies
+    here, and a request costs half.
     """
 
     def __init__(self, settings: RestSettings, clock: Clock, meters: Meters) -> None:
@@ -65,7 +66,15 @@ class RestApp(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         """See RestApp."""
-        return Boundary(self.router, self._clock, self._meters, self._settings.max_in_flight)
+        switch = Switch(self.router)
+        return Boundary(switch, self._clock, self._meters, self._settings.max_in_flight)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one ASGI connection scope."""
+        scope["app"] = self
+        if self.middleware_stack is None:
+            self.middleware_stack = self.build_middleware_stack()
+        await self.middleware_stack(scope, receive, send)
 
     def openapi(self) -> dict[str, Any]:
         """The document; made once."""

@@ -36,8 +36,9 @@ class QuestionEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        require_json(scope)
-        body = await read_body(scope, receive, self._limit, self._timeout)
+        headers = dict(scope["headers"])
+        require_json(headers)
+        body = await read_body(headers, receive, self._limit, self._timeout)
         answer = self._ask(self._questions, decode(body, self._facts))
         await reply(send, _ENCODE(answer))
 

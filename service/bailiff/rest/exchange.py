@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bailiff.rest.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from starlette.types import Message, Receive, Scope, Send
 
@@ -27,20 +27,20 @@ def header(scope: Scope, name: bytes) -> bytes | None:
     return None
 
 
-def require_json(scope: Scope) -> None:
+def require_json(headers: Mapping[bytes, bytes]) -> None:
     """Refuse a body that says it is something else than plain JSON.
 
     Raises:
         Refusal: unsupported_media_type.
     """
-    coding = header(scope, b"content-encoding")
+    coding = headers.get(b"content-encoding")
     if coding is not None and coding.strip().lower() != b"identity":
         raise Refusal(
             ProblemCode.UNSUPPORTED_MEDIA_TYPE,
             "a Content-Encoding is not supported: send the body uncompressed",
             headers={"Accept-Encoding": "identity"},
         )
-    kind = header(scope, b"content-type")
+    kind = headers.get(b"content-type")
     if kind is None or kind == JSON:
         return
     essence = kind.partition(b";")[0].strip().lower()
@@ -52,11 +52,13 @@ def require_json(scope: Scope) -> None:
         )
 
 
-async def read_body(scope: Scope, receive: Receive, limit: int, seconds: float) -> bytes:
+async def read_body(
+    headers: Mapping[bytes, bytes], receive: Receive, limit: int, seconds: float
+) -> bytes:
     """The whole body.
 
     Args:
-        scope: the request.
+        headers: of the request.
         receive: its ASGI channel.
         limit: bytes.
         seconds: time for all of it.
@@ -65,7 +67,7 @@ async def read_body(scope: Scope, receive: Receive, limit: int, seconds: float) 
         Refusal: body_too_large, by what is announced or by what comes; slow_body.
         ClientGoneError: the client hung up before the end.
     """
-    announced = header(scope, b"content-length")
+    announced = headers.get(b"content-length")
     if announced is not None and announced.isdigit() and int(announced) > limit:
         raise _too_large(limit)
     try:

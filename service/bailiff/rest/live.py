@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.cluster.errors import (
     ClusterError,
@@ -22,6 +22,7 @@ from bailiff.rest.problems import ProblemCode, Refusal
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from bailiff.cluster.reader import ClusterReader
     from bailiff.decisions import Options
     from bailiff.kinds import Node, Pod
     from bailiff.rest.questions import DecisionList, Questions
@@ -38,22 +39,6 @@ MAX_SUBDOMAIN = 253
 
 _UNAVAILABLE = (UnreachableError, RequestTimeoutError, ServerError, TooManyRequestsError)
 _RETRY_SECONDS = 5
-
-
-class ClusterReader(Protocol):
-    """What is read of a cluster. Every method raises bailiff.cluster.errors.ClusterError."""
-
-    async def get_pod(self, namespace: str, name: str) -> Pod:
-        """One pod; NotFoundError where there is none."""
-        ...
-
-    async def get_node(self, name: str) -> Node:
-        """One node; NotFoundError where there is none."""
-        ...
-
-    async def pods_on_node(self, name: str) -> tuple[Pod, ...]:
-        """The pods bound to a node."""
-        ...
 
 
 class LiveQuestions:

@@ -79,7 +79,14 @@ class Meters:
         """Count decisions given."""
         tally = Tally((decision.verdict, decision.decided_by) for decision in decisions)
         for key, number in tally.items():
-            child = self._decision_children.get(key)
-            if child is None:
-                child = self._decision_children[key] = self._decisions.labels(*key)
-            child.inc(number)
+            self._decided(key).inc(number)
+
+    def count_one(self, decision: Decision) -> None:
+        """Count one decision given."""
+        self._decided((decision.verdict, decision.decided_by)).inc()
+
+    def _decided(self, key: tuple[str, str]) -> Counter:
+        child = self._decision_children.get(key)
+        if child is None:
+            child = self._decision_children[key] = self._decisions.labels(*key)
+        return child

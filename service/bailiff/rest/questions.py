@@ -73,13 +73,13 @@ class Questions:
     def decide(self, facts: Facts) -> Decision:
         """One pod."""
         decision = decide(facts, self._clock.now(), self.defaults)
-        self._meters.count((decision,))
+        self._meters.count_one(decision)
         return decision
 
     def without_node(self, pod: Pod) -> Decision:
         """One pod of a real cluster whose node is not there."""
         decision = decide_without_node(pod, self._clock.now())
-        self._meters.count((decision,))
+        self._meters.count_one(decision)
         return decision
 
     def decide_node(self, facts: NodeFacts) -> DecisionList:
