@@ -71,8 +71,9 @@ class NodeTaints:
     """The taints of one node at one instant, ready to be asked about many pods.
 
     Pods of one cluster share a handful of toleration lists, so the matching is done once per
-    list; and pods that were bound before the taints came share the whole finding. That is what
-    keeps a decision at the cost of two dictionary look-ups.
+    list; and pods that were bound before the taints came share the whole finding. A mirror
+    interns its lists, so a list is looked up by identity first: hashing one costs more than all
+    the rest of a decision.
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class NodeTaints:
         self._node = node.metadata.name
         self._now = now
         self._options = options
+        self._evict_ended_pods = options.evict_ended_pods
         seen = {(o.key, o.value, o.effect): o.time for o in first_observed}
         self._taints = tuple(
             _added(taint, index, seen.get((taint.key, taint.value, taint.effect)), now)
@@ -102,6 +104,8 @@ class NodeTaints:
         self._first_added = min((t.added_at for t in self._taints), default=now)
         self._matched: dict[tuple[Toleration, ...], tuple[_Tolerated, ...]] = {}
         self._shared: dict[tuple[Toleration, ...], Finding] = {}
+        # By id(list). The list is kept beside its finding, so that no other can take its id.
+        self._identified: dict[int, tuple[tuple[Toleration, ...], Finding]] = {}
 
     def decide(self, pod: Pod, bound_at: datetime | None = None) -> Finding:
         """The answer for one pod.
@@ -110,32 +114,27 @@ class NodeTaints:
             pod: the pod; one without `spec.nodeName` is taken as bound now.
             bound_at: when it was bound; None reads it from the pod.
         """
-        exempt = self._exempt(pod)
-        if exempt is not None:
-            return exempt
-        if not pod.spec.node_name:
+        spec = pod.spec
+        if spec.node_name and spec.node_name != self._node:
+            return _keep("PodOnOtherNode", f"the pod runs on node {spec.node_name}")
+        if not self._evict_ended_pods and pod.has_ended:
+            return _ended(pod)
+        if not spec.node_name:
             bound_at = self._now
         elif bound_at is None:
             bound_at = pod.bound_at
-        tolerations = pod.spec.tolerations
         if bound_at is not None and bound_at > self._first_added:
-            return self._judge(self._match(tolerations), bound_at)
+            return self._judge(self._match(spec.tolerations), bound_at)
+        identified = self._identified.get(id(spec.tolerations))
+        return identified[1] if identified is not None else self._share(spec.tolerations)
+
+    def _share(self, tolerations: tuple[Toleration, ...]) -> Finding:
         finding = self._shared.get(tolerations)
         if finding is None:
             finding = self._judge(self._match(tolerations), None)
             self._shared[tolerations] = finding
+        self._identified[id(tolerations)] = (tolerations, finding)
         return finding
-
-    def _exempt(self, pod: Pod) -> Finding | None:
-        if pod.spec.node_name and pod.spec.node_name != self._node:
-            return _keep("PodOnOtherNode", f"the pod runs on node {pod.spec.node_name}")
-        if self._options.evict_ended_pods:
-            return None
-        if pod.metadata.deletion_timestamp is not None:
-            return _keep("PodTerminating", "the pod is being deleted already")
-        if pod.is_finished:
-            return _keep("PodFinished", f"the pod has ended: {pod.status.phase}")
-        return None
 
     def _match(self, tolerations: tuple[Toleration, ...]) -> tuple[_Tolerated, ...]:
         matched = self._matched.get(tolerations)
@@ -172,6 +171,12 @@ class NodeTaints:
         if deadline <= self._now:
             return _evict_now(cause, deadline, trace)
         return _evict_at(cause, deadline, trace)
+
+
+def _ended(pod: Pod) -> Finding:
+    if pod.is_terminating:
+        return _keep("PodTerminating", "the pod is being deleted already")
+    return _keep("PodFinished", f"the pod has ended: {pod.status.phase}")
 
 
 def keep_without_node(pod: Pod) -> Finding:

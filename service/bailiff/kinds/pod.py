@@ -88,6 +88,11 @@ class Pod(Value, frozen=True):
         return self.status.phase in _FINISHED_PHASES
 
     @property
+    def has_ended(self) -> bool:
+        """It is finished or terminating."""
+        return self.metadata.deletion_timestamp is not None or self.status.phase in _FINISHED_PHASES
+
+    @property
     def bound_at(self) -> datetime | None:
         """When the pod came to its node, as far as the object tells.
 
