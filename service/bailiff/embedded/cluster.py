@@ -12,7 +12,17 @@ import yaml
 
 from bailiff.clock import Clock, SystemClock
 from bailiff.embedded.faults import Faults
+from bailiff.embedded.fleet import Fleet
 from bailiff.embedded.http import Application
+from bailiff.embedded.pretend import (
+    Actor,
+    Collector,
+    Disruption,
+    Kubelet,
+    Scheduler,
+    Workloads,
+    perform,
+)
 from bailiff.embedded.registry import Registry
 from bailiff.embedded.resources import NAMESPACES, PRIORITYCLASSES
 from bailiff.embedded.settings import DEFAULT_SETTINGS, EmbeddedSettings
@@ -54,7 +64,7 @@ class EmbeddedCluster:
         host: str = "127.0.0.1",
         port: int = 0,
         clock: Clock | None = None,
-        fleet: object | None = None,
+        fleet: Fleet | None = None,
         pretend: bool = True,
         settings: EmbeddedSettings = DEFAULT_SETTINGS,
     ) -> None:
@@ -68,7 +78,6 @@ class EmbeddedCluster:
             pretend: run a scheduler, a kubelet and controllers.
             settings: bounds.
         """
-        self._fleet, self._pretend = fleet, pretend
         self._host, self._port = host, port
         self.clock = clock or SystemClock()
         self.store = Store(self.clock, settings)
@@ -78,7 +87,19 @@ class EmbeddedCluster:
         self.url = ""
         self.faults = Faults(self.store)
         self._application = Application(self.registry, settings, self.faults)
+        self._actors: tuple[Actor, ...] = ()
+        if pretend:
+            self._actors = (
+                Scheduler(self.registry),
+                Kubelet(self.registry, settings),
+                Workloads(self.registry),
+                Disruption(self.registry),
+                Collector(self.registry),
+            )
+        self._performing: list[asyncio.Task[None]] = []
         self._seed()
+        if fleet is not None:
+            fleet.settle(self.registry)
 
     def _seed(self) -> None:
         for name in _NAMESPACES:
@@ -102,6 +123,10 @@ class EmbeddedCluster:
         self._application.connections.protocols = self._server.server_state.connections
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
         await self._started()
+        self._performing = [
+            asyncio.create_task(perform(actor, self.registry), name=type(actor).__name__)
+            for actor in self._actors
+        ]
         return self
 
     async def _started(self) -> None:
@@ -115,6 +140,9 @@ class EmbeddedCluster:
     async def __aexit__(self, *_: object) -> None:
         if self._server is None or self._serving is None:
             return
+        for task in self._performing:
+            task.cancel()
+        await asyncio.gather(*self._performing, return_exceptions=True)
         self.store.end_watches()
         self._server.should_exit = True
         await self._serving

@@ -103,6 +103,9 @@ class Registry:
             text = "must be specified for an update"
             causes = [Cause.invalid("metadata.resourceVersion", 0, text)]
             raise errors.invalid(target.resource.group, target.resource.plural, target.name, causes)
+        if (uid := obj["metadata"].get("uid") or old.uid) != old.uid:
+            why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}"
+            raise errors.conflict(target.resource, target.name, why)
         return self._write(target, old, obj, dry_run=dry_run)
 
     def patch(
@@ -152,7 +155,10 @@ class Registry:
         return stored
 
     def _write(self, target: Target, old: Record, new: JsonObject, *, dry_run: bool) -> Record:
-        self._check_versions(target, old, new)
+        self._check_version(target, old, new)
+        if (uid := new["metadata"].get("uid") or old.uid) != old.uid:
+            cause = Cause.invalid("metadata.uid", uid, "field is immutable")
+            self._refuse(target.resource, new, [cause])
         meta.keep_owned(new, old.object)
         _isolate(target, new, old.object)
         strategy = strategy_of(target.resource)
@@ -173,11 +179,8 @@ class Registry:
         return self.store.replace(target.resource, old, new)
 
     @staticmethod
-    def _check_versions(target: Target, old: Record, new: JsonObject) -> None:
-        uid = new["metadata"].get("uid") or old.uid
-        if uid != old.uid:
-            why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}"
-            raise errors.conflict(target.resource, target.name, why)
+    def _check_version(target: Target, old: Record, new: JsonObject) -> None:
+        """Refuse a write that was made against another version."""
         version = new["metadata"].get("resourceVersion") or str(old.version)
         if not version.isdigit():
             causes = [Cause.invalid("metadata.resourceVersion", version, "must be a number")]

@@ -42,13 +42,19 @@ class Store:
         """Where the resource's objects are."""
         return self._buckets[resource.bucket]
 
-    def watch(self, resource: Resource, version: int | None = None) -> Watch:
-        """Changes to a resource after a version; None from now on.
+    def watch(
+        self,
+        resource: Resource,
+        version: int | None = None,
+        signal: asyncio.Event | None = None,
+    ) -> Watch:
+        """Changes to a resource after a version; None from now on. See Watch.
 
         Raises:
             ApiError: 410, too old a version.
         """
-        return Watch(self.bucket(resource), self.version if version is None else version)
+        start = self.version if version is None else version
+        return Watch(self.bucket(resource), start, signal)
 
     def insert(self, resource: Resource, obj: JsonObject) -> Record:
         """Write a new object, which must have a name; missing UID and times are filled in.

@@ -22,19 +22,20 @@ class Watch:
     Use it as a context manager, so that the bucket forgets it.
     """
 
-    def __init__(self, bucket: Bucket, version: int) -> None:
+    def __init__(self, bucket: Bucket, version: int, signal: asyncio.Event | None = None) -> None:
         """Begin.
 
         Args:
             bucket: what to watch.
             version: changes after this one are wanted.
+            signal: set whenever there may be something to read; for a reader of many watches.
 
         Raises:
             ApiError: 410, they are not all there any more.
         """
         self._bucket = bucket
         self._position = bucket.position_after(version)
-        self._wake = asyncio.Event()
+        self._wake = signal or asyncio.Event()
         self._error: ApiError | None = None
         self._ended = False
 
