@@ -1,10 +1,22 @@
-"""Tells at the end how many tests of each tier ran."""
+"""How properties are searched, and at the end how many tests of each tier ran."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No timed assertion, hidden ones included: a busy machine is no failure. On CI the same examples
+# every time, elsewhere new ones.
+settings.register_profile(
+    "bailiff",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("bailiff")
 
 # A test belongs to the first tier whose marker it carries; "unit" is what carries none.
 TIERS = ("kube_apiserver", "embedded", "process", "schema")
