@@ -96,12 +96,12 @@ class NodeTaints:
         self._options = options
         self._evict_ended_pods = options.evict_ended_pods
         seen = {(o.key, o.value, o.effect): o.time for o in first_observed}
-        self._taints = tuple(
+        self._taints = [
             _added(taint, index, seen.get((taint.key, taint.value, taint.effect)), now)
             for index, taint in enumerate(node.spec.taints)
             if taint.effect == NO_EXECUTE
-        )
-        self._first_added = min((t.added_at for t in self._taints), default=now)
+        ]
+        self._first_added = min([t.added_at for t in self._taints], default=now)
         self._matched: dict[tuple[Toleration, ...], tuple[_Tolerated, ...]] = {}
         self._shared: dict[tuple[Toleration, ...], Finding] = {}
         # By id(list). The list is kept beside its finding, so that no other can take its id.
@@ -139,7 +139,7 @@ class NodeTaints:
     def _match(self, tolerations: tuple[Toleration, ...]) -> tuple[_Tolerated, ...]:
         matched = self._matched.get(tolerations)
         if matched is None:
-            matched = tuple(self._tolerated(added, tolerations) for added in self._taints)
+            matched = tuple([self._tolerated(added, tolerations) for added in self._taints])
             self._matched[tolerations] = matched
         return matched
 
@@ -161,13 +161,15 @@ class NodeTaints:
         trace = _trace(matched, bound_at) if self._options.explain else ()
         if not matched:
             return _keep("NoTaint", "the node has no NoExecute taint", trace)
-        untolerated = next((t for t in matched if t.seconds == 0), None)
-        if untolerated is not None:
-            return _evict_now(untolerated, None, trace)
-        timed = [(end, t) for t in matched if (end := t.deadline(bound_at)) is not None]
-        if not timed:
+        cause, deadline = None, None
+        for tolerated in matched:
+            if tolerated.seconds == 0:
+                return _evict_now(tolerated, None, trace)
+            end = tolerated.deadline(bound_at)
+            if end is not None and (deadline is None or end < deadline):
+                cause, deadline = tolerated, end
+        if cause is None or deadline is None:
             return _keep("ToleratedForever", "every NoExecute taint is tolerated for ever", trace)
-        deadline, cause = min(timed, key=lambda entry: entry[0])
         if deadline <= self._now:
             return _evict_now(cause, deadline, trace)
         return _evict_at(cause, deadline, trace)

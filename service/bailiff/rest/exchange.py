@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from bailiff.rest.eager import Begun
 from bailiff.rest.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
 JSON = b"application/json"
+# More than any length that can be, and little enough to be read as a number quickly.
+_MAX_DIGITS = 19
 
 
 class ClientGoneError(Exception):
@@ -53,12 +56,12 @@ def require_json(headers: Mapping[bytes, bytes]) -> None:
 
 
 async def read_body(
-    headers: Mapping[bytes, bytes], receive: Receive, limit: int, seconds: float
+    given: Mapping[bytes, bytes], receive: Receive, limit: int, seconds: float
 ) -> bytes:
     """The whole body.
 
     Args:
-        headers: of the request.
+        given: the headers of the request.
         receive: its ASGI channel.
         limit: bytes.
         seconds: time for all of it.
@@ -67,26 +70,23 @@ async def read_body(
         Refusal: body_too_large, by what is announced or by what comes; slow_body.
         ClientGoneError: the client hung up before the end.
     """
-    announced = headers.get(b"content-length")
-    if announced is not None and announced.isdigit() and int(announced) > limit:
+    announced = given.get(b"content-length", b"0")
+    if announced.isdigit() and int(announced[:_MAX_DIGITS]) > limit:
         raise _too_large(limit)
+    first = Begun(receive())
+    if first.finished and _is_whole(first.result) and len(first.result["body"]) <= limit:
+        return bytes(first.result["body"])
     try:
         async with asyncio.timeout(seconds):
-            return await _receive_all(receive, limit)
+            return await _join(await first, receive, limit)
     except TimeoutError as error:
         detail = f"the body must arrive within {seconds:g} s"
-        raise Refusal(ProblemCode.SLOW_BODY, detail, headers={"Connection": "close"}) from error
+        headers = {"Connection": "close"}
+        raise Refusal(ProblemCode.SLOW_BODY, detail, headers=headers) from error
 
 
-async def _receive_all(receive: Receive, limit: int) -> bytes:
-    message = await receive()
-    if message["type"] == "http.request" and not message.get("more_body"):
-        # Nearly every request is this one message: no list, no copy.
-        body = message.get("body", b"")
-        if len(body) > limit:
-            raise _too_large(limit)
-        return bytes(body)
-    return await _join(message, receive, limit)
+def _is_whole(message: Message) -> bool:
+    return message["type"] == "http.request" and "body" in message and not message.get("more_body")
 
 
 async def _join(message: Message, receive: Receive, limit: int) -> bytes:

@@ -17,7 +17,7 @@ class Answer:
     body: bytes
 
     @property
-    def json(self) -> Any:  # noqa: ANN401 - whatever JSON holds
+    def json(self) -> Any:
         return json.loads(self.body)
 
 

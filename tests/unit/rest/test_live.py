@@ -165,7 +165,7 @@ async def test_names_are_checked_before_anything_is_asked(
 class HangingReader(DictReader):
     """A cluster that never answers."""
 
-    async def get_node(self, name: str) -> Node:  # noqa: ARG002 - whichever it is
+    async def get_node(self, name: str) -> Node:
         await asyncio.Event().wait()
         raise AssertionError
 

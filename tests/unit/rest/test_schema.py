@@ -26,5 +26,5 @@ SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 @pytest.mark.schema
 @SCHEMA.parametrize()
 @settings(max_examples=EXAMPLES, derandomize=True, deadline=None)
-def test_every_operation_keeps_its_word(case: Any) -> None:  # noqa: ANN401 - schemathesis.Case
+def test_every_operation_keeps_its_word(case: Any) -> None:
     case.call_and_validate()

@@ -19,7 +19,7 @@ BODY = b'{"pod":{},"node":{}}'
 
 
 @contextlib.asynccontextmanager
-async def serving(**changes: Any) -> AsyncIterator[tuple[RestServer, int]]:  # noqa: ANN401 - settings
+async def serving(**changes: Any) -> AsyncIterator[tuple[RestServer, int]]:
     settings = RestSettings(port=0, **changes)
     app = create_app(settings, FixedClock(), CollectorRegistry(), Options())
     server = RestServer(app, settings)
