@@ -105,12 +105,14 @@ def kubeconfig_reader(path: pathlib.Path | None, context: str | None) -> Read:
 
     async def read() -> Login:
         configuration = _fresh()
-        file = path or usual_kubeconfig()
+        file = str(path or usual_kubeconfig())
+        if not any(map(os.path.exists, file.split(os.pathsep))):
+            raise ConfigError(f"kubeconfig {file}: there is no such file")
         # Wrong types in a kubeconfig surface as the first four.
         wrong = (AttributeError, AssertionError, KeyError, TypeError, ValueError)
         try:
             loader = await config.load_kube_config(
-                config_file=str(file),
+                config_file=file,
                 context=context,
                 client_configuration=configuration,
             )

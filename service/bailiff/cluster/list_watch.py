@@ -23,9 +23,9 @@ from bailiff.cluster.errors import (
     RequestTimeoutError,
     ResponseError,
 )
-from bailiff.cluster.interning import interner_for
 from bailiff.cluster.lines import LineSplitter, LineTooLongError
 from bailiff.cluster.request import Selection
+from bailiff.cluster.slimming import slimmer_for
 from bailiff.cluster.watch_events import (
     Bookmark,
     Changed,
@@ -66,7 +66,8 @@ class ListWatch(Generic[T]):
     """The events of one resource, for one consumer.
 
     Use: `async with aclosing(list_watch.events()) as events: async for event in events: ...`.
-    It survives every ClusterError; it ends only when it is closed or cancelled.
+    It survives every ClusterError; it ends only when it is closed or cancelled. Pods come slim:
+    of their conditions only those in slimming.KEPT_CONDITIONS.
 
     Args:
         cluster: where to.
@@ -92,7 +93,7 @@ class ListWatch(Generic[T]):
         self._clock = clock
         self._selection = selection or Selection()
         self._random = random or SystemRandom()
-        self._intern = interner_for(resource.kind)
+        self._slim = slimmer_for(resource.kind)
         self._objects_first = settings.watch_initial_events
         self._expired_at = float("-inf")
         self._backoff = Backoff(
@@ -146,11 +147,11 @@ class ListWatch(Generic[T]):
         # silent until it has, so that everything up to there would be missed. That happens
         # when etcd was restored from a backup, or when this is another cluster by now.
         version = await self._cluster.current_version(self._resource, self._selection)
-        if _age(version) < _age(self.health.resource_version):
+        if _is_older(version, self.health.resource_version):
             raise RewoundError(f"watch: version {version} after {self.health.resource_version}")
 
     async def _listed(self) -> Replaced[T]:
-        listing = await self._cluster.list_selected(self._resource, self._selection, self._intern)
+        listing = await self._cluster.list_selected(self._resource, self._selection, self._slim)
         replaced = Replaced(listing.items, listing.resource_version)
         self.health.last_contact = self._clock.monotonic()
         self._note(replaced)
@@ -171,7 +172,7 @@ class ListWatch(Generic[T]):
         while chunk := await stream.read():
             self.health.last_contact = self._clock.monotonic()
             for line in _lines(splitter, chunk):
-                yield decode_event(line, self._resource.kind, self._intern)
+                yield decode_event(line, self._resource.kind, self._slim)
             self._check_initial(began)
 
     def _check_initial(self, began: float) -> None:
@@ -188,7 +189,7 @@ class ListWatch(Generic[T]):
             version = event.object.metadata.resource_version
         if not version:
             raise ResponseError("watch: an event without resourceVersion")
-        if _age(version) < _age(health.resource_version):
+        if _is_older(version, health.resource_version):
             raise RewoundError(f"watch: version {version} after {health.resource_version}")
         health.resource_version = version
         if not isinstance(event, Bookmark):
@@ -232,7 +233,8 @@ def _lines(splitter: LineSplitter, chunk: bytes) -> list[bytes]:
         raise ResponseError(f"watch: {error}") from error
 
 
-def _age(version: str) -> tuple[int, str]:
-    # Versions are decimal numbers without leading zeros that may be compared (KEP-5504);
-    # compared so, they need not be parsed.
-    return len(version), version
+def _is_older(one: str, other: str) -> bool:
+    # Versions are decimal numbers without leading zeros that may be compared (KEP-5504). A
+    # server that has others, as some aggregated ones do, is taken at its word.
+    numbers = one.isdigit() and other.isdigit()
+    return numbers and (len(one), one) < (len(other), other)

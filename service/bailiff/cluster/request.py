@@ -71,7 +71,13 @@ def page(
 def watch(
     resource: Resource[Any], selection: Selection, timeout: int, resource_version: str
 ) -> Request:
-    """A watch that continues from a version."""
+    """A watch that continues from a version.
+
+    Raises:
+        ValueError: no version; such a watch would begin anywhere.
+    """
+    if not resource_version:
+        raise ValueError("a watch needs a version to go on from")
     query = selection.query() | {
         "watch": "true",
         "allowWatchBookmarks": "true",

@@ -76,9 +76,14 @@ _line = msgspec.json.Decoder(_Line).decode
 
 
 def decode_event(
-    line: bytes, kind: type[T], intern: Callable[[T], T]
+    line: bytes, kind: type[T], slim: Callable[[T], T]
 ) -> Changed[T] | Deleted[T] | Bookmark:
     """One line of a watch.
+
+    Args:
+        line: JSON.
+        kind: of the objects that are watched.
+        slim: applied to each object before anybody else sees it.
 
     Raises:
         StatusError: the line is an ERROR event; ExpiredError when the version is too old.
@@ -89,9 +94,9 @@ def decode_event(
         body = bytes(event.object)
         match event.type:
             case "ADDED" | "MODIFIED":
-                return Changed(intern(kinds.decode(body, kind)))
+                return Changed(slim(kinds.decode(body, kind)))
             case "DELETED":
-                return Deleted(intern(kinds.decode(body, kind)))
+                return Deleted(slim(kinds.decode(body, kind)))
             case "BOOKMARK":
                 return _bookmark(body)
             case "ERROR":

@@ -1,0 +1,75 @@
+"""What pods share is held once; what no rule reads is not held."""
+
+from __future__ import annotations
+
+import json
+
+from bailiff.cluster.slimming import KEPT_CONDITIONS, InternTable, PodSlimmer, slimmer_for
+from bailiff.kinds import Node, Pod, decode
+
+
+def pod(name: str) -> Pod:
+    conditions = [{"type": kind, "status": "True"} for kind in ("Ready", *sorted(KEPT_CONDITIONS))]
+    return decode(
+        json.dumps(
+            {
+                "metadata": {
+                    "name": name,
+                    "namespace": "some-namespace",
+                    "ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "u"}],
+                },
+                "spec": {
+                    "nodeName": "some-node",
+                    "tolerations": [{"key": "k", "operator": "Exists", "tolerationSeconds": 300}],
+                },
+                "status": {"phase": "Running", "conditions": conditions},
+            }
+        ).encode(),
+        Pod,
+    )
+
+
+def test_equal_parts_become_the_same_object() -> None:
+    slim = PodSlimmer()
+    one, other = slim(pod("a")), slim(pod("b"))
+    assert one.spec.tolerations is other.spec.tolerations
+    assert one.spec.node_name is other.spec.node_name
+    assert one.metadata.namespace is other.metadata.namespace
+    assert one.metadata.owner_references is other.metadata.owner_references
+    assert one.status.phase is other.status.phase
+    assert one.status.conditions[0].type is other.status.conditions[0].type
+
+
+def test_all_but_the_conditions_stays_equal() -> None:
+    before, after = pod("a"), PodSlimmer()(pod("a"))
+    assert (after.metadata, after.spec, after.status.phase) == (
+        before.metadata,
+        before.spec,
+        before.status.phase,
+    )
+    assert {one.type for one in after.status.conditions} == KEPT_CONDITIONS
+
+
+def test_what_bound_at_reads_is_kept() -> None:
+    assert PodSlimmer()(pod("a")).bound_at == pod("a").bound_at
+
+
+def one(letter: str) -> tuple[str]:
+    # Not a literal: equal ones would be the same object from the start.
+    return (letter,)
+
+
+def test_a_full_table_hands_back_what_it_is_given() -> None:
+    table = InternTable(2)
+    first, second, third = (one(letter) for letter in "abc")
+    assert table.intern(first) is first
+    assert table.intern(second) is second
+    assert table.intern(third) is third
+    assert table.intern(one("c")) is not third
+    assert table.intern(one("a")) is first
+    assert len(table) == 2
+
+
+def test_other_kinds_stay_as_they_are() -> None:
+    node = Node()
+    assert slimmer_for(Node)(node) is node

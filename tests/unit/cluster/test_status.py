@@ -1,0 +1,105 @@
+"""A refusal becomes the error that it means."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bailiff.cluster import errors
+from bailiff.cluster.status import error_of
+
+UID_DELETE = (
+    'Operation cannot be fulfilled on Pod "p": the UID in the precondition (x) does not match '
+    "the UID in record (y). The object might have been deleted and then recreated"
+)
+UID_STORAGE = "StorageError: Precondition failed: UID in precondition: x, UID in object meta: y"
+UID_PATCH: dict[str, Any] = {"causes": [{"reason": "FieldValueInvalid", "field": "metadata.uid"}]}
+OTHER_FIELD: dict[str, Any] = {
+    "causes": [{"reason": "FieldValueInvalid", "field": "metadata.name"}]
+}
+
+
+def status(reason: str = "", message: str = "", **details: Any) -> bytes:
+    return json.dumps(
+        {"kind": "Status", "reason": reason, "message": message, "details": details}
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "kind"),
+    [
+        (400, status("BadRequest"), errors.BadRequestError),
+        (401, status("Unauthorized"), errors.UnauthorizedError),
+        (403, status("Forbidden"), errors.ForbiddenError),
+        (404, status("NotFound"), errors.NotFoundError),
+        (405, status("MethodNotAllowed"), errors.StatusError),
+        (409, status("Conflict"), errors.ConflictError),
+        (409, status("AlreadyExists"), errors.AlreadyExistsError),
+        (409, status("Conflict", UID_DELETE), errors.UidMismatchError),
+        (409, status("Conflict", UID_STORAGE), errors.UidMismatchError),
+        (410, status("Expired"), errors.ExpiredError),
+        (410, status("Gone"), errors.ExpiredError),
+        (415, status("UnsupportedMediaType"), errors.StatusError),
+        (422, status("Invalid", **UID_PATCH), errors.UidMismatchError),
+        (422, status("Invalid", **OTHER_FIELD), errors.InvalidError),
+        (422, status("Invalid", causes="nonsense"), errors.InvalidError),
+        (422, status("Invalid"), errors.InvalidError),
+        (429, status("TooManyRequests"), errors.TooManyRequestsError),
+        (500, status("InternalError"), errors.ServerError),
+        (502, b"<html>bad gateway</html>", errors.ServerError),
+        (503, b"", errors.ServerError),
+        (504, status("Timeout"), errors.ServerError),
+        (302, b"", errors.StatusError),
+    ],
+)
+def test_which_error(code: int, body: bytes, kind: type[errors.StatusError]) -> None:
+    error = error_of("GET /x", code, body)
+    assert type(error) is kind
+    assert error.status == code
+
+
+def test_it_says_what_was_asked_and_what_was_answered() -> None:
+    error = error_of("GET /x", 404, status("NotFound", 'pods "a" not found', name="a"))
+    assert str(error) == 'GET /x: 404 NotFound: pods "a" not found'
+    assert (error.message, error.reason) == (str(error), "NotFound")
+    assert error.details == {"name": "a"}
+
+
+@pytest.mark.parametrize(
+    ("header", "details", "seconds"),
+    [
+        (None, {}, None),
+        ("5", {}, 5.0),
+        (" 5 ", {}, 5.0),
+        (None, {"retryAfterSeconds": 7}, 7.0),
+        ("5", {"retryAfterSeconds": 7}, 5.0),
+        ("0", {}, 0.0),
+        ("-1", {}, None),
+        ("soon", {}, None),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", {}, None),
+        ("99999999999999999999", {}, 3600.0),
+        (None, {"retryAfterSeconds": "x"}, None),
+        (None, {"retryAfterSeconds": -3}, None),
+    ],
+)
+def test_when_to_come_back(
+    header: str | None, details: dict[str, Any], seconds: float | None
+) -> None:
+    assert error_of("GET /x", 429, status(**details), header).retry_after == seconds
+
+
+@given(st.integers(300, 599), st.binary(max_size=600), st.none() | st.text(max_size=20))
+def test_any_answer_becomes_an_error(code: int, body: bytes, header: str | None) -> None:
+    error = error_of("GET /x", code, body, header)
+    assert error.status == code
+    assert len(str(error)) < 1000 or error.reason
+
+
+def test_every_error_is_drawn_in_the_docstring() -> None:
+    kinds = [k for k in vars(errors).values() if isinstance(k, type) and issubclass(k, Exception)]
+    assert len(kinds) > 10
+    assert [k.__name__ for k in kinds if k.__name__ not in (errors.__doc__ or "")] == []
