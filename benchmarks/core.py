@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
+
 from bailiff.decisions import NodeTaints, Options
 from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
 

@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import grpc
+from prometheus_client import CollectorRegistry
+
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
 from bailiff.grpc import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2 as kube
-from prometheus_client import CollectorRegistry
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 import msgspec
 import uvicorn
 import uvloop
+from fastapi import Body, FastAPI
+from prometheus_client import CollectorRegistry
+from pydantic import BaseModel
+
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
 from bailiff.rest import RestServer, RestSettings, create_app
 from bailiff.rest.examples import ONE_POD
-from fastapi import Body, FastAPI
-from prometheus_client import CollectorRegistry
-from pydantic import BaseModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
+from prometheus_client import CollectorRegistry
+
 from bailiff.clock import Clock
 from bailiff.decisions import (
     Facts,
@@ -22,8 +24,6 @@ from bailiff.decisions import (
 )
 from bailiff.kinds import DecodeError, decode
 from bailiff.rest import RestSettings, create_app
-from prometheus_client import CollectorRegistry
-
 from tests.unit.grpc_face import face as grpc_face
 from tests.unit.rest.asgi import call
 

@@ -20,7 +20,7 @@ import structlog
 
 from bailiff.bootstrap.process import Program, StartError
 from bailiff.bootstrap.welcome import welcome
-from bailiff.embedded import EmbeddedCluster
+from bailiff.embedded import EmbeddedCluster, Fleet
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -59,7 +59,9 @@ def up(settings: UpSettings) -> Program:
 @contextlib.asynccontextmanager
 async def _embedded(settings: UpSettings) -> AsyncIterator[EmbeddedCluster]:
     try:
-        cluster = EmbeddedCluster(host=settings.host, port=settings.cluster_port)
+        cluster = EmbeddedCluster(
+            host=settings.host, port=settings.cluster_port, fleet=Fleet.demo()
+        )
         async with cluster:
             yield cluster
     except OSError as error:

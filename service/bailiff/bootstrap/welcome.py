@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 _WITH_KUBECTL = """\
 Try, in another terminal:
   kubectl get pods -n demo -o wide
-  kubectl taint node node-a maintenance=now:NoExecute
+  kubectl taint node node-a maintenance=true:NoExecute
   kubectl get pods -n demo -o wide -w
   kubectl get events -n demo
-  kubectl taint node node-a maintenance=now:NoExecute-
+  kubectl taint node node-a maintenance=true:NoExecute-
 """
 
 _WITH_CURL = """\
 Try, in another terminal (kubectl, where you have it, works too):
   curl -s {cluster}/api/v1/namespaces/demo/pods?fieldSelector=spec.nodeName=node-a
   curl -s -X PATCH -H 'Content-Type: application/merge-patch+json' {cluster}/api/v1/nodes/node-a \\
-    -d '{{"spec":{{"taints":[{{"key":"maintenance","value":"now","effect":"NoExecute"}}]}}}}'
+    -d '{{"spec":{{"taints":[{{"key":"maintenance","value":"true","effect":"NoExecute"}}]}}}}'
   curl -s {cluster}/api/v1/namespaces/demo/events
   curl -s {queue}
 """

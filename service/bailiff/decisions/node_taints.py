@@ -15,6 +15,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from bailiff.decisions.decision import Finding, TraceStep, Verdict
 from bailiff.decisions.facts import DEFAULT_OPTIONS, Options
 from bailiff.decisions.instants import in_utc, later
@@ -48,7 +50,7 @@ class _AddedTaint(Value, frozen=True):
     added_from: str
 
 
-class _Tolerated(Value, frozen=True):
+class _Tolerated(Struct, gc=False):
     """What one taint means for one list of tolerations."""
 
     added: _AddedTaint
@@ -56,6 +58,18 @@ class _Tolerated(Value, frozen=True):
     toleration_index: int | None
     # How long it is tolerated; None for ever, 0 not at all.
     seconds: int | None
+    description: str = ""
+
+    def describe(self) -> str:
+        """In words; made once, for the finding and for its trace."""
+        if not self.description:
+            text = f"taint {describe_taint(self.added.taint)} is "
+            if self.toleration is None:
+                text += "not tolerated"
+            else:
+                text += f"tolerated by {describe_toleration(self.toleration)}"
+            self.description = text
+        return self.description
 
     def deadline(self, bound_at: datetime | None) -> datetime | None:
         """When it evicts; None never. Of no meaning where `seconds` is 0."""
@@ -209,7 +223,7 @@ def _evict_now(
     cause: _Tolerated, deadline: datetime | None, trace: tuple[TraceStep, ...]
 ) -> Finding:
     reason = "TaintNotTolerated" if cause.toleration is None else "TolerationExpired"
-    message = _describe(cause)
+    message = cause.describe()
     if deadline is not None:
         message += f", until {describe_time(deadline)}"
     return Finding(
@@ -227,18 +241,11 @@ def _evict_at(cause: _Tolerated, deadline: datetime, trace: tuple[TraceStep, ...
         system=SYSTEM,
         verdict=Verdict.EVICT_AT,
         reason="ToleratedUntil",
-        message=f"{_describe(cause)}, until {describe_time(deadline)}",
+        message=f"{cause.describe()}, until {describe_time(deadline)}",
         evict_at=deadline,
         holds_until=deadline,
         trace=trace,
     )
-
-
-def _describe(tolerated: _Tolerated) -> str:
-    text = f"taint {describe_taint(tolerated.added.taint)} is "
-    if tolerated.toleration is None:
-        return text + "not tolerated"
-    return text + f"tolerated by {describe_toleration(tolerated.toleration)}"
 
 
 def _trace(matched: tuple[_Tolerated, ...], bound_at: datetime | None) -> tuple[TraceStep, ...]:
@@ -260,7 +267,7 @@ def _step(tolerated: _Tolerated, bound_at: datetime | None) -> TraceStep:
     return TraceStep(
         rule="NoExecuteTaint",
         outcome=outcome,
-        message=_describe(tolerated),
+        message=tolerated.describe(),
         taint=added.taint,
         taint_index=added.index,
         toleration=tolerated.toleration,

@@ -38,9 +38,37 @@ def add_reflection(services: Iterable[ServiceDescriptor], server: grpc.aio.Serve
         names.append(service.full_name)
     pool.Add(_as_v1(_ALPHA.file))
     stable_name = f"{_V1}.{_ALPHA.name}"
-    handler = _handler(aio.ReflectionServicer([*names, stable_name], pool=pool))
+    handler = _handler(aio.ReflectionServicer([*names, stable_name], pool=_Symbols(pool)))
     for name in (_ALPHA.full_name, stable_name):
         server.add_registered_method_handlers(name, {_METHOD: handler})
+
+
+class _Symbols:
+    """A pool that finds methods too.
+
+    Protobuf's own does not, and then `grpcurl describe SERVICE.METHOD` fails.
+    """
+
+    def __init__(self, pool: descriptor_pool.DescriptorPool) -> None:
+        self._pool = pool
+
+    def FindFileContainingSymbol(self, symbol: str) -> FileDescriptor:  # noqa: N802 - protobuf's
+        try:
+            return self._pool.FindFileContainingSymbol(symbol)
+        except KeyError:
+            owner, _, member = symbol.rpartition(".")
+            found = self._pool.FindFileContainingSymbol(owner)
+            if not _has_member(found, owner, member):
+                raise
+            return found
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._pool, name)
+
+
+def _has_member(file: FileDescriptor, owner: str, member: str) -> bool:
+    service = file.services_by_name.get(owner.rpartition(".")[2])
+    return service is not None and member in service.methods_by_name
 
 
 def _handler(

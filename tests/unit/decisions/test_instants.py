@@ -5,11 +5,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from bailiff.decisions import Facts, decide
 from bailiff.decisions.instants import END_OF_TIME, START_OF_TIME, in_utc, later
 from bailiff.kinds import decode
-from hypothesis import given
-from hypothesis import strategies as st
 
 ANSWERED = ("evictAt", "holdsUntil", "decidedAt", "addedAt", "deadline")
 OFFSETS = st.integers(-23 * 60, 23 * 60).map(

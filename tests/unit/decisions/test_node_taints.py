@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 import hypothesis.strategies as st
 import msgspec
 import pytest
+from hypothesis import given
+
 from bailiff.decisions import NodeTaints, Options, TaintObservation, Verdict, tolerates
 from bailiff.kinds import (
     INT64_MAX,
@@ -17,7 +19,6 @@ from bailiff.kinds import (
     Taint,
     Toleration,
 )
-from hypothesis import given
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 KEYS = st.sampled_from(["", "a", "b"])

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+
 from bailiff.decisions import Verdict, decide_without_node
 from bailiff.kinds import Pod, PodSpec
 

@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import grpc
 import msgspec
-from bailiff.decisions import ChangeSummary, Decision, DecisionChange, Options
-from bailiff.grpc import GrpcSettings, create_server
-from bailiff.v1 import eviction_decision_service_pb2 as pb
-from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
 from google.protobuf import json_format
 from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it ships no types
 from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 from prometheus_client import CollectorRegistry
 
+from bailiff.decisions import ChangeSummary, Decision, DecisionChange, Options
+from bailiff.grpc import GrpcSettings, create_server
+from bailiff.v1 import eviction_decision_service_pb2 as pb
+from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceAsyncStub
     from google.protobuf.message import Message
+
+    from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceAsyncStub
 
 T = TypeVar("T")
 

@@ -7,6 +7,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from bailiff.decisions import (
     Facts,
     NodeFacts,
@@ -33,9 +36,6 @@ from bailiff.kinds import (
     Taint,
     Toleration,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.unit.grpc_face.face import NOW, ask
 
 KEYS = st.sampled_from(["a", "b", "node.kubernetes.io/unreachable", "ключ"])

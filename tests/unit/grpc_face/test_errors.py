@@ -6,11 +6,11 @@ from typing import Any
 
 import grpc
 import pytest
+from google.protobuf.message import Message
+
 from bailiff.decisions import MAX_PODS
 from bailiff.grpc import GrpcSettings
 from bailiff.v1 import eviction_decision_service_pb2, kubernetes_pb2
-from google.protobuf.message import Message
-
 from tests.unit.grpc_face.face import Face, error_of, running
 
 # Nested messages are given as dicts here, which the generated types do not know of.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import grpc
 import pytest
-from bailiff.v1 import eviction_decision_service_pb2 as pb
 from google.protobuf.message import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.unit.grpc_face.face import SERVICE, Face, message_of, running
 from tests.unit.grpc_face.test_answers import CHANGE_FACTS, FACTS, NODE_FACTS, body
 from tests.unit.grpc_face.test_errors import NODE, POD

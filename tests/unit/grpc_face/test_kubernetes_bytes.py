@@ -5,6 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.timestamp_pb2 import Timestamp
+
 from bailiff.grpc.kubernetes import read_node, read_pod
 from bailiff.grpc.wire import wire_class
 from bailiff.kinds import (
@@ -20,8 +23,6 @@ from bailiff.kinds import (
     Toleration,
 )
 from bailiff.v1 import kubernetes_pb2
-from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.timestamp_pb2 import Timestamp
 
 # Written down from k8s.io/api v0.36.2, core/v1/generated.proto, and k8s.io/apimachinery v0.36.2,
 # pkg/apis/meta/v1/generated.proto. Kubernetes writes names in camelCase; ours follow protobuf's

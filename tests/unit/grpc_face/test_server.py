@@ -10,13 +10,13 @@ from pathlib import Path
 
 import grpc
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # no types
+from prometheus_client import CollectorRegistry
+
 from bailiff.decisions import Options
 from bailiff.grpc import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
-from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # no types
-from prometheus_client import CollectorRegistry
-
 from tests.unit.grpc_face.face import SERVICE, Face, FixedClock, running
 from tests.unit.grpc_face.test_errors import NODE, POD
 
@@ -170,6 +170,8 @@ async def test_grpcurl_finds_its_way(grpcurl: str, face: Face) -> None:
         assert f"{service} is a service" in await run(
             grpcurl, "-plaintext", address, "describe", service
         )
+    method = await run(grpcurl, "-plaintext", address, "describe", f"{SERVICE}.Decide")
+    assert f"{SERVICE}.Decide is a method" in method
 
 
 async def test_grpcurl_takes_what_kubectl_prints(grpcurl: str, face: Face) -> None:

@@ -6,10 +6,10 @@ import asyncio
 
 import grpc
 import pytest
-from bailiff.grpc import GrpcSettings
-from bailiff.v1 import eviction_decision_service_pb2 as pb
 from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it ships no types
 
+from bailiff.grpc import GrpcSettings
+from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.unit.grpc_face.face import Face, running
 from tests.unit.grpc_face.test_errors import NODE, POD
 

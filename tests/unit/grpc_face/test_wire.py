@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from bailiff.grpc.errors import FieldError
 from bailiff.grpc.wire import Interned
 

@@ -1,6 +1,7 @@
 """What is read from JSON, and what is said of what cannot be."""
 
 import pytest
+
 from bailiff.decisions import TaintSelector
 from bailiff.kinds import INT64_MAX, DecodeError, Pod, Toleration, decode
 

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 import pytest
+from prometheus_client import CollectorRegistry
+
 from bailiff.cluster.errors import ClusterError, NotFoundError
 from bailiff.decisions import Options
 from bailiff.kinds import Node, Pod
 from bailiff.rest import RestApp, RestSettings, create_app
-from prometheus_client import CollectorRegistry
 
 T = TypeVar("T")
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)

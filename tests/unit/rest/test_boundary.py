@@ -5,13 +5,13 @@ import logging
 import re
 
 import pytest
+from prometheus_client import CollectorRegistry
+from starlette.types import Message, Receive, Scope, Send
+
 from bailiff.rest import RestApp
 from bailiff.rest.boundary import Boundary
 from bailiff.rest.exchange import reply
 from bailiff.rest.meters import Meters
-from prometheus_client import CollectorRegistry
-from starlette.types import Message, Receive, Scope, Send
-
 from tests.unit.rest.asgi import call, scope_of
 from tests.unit.rest.conftest import FixedClock
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.openapi.models import OpenAPI
+
 from bailiff.rest import RestApp
 from bailiff.rest.openapi import render
 from bailiff.rest.problems import STATUS, ProblemCode
-from fastapi.openapi.models import OpenAPI
-
 from tests.unit.rest.asgi import call
 
 COMMITTED = Path(__file__).parents[3] / "openapi.json"

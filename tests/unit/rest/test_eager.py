@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+
 from bailiff.rest.eager import Begun
 
 

@@ -3,6 +3,8 @@
 import asyncio
 
 import pytest
+from prometheus_client import CollectorRegistry
+
 from bailiff.cluster.errors import (
     BadRequestError,
     ClusterError,
@@ -19,8 +21,6 @@ from bailiff.cluster.errors import (
 from bailiff.decisions import Options
 from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
 from bailiff.rest import RestApp, RestSettings, create_app
-from prometheus_client import CollectorRegistry
-
 from tests.unit.rest.asgi import call
 from tests.unit.rest.conftest import DictReader, FixedClock
 

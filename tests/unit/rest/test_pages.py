@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from bailiff.rest import RestApp, pages
 
+from bailiff.rest import RestApp, pages
 from tests.unit.rest.asgi import call
 
 # In HTML everything that makes a browser fetch something.

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 import pytest
-from bailiff.decisions import Options
-from bailiff.rest import RestApp, RestSettings, create_app
 from prometheus_client import CollectorRegistry
 
+from bailiff.decisions import Options
+from bailiff.rest import RestApp, RestSettings, create_app
 from tests.unit.rest.asgi import Answer, call
 from tests.unit.rest.conftest import FixedClock
 

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from bailiff.rest import RestApp
-from bailiff.rest.operations import QUESTIONS, Question
 from prometheus_client import CollectorRegistry
 
+from bailiff.rest import RestApp
+from bailiff.rest.operations import QUESTIONS, Question
 from tests.unit.rest.asgi import call
 
 EXAMPLES = [

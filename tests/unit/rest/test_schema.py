@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 import schemathesis
-from bailiff.decisions import Options
-from bailiff.kinds import Node, ObjectMeta, Pod
-from bailiff.rest import RestSettings, create_app
 from hypothesis import settings
 from prometheus_client import CollectorRegistry
 
+from bailiff.decisions import Options
+from bailiff.kinds import Node, ObjectMeta, Pod
+from bailiff.rest import RestSettings, create_app
 from tests.unit.rest.conftest import DictReader, FixedClock
 
 EXAMPLES = 60

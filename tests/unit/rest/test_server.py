@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from bailiff.decisions import Options
-from bailiff.rest import RestServer, RestSettings, create_app
 from prometheus_client import CollectorRegistry
 
+from bailiff.decisions import Options
+from bailiff.rest import RestServer, RestSettings, create_app
 from tests.unit.rest.conftest import FixedClock
 
 LIMIT = 5.0  # seconds for anything here; it is never reached

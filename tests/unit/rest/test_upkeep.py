@@ -2,7 +2,6 @@
 
 import bailiff
 from bailiff.rest import RestApp
-
 from tests.unit.rest.asgi import call
 
 
