@@ -217,10 +217,10 @@ class ListWatch(Generic[T]):
 
     def _at_once(self, restart: Restart, lived: float) -> bool:
         if restart is Restart.EXPIRED:
-            # Once, and not again while waits would still grow: a server that forgets every
-            # version must not be listed in a loop.
+            # Once in a healthy stretch: a server that forgets every version must not be
+            # listed in a loop.
             before, self._expired_at = self._expired_at, self._clock.monotonic()
-            return self._expired_at - before > self._cluster.settings.backoff_max
+            return self._expired_at - before > self._cluster.settings.backoff_reset
         return restart is Restart.UNSUPPORTED or (
             restart is Restart.ENDED and lived >= _HEALTHY_LIFE
         )

@@ -1,0 +1,310 @@
+"""ListWatch on virtual time, against a scripted cluster: what it asks, and how long it waits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from itertools import pairwise
+from random import Random
+from typing import Any, TypeAlias, cast
+
+import pytest
+
+from bailiff import cluster as k8s
+from bailiff.cluster import (
+    Changed,
+    Cluster,
+    ClusterSettings,
+    Deleted,
+    Listing,
+    ListWatch,
+    Replaced,
+    Restart,
+    WatchEvent,
+)
+from bailiff.cluster.request import Request
+from bailiff.kinds import ObjectMeta, Pod
+from tests.unit.cluster.clocks import LoopClock
+
+pytestmark = pytest.mark.looptime
+
+Chunk: TypeAlias = "bytes | Exception | float"
+EXPIRED = b'{"type":"ERROR","object":{"code":410,"reason":"Expired","message":"too old"}}\n'
+
+
+def event(kind: str, version: int, name: str = "a", **metadata: Any) -> bytes:
+    own = {"name": name, "namespace": "n", "resourceVersion": str(version)} | metadata
+    return json.dumps({"type": kind, "object": {"metadata": own}}).encode() + b"\n"
+
+
+def mark(version: int) -> bytes:
+    return event("BOOKMARK", version, annotations={"k8s.io/initial-events-end": "true"})
+
+
+def refusal(code: int, retry_after: float | None = None) -> k8s.ClusterError:
+    kinds = {410: k8s.ExpiredError, 422: k8s.InvalidError, 429: k8s.TooManyRequestsError}
+    return kinds.get(code, k8s.ServerError)("no", status=code, retry_after=retry_after)
+
+
+@dataclass
+class FakeStream:
+    chunks: list[Chunk]
+
+    async def read(self) -> bytes:
+        while self.chunks:
+            chunk = self.chunks.pop(0)
+            if isinstance(chunk, Exception):
+                raise chunk
+            if isinstance(chunk, bytes):
+                return chunk
+            await asyncio.sleep(chunk)
+        return b""
+
+    async def __aenter__(self) -> FakeStream:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return
+
+
+@dataclass
+class FakeCluster:
+    """Gives one scripted answer after the other; then every watch lasts for ever."""
+
+    watches: list[Exception | Sequence[Chunk]]
+    lists: list[Exception | Listing[Pod]] = field(default_factory=list)
+    version: str = "1000"
+    settings: ClusterSettings = ClusterSettings()  # noqa: RUF009 - frozen
+    asked: list[tuple[float, str]] = field(default_factory=list)
+
+    def _note(self, what: str) -> None:
+        self.asked.append((asyncio.get_running_loop().time(), what))
+
+    async def list_selected(self, *_: object) -> Listing[Pod]:
+        self._note("list")
+        answer = self.lists.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def current_version(self, *_: object) -> str:
+        return self.version
+
+    async def open(self, request: Request) -> FakeStream:
+        first = "sendInitialEvents" in request.query
+        self._note("all" if first else f"from {request.query['resourceVersion']}")
+        assert 300 <= int(request.query["timeoutSeconds"]) <= 600
+        script = self.watches.pop(0) if self.watches else [1e6]
+        if isinstance(script, Exception):
+            raise script
+        return FakeStream(list(script))
+
+    @property
+    def questions(self) -> list[str]:
+        return [what for _, what in self.asked]
+
+    @property
+    def waits(self) -> list[float]:
+        times = [at for at, _ in self.asked]
+        return [round(after - before, 6) for before, after in pairwise(times)]
+
+
+async def run(
+    fake: FakeCluster, seconds: float = 5000
+) -> tuple[ListWatch[Pod], list[WatchEvent[Pod]]]:
+    """All events of so many virtual seconds."""
+    watch = ListWatch(cast("Cluster", fake), k8s.PODS, LoopClock(), random=Random(7))
+    seen: list[WatchEvent[Pod]] = []
+    try:
+        async with asyncio.timeout(seconds), aclosing(watch.events()) as events:
+            async for one in events:
+                seen.append(one)  # noqa: PERF401 - what came before the time is up must stay
+    except TimeoutError:
+        pass
+    return watch, seen
+
+
+def told(events: list[WatchEvent[Pod]]) -> list[str]:
+    def one(event: WatchEvent[Pod]) -> str:
+        if isinstance(event, Replaced):
+            return "=" + ",".join(sorted(pod.metadata.name for pod in event.items))
+        return ("+" if isinstance(event, Changed) else "-") + event.object.metadata.name
+
+    return [one(event) for event in events]
+
+
+def listing(version: int, *names: str) -> Listing[Pod]:
+    items = tuple(Pod(metadata=ObjectMeta(name=name, namespace="n")) for name in names)
+    return Listing(items, str(version))
+
+
+def counted(watch: ListWatch[Pod]) -> dict[Restart, int]:
+    return {cause: count for cause, count in watch.health.restarts.items() if count}
+
+
+async def test_events_in_order_whatever_the_chunks() -> None:
+    stream = (
+        event("ADDED", 1) + mark(5) + event("MODIFIED", 6) + event("ADDED", 7, "b")
+        + event("BOOKMARK", 9) + event("DELETED", 10)
+    )  # fmt: skip
+    fake = FakeCluster([[stream[at : at + 7] for at in range(0, len(stream), 7)] + [1e6]])
+    watch, events = await run(fake)
+    assert told(events) == ["=a", "+a", "+b", "-a"]
+    assert isinstance(events[-1], Deleted)
+    assert watch.health.resource_version == "10"
+    assert counted(watch) == {}
+
+
+async def test_an_orderly_end_resumes_at_once_from_the_last_bookmark() -> None:
+    fake = FakeCluster([[mark(5), 300.0, event("BOOKMARK", 8)], [event("ADDED", 9, "b"), 1e6]])
+    watch, events = await run(fake)
+    assert told(events) == ["=", "+b"]
+    assert fake.questions == ["all", "from 8"]
+    assert fake.waits == [300]
+    assert counted(watch) == {Restart.ENDED: 1}
+
+
+async def test_an_end_that_comes_too_soon_is_waited_out() -> None:
+    fake = FakeCluster([[mark(5)], [], []])
+    watch, _ = await run(fake)
+    first, second, third = fake.waits
+    assert 0.8 <= first <= 1.6 <= second <= 3.2 <= third <= 6.4
+    assert counted(watch) == {Restart.ENDED: 3}
+
+
+@pytest.mark.parametrize(
+    ("failure", "cause"),
+    [
+        (k8s.UnreachableError("gone"), Restart.DISCONNECTED),
+        (k8s.RequestTimeoutError("idle"), Restart.IDLE),
+        (refusal(503), Restart.REFUSED),
+    ],
+)
+async def test_a_break_resumes_after_a_wait_without_reading_again(
+    failure: Exception, cause: Restart
+) -> None:
+    fake = FakeCluster([[mark(5), 200.0, failure], [event("ADDED", 6, "b"), 1e6]])
+    watch, events = await run(fake)
+    assert told(events) == ["=", "+b"]
+    assert fake.questions == ["all", "from 5"]
+    assert 200.8 <= fake.waits[0] <= 201.6
+    assert counted(watch) == {cause: 1}
+    assert watch.health.last_error is failure
+
+
+@pytest.mark.parametrize("how", [[EXPIRED], refusal(410)])
+async def test_a_forgotten_version_is_read_again_at_once(how: Exception | list[Chunk]) -> None:
+    fake = FakeCluster(
+        [[event("ADDED", 1), mark(5), 60.0], how, [event("ADDED", 9, "b"), mark(9), 1e6]]
+    )
+    watch, events = await run(fake)
+    assert told(events) == ["=a", "=b"]
+    assert fake.questions == ["all", "from 5", "all"]
+    assert fake.waits == [60, 0]
+    assert counted(watch) == {Restart.ENDED: 1, Restart.EXPIRED: 1}
+    assert watch.health.synced
+
+
+async def test_a_server_that_always_forgets_is_not_asked_in_a_loop() -> None:
+    fake = FakeCluster([[mark(5)], *([EXPIRED] for _ in range(40))])
+    watch, _ = await run(fake, 600)
+    assert watch.health.restarts[Restart.EXPIRED] < 25
+    assert not watch.health.synced
+    assert watch.health.resource_version == ""
+
+
+@pytest.mark.parametrize(
+    "junk", [b"{junk}\n", b'{"type":"ADDED","object":{"metadata":{}}}\n', b"x" * 3000]
+)
+async def test_what_cannot_be_read_is_read_again_from_the_start(junk: bytes) -> None:
+    fake = FakeCluster([[mark(5), junk, 5.0], [event("ADDED", 9, "b"), mark(9), 1e6]])
+    fake.settings = ClusterSettings(max_event_bytes=2000)
+    watch, events = await run(fake)
+    assert told(events) == ["=", "=b"]
+    assert counted(watch) == {Restart.MALFORMED: 1}
+
+
+async def test_versions_that_go_backwards_are_read_again() -> None:
+    fake = FakeCluster([[mark(50), event("ADDED", 7), 1e6], [mark(8), 1e6]])
+    watch, events = await run(fake)
+    assert told(events) == ["=", "="]
+    assert counted(watch) == {Restart.REWOUND: 1}
+
+
+async def test_a_server_that_is_behind_us_is_noticed_before_the_watch_goes_on() -> None:
+    fake = FakeCluster([[mark(2000), 300.0], [mark(1001), 1e6]], version="1001")
+    watch, events = await run(fake)
+    assert told(events) == ["=", "="]
+    assert fake.questions == ["all", "all"]
+    assert counted(watch) == {Restart.ENDED: 1, Restart.REWOUND: 1}
+
+
+async def test_a_server_that_cannot_send_objects_first_is_listed() -> None:
+    fake = FakeCluster([refusal(422), [event("ADDED", 9, "b"), 1e6]], [listing(8, "a")])
+    watch, events = await run(fake)
+    assert told(events) == ["=a", "+b"]
+    assert fake.questions == ["all", "list", "from 8"]
+    assert fake.waits == [0, 0]
+    assert counted(watch) == {Restart.UNSUPPORTED: 1}
+
+
+async def test_a_server_that_ignores_the_wish_is_listed_in_the_end() -> None:
+    endless: list[Chunk] = []
+    for version in range(1, 100):
+        endless += [event("MODIFIED", version), 10.0]
+    fake = FakeCluster([endless, [1e6]], [listing(100, "a")])
+    watch, events = await run(fake)
+    assert told(events) == ["=a"]
+    assert fake.questions == ["all", "list", "from 100"]
+    assert fake.waits[0] == pytest.approx(310, abs=1)
+    assert counted(watch) == {Restart.UNSUPPORTED: 1}
+
+
+async def test_a_watch_that_breaks_before_the_whole_is_there_begins_again() -> None:
+    failure = k8s.UnreachableError("gone")
+    fake = FakeCluster([[event("ADDED", 1), failure], [event("ADDED", 2, "b"), mark(3), 1e6]])
+    _, events = await run(fake)
+    assert told(events) == ["=b"]
+    assert fake.questions == ["all", "all"]
+
+
+async def test_a_failing_list_is_tried_again_with_growing_waits() -> None:
+    failures: list[Exception | Listing[Pod]] = [refusal(503) for _ in range(12)]
+    fake = FakeCluster([], [*failures, listing(8, "a")])
+    fake.settings = ClusterSettings(watch_initial_events=False)
+    watch, events = await run(fake)
+    assert told(events) == ["=a"]
+    assert fake.questions == ["list"] * 13 + ["from 8"]
+    assert all(0.8 <= wait <= 60 for wait in fake.waits[:-1])
+    assert all(wait >= 30 for wait in fake.waits[7:-1])
+    assert counted(watch) == {Restart.REFUSED: 12}
+
+
+@pytest.mark.parametrize(("asked", "waited"), [(7.0, 7.0), (3000.0, 60.0)])
+async def test_the_server_may_ask_for_a_longer_wait_within_reason(
+    asked: float, waited: float
+) -> None:
+    fake = FakeCluster([[mark(5), 5.0], refusal(429, asked)])
+    await run(fake)
+    assert fake.waits[1] == waited
+
+
+async def test_health_says_when_the_server_was_last_heard() -> None:
+    fake = FakeCluster([[mark(5), 40.0, event("ADDED", 6), 30.0, event("BOOKMARK", 7), 1e6]])
+    watch = ListWatch(cast("Cluster", fake), k8s.PODS, LoopClock())
+    began = asyncio.get_running_loop().time()
+    async with aclosing(watch.events()) as events:
+        await anext(events)
+        assert watch.health.connected
+        assert watch.health.synced
+        await anext(events)
+        waiting = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(100)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+    assert watch.health.last_event_at == pytest.approx(began + 40)
+    assert watch.health.last_contact == pytest.approx(began + 70)
+    assert not watch.health.connected
