@@ -12,7 +12,6 @@ import yaml
 
 from bailiff.clock import Clock, SystemClock
 from bailiff.embedded.faults import Faults
-from bailiff.embedded.fleet import Fleet
 from bailiff.embedded.http import Application
 from bailiff.embedded.pretend import (
     Actor,
@@ -31,6 +30,8 @@ from bailiff.embedded.storage import Store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bailiff.embedded.fleet import Fleet
+
 _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 _PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 _CONTEXT = "bailiff-embedded"
@@ -41,9 +42,27 @@ _GRACE = 1
 class _Server(uvicorn.Server):
     """Leaves the process' signals to whoever runs the process."""
 
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._listening = asyncio.Event()
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._listening.set()
+
+    async def ready(self, serving: asyncio.Task[None]) -> None:
+        """Wait until requests are taken, or raise what ended `serving`."""
+        listening = asyncio.create_task(self._listening.wait())
+        try:
+            await asyncio.wait((listening, serving), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            listening.cancel()
+        if serving.done():
+            serving.result()
 
 
 class EmbeddedCluster:
@@ -122,20 +141,12 @@ class EmbeddedCluster:
         self._server = _Server(config)
         self._application.connections.protocols = self._server.server_state.connections
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
-        await self._started()
+        await self._server.ready(self._serving)
         self._performing = [
             asyncio.create_task(perform(actor, self.registry), name=type(actor).__name__)
             for actor in self._actors
         ]
         return self
-
-    async def _started(self) -> None:
-        if self._server is None or self._serving is None:
-            raise RuntimeError("the cluster has not been entered")
-        while not self._server.started and not self._serving.done():
-            await asyncio.sleep(0.001)
-        if self._serving.done():
-            await self._serving
 
     async def __aexit__(self, *_: object) -> None:
         if self._server is None or self._serving is None:

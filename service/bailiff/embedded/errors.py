@@ -156,7 +156,8 @@ def stale(resource: Resource, name: str) -> ApiError:
     return conflict(
         resource,
         name,
-        "the object has been modified; please apply your changes to the latest version and try again",
+        "the object has been modified; please apply your changes to the latest version and try "
+        "again",
     )
 
 

@@ -93,6 +93,9 @@ class Selection:
         return not self.labels and not self.fields
 
 
+EVERYTHING = Selection()
+
+
 def parse_labels(text: str) -> tuple[Requirement, ...]:
     """`app=web,tier in (a, b),!old`.
 

@@ -157,16 +157,8 @@ def describe(segments: list[str]) -> JsonObject:
     """
     found: JsonObject | None = None
     match segments:
-        case ["api"]:
-            found = core_versions()
-        case ["apis"]:
-            found = group_list()
-        case ["apis", name]:
-            found = group(name)
-        case ["api", version]:
-            found = resource_list("", version)
-        case ["apis", name, version]:
-            found = resource_list(name, version)
+        case ["api" | "apis", *rest]:
+            found = _describe_api(segments[0], rest)
         case ["version"]:
             found = dict(VERSION)
         case ["openapi", "v3", *path]:
@@ -174,3 +166,11 @@ def describe(segments: list[str]) -> JsonObject:
     if found is None:
         raise errors.no_such_path()
     return found
+
+
+def _describe_api(root: str, rest: list[str]) -> JsonObject | None:
+    if root == "api":
+        return resource_list("", rest[0]) if rest else core_versions()
+    if not rest:
+        return group_list()
+    return group(rest[0]) if len(rest) == 1 else resource_list(rest[0], rest[1])

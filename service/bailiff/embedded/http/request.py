@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 import msgspec
-import yaml
 
 from bailiff.embedded import errors
+from bailiff.embedded.objects import JsonObject, without_nulls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 100
 MAX_QUERY_FIELDS = 100
-JSON_TYPES = ("application/json", "application/yaml")
+JSON_TYPES = ("application/json",)
 
 
 class Request:
@@ -123,10 +123,11 @@ class Request:
         raw = await self.body()
         if not raw.strip():
             return None
-        return parse(raw, yaml_too=self.media_type(allowed) == "application/yaml")
+        self.media_type(allowed)
+        return parse(raw)
 
-    async def object(self) -> dict[str, Any]:
-        """The body, which must be a JSON object.
+    async def object(self) -> JsonObject:
+        """The body, which must be a JSON object; its nulls are left out.
 
         Raises:
             ApiError: as value().
@@ -134,18 +135,19 @@ class Request:
         value = await self.value()
         if not isinstance(value, dict):
             raise errors.bad_request("the request body must be a JSON object")
-        return value
+        present: JsonObject = without_nulls(value)
+        return present
 
 
-def parse(raw: bytes, *, yaml_too: bool = False) -> Any:  # noqa: ANN401 - any JSON value
-    """JSON, or YAML, as a value.
+def parse(raw: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    """JSON as a value.
 
     Raises:
         ApiError: 400.
     """
     try:
-        value = yaml.safe_load(raw) if yaml_too else msgspec.json.decode(raw)
-    except (msgspec.DecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
+        value = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         message = f"the object provided is unrecognized (must be of type JSON): {error}"
         raise errors.bad_request(message) from error
     if _depth(value) > MAX_DEPTH:

@@ -51,10 +51,10 @@ class Subresources:
     async def _scale(self, verb: str, request: Request, target: Target, answer: Answer) -> None:
         record = self._registry.find(target)
         if verb != "get":
-            scale = await self._wanted_scale(verb, request, acts.scale_of(target, record))
+            scale = await self._wanted_scale(verb, request, acts.scale_of(record))
             dry_run = request.dry_run()
             record = acts.set_scale(self._registry, target, scale, dry_run=dry_run)
-        await send_json(answer.send, acts.scale_of(target, record))
+        await send_json(answer.send, acts.scale_of(record))
 
     @staticmethod
     async def _wanted_scale(verb: str, request: Request, present: JsonObject) -> JsonObject:

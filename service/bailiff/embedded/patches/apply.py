@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bailiff.embedded import errors
 from bailiff.embedded.patches.json_patch import apply_json_patch
@@ -20,7 +20,7 @@ PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
 APPLY_TYPES = ("application/apply-patch+yaml", "application/apply-patch+cbor")
 
 
-def apply_patch(media_type: str, obj: JsonObject, patch: Any) -> JsonObject:  # noqa: ANN401 - any JSON value
+def apply_patch(media_type: str, obj: JsonObject, patch: object) -> JsonObject:
     """The object with a patch applied; neither argument is changed.
 
     Args:

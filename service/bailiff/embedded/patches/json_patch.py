@@ -82,7 +82,7 @@ def _child(parent: Any, token: str, path: list[str]) -> Any:  # noqa: ANN401 - a
 
 
 def _index(parent: list[Any], token: str, path: list[str], *, grow: bool = False) -> int:
-    if grow and token == "-":
+    if grow and token == "-":  # noqa: S105 - a part of a path
         return len(parent)
     if not token.isascii() or not token.isdigit() or (len(token) > 1 and token[0] == "0"):
         raise _missing(path)

@@ -31,7 +31,8 @@ def apply_strategic_patch(obj: JsonObject, patch: JsonObject) -> JsonObject:
 def _merge_object(original: JsonObject, patch: JsonObject) -> JsonObject:
     directive = patch.get(_PATCH)
     if directive == "replace":
-        return _without_directives({k: v for k, v in patch.items() if k != _PATCH})
+        replaced: JsonObject = _without_directives(patch)
+        return replaced
     if directive == "delete":
         return {}
     if directive not in (None, "merge"):

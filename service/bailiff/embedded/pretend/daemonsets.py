@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bailiff.embedded.storage import Record
 
 _PREFIX = "node.kubernetes.io/"
-# What every DaemonSet's pod tolerates (pkg/controller/daemon/util: AddOrUpdateDaemonPodTolerations).
+# What every DaemonSet's pod tolerates (pkg/controller/daemon/util/daemonset_util.go).
 _TOLERATED = (
     ("not-ready", "NoExecute"),
     ("unreachable", "NoExecute"),

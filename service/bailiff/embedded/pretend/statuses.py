@@ -91,7 +91,7 @@ def running_pod(pod: JsonObject, now: datetime) -> JsonObject:
             "name": container["name"],
             "image": container["image"],
             "imageID": "",
-            "containerID": f"pretend://{address(pod['metadata']['uid'] + container['name'], '0.0')}",
+            "containerID": f"pretend://{pod['metadata']['uid']}/{container['name']}",
             "ready": True,
             "started": True,
             "restartCount": 0,

@@ -46,11 +46,11 @@ class Workloads:
 
     def notice(self, resource: Resource, change: Change) -> None:
         """See Actor."""
-        record = change.record
         if resource is NODES:
-            for key in self._registry.store.bucket(DAEMONSETS).keys():
-                self._dirty[DAEMONSETS, key] = None
+            for record in self._registry.store.bucket(DAEMONSETS).records():
+                self._dirty[DAEMONSETS, record.key] = None
             return
+        record = change.record
         if resource in _SYNC:
             self._dirty[resource, record.key] = None
         owner = controller_of(record.object)

@@ -151,8 +151,8 @@ def _spares_unready(budget: JsonObject) -> bool:
     status = part(budget, "status")
     if part(budget, "spec").get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
-    desired = status.get("desiredHealthy", 0)
-    return desired > 0 and status.get("currentHealthy", 0) >= desired
+    desired: int = status.get("desiredHealthy", 0)
+    return 0 < desired <= int(status.get("currentHealthy", 0))
 
 
 def _check_budget(budget: JsonObject) -> None:
@@ -201,7 +201,7 @@ def finalize(registry: Registry, target: Target, body: JsonObject) -> Record:
     return registry.change(target, mutate)
 
 
-def scale_of(target: Target, record: Record) -> JsonObject:
+def scale_of(record: Record) -> JsonObject:
     """autoscaling/v1 Scale of a workload."""
     meta = record.object["metadata"]
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")

@@ -7,13 +7,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bailiff.embedded import errors
-from bailiff.embedded.errors import ApiError
 from bailiff.embedded.objects import JsonObject, clone, format_time, parse_time
 from bailiff.embedded.resources import NAMESPACES, PODS
 from bailiff.embedded.storage import Record, Store
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
+    from bailiff.embedded.errors import ApiError
     from bailiff.embedded.registry.target import DeleteOptions, Target
 
 IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})

@@ -12,7 +12,7 @@ import msgspec
 
 from bailiff.embedded import errors
 from bailiff.embedded.errors import ApiError
-from bailiff.embedded.selectors import Selection
+from bailiff.embedded.selectors import EVERYTHING, Selection
 
 if TYPE_CHECKING:
     from bailiff.embedded.resources import Resource
@@ -38,7 +38,7 @@ class ListOptions:
         version: list the state at exactly this version; None for the present.
     """
 
-    selection: Selection = Selection()
+    selection: Selection = EVERYTHING
     limit: int = 0
     token: str = ""
     version: int | None = None

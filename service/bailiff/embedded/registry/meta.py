@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # 256 KiB over all annotations of an object.
 MAX_ANNOTATION_BYTES = 256 * 1024
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
+_OMITTED = ("labels", "annotations", "finalizers", "ownerReferences", "namespace")
 _OWNED = (
     "uid",
     "creationTimestamp",
@@ -46,6 +47,15 @@ def prepare_new(obj: JsonObject, namespace: str) -> None:
     if not meta.get("name") and meta.get("generateName"):
         # The same room as upstream leaves for the suffix.
         meta["name"] = meta["generateName"][:58] + "".join(random.choices(_SUFFIX, k=5))  # noqa: S311 - names, not secrets
+
+
+def drop_empty(obj: JsonObject) -> None:
+    """Leave out empty lists and maps that Go's encoder leaves out."""
+    for part, names in (("metadata", _OMITTED), ("spec", ("taints", "tolerations"))):
+        fields = obj.get(part) or {}
+        for name in names:
+            if name in fields and not fields[name]:
+                del fields[name]
 
 
 def keep_owned(new: JsonObject, old: JsonObject) -> None:

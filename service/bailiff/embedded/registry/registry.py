@@ -20,7 +20,6 @@ from bailiff.embedded.views import from_storage, to_storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from bailiff.clock import Clock
 
@@ -109,8 +108,8 @@ class Registry:
         return self._write(target, old, obj, dry_run=dry_run)
 
     def patch(
-        self, target: Target, media_type: str, patch: Any, *, dry_run: bool = False
-    ) -> Record:  # noqa: ANN401 - any JSON value
+        self, target: Target, media_type: str, patch: object, *, dry_run: bool = False
+    ) -> Record:
         """A change of an object (PATCH).
 
         Raises:
@@ -152,6 +151,7 @@ class Registry:
         taken.setdefault("metadata", {})
         stored = to_storage(resource, taken)
         check_shape(stored, resource.kind, resource.api_version)
+        meta.drop_empty(stored)
         return stored
 
     def _write(self, target: Target, old: Record, new: JsonObject, *, dry_run: bool) -> Record:

@@ -69,7 +69,10 @@ def _check_key_and_seconds(toleration: JsonObject, place: str) -> list[Cause]:
     effect = toleration.get("effect", "")
     causes = check_key(f"{place}.key", key) if key else []
     if not key and operator != "Exists":
-        text = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        text = (
+            "operator must be Exists when `key` is empty, which means "
+            '"match all values and all keys"'
+        )
         causes.append(Cause.invalid(f"{place}.operator", operator, text))
     if toleration.get("tolerationSeconds") is not None and effect != NO_EXECUTE:
         text = "effect must be 'NoExecute' when `tolerationSeconds` is set"
