@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from itertools import pairwise
 from random import Random
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import pytest
 
@@ -25,13 +22,12 @@ from bailiff.cluster import (
     Restart,
     WatchEvent,
 )
-from bailiff.cluster.request import Request
 from bailiff.kinds import ObjectMeta, Pod
 from tests.unit.cluster.clocks import LoopClock
+from tests.unit.cluster.fake_cluster import Chunk, FakeCluster
 
 pytestmark = pytest.mark.looptime
 
-Chunk: TypeAlias = "bytes | Exception | float"
 EXPIRED = b'{"type":"ERROR","object":{"code":410,"reason":"Expired","message":"too old"}}\n'
 
 
@@ -47,69 +43,6 @@ def mark(version: int) -> bytes:
 def refusal(code: int, retry_after: float | None = None) -> k8s.ClusterError:
     kinds = {410: k8s.ExpiredError, 422: k8s.InvalidError, 429: k8s.TooManyRequestsError}
     return kinds.get(code, k8s.ServerError)("no", status=code, retry_after=retry_after)
-
-
-@dataclass
-class FakeStream:
-    chunks: list[Chunk]
-
-    async def read(self) -> bytes:
-        while self.chunks:
-            chunk = self.chunks.pop(0)
-            if isinstance(chunk, Exception):
-                raise chunk
-            if isinstance(chunk, bytes):
-                return chunk
-            await asyncio.sleep(chunk)
-        return b""
-
-    async def __aenter__(self) -> FakeStream:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        return
-
-
-@dataclass
-class FakeCluster:
-    """Gives one scripted answer after the other; then every watch lasts for ever."""
-
-    watches: list[Exception | Sequence[Chunk]]
-    lists: list[Exception | Listing[Pod]] = field(default_factory=list)
-    version: str = "1000"
-    settings: ClusterSettings = ClusterSettings()  # noqa: RUF009 - frozen
-    asked: list[tuple[float, str]] = field(default_factory=list)
-
-    def _note(self, what: str) -> None:
-        self.asked.append((asyncio.get_running_loop().time(), what))
-
-    async def list_selected(self, *_: object) -> Listing[Pod]:
-        self._note("list")
-        answer = self.lists.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    async def current_version(self, *_: object) -> str:
-        return self.version
-
-    async def open(self, request: Request) -> FakeStream:
-        first = "sendInitialEvents" in request.query
-        self._note("all" if first else f"from {request.query['resourceVersion']}")
-        assert 300 <= int(request.query["timeoutSeconds"]) <= 600
-        script = self.watches.pop(0) if self.watches else [1e6]
-        if isinstance(script, Exception):
-            raise script
-        return FakeStream(list(script))
-
-    @property
-    def questions(self) -> list[str]:
-        return [what for _, what in self.asked]
-
-    @property
-    def waits(self) -> list[float]:
-        times = [at for at, _ in self.asked]
-        return [round(after - before, 6) for before, after in pairwise(times)]
 
 
 async def run(
