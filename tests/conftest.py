@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections import Counter
 
@@ -22,6 +23,13 @@ settings.load_profile("bailiff")
 TIERS = ("kube_apiserver", "embedded", "process", "schema")
 DEFAULT_TIER = "unit"
 _SHOWN = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped"}
+
+
+def pytest_configure() -> None:
+    # looptime asks for the current loop even for tests that have none; one made for it then would
+    # never be closed, and its ResourceWarning would fail whichever test it surfaces in.
+    asyncio.set_event_loop(None)
+
 
 _tier_of: dict[str, str] = {}
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bailiff.cluster import Cluster
-
     from tests.kube.apiserver import KubeApiserver
 
 __all__ = ["kube_apiserver"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from bailiff import cluster as k8s
 from bailiff.cluster import EVENTS
-
 from tests.contract.api import (
     PODS,
     Bench,

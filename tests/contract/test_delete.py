@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-
 from tests.contract.api import (
     BUDGETS,
     NODES,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+
 from bailiff.cluster import NODES, PODS
 from bailiff.decisions import Facts, decide
 from bailiff.grpc.kubernetes import read_node, read_pod
 from bailiff.grpc.wire import wire_class
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2
-
 from tests.contract.api import Bench, condition, name_of, taint, uid_of
 from tests.kube.protobuf import node_bytes, pod_bytes
 from tests.unit.grpc_face.face import NOW, decision_of, running

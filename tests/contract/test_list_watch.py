@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
+
 from bailiff import cluster as k8s
 from bailiff.clock import SystemClock
 from bailiff.cluster import (
@@ -23,7 +24,6 @@ from bailiff.cluster import (
     WatchEvent,
 )
 from bailiff.kinds import Pod
-
 from tests.contract.api import Api, Bench
 from tests.contract.watching import PATIENCE
 from tests.kube.relay import Relay
@@ -223,5 +223,5 @@ async def test_it_waits_for_a_server_that_is_not_there_yet(
 
 async def _until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110 - counters tell nobody when they change
+        while not condition():
             await asyncio.sleep(0.02)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
 from bailiff import cluster as k8s
 from bailiff.cluster import Cluster, ClusterSettings, LiveReader, Request, Selection
 from bailiff.kinds import Taint, Toleration
-
 from tests.contract.api import NODES, PODS, Api, Bench, name_of, taint, uid_of, version_of
 
 

@@ -6,10 +6,10 @@ import asyncio
 import json
 
 import pytest
+
 from bailiff import cluster as k8s
 from bailiff.cluster.watch_events import decode_event
 from bailiff.kinds import Pod
-
 from tests.contract.api import PODS, Api, Bench, Object, version_of
 from tests.contract.watching import INITIAL_EVENTS_END, Watch, told, watching
 

@@ -7,11 +7,11 @@ import contextlib
 import time
 
 import pytest
+from prometheus_client import CollectorRegistry
+
 from bailiff.clock import SystemClock
 from bailiff.cluster import NotFoundError, PatchType, Resource
 from bailiff.worker import ClusterPodActions, Worker, WorkerSettings, watches
-from prometheus_client import CollectorRegistry
-
 from tests.contract.api import NODES, name_of, taint, uid_of
 
 KEY = "example.com/maintenance"

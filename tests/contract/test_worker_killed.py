@@ -9,9 +9,9 @@ import sys
 import time
 
 import pytest
+
 from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, Changed, Deleted, ListWatch, PatchType, Replaced
-
 from tests.contract.api import NODES, uid_of
 
 KEY = "example.com/maintenance"

@@ -3,9 +3,10 @@
 import json
 
 import pytest
+from typer.testing import CliRunner
+
 from bailiff import __version__
 from bailiff.cli.app import app
-from typer.testing import CliRunner
 
 POD = """
 apiVersion: v1
@@ -27,7 +28,9 @@ spec:
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, monkeypatch):
+    # Logs are set up once for a process, and the runner's standard error lives for one call.
+    monkeypatch.setattr("bailiff.bootstrap.process.configure_logs", lambda: None)
     (tmp_path / "pod.yaml").write_text(POD)
     (tmp_path / "node.yaml").write_text(NODE)
 

@@ -4,6 +4,7 @@ import asyncio
 
 import msgspec
 import pytest
+
 from bailiff.cluster import (
     Changed,
     ConflictError,
@@ -15,7 +16,6 @@ from bailiff.cluster import (
     UnreachableError,
 )
 from bailiff.kinds import PodCondition
-
 from tests.unit.worker.world import World, no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)

@@ -1,7 +1,8 @@
 import hypothesis.strategies as st
 import pytest
-from bailiff.worker.queue import DeadlineQueue
 from hypothesis import given
+
+from bailiff.worker.queue import DeadlineQueue
 
 KEYS = st.integers(0, 20)
 TIMES = st.integers(0, 50).map(float)

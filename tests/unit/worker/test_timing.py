@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import msgspec
 import pytest
-from bailiff.kinds import Taint
 
+from bailiff.kinds import Taint
 from tests.unit.worker.world import START, World, no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)

@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 
 import msgspec
+from prometheus_client import CollectorRegistry
+
 from bailiff.cluster import (
     Changed,
     ClusterError,
@@ -29,7 +31,6 @@ from bailiff.kinds import (
     Toleration,
 )
 from bailiff.worker import Worker, WorkerSettings
-from prometheus_client import CollectorRegistry
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 YESTERDAY = START - timedelta(days=1)
