@@ -28,7 +28,7 @@ async def worker(cluster):
     clock, registry, stop = SystemClock(), CollectorRegistry(), asyncio.Event()
     actions = ClusterPodActions(cluster, instance="test")
     worker = Worker(actions, clock, registry, WorkerSettings(shutdown_grace=5.0))
-    task = asyncio.create_task(worker.run(*watches(cluster, clock), stop))
+    task = asyncio.create_task(worker.run(*watches(cluster, clock, worker.metrics), stop))
     await until(lambda: worker.evaluator.mirror.synced)
     yield worker
     stop.set()

@@ -46,7 +46,7 @@ def work(settings: WorkerRunSettings) -> Program:
             port = await listen(status.start(), settings.host, settings.status_port)
             log.info("worker starts", status=f"http://{settings.host}:{port}")
             try:
-                await worker.run(*watches(cluster, clock), stop)
+                await worker.run(*watches(cluster, clock, worker.metrics), stop)
             finally:
                 await status.stop(grace=1.0)
 

@@ -45,7 +45,7 @@ from bailiff.cluster.watch_health import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
 
     from bailiff.clock import Clock
     from bailiff.cluster.client import Cluster
@@ -62,6 +62,10 @@ _HEALTHY_LIFE = 1.0
 _MAX_RETRY_AFTER = 60.0
 
 
+def _tell_nobody(_cause: Restart, _error: ClusterError | None) -> None:
+    pass
+
+
 class ListWatch(Generic[T]):
     """The events of one resource, for one consumer.
 
@@ -75,6 +79,7 @@ class ListWatch(Generic[T]):
         clock: for health and backoff.
         selection: which of them; all by default.
         random: for jitter.
+        on_restart: told of every restart, its cause, and the error behind it if there was one.
     """
 
     def __init__(
@@ -85,6 +90,7 @@ class ListWatch(Generic[T]):
         *,
         selection: Selection | None = None,
         random: Random | None = None,
+        on_restart: Callable[[Restart, ClusterError | None], None] = _tell_nobody,
     ) -> None:
         settings = cluster.settings
         self.health = WatchHealth()
@@ -93,6 +99,7 @@ class ListWatch(Generic[T]):
         self._clock = clock
         self._selection = selection or Selection()
         self._random = random or SystemRandom()
+        self._on_restart = on_restart
         self._slim = slimmer_for(resource.kind)
         self._objects_first = settings.watch_initial_events
         self._expired_at = float("-inf")
@@ -203,6 +210,7 @@ class ListWatch(Generic[T]):
             restart, self._objects_first = Restart.UNSUPPORTED, False
         self.health.restarts[restart] += 1
         self.health.last_error = error or self.health.last_error
+        self._on_restart(restart, error)
         if restart in RELISTS:
             self.health.resource_version = ""
             self.health.synced = False

@@ -52,6 +52,12 @@ class WorkerMetrics:
             ["kind"],
             registry=registry,
         )
+        self.watch_restarts = Counter(
+            "bailiff_worker_watch_restarts_total",
+            "Watches that had to start again, by resource and cause; ended is the usual one.",
+            ["resource", "cause"],
+            registry=registry,
+        )
         self.synced = Gauge(
             "bailiff_worker_synced",
             "1 once nodes and pods have been listed: from then on evictions are carried out.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
 
-from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch
+from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch, Restart
 from bailiff.decisions import cancellation_event
 from bailiff.worker.evaluator import Evaluator
 from bailiff.worker.executor import Executor
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
-    from bailiff.cluster import Cluster, WatchEvent
+    from bailiff.cluster import Cluster, ClusterError, WatchEvent
     from bailiff.kinds import Node, Pod
     from bailiff.worker.actions import PodActions
     from bailiff.worker.settings import WorkerSettings
@@ -126,9 +126,27 @@ class Worker:
         self.metrics.synced.set_function(lambda: mirror.synced)
 
 
-def watches(cluster: Cluster, clock: Clock) -> tuple[ListWatch[Pod], ListWatch[Node]]:
-    """What a worker watches."""
-    return ListWatch(cluster, PODS, clock), ListWatch(cluster, NODES, clock)
+def watches(
+    cluster: Cluster, clock: Clock, metrics: WorkerMetrics
+) -> tuple[ListWatch[Pod], ListWatch[Node]]:
+    """What a worker watches: pods and nodes."""
+    return (
+        ListWatch(cluster, PODS, clock, on_restart=_restart_noted("pods", metrics)),
+        ListWatch(cluster, NODES, clock, on_restart=_restart_noted("nodes", metrics)),
+    )
+
+
+def _restart_noted(
+    resource: str, metrics: WorkerMetrics
+) -> Callable[[Restart, ClusterError | None], None]:
+    def note(cause: Restart, error: ClusterError | None) -> None:
+        metrics.watch_restarts.labels(resource, cause.value).inc()
+        if cause is not Restart.ENDED:
+            log.warning(
+                "watch starts again", resource=resource, cause=cause.value, error=str(error)
+            )
+
+    return note
 
 
 async def _feed(watch: EventSource[T], apply: Callable[[WatchEvent[T]], None]) -> None:
