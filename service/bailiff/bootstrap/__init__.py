@@ -5,9 +5,10 @@ A program is a function of a stop event; `run` gives it an event loop, signals a
 
 from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable
 from bailiff.bootstrap.process import Program, StartError, run
-from bailiff.bootstrap.serve import ServeSettings, serve
-from bailiff.bootstrap.up import UpSettings, up
-from bailiff.bootstrap.work import WorkerRunSettings, work
+from bailiff.bootstrap.serve import serve
+from bailiff.bootstrap.settings import ServeSettings, UpSettings, WorkSettings
+from bailiff.bootstrap.up import up
+from bailiff.bootstrap.work import work
 
 __all__ = [
     "ClusterChoice",
@@ -16,7 +17,7 @@ __all__ = [
     "ServeSettings",
     "StartError",
     "UpSettings",
-    "WorkerRunSettings",
+    "WorkSettings",
     "run",
     "serve",
     "up",

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,22 +24,13 @@ from bailiff.embedded import EmbeddedCluster, Fleet
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
+    from bailiff.bootstrap.settings import UpSettings
+
 _START_TIMEOUT = 60.0
 _STOP_TIMEOUT = 25.0
 _RESTART_FIRST, _RESTART_MOST = 0.5, 10.0
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True)
-class UpSettings:
-    """Addresses; the command line tells their meaning."""
-
-    host: str
-    rest_port: int
-    grpc_port: int
-    status_port: int
-    cluster_port: int
 
 
 def up(settings: UpSettings) -> Program:

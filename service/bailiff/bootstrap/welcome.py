@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bailiff.bootstrap.up import UpSettings
+    from bailiff.bootstrap.settings import UpSettings
 
 _WITH_KUBECTL = """\
 Try, in another terminal:

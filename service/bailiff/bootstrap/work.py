@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import socket
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import structlog
 
-from bailiff.bootstrap.cluster import ClusterChoice, connect_to
+from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import Program, listen
 from bailiff.clock import SystemClock
@@ -19,21 +18,12 @@ from bailiff.worker import ClusterPodActions, Worker, WorkerSettings, create_sta
 if TYPE_CHECKING:
     import asyncio
 
+    from bailiff.bootstrap.settings import WorkSettings
+
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True)
-class WorkerRunSettings:
-    """What the command line says of a worker; see there."""
-
-    cluster: ClusterChoice
-    host: str = "127.0.0.1"
-    status_port: int = 8081
-    concurrency: int = 20
-    options: Options = field(default_factory=Options)
-
-
-def work(settings: WorkerRunSettings) -> Program:
+def work(settings: WorkSettings) -> Program:
     """A worker on the chosen cluster."""
 
     async def program(stop: asyncio.Event) -> None:
@@ -53,7 +43,7 @@ def work(settings: WorkerRunSettings) -> Program:
     return program
 
 
-def _worker_settings(settings: WorkerRunSettings) -> WorkerSettings:
+def _worker_settings(settings: WorkSettings) -> WorkerSettings:
     options = Options(
         comparison_operators=settings.options.comparison_operators,
         evict_ended_pods=settings.options.evict_ended_pods,

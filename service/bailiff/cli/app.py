@@ -126,7 +126,7 @@ def worker(
 ) -> None:
     """Watch a cluster and evict pods when their time has come."""
     _check_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
-    settings = bootstrap.WorkerRunSettings(
+    settings = bootstrap.WorkSettings(
         cluster=bootstrap.ClusterChoice(kubeconfig, context, in_cluster),
         host=host,
         status_port=status_port,
