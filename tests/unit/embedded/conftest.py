@@ -1,0 +1,44 @@
+"""Fixtures: an empty cluster in which nothing happens by itself, and a client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from bailiff.embedded import EmbeddedCluster, EmbeddedSettings
+from tests.unit.embedded.api import Client, HandClock
+
+_HERE = Path(__file__).parent
+# Modules that never open a connection.
+_PURE = {"test_patches.py", "test_selectors.py", "test_store.py"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == _HERE and item.path.name not in _PURE:
+            item.add_marker(pytest.mark.embedded)
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+def settings() -> EmbeddedSettings:
+    return EmbeddedSettings(history=50, future_version_seconds=0.05)
+
+
+@pytest.fixture
+async def cluster(clock: HandClock, settings: EmbeddedSettings) -> AsyncIterator[EmbeddedCluster]:
+    async with EmbeddedCluster(clock=clock, pretend=False, settings=settings) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+async def api(cluster: EmbeddedCluster) -> AsyncIterator[Client]:
+    async with aiohttp.ClientSession() as session:
+        yield Client(cluster, session)

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import asyncio
+
+import aiohttp
+import pytest
+import yaml
+
+from bailiff.embedded import ApiError, EmbeddedCluster, Fleet
+from tests.unit.embedded.api import Client
+
+
+async def test_a_kubeconfig_for_it(cluster: EmbeddedCluster) -> None:
+    config = yaml.safe_load(cluster.kubeconfig())
+    assert config["current-context"] == "bailiff-embedded"
+    assert config["clusters"][0]["cluster"] == {"server": cluster.url}
+    assert config["users"][0]["user"] == {}
+
+
+async def test_the_usual_namespaces_and_priorities_are_there(cluster: EmbeddedCluster) -> None:
+    found = [o["metadata"]["name"] for o in cluster.store.list("namespaces")]
+    assert found == ["default", "kube-node-lease", "kube-public", "kube-system"]
+    values = {o["metadata"]["name"]: o["value"] for o in cluster.store.list("priorityclasses")}
+    assert values["system-node-critical"] == 2_000_001_000
+
+
+async def test_two_clusters_do_not_share_anything(api: Client) -> None:
+    async with EmbeddedCluster(pretend=False) as other:
+        assert other.url != api.cluster.url
+        other.store.create("nodes", {"metadata": {"name": "n"}})
+        assert (await api.get("/api/v1/nodes"))["items"] == []
+
+
+async def test_a_taken_port_is_an_error(cluster: EmbeddedCluster) -> None:
+    port = int(cluster.url.rpartition(":")[2])
+    with pytest.raises(OSError, match="in use"):
+        async with EmbeddedCluster(port=port):
+            pass
+
+
+async def test_it_stops_soon_with_idle_and_busy_clients() -> None:
+    cluster = EmbeddedCluster(fleet=Fleet.demo())
+    await cluster.__aenter__()
+    async with aiohttp.ClientSession() as session:
+        api = Client(cluster, session)
+        await api.get("/version")
+        async with api.watch("/api/v1/pods"), asyncio.timeout(2):
+            await cluster.__aexit__()
+        with pytest.raises(aiohttp.ClientError):
+            await api.get("/version")
+    left = [t.get_name() for t in asyncio.all_tasks() if t is not asyncio.current_task()]
+    assert left == []
+
+
+def test_a_fleet_that_breaks_rules_is_refused() -> None:
+    broken = Fleet.parse("{apiVersion: v1, kind: Node, metadata: {name: 'A B'}}")
+    with pytest.raises(ApiError, match=r"metadata\.name"):
+        EmbeddedCluster(fleet=broken)

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+
+from bailiff.embedded.errors import ApiError
+from bailiff.embedded.resources import EVENTS, NODES, PODS
+from bailiff.embedded.selectors import matches_selector, parse_fields, parse_labels
+
+LABELS = {"app": "web", "tier": "front", "rank": "5"}
+
+
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("", True),
+        ("app=web", True),
+        ("app==web,tier=front", True),
+        ("app=web,tier=back", False),
+        ("app!=web", False),
+        ("none!=web", True),
+        ("app in (db, web)", True),
+        ("app in (db)", False),
+        ("app notin (db)", True),
+        ("none notin (db)", True),
+        ("app", True),
+        ("none", False),
+        ("!none", True),
+        ("!app", False),
+        ("rank>4,rank<6", True),
+        ("rank>5", False),
+        ("tier>1", False),
+        ("app=", False),
+    ],
+)
+def test_label_selectors(text: str, matches: bool) -> None:
+    assert all(r.matches(LABELS) for r in parse_labels(text)) is matches
+
+
+@pytest.mark.parametrize("text", ["=a", "a in b", "a,,b", "a=b=c", "a in (b", "-a", "a b"])
+def test_bad_label_selectors(text: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        parse_labels(text)
+    assert caught.value.code == 400
+
+
+POD = {
+    "metadata": {"name": "a", "namespace": "d"},
+    "spec": {"nodeName": "n"},
+    "status": {"phase": "Running"},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("metadata.name=a", True),
+        ("metadata.namespace=e", False),
+        ("spec.nodeName=n,status.phase!=Failed", True),
+        ("spec.nodeName=", False),
+        ("status.podIP=", True),
+        ("spec.hostNetwork=false", True),
+    ],
+)
+def test_field_selectors(text: str, matches: bool) -> None:
+    assert all(term.matches(POD) for term in parse_fields(text, PODS)) is matches
+
+
+def test_field_selectors_of_nodes_and_events() -> None:
+    (term,) = parse_fields("spec.unschedulable=false", NODES)
+    assert term.matches({"metadata": {"name": "n"}})
+    (term,) = parse_fields("involvedObject.name=x", EVENTS)
+    assert term.matches({"involvedObject": {"name": "x"}})
+    (term,) = parse_fields("source=kubelet", EVENTS)
+    assert term.matches({"source": {"component": "kubelet"}})
+
+
+@pytest.mark.parametrize("text", ["spec.image=x", "metadata.name", "metadata.namespace=x"])
+def test_fields_that_cannot_be_selected(text: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        parse_fields(text, NODES)
+    assert caught.value.code == 400
+
+
+@pytest.mark.parametrize(
+    ("selector", "matches"),
+    [
+        (None, False),
+        ({}, True),
+        ({"matchLabels": {"app": "web"}}, True),
+        ({"matchLabels": {"app": "db"}}, False),
+        ({"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]}, True),
+        ({"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}, False),
+        ({"matchExpressions": [{"key": "app", "operator": "Unheard"}]}, False),
+    ],
+)
+def test_label_selectors_of_objects(selector: dict[str, object] | None, matches: bool) -> None:
+    assert matches_selector(selector, LABELS) is matches
