@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool
+from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it ships no types
 from grpc_reflection.v1alpha import reflection_pb2  # type: ignore[import-untyped]  # ships no types
 from grpc_reflection.v1alpha.reflection import aio  # type: ignore[import-untyped]  # as above
 
@@ -25,7 +26,7 @@ _METHOD = _ALPHA.methods[0].name
 
 
 def add_reflection(services: Iterable[ServiceDescriptor], server: grpc.aio.Server) -> None:
-    """Describe these services and reflection itself.
+    """Describe these services, the details of their errors, and reflection itself.
 
     The descriptions come from a pool of their own: what else a process has loaded is nobody's
     business.
@@ -36,6 +37,8 @@ def add_reflection(services: Iterable[ServiceDescriptor], server: grpc.aio.Serve
     for service in (*services, _ALPHA):
         _add_file(service.file, pool, seen)
         names.append(service.full_name)
+    # No service's file names them, and without them a client prints an error's details as bytes.
+    _add_file(error_details_pb2.DESCRIPTOR, pool, seen)
     pool.Add(_as_v1(_ALPHA.file))
     stable_name = f"{_V1}.{_ALPHA.name}"
     handler = _handler(aio.ReflectionServicer([*names, stable_name], pool=_Symbols(pool)))

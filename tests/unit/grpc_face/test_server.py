@@ -195,3 +195,16 @@ async def test_grpcurl_takes_what_kubectl_prints(grpcurl: str, face: Face) -> No
     answer = json.loads(await run(grpcurl, *data, f"localhost:{face.port}", f"{SERVICE}/Decide"))
     assert answer["decision"]["verdict"] == "VERDICT_EVICT_AT"
     assert answer["decision"]["evictAt"] == "2026-01-01T00:05:00Z"
+
+
+async def test_grpcurl_can_read_the_details_of_an_error(grpcurl: str, face: Face) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(grpcurl, "-plaintext", "-format-error", "-d", "{}"),
+        *(f"localhost:{face.port}", f"{SERVICE}/Decide"),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(30):
+        _, output = await process.communicate()
+    info, bad = json.loads(output)["details"]
+    assert (info["domain"], info["reason"]) == ("bailiff", "invalid_field")
+    assert bad["fieldViolations"] == [{"field": "pod", "description": "required"}]
