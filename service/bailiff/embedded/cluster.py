@@ -153,10 +153,14 @@ class EmbeddedCluster:
             return
         for task in self._performing:
             task.cancel()
-        await asyncio.gather(*self._performing, return_exceptions=True)
+        ended = await asyncio.gather(*self._performing, return_exceptions=True)
         self.store.end_watches()
         self._server.should_exit = True
         await self._serving
+        # An actor never ends by itself: if one did, its fault must be seen.
+        for error in ended:
+            if isinstance(error, Exception):
+                raise error
 
     def kubeconfig(self) -> str:
         """A kubeconfig for this cluster, as YAML."""

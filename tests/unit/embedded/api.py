@@ -65,7 +65,7 @@ class Client:
         path: str,
         body: Any = None,
         *,
-        type: str = "",
+        type: str = "",  # noqa: A002 - reads well
         **query: str,
     ) -> Reply:
         headers = {"content-type": type or "application/json"} if body is not None else {}

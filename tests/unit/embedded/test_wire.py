@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 from bailiff.embedded import EmbeddedCluster, EmbeddedSettings
-from bailiff.embedded.errors import ApiError
 from bailiff.embedded.http.discovery import aggregated
-from bailiff.embedded.registry import DeleteOptions, Target, acts
-from bailiff.embedded.resources import BY_ID, RESOURCES
-from bailiff.embedded.resources import PODS as POD_RESOURCE
-from tests.unit.embedded.api import JSON_PATCH, MERGE, PODS, STRATEGIC, Client, pod
+from bailiff.embedded.resources import RESOURCES
+from tests.unit.embedded.api import MERGE, PODS, Client, pod
 
 REFUSED: list[tuple[str, str, Any, dict[str, str], int]] = [
     ("GET", "/nowhere", None, {}, 404),
@@ -126,131 +119,3 @@ async def test_openapi_says_that_the_server_validates(api: Client) -> None:
             if path["patch"]["x-kubernetes-group-version-kind"] == kind
         ]
         assert "fieldValidation" in [p["name"] for p in operation["parameters"]]
-
-
-scalars = (
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.sampled_from(["", "a", "5%"])
-)
-field_names = st.sampled_from(
-    [
-        "metadata",
-        "name",
-        "generateName",
-        "labels",
-        "annotations",
-        "finalizers",
-        "ownerReferences",
-        "uid",
-        "namespace",
-        "resourceVersion",
-        "deletionTimestamp",
-        "spec",
-        "status",
-        "taints",
-        "tolerations",
-        "key",
-        "effect",
-        "operator",
-        "tolerationSeconds",
-        "containers",
-        "initContainers",
-        "image",
-        "resources",
-        "limits",
-        "requests",
-        "cpu",
-        "nodeName",
-        "replicas",
-        "selector",
-        "matchLabels",
-        "matchExpressions",
-        "values",
-        "template",
-        "strategy",
-        "updateStrategy",
-        "rollingUpdate",
-        "type",
-        "affinity",
-        "nodeAffinity",
-        "conditions",
-        "phase",
-        "minAvailable",
-        "maxUnavailable",
-        "holderIdentity",
-        "leaseDurationSeconds",
-        "involvedObject",
-        "preconditions",
-        "target",
-        "deleteOptions",
-        "gracePeriodSeconds",
-        "volumes",
-        "ports",
-        "series",
-        "source",
-        "value",
-        "persistentVolumeClaimRetentionPolicy",
-        "containerStatuses",
-        "state",
-        "running",
-        "terminated",
-        "disruptionsAllowed",
-    ]
-)
-anything = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(field_names, inner, max_size=5),
-    max_leaves=25,
-)
-objects = st.fixed_dictionaries(
-    {},
-    optional={
-        "metadata": st.fixed_dictionaries({"name": st.just("a")}, optional={"labels": anything})
-        | anything,
-        "spec": anything,
-        "status": anything,
-        "value": anything,
-        "involvedObject": anything,
-    },
-)
-
-
-@hypothesis_settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    resource=st.sampled_from(RESOURCES),
-    body=objects,
-    patch=anything,
-    media_type=st.sampled_from([MERGE, STRATEGIC, JSON_PATCH]),
-    subresource=st.sampled_from(["", "status"]),
-)
-def test_any_object_is_taken_or_refused(
-    resource: Any, body: Any, patch: Any, media_type: str, subresource: str
-) -> None:
-    """Whatever is sent, what comes out is an object that can be written, or a refusal."""
-    registry = EmbeddedCluster(pretend=False).registry
-    namespace = "default" if resource.namespaced else ""
-    target = Target(resource, namespace, "a", subresource if resource.status else "")
-    for act in (
-        lambda: registry.create(resource, namespace, body),
-        lambda: registry.patch(target, media_type, {"spec": patch, "status": patch}),
-        lambda: registry.update(target, body),
-        lambda: registry.delete(target, DeleteOptions.parse({"preconditions": {}})),
-    ):
-        try:
-            act()
-        except ApiError as error:
-            assert 400 <= error.code < 500  # noqa: PT017 - the type alone says too little
-    for record in registry.store.bucket(resource).records():
-        json.loads(record.body)
-
-
-@hypothesis_settings(max_examples=200, deadline=None)
-@given(body=st.dictionaries(field_names, anything, max_size=4))
-def test_any_act_is_done_or_refused(body: Any) -> None:
-    registry = EmbeddedCluster(pretend=False).registry
-    registry.create(POD_RESOURCE, "default", pod())
-    target = Target(BY_ID["pods"], "default", "a")
-    for act in (acts.bind, acts.evict):
-        try:
-            act(registry, target, body)
-        except ApiError as error:
-            assert 400 <= error.code < 500  # noqa: PT017 - the type alone says too little

@@ -52,8 +52,8 @@ def prepare_new(obj: JsonObject, namespace: str) -> None:
 def drop_empty(obj: JsonObject) -> None:
     """Leave out empty lists and maps that Go's encoder leaves out."""
     for part, names in (("metadata", _OMITTED), ("spec", ("taints", "tolerations"))):
-        fields = obj.get(part) or {}
-        for name in names:
+        fields = obj.get(part)
+        for name in names if isinstance(fields, dict) else ():
             if name in fields and not fields[name]:
                 del fields[name]
 

@@ -1,0 +1,252 @@
+"""Whatever is sent: out comes an object that can be written and lived with, or a refusal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bailiff.embedded import EmbeddedCluster, EmbeddedSettings, Fleet
+from bailiff.embedded.errors import ApiError
+from bailiff.embedded.http.answer import item_body
+from bailiff.embedded.objects import clone
+from bailiff.embedded.pretend import Collector, Disruption, Kubelet, Scheduler, Workloads
+from bailiff.embedded.registry import DeleteOptions, Registry, Target, acts
+from bailiff.embedded.resources import PODS, RESOURCES, Resource
+from bailiff.embedded.storage import Change
+from bailiff.embedded.tables import table_body
+from tests.unit.embedded.api import JSON_PATCH, MERGE, STRATEGIC, HandClock, Json, pod, workload
+
+_CONDITION = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+_TERM = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}
+_FIELDS = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "values": ["n"]}]}]}
+_POD: Json = pod(
+    nodeSelector={"a": "b"},
+    tolerations=[{"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}],
+    affinity={
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": _FIELDS,
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": _TERM}],
+        }
+    },
+    volumes=[{"name": "v"}],
+    schedulingGates=[{"name": "g"}],
+    readinessGates=[{"conditionType": "x"}],
+    initContainers=[{"name": "i", "image": "i", "ports": [{"containerPort": 1}]}],
+    terminationGracePeriodSeconds=5,
+    priorityClassName="system-node-critical",
+    resources={"limits": {"cpu": "1"}},
+) | {
+    "status": {
+        "phase": "Running",
+        "reason": "R",
+        "conditions": [_CONDITION],
+        "containerStatuses": [
+            {
+                "name": "c",
+                "ready": True,
+                "restartCount": 1,
+                "state": {"running": {}},
+                "lastState": {"terminated": {"finishedAt": "2026-01-01T00:00:00Z", "exitCode": 1}},
+            }
+        ],
+        "initContainerStatuses": [{"name": "i", "state": {"waiting": {"reason": "x"}}}],
+    }
+}
+_WORKLOAD = workload(
+    "a",
+    replicas=2,
+    strategy={"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}},
+    updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 1}},
+    persistentVolumeClaimRetentionPolicy={"whenDeleted": "Retain"},
+    podManagementPolicy="Parallel",
+) | {"status": {"replicas": 1, "readyReplicas": 1, "conditions": [_CONDITION]}}
+_WORKLOAD["spec"]["template"]["spec"] = _POD["spec"]
+_ONE_NODE = Fleet.parse("{apiVersion: v1, kind: Node, metadata: {name: n}}")
+_BASES: dict[str, Json] = {
+    "Pod": _POD,
+    "Node": {
+        "spec": {"taints": [{"key": "k", "effect": "NoExecute"}], "unschedulable": True},
+        "status": {
+            "conditions": [_CONDITION],
+            "addresses": [{"type": "InternalIP", "address": "1"}],
+            "nodeInfo": {"kubeletVersion": "v"},
+        },
+    },
+    "Namespace": {"spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}},
+    "Lease": {"spec": {"holderIdentity": "h", "leaseDurationSeconds": 1, "leaseTransitions": 1}},
+    "PodDisruptionBudget": {
+        "spec": {"minAvailable": "50%", "selector": {"matchLabels": {"app": "a"}}},
+        "status": {"observedGeneration": 1, "disruptionsAllowed": 1, "disruptedPods": {}},
+    },
+    "Event": {
+        "involvedObject": {"kind": "Pod", "name": "a", "namespace": "default"},
+        "source": {"component": "c", "host": "h"},
+        "series": {"count": 1, "lastObservedTime": "2026-01-01T00:00:00.000000Z"},
+        "lastTimestamp": "2026-01-01T00:00:00Z",
+        "count": 1,
+    },
+    "PriorityClass": {"value": 5, "globalDefault": True, "preemptionPolicy": "Never"},
+    "ConfigMap": {"data": {"a": "b"}},
+    "Secret": {"data": {"a": "b"}, "type": "Opaque"},
+}
+_META: Json = {
+    "name": "a",
+    "labels": {"app": "a"},
+    "annotations": {"b": "c"},
+    "finalizers": ["example.com/f"],
+    "ownerReferences": [
+        {"apiVersion": "v1", "kind": "Pod", "name": "o", "uid": "u", "controller": True}
+    ],
+}
+
+
+def base(resource: Resource) -> Json:
+    """A good object with every field that a rule reads."""
+    found: Json = clone(_BASES.get(resource.kind, {}))
+    if resource.group == "apps":
+        found = clone(_WORKLOAD)
+    return {"metadata": clone(_META), **{k: v for k, v in found.items() if k != "metadata"}}
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every path into a JSON value."""
+    yield path
+    pairs = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, inner in pairs:
+        yield from places(inner, (*path, key))
+
+
+def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy = clone(value)
+    parent = copy
+    for key in path[:-1]:
+        parent = parent[key]
+    parent[path[-1]] = new
+    return copy
+
+
+anything = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False),
+    st.sampled_from(["", "a", "5%", "-1", "x" * 300, "2026-01-01T00:00:00Z", "²"]),
+    st.lists(st.sampled_from([None, 1, "a", {}, [], {"name": "a"}, {"type": "x"}]), max_size=2),
+    st.dictionaries(
+        st.sampled_from(["a", "name", "key", "type", "matchLabels", "$patch"]),
+        st.sampled_from([None, 1, "a", {}, [], True]),
+        max_size=2,
+    ),
+)
+
+
+@st.composite
+def almost_good(draw: st.DrawFn) -> tuple[Resource, Json]:
+    """A resource, and a good object of it with one or two places changed to anything."""
+    resource = draw(st.sampled_from(RESOURCES))
+    obj = base(resource)
+    for _ in range(draw(st.integers(0, 2))):
+        path = draw(st.sampled_from(sorted(places(obj), key=repr)))
+        obj = replaced(obj, path, draw(anything))
+        if not isinstance(obj, dict):
+            return resource, {"spec": obj}
+    return resource, obj
+
+
+def attempt(act: Callable[[], object]) -> None:
+    try:
+        act()
+    except ApiError as error:
+        assert 400 <= error.code < 500, error  # noqa: PT017 - the type alone says too little
+
+
+def live(registry: Registry) -> None:
+    """Let every pretended component see all there is, and act."""
+    actors = [
+        Scheduler(registry),
+        Kubelet(registry, EmbeddedSettings(start_seconds=0, stop_seconds=0)),
+        Workloads(registry),
+        Disruption(registry),
+        Collector(registry),
+    ]
+    for actor in actors:
+        for resource in actor.resources:
+            for record in list(registry.store.bucket(resource).records()):
+                actor.notice(resource, Change("ADDED", record, None))
+        actor.act(1.0)
+
+
+def read_everything(registry: Registry) -> None:
+    for resource in RESOURCES:
+        records = list(registry.store.bucket(resource).records())
+        for record in records:
+            json.loads(item_body(resource, record))
+        json.loads(table_body(resource, records, {}, HandClock()))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    made=almost_good(),
+    sent=almost_good(),
+    patch=anything,
+    media=st.sampled_from([MERGE, STRATEGIC, JSON_PATCH]),
+)
+def test_any_object(
+    made: tuple[Resource, Json], sent: tuple[Resource, Json], patch: Any, media: str
+) -> None:
+    registry = EmbeddedCluster(pretend=False, fleet=_ONE_NODE).registry
+    resource, body = made
+    namespace = "default" if resource.namespaced else ""
+    target = Target(resource, namespace, "a")
+    status = Target(resource, namespace, "a", "status" if resource.status else "")
+    attempt(lambda: registry.create(resource, namespace, body))
+    attempt(lambda: registry.update(status, body))
+    attempt(lambda: registry.patch(status, MERGE, {"status": base(resource).get("status")}))
+    attempt(lambda: registry.patch(target, media, sent[1]))
+    attempt(lambda: registry.patch(target, media, {"metadata": patch, "spec": patch}))
+    live(registry)
+    read_everything(registry)
+    attempt(lambda: registry.delete(target, DeleteOptions(propagation="Foreground")))
+    live(registry)
+    read_everything(registry)
+
+
+_ACTS: dict[str, Json] = {
+    "bind": {"metadata": {"name": "a", "uid": "u", "labels": {"a": "b"}}, "target": {"name": "n"}},
+    "evict": {
+        "metadata": {"name": "a"},
+        "deleteOptions": {
+            "gracePeriodSeconds": 5,
+            "preconditions": {"uid": "u", "resourceVersion": "5"},
+            "dryRun": ["All"],
+            "propagationPolicy": "Orphan",
+        },
+    },
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data(), act=st.sampled_from(sorted(_ACTS)))
+def test_any_act(data: st.DataObject, act: str) -> None:
+    registry = EmbeddedCluster(pretend=False).registry
+    registry.create(PODS, "default", pod(nodeName="n") if act == "evict" else pod())
+    path = data.draw(st.sampled_from([p for p in places(_ACTS[act]) if p]))
+    body = replaced(_ACTS[act], path, data.draw(anything))
+    target = Target(PODS, "default", "a")
+    attempt(lambda: getattr(acts, act)(registry, target, body))
+    options = body.get("deleteOptions", {}) if act == "evict" else {}
+    if isinstance(options, dict):
+        attempt(lambda: registry.delete(target, DeleteOptions.parse(options)))
+    read_everything(registry)
