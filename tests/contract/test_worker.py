@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 
 import pytest
@@ -11,7 +12,8 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import NotFoundError, PatchType, Resource
-from bailiff.worker import ClusterPodActions, Worker, WorkerSettings, watches
+from bailiff.worker import ClusterActions, Worker, WorkerSettings, watches
+from bailiff.worker.actions import ANNOTATION
 from tests.contract.api import NODES, name_of, taint, uid_of
 
 KEY = "example.com/maintenance"
@@ -26,7 +28,7 @@ def tolerating(seconds=None):
 @pytest.fixture
 async def worker(cluster):
     clock, registry, stop = SystemClock(), CollectorRegistry(), asyncio.Event()
-    actions = ClusterPodActions(cluster, instance="test")
+    actions = ClusterActions(cluster, instance="test")
     worker = Worker(actions, clock, registry, WorkerSettings(shutdown_grace=5.0))
     task = asyncio.create_task(worker.run(*watches(cluster, clock, worker.metrics), stop))
     await until(lambda: worker.evaluator.mirror.synced)
@@ -150,7 +152,7 @@ async def test_a_deleted_node_cancels_the_timers_of_its_pods(bench, worker):
 
 async def test_the_event_is_one_that_the_api_server_takes(bench, cluster):
     pod = await bench.pod("n" * 253)
-    actions = ClusterPodActions(cluster, instance="test")
+    actions = ClusterActions(cluster, instance="test")
     from bailiff.cluster import PODS
     from bailiff.decisions import EventNote
 
@@ -170,3 +172,23 @@ async def test_timeadded_of_a_taint_counts(bench, worker):
     await until(lambda: is_going(bench, "due"))
     # The pods came to the node after the taint, so their time runs from their own coming.
     assert not await is_going(bench, "patient")
+
+
+async def test_when_an_untimed_taint_came_stands_on_the_node(bench, worker):
+    node = await bench.node()
+    await bench.pod("patient", node=node, tolerations=[tolerating(3600)])
+    await bench.taint(node, taint(KEY, "now"))
+
+    async def annotation():
+        found = await bench.cluster.get(NODES, node)
+        return found["metadata"].get("annotations", {}).get(ANNOTATION)
+
+    await until(annotation)
+    [observed] = json.loads(await annotation())
+    assert (observed["key"], observed["value"], observed["effect"]) == (KEY, "now", "NoExecute")
+    await bench.taint(node)
+
+    async def is_gone():
+        return await annotation() is None
+
+    await until(is_gone)

@@ -13,7 +13,7 @@ from bailiff.bootstrap.process import Program, listen
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
 from bailiff.serving import HttpServer
-from bailiff.worker import ClusterPodActions, Worker, WorkerSettings, create_status_app, watches
+from bailiff.worker import ClusterActions, Worker, WorkerSettings, create_status_app, watches
 
 if TYPE_CHECKING:
     import asyncio
@@ -29,7 +29,7 @@ def work(settings: WorkSettings) -> Program:
     async def program(stop: asyncio.Event) -> None:
         clock, registry = SystemClock(), new_registry()
         async with await connect_to(settings.cluster) as cluster:
-            actions = ClusterPodActions(cluster, instance=socket.gethostname())
+            actions = ClusterActions(cluster, instance=socket.gethostname())
             worker = Worker(actions, clock, registry, _worker_settings(settings))
             app = create_status_app(worker.pending, worker.evaluator, registry)
             status = HttpServer(app, settings.host, settings.status_port)

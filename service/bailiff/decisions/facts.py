@@ -88,7 +88,7 @@ class Facts(Value, frozen=True):
         now: the instant to decide for; absent: the server's clock.
         bound_at: when the pod was bound; absent: read from the pod.
         first_observed: when taints without timeAdded were first seen; one that is not told
-            counts as added now.
+            is looked up in the node's annotation, and else counts as added now.
         options: absent: the server's.
     """
 
@@ -118,7 +118,7 @@ class NodeFacts(Value, frozen=True):
         pods: the pods, at most 1,000.
         now: the instant to decide for; absent: the server's clock.
         first_observed: when taints without timeAdded were first seen; one that is not told
-            counts as added now.
+            is looked up in the node's annotation, and else counts as added now.
         options: absent: the server's, without trace.
     """
 
@@ -147,7 +147,7 @@ class TaintChangeFacts(Value, frozen=True):
         remove_taints: goes first, so that a taint may be removed and added anew.
         now: the instant to decide for; absent: the server's clock.
         first_observed: when taints without timeAdded were first seen; one that is not told
-            counts as added now.
+            is looked up in the node's annotation, and else counts as added now.
         options: absent: the server's, without trace.
     """
 

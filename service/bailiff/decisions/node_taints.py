@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from bailiff.decisions import observations
 from bailiff.decisions.decision import Finding, TraceStep, Verdict
 from bailiff.decisions.facts import DEFAULT_OPTIONS, Options
 from bailiff.decisions.instants import in_utc, later
+from bailiff.decisions.observations import identity_of
 from bailiff.decisions.text import describe_taint, describe_time, describe_toleration
 from bailiff.decisions.tolerations import first_tolerating
 from bailiff.kinds import NO_EXECUTE, Node, Pod, PodCondition, Taint, Toleration
@@ -102,16 +104,18 @@ class NodeTaints:
         Args:
             node: the node.
             now: the instant to decide for, with time zone.
-            first_observed: when taints without timeAdded were first seen.
+            first_observed: when taints without timeAdded were first seen; counts before what
+                the node's annotation says.
             options: see there.
         """
         self._node = node.metadata.name
         self._now = now
         self._options = options
         self._evict_ended_pods = options.evict_ended_pods
-        seen = {(o.key, o.value, o.effect): o.time for o in first_observed}
+        told = {(o.key, o.value, o.effect): o for o in first_observed}
+        seen = observations.read(node) | told
         self._taints = [
-            _added(taint, index, seen.get((taint.key, taint.value, taint.effect)), now)
+            _added(taint, index, seen.get(identity_of(taint)), now)
             for index, taint in enumerate(node.spec.taints)
             if taint.effect == NO_EXECUTE
         ]
@@ -203,11 +207,13 @@ def keep_without_node(pod: Pod) -> Finding:
     return _keep("NodeGone", why)
 
 
-def _added(taint: Taint, index: int, observed: datetime | None, now: datetime) -> _AddedTaint:
+def _added(
+    taint: Taint, index: int, observed: TaintObservation | None, now: datetime
+) -> _AddedTaint:
     if taint.time_added is not None:
         at, source = taint.time_added, "timeAdded"
     elif observed is not None:
-        at, source = observed, "firstObserved"
+        at, source = observed.time, "firstObserved"
     else:
         at, source = now, "now"
     return _AddedTaint(taint=taint, index=index, added_at=in_utc(at), added_from=source)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from google.protobuf.timestamp_pb2 import Timestamp
+from msgspec import convert
 
 from bailiff.grpc.errors import FieldError, RefusedError
 from bailiff.grpc.wire import (
@@ -20,6 +21,7 @@ from bailiff.grpc.wire import (
     wire_class,
 )
 from bailiff.kinds import (
+    Annotations,
     Node,
     NodeSpec,
     ObjectMeta,
@@ -44,6 +46,7 @@ _Taint = wire_class(kubernetes_pb2.Taint)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NANOS = 1_000_000_000
+_NO_ANNOTATIONS = Annotations()
 
 
 def read_pod(message: WireMessage) -> Pod:
@@ -89,7 +92,7 @@ def _convert_time(data: bytes) -> datetime:
         ) from error
 
 
-def _metadata(meta: WireMessage) -> ObjectMeta:
+def _metadata(meta: WireMessage, annotations: Annotations = _NO_ANNOTATIONS) -> ObjectMeta:
     created, owners = meta.creation_timestamp, meta.owner_references
     deleted = meta.deletion_timestamp if meta.HasField("deletion_timestamp") else None
     try:
@@ -104,6 +107,7 @@ def _metadata(meta: WireMessage) -> ObjectMeta:
             if deleted is None
             else read_time(deleted, "deletion_timestamp"),
             owner_references=tuple(read_all("owner_references", _owner, owners)) if owners else (),
+            annotations=annotations,
         )
     except RefusedError as error:
         error.move_under("metadata")
@@ -162,7 +166,10 @@ def _convert_condition(data: bytes) -> PodCondition:
 
 def _convert_node(data: bytes) -> Node:
     node = parse(_Node, data)
-    return Node(metadata=_metadata(node.metadata), spec=read_within("spec", _node_spec, node.spec))
+    # Only a node's annotations are read; a look into each pod's would cost for nothing.
+    annotations = convert(dict(node.metadata.annotations), Annotations)
+    metadata = _metadata(node.metadata, annotations)
+    return Node(metadata=metadata, spec=read_within("spec", _node_spec, node.spec))
 
 
 def _convert_node_spec(data: bytes) -> NodeSpec:

@@ -55,9 +55,17 @@ def _with_bytes(file: FileDescriptor) -> descriptor_pb2.FileDescriptorProto:
     proto.dependency[:] = kept
     for message in proto.message_type:
         for field in message.field:
-            if field.type == _Field.TYPE_MESSAGE and field.type_name not in _STRUCTURED:
+            if _nests(message, field):
                 _make_bytes(message, field)
     return proto
+
+
+def _nests(message: descriptor_pb2.DescriptorProto, field: _Field) -> bool:
+    """A message that becomes bytes: not what always differs, and no map's entry."""
+    if field.type != _Field.TYPE_MESSAGE or field.type_name in _STRUCTURED:
+        return False
+    entries = {nested.name for nested in message.nested_type if nested.options.map_entry}
+    return field.type_name.rpartition(".")[2] not in entries
 
 
 def _make_bytes(message: descriptor_pb2.DescriptorProto, field: _Field) -> None:

@@ -7,7 +7,15 @@ for the API server.
 """
 
 from bailiff.kinds.decoding import DecodeError, decode, decode_yaml_value
-from bailiff.kinds.meta import INT64_MAX, INT64_MIN, Int64, ObjectMeta, OwnerReference, Time
+from bailiff.kinds.meta import (
+    INT64_MAX,
+    INT64_MIN,
+    Annotations,
+    Int64,
+    ObjectMeta,
+    OwnerReference,
+    Time,
+)
 from bailiff.kinds.node import Node, NodeSpec
 from bailiff.kinds.pod import Pod, PodCondition, PodSpec, PodStatus
 from bailiff.kinds.taint import NO_EXECUTE, Taint, Toleration
@@ -16,6 +24,7 @@ __all__ = [
     "INT64_MAX",
     "INT64_MIN",
     "NO_EXECUTE",
+    "Annotations",
     "DecodeError",
     "Int64",
     "Node",

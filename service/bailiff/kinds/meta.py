@@ -44,6 +44,19 @@ class OwnerReference(Value, frozen=True):
     controller: bool = False
 
 
+class Annotations(
+    Value, frozen=True, rename={"taints_first_observed": "bailiff.dev/taints-first-observed"}
+):
+    """The annotations that a rule reads; all others are skipped.
+
+    Attributes:
+        taints_first_observed: on a node, when its taints without timeAdded were first seen, as the
+            worker writes it.
+    """
+
+    taints_first_observed: str = ""
+
+
 class ObjectMeta(Value, frozen=True):
     """The identity of an object.
 
@@ -56,6 +69,7 @@ class ObjectMeta(Value, frozen=True):
         creation_timestamp: when it was made.
         deletion_timestamp: when it will be gone at the latest; present once it is being deleted.
         owner_references: the objects that it belongs to.
+        annotations: those that a rule reads.
     """
 
     name: str = ""
@@ -66,3 +80,4 @@ class ObjectMeta(Value, frozen=True):
     creation_timestamp: Time | None = None
     deletion_timestamp: Time | None = None
     owner_references: tuple[OwnerReference, ...] = ()
+    annotations: Annotations = Annotations()

@@ -213,7 +213,8 @@ READINGS: tuple[Reading, ...] = (
         description=(
             "Fetches the pod and its node and answers as `/v1/decisions`. A pod that is bound to "
             "no node stays, with the reason `PodNotBound`; one whose node is gone with `NodeGone`."
-            " A taint without `timeAdded` counts as added now."
+            " A taint without `timeAdded` counts from when the worker wrote on the node that it "
+            "saw it, else from now."
         ),
         answer=Decision,
         parameters=(_NAMESPACE, _POD),
@@ -228,7 +229,8 @@ READINGS: tuple[Reading, ...] = (
         summary="Which pods of this node of the cluster should be evicted, and when?",
         description=(
             "Fetches the node and its pods and answers as `/v1/decisions/batch`. A taint without "
-            "`timeAdded` counts as added now."
+            "`timeAdded` counts from when the worker wrote on the node that it saw it, else from "
+            "now."
         ),
         answer=DecisionList,
         parameters=(_NODE,),

@@ -52,7 +52,9 @@ class DecideRequest(_message.Message):
 
     @_builtins.property
     def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
-        """When taints without timeAdded were first seen; one that is not told counts as added now."""
+        """When taints without timeAdded were first seen; one that is not told is
+        looked up in the node's annotation, and else counts as added now.
+        """
 
     @_builtins.property
     def options(self) -> Global___Options:
@@ -128,7 +130,9 @@ class DecideNodeTaintsRequest(_message.Message):
 
     @_builtins.property
     def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
-        """When taints without timeAdded were first seen; one that is not told counts as added now."""
+        """When taints without timeAdded were first seen; one that is not told is
+        looked up in the node's annotation, and else counts as added now.
+        """
 
     @_builtins.property
     def options(self) -> Global___Options:
@@ -199,7 +203,9 @@ class DecideNodeRequest(_message.Message):
 
     @_builtins.property
     def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
-        """When taints without timeAdded were first seen; one that is not told counts as added now."""
+        """When taints without timeAdded were first seen; one that is not told is
+        looked up in the node's annotation, and else counts as added now.
+        """
 
     @_builtins.property
     def options(self) -> Global___Options:
@@ -279,7 +285,9 @@ class DecideTaintChangeRequest(_message.Message):
 
     @_builtins.property
     def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
-        """When taints without timeAdded were first seen; one that is not told counts as added now."""
+        """When taints without timeAdded were first seen; one that is not told is
+        looked up in the node's annotation, and else counts as added now.
+        """
 
     @_builtins.property
     def options(self) -> Global___Options:

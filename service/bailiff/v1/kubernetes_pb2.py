@@ -25,31 +25,35 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62\x61iliff/v1/kubernetes.proto\x12\nbailiff.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8e\x02\n\nObjectMeta\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x05 \x01(\t\x12\x18\n\x10resource_version\x18\x06 \x01(\t\x12\x12\n\ngeneration\x18\x07 \x01(\x03\x12\x36\n\x12\x63reation_timestamp\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x12\x64\x65letion_timestamp\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x10owner_references\x18\r \x03(\x0b\x32\x1a.bailiff.v1.OwnerReference\"b\n\x0eOwnerReference\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x04 \x01(\t\x12\x13\n\x0b\x61pi_version\x18\x05 \x01(\t\x12\x12\n\ncontroller\x18\x06 \x01(\x08\"y\n\x03Pod\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12!\n\x04spec\x18\x02 \x01(\x0b\x32\x13.bailiff.v1.PodSpec\x12%\n\x06status\x18\x03 \x01(\x0b\x32\x15.bailiff.v1.PodStatus\"I\n\x07PodSpec\x12\x11\n\tnode_name\x18\n \x01(\t\x12+\n\x0btolerations\x18\x16 \x03(\x0b\x32\x16.bailiff.v1.Toleration\"\x82\x01\n\nToleration\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x08operator\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\t\x12\x1f\n\x12toleration_seconds\x18\x05 \x01(\x03H\x00\x88\x01\x01\x42\x15\n\x13_toleration_seconds\"H\n\tPodStatus\x12\r\n\x05phase\x18\x01 \x01(\t\x12,\n\nconditions\x18\x02 \x03(\x0b\x32\x18.bailiff.v1.PodCondition\"\xa4\x01\n\x0cPodCondition\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x38\n\x14last_transition_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x1b\n\x13observed_generation\x18\x07 \x01(\x03\"T\n\x04Node\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12\"\n\x04spec\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.NodeSpec\"-\n\x08NodeSpec\x12!\n\x06taints\x18\x05 \x03(\x0b\x32\x11.bailiff.v1.Taint\"c\n\x05Taint\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\t\x12.\n\ntime_added\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestampb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62\x61iliff/v1/kubernetes.proto\x12\nbailiff.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x80\x03\n\nObjectMeta\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x05 \x01(\t\x12\x18\n\x10resource_version\x18\x06 \x01(\t\x12\x12\n\ngeneration\x18\x07 \x01(\x03\x12\x36\n\x12\x63reation_timestamp\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x12\x64\x65letion_timestamp\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12<\n\x0b\x61nnotations\x18\x0c \x03(\x0b\x32\'.bailiff.v1.ObjectMeta.AnnotationsEntry\x12\x34\n\x10owner_references\x18\r \x03(\x0b\x32\x1a.bailiff.v1.OwnerReference\x1a\x32\n\x10\x41nnotationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"b\n\x0eOwnerReference\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x04 \x01(\t\x12\x13\n\x0b\x61pi_version\x18\x05 \x01(\t\x12\x12\n\ncontroller\x18\x06 \x01(\x08\"y\n\x03Pod\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12!\n\x04spec\x18\x02 \x01(\x0b\x32\x13.bailiff.v1.PodSpec\x12%\n\x06status\x18\x03 \x01(\x0b\x32\x15.bailiff.v1.PodStatus\"I\n\x07PodSpec\x12\x11\n\tnode_name\x18\n \x01(\t\x12+\n\x0btolerations\x18\x16 \x03(\x0b\x32\x16.bailiff.v1.Toleration\"\x82\x01\n\nToleration\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x08operator\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\t\x12\x1f\n\x12toleration_seconds\x18\x05 \x01(\x03H\x00\x88\x01\x01\x42\x15\n\x13_toleration_seconds\"H\n\tPodStatus\x12\r\n\x05phase\x18\x01 \x01(\t\x12,\n\nconditions\x18\x02 \x03(\x0b\x32\x18.bailiff.v1.PodCondition\"\xa4\x01\n\x0cPodCondition\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x38\n\x14last_transition_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x1b\n\x13observed_generation\x18\x07 \x01(\x03\"T\n\x04Node\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12\"\n\x04spec\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.NodeSpec\"-\n\x08NodeSpec\x12!\n\x06taints\x18\x05 \x03(\x0b\x32\x11.bailiff.v1.Taint\"c\n\x05Taint\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\t\x12.\n\ntime_added\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestampb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'bailiff.v1.kubernetes_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_OBJECTMETA_ANNOTATIONSENTRY']._loaded_options = None
+  _globals['_OBJECTMETA_ANNOTATIONSENTRY']._serialized_options = b'8\001'
   _globals['_OBJECTMETA']._serialized_start=77
-  _globals['_OBJECTMETA']._serialized_end=347
-  _globals['_OWNERREFERENCE']._serialized_start=349
-  _globals['_OWNERREFERENCE']._serialized_end=447
-  _globals['_POD']._serialized_start=449
-  _globals['_POD']._serialized_end=570
-  _globals['_PODSPEC']._serialized_start=572
-  _globals['_PODSPEC']._serialized_end=645
-  _globals['_TOLERATION']._serialized_start=648
-  _globals['_TOLERATION']._serialized_end=778
-  _globals['_PODSTATUS']._serialized_start=780
-  _globals['_PODSTATUS']._serialized_end=852
-  _globals['_PODCONDITION']._serialized_start=855
-  _globals['_PODCONDITION']._serialized_end=1019
-  _globals['_NODE']._serialized_start=1021
-  _globals['_NODE']._serialized_end=1105
-  _globals['_NODESPEC']._serialized_start=1107
-  _globals['_NODESPEC']._serialized_end=1152
-  _globals['_TAINT']._serialized_start=1154
-  _globals['_TAINT']._serialized_end=1253
+  _globals['_OBJECTMETA']._serialized_end=461
+  _globals['_OBJECTMETA_ANNOTATIONSENTRY']._serialized_start=411
+  _globals['_OBJECTMETA_ANNOTATIONSENTRY']._serialized_end=461
+  _globals['_OWNERREFERENCE']._serialized_start=463
+  _globals['_OWNERREFERENCE']._serialized_end=561
+  _globals['_POD']._serialized_start=563
+  _globals['_POD']._serialized_end=684
+  _globals['_PODSPEC']._serialized_start=686
+  _globals['_PODSPEC']._serialized_end=759
+  _globals['_TOLERATION']._serialized_start=762
+  _globals['_TOLERATION']._serialized_end=892
+  _globals['_PODSTATUS']._serialized_start=894
+  _globals['_PODSTATUS']._serialized_end=966
+  _globals['_PODCONDITION']._serialized_start=969
+  _globals['_PODCONDITION']._serialized_end=1133
+  _globals['_NODE']._serialized_start=1135
+  _globals['_NODE']._serialized_end=1219
+  _globals['_NODESPEC']._serialized_start=1221
+  _globals['_NODESPEC']._serialized_end=1266
+  _globals['_TAINT']._serialized_start=1268
+  _globals['_TAINT']._serialized_end=1367
 # @@protoc_insertion_point(module_scope)

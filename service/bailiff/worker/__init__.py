@@ -4,13 +4,13 @@ list+watch -> Mirror -> Evaluator -> PendingEvictions -> Executor -> PodActions
                                                                  \-> Recorder (Events)
 """
 
-from bailiff.worker.actions import ClusterPodActions, PodActions
+from bailiff.worker.actions import ClusterActions, PodActions
 from bailiff.worker.settings import WorkerSettings
 from bailiff.worker.status import create_status_app
 from bailiff.worker.worker import Worker, watches
 
 __all__ = [
-    "ClusterPodActions",
+    "ClusterActions",
     "PodActions",
     "Worker",
     "WorkerSettings",

@@ -1,20 +1,22 @@
-"""What the worker does to the cluster: three requests, each guarded by the pod's UID."""
+"""What the worker does to the cluster: each request guarded by the object's UID or version."""
 
 from __future__ import annotations
 
 import secrets
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bailiff.cluster import EVENTS, PODS, Cluster, PatchType
+from bailiff.cluster import EVENTS, NODES, PODS, Cluster, PatchType
 from bailiff.decisions.text import describe_time
+from bailiff.kinds import Annotations
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.decisions import EventNote
-    from bailiff.kinds import Pod, PodCondition
+    from bailiff.kinds import Node, Pod, PodCondition
 
 COMPONENT = "taint-eviction-controller"
+ANNOTATION = Annotations.__struct_encode_fields__[0]
 
 
 class PodActions(Protocol):
@@ -33,7 +35,19 @@ class PodActions(Protocol):
         ...
 
 
-class ClusterPodActions:
+class NodeActions(Protocol):
+    """What is done to nodes; raises ClusterError."""
+
+    async def annotate(self, node: Node, first_observed: str) -> None:
+        """Write the annotation if the node is still in this version; empty takes it away."""
+        ...
+
+
+class Actions(PodActions, NodeActions, Protocol):
+    """All that a worker does."""
+
+
+class ClusterActions:
     """The actions on a real API server."""
 
     def __init__(self, cluster: Cluster, instance: str) -> None:
@@ -68,6 +82,17 @@ class ClusterPodActions:
         await self._cluster.delete(
             PODS, meta.name, meta.namespace, uid=meta.uid, grace_period_seconds=grace_period_seconds
         )
+
+    async def annotate(self, node: Node, first_observed: str) -> None:
+        """See NodeActions."""
+        meta = node.metadata
+        body = {
+            "metadata": {
+                "resourceVersion": meta.resource_version,
+                "annotations": {ANNOTATION: first_observed or None},
+            }
+        }
+        await self._cluster.patch(NODES, meta.name, "", body, patch_type=PatchType.MERGE)
 
     async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
         """See PodActions."""

@@ -11,13 +11,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
-from bailiff.decisions import NodeTaints, TaintObservation, Verdict
-from bailiff.kinds import NO_EXECUTE
+from bailiff.decisions import NodeTaints, Verdict, observations
 from bailiff.worker.mirror import Mirror, PodKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
 
     from bailiff.clock import Clock
     from bailiff.decisions import Finding, Options
@@ -31,34 +29,6 @@ K = TypeVar("K")
 _LEAVING = frozenset({"PodTerminating", "PodFinished"})
 
 
-class Observations:
-    """When taints that carry no timeAdded were first seen, by node."""
-
-    def __init__(self) -> None:
-        self._first: dict[str, dict[tuple[str, str, str], TaintObservation]] = {}
-
-    def of(self, node: Node, now: datetime) -> tuple[TaintObservation, ...]:
-        """Those of the node's present taints; new ones count from now, gone ones are forgotten."""
-        name = node.metadata.name
-        known = self._first.get(name, {})
-        present = {}
-        for taint in node.spec.taints:
-            if taint.effect == NO_EXECUTE and taint.time_added is None:
-                identity = (taint.key, taint.value, taint.effect)
-                present[identity] = known.get(identity) or TaintObservation(
-                    key=taint.key, value=taint.value, effect=taint.effect, time=now
-                )
-        if present:
-            self._first[name] = present
-        else:
-            self._first.pop(name, None)
-        return tuple(present.values())
-
-    def forget(self, node: str) -> None:
-        """The node is no more."""
-        self._first.pop(node, None)
-
-
 class Evaluator:
     """Keeps the pending evictions in step with the mirror."""
 
@@ -68,6 +38,7 @@ class Evaluator:
         clock: Clock,
         options: Options,
         on_cancelled: Callable[[Pod, str], None],
+        on_observed: Callable[[Node, str], None],
     ) -> None:
         """Start idle.
 
@@ -76,13 +47,16 @@ class Evaluator:
             clock: for `now`.
             options: of the decisions.
             on_cancelled: told of each timer that was cancelled though its pod stays, and why.
+            on_observed: told of each node whose annotation of first observations should read
+                otherwise than it does, and how.
         """
         self.mirror = Mirror(self)
         self._pending = pending
         self._clock = clock
         self._options = options
         self._on_cancelled = on_cancelled
-        self._observations = Observations()
+        self._on_observed = on_observed
+        self._observed: dict[str, observations.Observed] = {}
         self._dirty_nodes: dict[str, None] = {}
         self._dirty_pods: dict[PodKey, None] = {}
         self._wake = asyncio.Event()
@@ -143,11 +117,12 @@ class Evaluator:
     def _evaluate_node(self, name: str) -> None:
         node = self.mirror.node(name)
         if node is None:
-            self._observations.forget(name)
+            self._observed.pop(name, None)
             for pod in self.mirror.pods_on(name):
                 self._revoke(pod, f"node {name} is gone, pod garbage collection owns its pods")
             return
         taints = self._taints(node)
+        self._write_down(node)
         for pod in self.mirror.pods_on(name):
             # This settles the pod's own mark too.
             self._dirty_pods.pop((pod.metadata.namespace, pod.metadata.name), None)
@@ -163,7 +138,18 @@ class Evaluator:
 
     def _taints(self, node: Node) -> NodeTaints:
         now = self._clock.now()
-        return NodeTaints(node, now, self._observations.of(node, now), self._options)
+        name = node.metadata.name
+        observed = observations.observe(node, self._observed.get(name, {}), now)
+        if observed:
+            self._observed[name] = observed
+        else:
+            self._observed.pop(name, None)
+        return NodeTaints(node, now, observed.values(), self._options)
+
+    def _write_down(self, node: Node) -> None:
+        observed = self._observed.get(node.metadata.name, {})
+        if observed != observations.read(node):
+            self._on_observed(node, observations.write(observed.values()))
 
     def _apply(self, pod: Pod, finding: Finding) -> None:
         if finding.verdict is not Verdict.KEEP:

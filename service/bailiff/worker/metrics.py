@@ -41,6 +41,13 @@ class WorkerMetrics:
             ["fate"],
             registry=registry,
         )
+        self.annotations = Counter(
+            "bailiff_worker_node_annotations_total",
+            "Writes of when a node's untimed taints were first seen, by fate: written, outdated "
+            "because somebody else wrote, or failed.",
+            ["fate"],
+            registry=registry,
+        )
         self.pending = Gauge(
             "bailiff_worker_evictions_pending",
             "Evictions waiting for their time, for a retry, or running.",

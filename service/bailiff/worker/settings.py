@@ -13,6 +13,9 @@ class WorkerSettings:
 
     Attributes:
         options: of the decisions; the defaults are Kubernetes'.
+        persist_observations: write down on a node when its taints without timeAdded were first
+            seen, so that a restart does not give their pods their whole time again. Needs patch
+            on nodes. On: kubectl taint writes no timeAdded.
         concurrency: evictions at a time. 20 keep a 2-core API server busy; more only make the
             first ones slower, which is what kube-controller-manager does in a storm.
         attempt_timeout: seconds one attempt may take, both requests together. Three times the
@@ -24,6 +27,7 @@ class WorkerSettings:
     """
 
     options: Options = field(default_factory=lambda: Options(explain=False))
+    persist_observations: bool = True
     concurrency: int = 20
     attempt_timeout: float = 30.0
     resync_interval: float = 300.0

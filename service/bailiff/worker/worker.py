@@ -10,6 +10,7 @@ import structlog
 
 from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch, Restart
 from bailiff.decisions import cancellation_event
+from bailiff.worker.annotator import Annotator
 from bailiff.worker.evaluator import Evaluator
 from bailiff.worker.executor import Executor
 from bailiff.worker.metrics import WorkerMetrics
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster import Cluster, ClusterError, WatchEvent
     from bailiff.kinds import Node, Pod
-    from bailiff.worker.actions import PodActions
+    from bailiff.worker.actions import Actions
     from bailiff.worker.settings import WorkerSettings
 
 T = TypeVar("T", bound=HasMetadata)
@@ -46,7 +47,7 @@ class Worker:
 
     def __init__(
         self,
-        actions: PodActions,
+        actions: Actions,
         clock: Clock,
         registry: CollectorRegistry,
         settings: WorkerSettings,
@@ -56,7 +57,10 @@ class Worker:
         self.metrics = WorkerMetrics(registry)
         self.recorder = Recorder(actions, clock, self.metrics)
         self.pending = PendingEvictions(clock, self._wake)
-        self.evaluator = Evaluator(self.pending, clock, settings.options, self._on_cancelled)
+        self.evaluator = Evaluator(
+            self.pending, clock, settings.options, self._on_cancelled, self._on_observed
+        )
+        self.annotator = Annotator(actions, self.metrics, self.evaluator.node_changed)
         self.executor = Executor(
             self.pending,
             actions,
@@ -85,6 +89,7 @@ class Worker:
                 group.create_task(_feed(nodes, mirror.apply_node), name="watch nodes"),
                 group.create_task(_feed(pods, mirror.apply_pod), name="watch pods"),
                 group.create_task(self.evaluator.run(), name="evaluator"),
+                group.create_task(self.annotator.run(), name="annotator"),
                 group.create_task(self._resync(), name="resync"),
             ]
             recorder = group.create_task(self.recorder.run(), name="recorder")
@@ -114,6 +119,10 @@ class Worker:
         log.info("eviction cancelled", pod=pod.key, uid=pod.metadata.uid, why=why)
         self.metrics.cancelled.inc()
         self.recorder.record(pod, cancellation_event(pod, why))
+
+    def _on_observed(self, node: Node, text: str) -> None:
+        if self._settings.persist_observations:
+            self.annotator.request(node, text)
 
     def _wake(self) -> None:
         self.executor.wake()

@@ -31,7 +31,7 @@ KUBERNETES = {
     "ObjectMeta": """
         1 string name; 3 string namespace; 5 string uid; 6 string resourceVersion;
         7 int64 generation; 8 Time creationTimestamp; 9 Time deletionTimestamp;
-        13 repeated OwnerReference ownerReferences
+        12 map annotations; 13 repeated OwnerReference ownerReferences
     """,
     "OwnerReference": """
         1 string kind; 3 string name; 4 string uid; 5 string apiVersion; 6 bool controller
@@ -62,6 +62,8 @@ SCALARS = {
 
 def describe(field: FieldDescriptor) -> str:
     message = field.message_type
+    if message and message.GetOptions().map_entry:
+        return f"{field.number} map {field.json_name}"
     kind = message.name.replace("Timestamp", "Time") if message else SCALARS[field.type]
     repeated = "repeated " if field.is_repeated else ""
     return f"{field.number} {repeated}{kind} {field.json_name}"

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 from bailiff.cluster import (
     Changed,
     ClusterError,
+    ConflictError,
     Deleted,
     NotFoundError,
     Replaced,
@@ -20,6 +21,7 @@ from bailiff.cluster import (
 )
 from bailiff.decisions import EventNote
 from bailiff.kinds import (
+    Annotations,
     Node,
     NodeSpec,
     ObjectMeta,
@@ -76,6 +78,8 @@ class World:
         self.requests: list[str] = []
         self.failures: list[ClusterError] = []
         self.latency = 0.0
+        self.annotated: list[str] = []
+        self._version = 0
         self.deaf = False  # the watch no longer tells of deletions
         self.registry = CollectorRegistry()
         self.worker = Worker(self, self.clock, self.registry, WorkerSettings(**settings))
@@ -83,8 +87,15 @@ class World:
     # What happens to the cluster.
 
     def taint(self, node: str, *taints: Taint) -> None:
-        self.nodes[node] = Node(metadata=ObjectMeta(name=node), spec=NodeSpec(taints=taints))
-        self.node_watch.send(Changed(self.nodes[node]))
+        old = self.nodes.get(node)
+        metadata = old.metadata if old else ObjectMeta(name=node)
+        self._put_node(Node(metadata=metadata, spec=NodeSpec(taints=taints)))
+
+    def _put_node(self, node: Node) -> None:
+        self._version += 1
+        metadata = msgspec.structs.replace(node.metadata, resource_version=str(self._version))
+        self.nodes[metadata.name] = node = msgspec.structs.replace(node, metadata=metadata)
+        self.node_watch.send(Changed(node))
 
     def remove_node(self, node: str) -> None:
         self.node_watch.send(Deleted(self.nodes.pop(node)))
@@ -126,6 +137,15 @@ class World:
         gone = self.pods.pop(name)
         if not self.deaf:
             self.pod_watch.send(Deleted(gone))
+
+    async def annotate(self, node: Node, first_observed: str) -> None:
+        current = self.nodes[node.metadata.name]
+        if current.metadata.resource_version != node.metadata.resource_version:
+            raise ConflictError("the node has changed", status=409)
+        self.annotated.append(first_observed)
+        annotations = Annotations(taints_first_observed=first_observed)
+        metadata = msgspec.structs.replace(current.metadata, annotations=annotations)
+        self._put_node(msgspec.structs.replace(current, metadata=metadata))
 
     async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
         self.notes.append((pod.metadata.name, note.message))

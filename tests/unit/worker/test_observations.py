@@ -1,0 +1,118 @@
+"""Taints without timeAdded: first seen, written down once, and read by whoever comes next."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from bailiff.cluster import ServerError
+from bailiff.decisions import Facts, decide, observations
+from bailiff.kinds import Annotations, Node, NodeSpec, ObjectMeta
+from tests.unit.worker.world import START, World, no_execute, tolerating
+
+pytestmark = pytest.mark.looptime(start=0)
+
+
+def successor_of(world, **settings):
+    """A world as it is after the worker has been started again."""
+    heir = World(**settings)
+    heir.pods, heir.nodes, heir._version = world.pods, world.nodes, world._version
+    return heir
+
+
+async def test_a_restart_does_not_give_the_time_again():
+    world = World()
+    world.taint("n1", no_execute())
+    world.add_pod("patient", tolerating(seconds=100))
+    async with world.running():
+        await asyncio.sleep(40)
+    heir = successor_of(world)
+    async with heir.running():
+        await asyncio.sleep(200)
+    assert heir.deletions() == {"patient": 100.0}
+
+
+async def test_without_writing_down_a_restart_starts_anew():
+    world = World(persist_observations=False)
+    world.taint("n1", no_execute())
+    world.add_pod("patient", tolerating(seconds=100))
+    async with world.running():
+        await asyncio.sleep(40)
+    assert world.annotated == []
+    heir = successor_of(world, persist_observations=False)
+    async with heir.running():
+        await asyncio.sleep(200)
+    assert heir.deletions() == {"patient": 140.0}
+
+
+async def test_one_write_for_each_change():
+    world = World()
+    world.taint("n1")
+    pod = world.add_pod("patient", tolerating(seconds=100))
+    async with world.running():
+        world.taint("n1", no_execute())
+        await asyncio.sleep(1)
+        for _ in range(5):
+            world.put(pod)
+            world.taint("n1", no_execute())
+            await asyncio.sleep(1)
+        assert len(world.annotated) == 1
+        world.taint("n1", no_execute(), no_execute("second"))
+        await asyncio.sleep(1)
+        assert len(world.annotated) == 2
+        world.taint("n1")
+        await asyncio.sleep(1)
+    assert len(world.annotated) == 3
+    assert world.annotated[-1] == ""
+
+
+async def test_a_taint_with_timeadded_needs_no_writing_down():
+    world = World()
+    world.taint("n1", no_execute(time_added=START))
+    async with world.running():
+        await asyncio.sleep(1)
+    assert world.annotated == []
+
+
+async def test_a_failed_write_is_tried_again_and_delays_nothing():
+    world = World()
+    world.taint("n1", no_execute())
+    world.add_pod("patient", tolerating(seconds=2))
+    write = world.annotate
+    failing = [ServerError("down", status=500)] * 2
+
+    async def annotate(node, text):
+        if failing:
+            raise failing.pop()
+        await write(node, text)
+
+    world.annotate = annotate  # type: ignore[method-assign]  # the port, broken for a while
+    async with world.running():
+        await asyncio.sleep(3)
+        assert world.deletions() == {"patient": 2.0}
+        await asyncio.sleep(30)
+    assert len(world.annotated) == 1
+
+
+async def test_the_api_names_the_deadline_that_the_worker_keeps():
+    world = World()
+    world.taint("n1", no_execute())
+    pod = world.add_pod("patient", tolerating(seconds=100))
+    async with world.running():
+        await asyncio.sleep(40)
+        asked = decide(Facts(pod=pod, node=world.nodes["n1"]), world.clock.now())
+        await asyncio.sleep(100)
+    assert asked.evict_at is not None
+    assert round((asked.evict_at - START).total_seconds()) == world.deletions()["patient"] == 100
+
+
+@pytest.mark.parametrize("spoilt", ["{", "[1]", '[{"key": "a"}]', '"x"', "[" * 5000, "null"])
+def test_a_spoilt_annotation_counts_as_none(spoilt):
+    annotations = Annotations(taints_first_observed=spoilt)
+    node = Node(
+        metadata=ObjectMeta(name="n", annotations=annotations),
+        spec=NodeSpec(taints=(no_execute(),)),
+    )
+    assert observations.read(node) == {}
+    seen = observations.observe(node, {}, START + timedelta(seconds=5))
+    assert [o.time for o in seen.values()] == [START + timedelta(seconds=5)]
