@@ -1,0 +1,18 @@
+"""One `bailiff up` for all transcripts: each leaves it as it found it, but for pods' names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.process.transcripts import Up, running_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="package")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    with running_up(tmp_path_factory.mktemp("up")) as started:
+        yield started

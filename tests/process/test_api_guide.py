@@ -1,0 +1,156 @@
+"""The API guide, executed; and its tables against the code, so that they cannot drift."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from google.rpc import code_pb2  # type: ignore[import-untyped]  # it ships no types
+
+import bailiff.decisions
+from bailiff.decisions import MAX_PODS, Decision, Facts, Options, TraceStep
+from bailiff.decisions.facts import MAX_COMPARISONS
+from bailiff.grpc import GrpcSettings
+from bailiff.grpc.errors import RefusedError
+from bailiff.grpc.service import DESCRIPTOR
+from bailiff.rest import RestSettings
+from bailiff.rest.operations import QUESTIONS, READINGS
+from bailiff.rest.problems import STATUS
+from bailiff.rest.upkeep import HEALTHZ, METRICS, READYZ, VERSION
+from tests.process.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
+
+GUIDE = ROOT / "docs" / "api.md"
+TEXT = GUIDE.read_text()
+TRANSCRIPTS = transcripts(GUIDE)
+TYPED = "\n".join(step.command for steps in TRANSCRIPTS for step in steps)
+CODE = re.compile(r"`(\w+)`")
+# A stable code is one word in capitals and small letters, which no message is.
+WORD = re.compile(r"[A-Z][a-z]+[A-Za-z]*")
+# Kubernetes' words, not ours: a type of Event, operators of tolerations.
+KUBERNETES_WORDS = {"Normal", "Equal", "Exists", "Lt", "Gt"}
+MIB, KIB = 1024 * 1024, 1024
+
+
+def table(heading):
+    """The rows of the first table under a heading, without its head."""
+    section = re.search(rf"^##+ {heading}.*?\n(.*?)(?=^##|\Z)", TEXT, re.DOTALL | re.MULTILINE)
+    assert section is not None, heading
+    first = section[1].partition("\n|")[2].partition("\n\n")[0]
+    rows = [line.strip().strip("|") for line in f"|{first}".splitlines()]
+    return [[cell.strip() for cell in row.split(" | ")] for row in rows[2:]]
+
+
+def codes(heading, column):
+    return {code for row in table(heading) for code in CODE.findall(row[column])}
+
+
+def lines(text):
+    """Runs of blanks are one: protobuf's JSON has them as it likes."""
+    return re.sub(r"[ \t]+", " ", text).splitlines()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("steps", TRANSCRIPTS, ids=name_of)
+def test_transcript(up, steps, tmp_path):
+    skip_without_programs(steps)
+    for step in steps:
+        done = run(step, up, tmp_path)
+        assert lines(done.stdout) == lines(step.output), (step.command, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("operation", QUESTIONS, ids=lambda operation: operation.id)
+def test_every_question_is_told_and_asked(operation):
+    assert f"`POST {operation.path}`" in TEXT
+    # The batches are asked in a loop over their last parts.
+    assert operation.path in TYPED or operation.path.removeprefix("/v1/decisions/") in TYPED
+
+
+@pytest.mark.parametrize("operation", READINGS, ids=lambda operation: operation.id)
+def test_every_look_up_is_told_and_asked(operation):
+    assert f"`GET {operation.path}`" in TEXT
+    path = re.sub(r"\\{\w+\\}", "[a-z-]+", re.escape(operation.path))
+    assert re.search(f":8080{path}", TYPED)
+
+
+@pytest.mark.parametrize("operation", [HEALTHZ, READYZ, VERSION, METRICS], ids=lambda o: o.id)
+def test_upkeep_is_told_and_asked(operation):
+    assert f"`GET {operation.path}`" in TEXT
+    assert operation.path.removeprefix("/") in TYPED
+
+
+@pytest.mark.parametrize("method", DESCRIPTOR.methods_by_name)
+def test_every_method_is_told_and_asked(method):
+    assert method in codes("gRPC", 0)
+    assert re.search(rf"{DESCRIPTOR.full_name}/{method}\b", TYPED)
+
+
+def spoken_codes():
+    """The words that the core's functions speak: reasons, rules and outcomes."""
+    for module in Path(bailiff.decisions.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text())):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            texts = (n.value for n in ast.walk(node) if isinstance(n, ast.Constant))
+            yield from (t for t in texts if isinstance(t, str) and WORD.fullmatch(t))
+
+
+def test_reasons_rules_and_outcomes_are_those_of_the_core():
+    told = codes("Reasons", 1) | codes("Trace", 0) | codes("Trace", 1)
+    assert told == set(spoken_codes()) - KUBERNETES_WORDS
+
+
+def test_problem_codes_are_those_of_rest():
+    told = [(CODE.findall(code)[0], int(http)) for code, http, *_ in table("Errors")]
+    assert told == [(code.value, status.value) for code, (status, _) in STATUS.items()]
+
+
+def test_grpc_codes_are_those_of_the_server():
+    told = {CODE.findall(code)[0]: grpc for code, _, grpc, *_ in table("Errors") if grpc != "-"}
+    kinds: list[type[RefusedError]] = [RefusedError, *RefusedError.__subclasses__()]
+    spoken = {kind.code: code_pb2.Code.Name(kind.grpc_code) for kind in kinds}
+    assert told == spoken | {"internal": "INTERNAL"}
+
+
+@pytest.mark.parametrize(
+    ("heading", "kind"), [("What you send", Facts), ("Decision", Decision), ("Options", Options)]
+)
+def test_fields_are_those_of_the_core(heading, kind):
+    assert codes(heading, 0) == set(kind.__struct_encode_fields__)
+
+
+def test_the_fields_of_a_trace_step_are_told():
+    section = TEXT[TEXT.index("### Trace") : TEXT.index("## Options")]
+    assert set(TraceStep.__struct_encode_fields__) <= set(CODE.findall(section))
+
+
+def test_defaults_are_those_of_the_core():
+    told = {CODE.findall(option)[0]: default == "true" for option, default, _ in table("Options")}
+    assert told == dict(zip(Options.__struct_encode_fields__, _defaults(Options), strict=True))
+
+
+def _defaults(kind):
+    value = kind()
+    return [getattr(value, name) for name in kind.__struct_fields__]
+
+
+def test_limits_are_those_of_the_code():
+    rest, grpc = RestSettings(), GrpcSettings()
+    assert dict(table("Limits")) == {
+        "body of a question about one pod": f"{rest.max_body_bytes // MIB} MiB",
+        "body of a batch or preview": f"{rest.max_batch_body_bytes // MIB} MiB",
+        "gRPC message": f"{grpc.max_message_bytes // MIB} MiB",
+        "pods in a question": f"{MAX_PODS:,}",
+        "comparisons in a question": f"{MAX_COMPARISONS:,}",
+        "time to send the head": f"{rest.header_timeout_seconds:g} s",
+        "length of the head": f"{rest.max_header_bytes // KIB} KiB",
+        "time to send the body": f"{rest.body_timeout_seconds:g} s",
+        "time to read from the cluster": f"{rest.cluster_timeout_seconds:g} s",
+        "idle HTTP connection": f"{rest.keep_alive_seconds} s",
+        "HTTP requests at a time": f"{rest.max_in_flight}",
+        "HTTP connections": f"{rest.max_connections:,}",
+        "gRPC calls at a time": f"{grpc.max_concurrent_rpcs:,}",
+        "gRPC calls at a time on a connection": f"{grpc.max_concurrent_streams}",
+        "age of a gRPC connection": f"{grpc.max_connection_age_seconds:g} s",
+    }

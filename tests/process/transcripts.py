@@ -1,0 +1,161 @@
+"""Transcripts in Markdown, and `bailiff up` as a stranger would start it to run them.
+
+A transcript is a console block under `<!-- transcript: executed by PATH -->`: `$ ` begins a
+command, `> ` goes on with it, and what follows is what it prints. The ports written in it are those
+of the defaults; free ones stand for them when it runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+READY = "bailiff is ready"
+BLOCK = re.compile(r"<!-- transcript: .*? -->\n```console\n(.*?)```", re.DOTALL)
+# Of the default addresses: REST, gRPC, the worker's status.
+PORTS = ("8080", "9090", "8081")
+
+
+class Step(NamedTuple):
+    """A command and what it prints."""
+
+    command: str
+    output: str
+
+
+class Up(NamedTuple):
+    """A running `bailiff up`; `ports` are by the ports that transcripts show."""
+
+    kubeconfig: str
+    ports: dict[str, str]
+
+
+def transcripts(guide: Path) -> list[list[Step]]:
+    """The steps of each block."""
+    return [_steps(block) for block in BLOCK.findall(guide.read_text())]
+
+
+def name_of(steps: list[Step]) -> str:
+    """A test's id: the program that comes first."""
+    return steps[0].command.split()[0]
+
+
+def _steps(block: str) -> list[Step]:
+    steps: list[Step] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            steps.append(Step(line[2:], ""))
+            continue
+        command, output = steps.pop()
+        if line.startswith("> ") and not output:
+            steps.append(Step(f"{command}\n{line[2:]}", ""))
+        else:
+            steps.append(Step(command, f"{output}{line}\n"))
+    return steps
+
+
+@contextlib.contextmanager
+def running_up(folder: Path) -> Iterator[Up]:
+    """`bailiff up` on free ports with its fleet running; its log goes to the folder."""
+    ports = dict(zip(PORTS, _free_ports(len(PORTS)), strict=True))
+    log = folder / "stderr"
+    rest, grpc, status = ports.values()
+    command = [
+        *(sys.executable, "-m", "bailiff", "up", "--cluster-port", "0"),
+        *("--rest-port", rest, "--grpc-port", grpc, "--status-port", status),
+    ]
+    with log.open("w") as stderr:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
+    try:
+        said = _read_until_ready(process, log)
+        kubeconfig = re.search(r"^export KUBECONFIG=(.+)$", said, re.MULTILINE)
+        assert kubeconfig is not None
+        _settle(kubeconfig[1])
+        yield Up(kubeconfig[1], ports)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def _free_ports(count: int) -> list[str]:
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for taken in sockets:
+            taken.bind(("127.0.0.1", 0))
+        return [str(taken.getsockname()[1]) for taken in sockets]
+
+
+def _read_until_ready(process: subprocess.Popen[str], log: Path) -> str:
+    lines: list[str] = []
+    assert process.stdout is not None
+    for line in process.stdout:
+        lines.append(line)
+        if line.strip() == READY:
+            return "".join(lines)
+    raise AssertionError(f"ended before it was ready: {log.read_text()[-2000:]}")
+
+
+def _settle(kubeconfig: str) -> None:
+    """Until the demo fleet runs: a person is slower than a test."""
+    kubectl = _programs().get("kubectl")
+    if kubectl is None:
+        time.sleep(3)
+        return
+    wait = ["wait", "pod", "-n", "demo", "--all", "--for=condition=Ready", "--timeout=30s"]
+    environment = os.environ | {"KUBECONFIG": kubeconfig}
+    time.sleep(2)
+    subprocess.run([kubectl, *wait], env=environment, check=True, capture_output=True)
+
+
+def _programs() -> dict[str, str]:
+    assets = os.environ.get("KUBEBUILDER_ASSETS", "")
+    path = os.pathsep.join([assets, os.environ["PATH"]])
+    found = {name: shutil.which(name, path=path) for name in ("kubectl", "grpcurl", "curl")}
+    return {name: where for name, where in found.items() if where}
+
+
+def skip_without_programs(steps: list[Step]) -> None:
+    """Skip the test where a program of its transcript is missing."""
+    needed = {
+        name for step in steps for name in ("kubectl", "grpcurl", "curl") if name in step.command
+    }
+    if missing := needed - _programs().keys():
+        pytest.skip(f"no {', '.join(sorted(missing))} on PATH or in KUBEBUILDER_ASSETS")
+
+
+def run(step: Step, up: Up, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What a person would see who types the command; `folder` is where they are."""
+    folders = {str(Path(where).parent) for where in _programs().values()}
+    path = os.pathsep.join([*sorted(folders), os.environ["PATH"]])
+    return subprocess.run(
+        [
+            "bash",
+            "-c",
+            re.sub(r":(8080|9090|8081)\b", lambda m: f":{up.ports[m[1]]}", step.command),
+        ],
+        env=os.environ | {"KUBECONFIG": up.kubeconfig, "PATH": path},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
