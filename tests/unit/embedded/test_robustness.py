@@ -13,7 +13,7 @@ from bailiff.embedded import EmbeddedCluster, EmbeddedSettings, Fleet
 from bailiff.embedded.errors import ApiError
 from bailiff.embedded.http.answer import item_body
 from bailiff.embedded.objects import clone
-from bailiff.embedded.pretend import Collector, Disruption, Kubelet, Scheduler, Workloads
+from bailiff.embedded.pretend import Actor, Collector, Disruption, Kubelet, Scheduler, Workloads
 from bailiff.embedded.registry import DeleteOptions, Registry, Target, acts
 from bailiff.embedded.resources import PODS, RESOURCES, Resource
 from bailiff.embedded.storage import Change
@@ -174,7 +174,7 @@ def attempt(act: Callable[[], object]) -> None:
 
 def live(registry: Registry) -> None:
     """Let every pretended component see all there is, and act."""
-    actors = [
+    actors: list[Actor] = [
         Scheduler(registry),
         Kubelet(registry, EmbeddedSettings(start_seconds=0, stop_seconds=0)),
         Workloads(registry),

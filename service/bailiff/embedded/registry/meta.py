@@ -53,7 +53,9 @@ def drop_empty(obj: JsonObject) -> None:
     """Leave out empty lists and maps that Go's encoder leaves out."""
     for part, names in (("metadata", _OMITTED), ("spec", ("taints", "tolerations"))):
         fields = obj.get(part)
-        for name in names if isinstance(fields, dict) else ():
+        if not isinstance(fields, dict):
+            continue
+        for name in names:
             if name in fields and not fields[name]:
                 del fields[name]
 
