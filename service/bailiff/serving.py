@@ -52,6 +52,11 @@ class HttpServer:
         )
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def connections(self) -> set[Any]:
+        """Uvicorn's open connections, as protocols."""
+        return self._server.server_state.connections
+
     async def start(self) -> int:
         """Listen; returns the port once requests are answered.
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
 from typing import TYPE_CHECKING, Self
 
-import uvicorn
 import yaml
 
 from bailiff.clock import Clock, SystemClock
@@ -26,10 +23,9 @@ from bailiff.embedded.registry import Registry
 from bailiff.embedded.resources import NAMESPACES, PRIORITYCLASSES
 from bailiff.embedded.settings import DEFAULT_SETTINGS, EmbeddedSettings
 from bailiff.embedded.storage import Store
+from bailiff.serving import HttpServer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bailiff.embedded.fleet import Fleet
 
 _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -37,32 +33,6 @@ _PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical":
 _CONTEXT = "bailiff-embedded"
 # Whoever has not finished a request by then is cut off, in seconds.
 _GRACE = 1
-
-
-class _Server(uvicorn.Server):
-    """Leaves the process' signals to whoever runs the process."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self._listening = asyncio.Event()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        self._listening.set()
-
-    async def ready(self, serving: asyncio.Task[None]) -> None:
-        """Wait until requests are taken, or raise what ended `serving`."""
-        listening = asyncio.create_task(self._listening.wait())
-        try:
-            await asyncio.wait((listening, serving), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            listening.cancel()
-        if serving.done():
-            serving.result()
 
 
 class EmbeddedCluster:
@@ -97,15 +67,14 @@ class EmbeddedCluster:
             pretend: run a scheduler, a kubelet and controllers.
             settings: bounds.
         """
-        self._host, self._port = host, port
+        self._host = host
         self.clock = clock or SystemClock()
         self.store = Store(self.clock, settings)
         self.registry = Registry(self.store, self.clock)
-        self._server: _Server | None = None
-        self._serving: asyncio.Task[None] | None = None
         self.url = ""
         self.faults = Faults(self.store)
         self._application = Application(self.registry, settings, self.faults)
+        self._server = HttpServer(self._application, host, port)
         self._actors: tuple[Actor, ...] = ()
         if pretend:
             self._actors = (
@@ -127,21 +96,9 @@ class EmbeddedCluster:
             self.registry.create(PRIORITYCLASSES, "", {"metadata": {"name": name}, "value": value})
 
     async def __aenter__(self) -> Self:
-        listener = _listen(self._host, self._port)
-        port = listener.getsockname()[1]
+        port = await self._server.start()
         self.url = f"http://{self._host}:{port}"
-        config = uvicorn.Config(
-            self._application,
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            ws="none",
-            timeout_graceful_shutdown=_GRACE,
-        )
-        self._server = _Server(config)
-        self._application.connections.protocols = self._server.server_state.connections
-        self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
-        await self._server.ready(self._serving)
+        self._application.connections.protocols = self._server.connections
         self._performing = [
             asyncio.create_task(perform(actor, self.registry), name=type(actor).__name__)
             for actor in self._actors
@@ -149,14 +106,11 @@ class EmbeddedCluster:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._server is None or self._serving is None:
-            return
         for task in self._performing:
             task.cancel()
         ended = await asyncio.gather(*self._performing, return_exceptions=True)
         self.store.end_watches()
-        self._server.should_exit = True
-        await self._serving
+        await self._server.stop(_GRACE)
         # An actor never ends by itself: if one did, its fault must be seen.
         for error in ended:
             if isinstance(error, Exception):
@@ -173,24 +127,3 @@ class EmbeddedCluster:
             "current-context": _CONTEXT,
         }
         return yaml.safe_dump(config, sort_keys=False)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A listening socket.
-
-    It names its protocol, unlike socket.create_server's: asyncio sets TCP_NODELAY only on such,
-    and without that every answer waits 40 ms for the client's delayed acknowledgement.
-
-    Raises:
-        OSError: no such address, or the port is taken.
-    """
-    family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(1024)
-    except OSError:
-        listener.close()
-        raise
-    return listener
