@@ -33,6 +33,8 @@ PROGRAMS: dict[str, tuple[str, str, str]] = {
         VERSION_FLAG,
     ),
     "grpcurl": ("tools", "github.com/fullstorydev/grpcurl/cmd/grpcurl", ""),
+    "helm": ("helm-tools", "helm.sh/helm/v4/cmd/helm", ""),
+    "kubeconform": ("helm-tools", "github.com/yannh/kubeconform/cmd/kubeconform", ""),
 }
 
 

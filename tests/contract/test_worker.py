@@ -3,66 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import time
 
 import pytest
-from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
-from bailiff.cluster import NotFoundError, PatchType, Resource
-from bailiff.worker import ClusterActions, Worker, WorkerSettings, watches
+from bailiff.cluster import PatchType
+from bailiff.worker import ClusterActions
 from bailiff.worker.actions import ANNOTATION
 from tests.contract.api import NODES, name_of, taint, uid_of
-
-KEY = "example.com/maintenance"
-OBJECTS: Resource = Resource("", "v1", "events", dict)
-
-
-def tolerating(seconds=None):
-    toleration = {"key": KEY, "operator": "Exists", "effect": "NoExecute"}
-    return toleration if seconds is None else toleration | {"tolerationSeconds": seconds}
+from tests.contract.working import KEY, is_going, messages, running_worker, tolerating, until
 
 
 @pytest.fixture
 async def worker(cluster):
-    clock, registry, stop = SystemClock(), CollectorRegistry(), asyncio.Event()
-    actions = ClusterActions(cluster, instance="test")
-    worker = Worker(actions, clock, registry, WorkerSettings(shutdown_grace=5.0))
-    task = asyncio.create_task(worker.run(*watches(cluster, clock, worker.metrics), stop))
-    await until(lambda: worker.evaluator.mirror.synced)
-    yield worker
-    stop.set()
-    await task
-
-
-async def until(holds, within=20.0):
-    """Wait for something to come true; the bound is for a broken build, not a measurement."""
-    async with asyncio.timeout(within):
-        while True:
-            found = holds()
-            if found if not asyncio.iscoroutine(found) else await found:
-                return
-            await asyncio.sleep(0.02)
-
-
-async def is_going(bench, name):
-    with contextlib.suppress(NotFoundError):
-        pod = await bench.get(name)
-        return "deletionTimestamp" in pod["metadata"]
-    return True
-
-
-async def messages(bench, pod):
-    """The messages of our Events on a pod."""
-    listing = await bench.cluster.list(OBJECTS, namespace=bench.namespace)
-    return [
-        event["message"]
-        for event in listing.items
-        if event["involvedObject"]["uid"] == uid_of(pod)
-        and event["reason"] == "TaintManagerEviction"
-    ]
+    async with running_worker(cluster) as worker:
+        await until(lambda: worker.evaluator.mirror.synced)
+        yield worker
 
 
 async def test_untolerated_pods_go_at_once_with_condition_and_event(bench, worker):

@@ -1,0 +1,75 @@
+"""A worker at work on an API server, and how to see what it did."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry
+
+from bailiff.clock import SystemClock
+from bailiff.cluster import NotFoundError, Resource
+from bailiff.worker import ClusterActions, Worker, WorkerSettings, watches
+from tests.contract.api import uid_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from bailiff.cluster import Cluster
+    from tests.contract.api import Bench, Object
+
+KEY = "example.com/maintenance"
+EVENTS: Resource[Object] = Resource("", "v1", "events", dict)
+
+
+def tolerating(seconds: int | None = None) -> Object:
+    """A toleration of KEY, for ever if no seconds are given."""
+    toleration: Object = {"key": KEY, "operator": "Exists", "effect": "NoExecute"}
+    return toleration if seconds is None else toleration | {"tolerationSeconds": seconds}
+
+
+@contextlib.asynccontextmanager
+async def running_worker(
+    cluster: Cluster, registry: CollectorRegistry | None = None
+) -> AsyncIterator[Worker]:
+    """A worker with everything but a process of its own; not yet synced."""
+    clock, stop = SystemClock(), asyncio.Event()
+    actions = ClusterActions(cluster, instance="test")
+    settings = WorkerSettings(shutdown_grace=5.0)
+    worker = Worker(actions, clock, registry or CollectorRegistry(), settings)
+    task = asyncio.create_task(worker.run(*watches(cluster, clock, worker.metrics), stop))
+    try:
+        yield worker
+    finally:
+        stop.set()
+        await task
+
+
+async def until(holds: Callable[[], object | Awaitable[object]], within: float = 20.0) -> None:
+    """Wait for something to come true; the bound is for a broken build, not a measurement."""
+    async with asyncio.timeout(within):
+        while True:
+            found = holds()
+            if found if not asyncio.iscoroutine(found) else await found:
+                return
+            await asyncio.sleep(0.02)
+
+
+async def is_going(bench: Bench, name: str) -> bool:
+    """Whether a pod has been deleted, gracefully or altogether."""
+    with contextlib.suppress(NotFoundError):
+        pod = await bench.get(name)
+        return "deletionTimestamp" in pod["metadata"]
+    return True
+
+
+async def messages(bench: Bench, pod: Object) -> list[str]:
+    """The messages of our Events on a pod."""
+    listing = await bench.cluster.list(EVENTS, namespace=bench.namespace)
+    return [
+        event["message"]
+        for event in listing.items
+        if event["involvedObject"]["uid"] == uid_of(pod)
+        and event["reason"] == "TaintManagerEviction"
+    ]
