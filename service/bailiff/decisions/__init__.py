@@ -25,9 +25,11 @@ from bailiff.decisions.decision import (
 )
 from bailiff.decisions.facts import (
     MAX_PODS,
+    NO_OVERRIDES,
     Facts,
     FactsError,
     NodeFacts,
+    OptionOverrides,
     Options,
     TaintChangeFacts,
     TaintObservation,
@@ -38,6 +40,7 @@ from bailiff.decisions.tolerations import tolerates
 
 __all__ = [
     "MAX_PODS",
+    "NO_OVERRIDES",
     "ChangeSummary",
     "Decision",
     "DecisionChange",
@@ -48,6 +51,7 @@ __all__ = [
     "NodeFacts",
     "NodeTaints",
     "ObjectReference",
+    "OptionOverrides",
     "Options",
     "TaintChangeFacts",
     "TaintObservation",

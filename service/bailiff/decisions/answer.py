@@ -38,7 +38,7 @@ def decide(facts: Facts, now: datetime, defaults: Options = DEFAULT_OPTIONS) -> 
     Args:
         facts: what the caller knows.
         now: the clock's instant, used where the facts name none.
-        defaults: used where the facts bring no options.
+        defaults: used where the facts bring no options of their own.
 
     Raises:
         FactsError: the facts reach no system, or are too many.
@@ -46,7 +46,7 @@ def decide(facts: Facts, now: datetime, defaults: Options = DEFAULT_OPTIONS) -> 
     facts.check()
     assert facts.node is not None  # noqa: S101 - what check() has just made sure of
     now = in_utc(facts.now or now)
-    taints = NodeTaints(facts.node, now, facts.first_observed, facts.options or defaults)
+    taints = NodeTaints(facts.node, now, facts.first_observed, facts.options.over(defaults))
     finding = taints.decide(facts.pod, facts.bound_at)
     return combine(facts.pod, facts.node.metadata.name, (finding,), now)
 
@@ -69,7 +69,7 @@ def decide_node(
     """
     facts.check()
     now = in_utc(facts.now or now)
-    taints = NodeTaints(facts.node, now, facts.first_observed, facts.options or defaults)
+    taints = NodeTaints(facts.node, now, facts.first_observed, facts.options.over(defaults))
     node = facts.node.metadata.name
     return tuple(combine(pod, node, (taints.decide(pod),), now) for pod in facts.pods)
 
@@ -83,7 +83,7 @@ def decide_change(
     """
     facts.check()
     now = in_utc(facts.now or now)
-    options = facts.options or defaults
+    options = facts.options.over(defaults)
     before = NodeTaints(facts.node, now, facts.first_observed, options)
     after = NodeTaints(_changed(facts), now, facts.first_observed, options)
     name = facts.node.metadata.name

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from msgspec import Meta
+from msgspec.structs import asdict, replace
 
 from bailiff.kinds import NO_EXECUTE, Node, Pod, Taint, Time
 from bailiff.kinds.meta import Value
@@ -51,6 +52,30 @@ class Options(Value, frozen=True):
 DEFAULT_OPTIONS = Options()
 
 
+class OptionOverrides(Value, frozen=True):
+    """What a caller wants otherwise than the server is set; absent: as the server is set.
+
+    Attributes:
+        comparison_operators: see Options.
+        evict_ended_pods: see Options.
+        explain: give the trace. Absent: for one pod yes, for many no.
+    """
+
+    comparison_operators: bool | None = None
+    evict_ended_pods: bool | None = None
+    explain: bool | None = None
+
+    def over(self, defaults: Options) -> Options:
+        """The server's options with these laid over them."""
+        if self is NO_OVERRIDES:
+            return defaults
+        wanted = {name: value for name, value in asdict(self).items() if value is not None}
+        return replace(defaults, **wanted) if wanted else defaults
+
+
+NO_OVERRIDES = OptionOverrides()
+
+
 class TaintObservation(Value, frozen=True):
     """When a taint that carries no timeAdded was first seen on the node.
 
@@ -89,7 +114,7 @@ class Facts(Value, frozen=True):
         bound_at: when the pod was bound; absent: read from the pod.
         first_observed: when taints without timeAdded were first seen; one that is not told
             is looked up in the node's annotation, and else counts as added now.
-        options: absent: the server's.
+        options: what to do otherwise than the server is set.
     """
 
     pod: Pod
@@ -97,7 +122,7 @@ class Facts(Value, frozen=True):
     now: Time | None = None
     bound_at: Time | None = None
     first_observed: tuple[TaintObservation, ...] = ()
-    options: Options | None = None
+    options: OptionOverrides = NO_OVERRIDES
 
     def check(self) -> None:
         """Refuse what cannot be answered in bounded time, or at all.
@@ -119,14 +144,14 @@ class NodeFacts(Value, frozen=True):
         now: the instant to decide for; absent: the server's clock.
         first_observed: when taints without timeAdded were first seen; one that is not told
             is looked up in the node's annotation, and else counts as added now.
-        options: absent: the server's, without trace.
+        options: what to do otherwise than the server is set; no trace unless asked for.
     """
 
     node: Node
     pods: Annotated[tuple[Pod, ...], Meta(max_length=MAX_PODS)]
     now: Time | None = None
     first_observed: tuple[TaintObservation, ...] = ()
-    options: Options | None = None
+    options: OptionOverrides = NO_OVERRIDES
 
     def check(self) -> None:
         """Refuse what cannot be answered in bounded time.
@@ -148,7 +173,7 @@ class TaintChangeFacts(Value, frozen=True):
         now: the instant to decide for; absent: the server's clock.
         first_observed: when taints without timeAdded were first seen; one that is not told
             is looked up in the node's annotation, and else counts as added now.
-        options: absent: the server's, without trace.
+        options: what to do otherwise than the server is set; no trace unless asked for.
     """
 
     node: Node
@@ -157,7 +182,7 @@ class TaintChangeFacts(Value, frozen=True):
     remove_taints: tuple[TaintSelector, ...] = ()
     now: Time | None = None
     first_observed: tuple[TaintObservation, ...] = ()
-    options: Options | None = None
+    options: OptionOverrides = NO_OVERRIDES
 
     def check(self) -> None:
         """Refuse what cannot be answered in bounded time, or changes nothing.

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypedDict
 
 from bailiff.decisions import (
     MAX_PODS,
+    NO_OVERRIDES,
     Facts,
     NodeFacts,
-    Options,
+    OptionOverrides,
     TaintChangeFacts,
     TaintObservation,
     TaintSelector,
@@ -49,7 +50,7 @@ PODS_A_TURN = 100
 class _Common(TypedDict):
     now: datetime | None
     first_observed: tuple[TaintObservation, ...]
-    options: Options | None
+    options: OptionOverrides
 
 
 def read_facts(data: bytes) -> Facts:
@@ -116,7 +117,7 @@ def _common(request: WireMessage) -> _Common:
         else (),
         "options": read_within("options", _options, request.options)
         if request.HasField("options")
-        else None,
+        else NO_OVERRIDES,
     }
 
 
@@ -138,12 +139,14 @@ async def _pods(messages: Sequence[WireMessage]) -> tuple[Pod, ...]:
     return tuple(pods)
 
 
-def _convert_options(data: bytes) -> Options:
+def _convert_options(data: bytes) -> OptionOverrides:
     options = parse(_Options, data)
-    return Options(
-        comparison_operators=options.comparison_operators,
-        evict_ended_pods=options.evict_ended_pods,
-        explain=options.explain if options.HasField("explain") else True,
+    return OptionOverrides(
+        **{
+            name: getattr(options, name)
+            for name in OptionOverrides.__struct_fields__
+            if options.HasField(name)
+        }
     )
 
 

@@ -106,7 +106,7 @@ def create_app(
     # The router tries its routes in order: what is asked most stands first.
     app.router.routes[:] = [
         *_question_routes(questions, settings),
-        *_reading_routes(live, questions),
+        *_reading_routes(live),
         *_upkeep_routes(registry, app.readiness),
         Route("/openapi.json", JsonEndpoint(app.openapi), methods=["GET"]),
         *page_routes(TITLE),
@@ -126,11 +126,11 @@ def _question_routes(questions: Questions, settings: RestSettings) -> list[Route
     ]
 
 
-def _reading_routes(live: LiveQuestions, questions: Questions) -> list[Route]:
+def _reading_routes(live: LiveQuestions) -> list[Route]:
     return [
         Route(
             operation.path,
-            ReadingEndpoint(operation, live, questions),
+            ReadingEndpoint(operation, live),
             methods=["GET"],
             name=operation.id,
         )

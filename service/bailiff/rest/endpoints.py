@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 import msgspec
-from msgspec.structs import replace
 
+from bailiff.decisions import OptionOverrides
 from bailiff.kinds import decode
 from bailiff.rest.exchange import read_body, reply, require_json
 from bailiff.rest.problems import ProblemCode, Refusal
@@ -46,19 +46,15 @@ class QuestionEndpoint:
 class ReadingEndpoint:
     """Answers from the cluster."""
 
-    def __init__(self, reading: Reading, live: LiveQuestions, questions: Questions) -> None:
+    def __init__(self, reading: Reading, live: LiveQuestions) -> None:
         self._reading = reading
         self._live = live
-        self._defaults = questions.defaults if reading.explains else questions.brief
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Serve one request."""
-        explain = explain_of(scope)
-        options = self._defaults
-        if explain is not None:
-            options = replace(options, explain=explain)
+        overrides = OptionOverrides(explain=explain_of(scope))
         names = [scope["path_params"][parameter.name] for parameter in self._reading.parameters]
-        answer = await self._reading.read(self._live, *names, options)
+        answer = await self._reading.read(self._live, *names, overrides)
         await reply(send, _ENCODE(answer), head=scope["method"] == "HEAD")
 
 

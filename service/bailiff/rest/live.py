@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from bailiff.cluster.reader import ClusterReader
-    from bailiff.decisions import Options
+    from bailiff.decisions import OptionOverrides
     from bailiff.kinds import Node, Pod
     from bailiff.rest.questions import DecisionList, Questions
     from bailiff.rest.settings import RestSettings
@@ -56,7 +56,7 @@ class LiveQuestions:
         self._timeout = settings.cluster_timeout_seconds
         self._turns = asyncio.Semaphore(settings.max_cluster_reads)
 
-    async def pod(self, namespace: str, name: str, options: Options) -> Decision:
+    async def pod(self, namespace: str, name: str, overrides: OptionOverrides) -> Decision:
         """The answer for one pod of the cluster.
 
         Raises:
@@ -67,9 +67,9 @@ class LiveQuestions:
         check_label("path.namespace", namespace)
         check_subdomain("path.name", name)
         reader = self._present()
-        return await self._in_time(lambda: self._pod(reader, namespace, name, options))
+        return await self._in_time(lambda: self._pod(reader, namespace, name, overrides))
 
-    async def node(self, name: str, options: Options) -> DecisionList:
+    async def node(self, name: str, overrides: OptionOverrides) -> DecisionList:
         """The answers for the pods that are bound to a node of the cluster.
 
         Raises:
@@ -78,16 +78,16 @@ class LiveQuestions:
         """
         check_subdomain("path.name", name)
         reader = self._present()
-        return await self._in_time(lambda: self._node(reader, name, options))
+        return await self._in_time(lambda: self._node(reader, name, overrides))
 
     async def _pod(
-        self, reader: ClusterReader, namespace: str, name: str, options: Options
+        self, reader: ClusterReader, namespace: str, name: str, overrides: OptionOverrides
     ) -> Decision:
         pod = await _read(reader.get_pod(namespace, name), "get pods", f"pod {namespace}/{name}")
         node = await self._node_of(reader, pod)
         if node is None:
             return self._questions.without_node(pod)
-        return self._questions.decide(Facts(pod=pod, node=node, options=options))
+        return self._questions.decide(Facts(pod=pod, node=node, options=overrides))
 
     async def _node_of(self, reader: ClusterReader, pod: Pod) -> Node | None:
         name = pod.spec.node_name
@@ -100,10 +100,12 @@ class LiveQuestions:
                 return None
             raise
 
-    async def _node(self, reader: ClusterReader, name: str, options: Options) -> DecisionList:
+    async def _node(
+        self, reader: ClusterReader, name: str, overrides: OptionOverrides
+    ) -> DecisionList:
         node = await _read(reader.get_node(name), "get nodes", f"node {name}")
         pods = await _read(reader.pods_on_node(name), "list pods", f"the pods of node {name}")
-        return self._questions.decide_node(NodeFacts(node=node, pods=pods, options=options))
+        return self._questions.decide_node(NodeFacts(node=node, pods=pods, options=overrides))
 
     def _present(self) -> ClusterReader:
         if self._reader is None:

@@ -406,7 +406,9 @@ Global___DecideStreamResponse: _TypeAlias = DecideStreamResponse  # noqa: Y015
 
 @_typing.final
 class Options(_message.Message):
-    """Settings of the decision. The defaults are those of Kubernetes but for the named repairs."""
+    """What to do otherwise than the server is set; absent: as the server is set, whose defaults are those
+    of Kubernetes but for the named repairs.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -418,20 +420,29 @@ class Options(_message.Message):
     evict_ended_pods: _builtins.bool
     """Evict finished and terminating pods too, as kube-controller-manager does."""
     explain: _builtins.bool
-    """Give the trace. Absent: true."""
+    """Give the trace. Absent: for one pod yes, for many no."""
     def __init__(
         self,
         *,
-        comparison_operators: _builtins.bool = ...,
-        evict_ended_pods: _builtins.bool = ...,
+        comparison_operators: _builtins.bool | None = ...,
+        evict_ended_pods: _builtins.bool | None = ...,
         explain: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_explain", b"_explain", "explain", b"explain"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "comparison_operators", b"comparison_operators", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_explain", b"_explain", "comparison_operators", b"comparison_operators", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "comparison_operators", b"comparison_operators", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__comparison_operators: _TypeAlias = _typing.Literal["comparison_operators"]  # noqa: Y015
+    _WhichOneofArgType__comparison_operators: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators"]  # noqa: Y015
+    _WhichOneofReturnType__evict_ended_pods: _TypeAlias = _typing.Literal["evict_ended_pods"]  # noqa: Y015
+    _WhichOneofArgType__evict_ended_pods: _TypeAlias = _typing.Literal["_evict_ended_pods", b"_evict_ended_pods"]  # noqa: Y015
     _WhichOneofReturnType__explain: _TypeAlias = _typing.Literal["explain"]  # noqa: Y015
     _WhichOneofArgType__explain: _TypeAlias = _typing.Literal["_explain", b"_explain"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__comparison_operators) -> _WhichOneofReturnType__comparison_operators | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__evict_ended_pods) -> _WhichOneofReturnType__evict_ended_pods | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__explain) -> _WhichOneofReturnType__explain | None: ...
 
 Global___Options: _TypeAlias = Options  # noqa: Y015

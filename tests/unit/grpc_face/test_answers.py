@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bailiff.decisions import (
     Facts,
     NodeFacts,
-    Options,
+    OptionOverrides,
     TaintChangeFacts,
     TaintObservation,
     TaintSelector,
@@ -105,12 +105,11 @@ COMMON: dict[str, st.SearchStrategy[Any]] = {
     "first_observed": st.lists(
         st.builds(TaintObservation, key=KEYS, effect=EFFECTS, time=TIMES), max_size=3
     ).map(tuple),
-    "options": st.none()
-    | st.builds(
-        Options,
-        comparison_operators=st.booleans(),
-        evict_ended_pods=st.booleans(),
-        explain=st.booleans(),
+    "options": st.builds(
+        OptionOverrides,
+        comparison_operators=st.none() | st.booleans(),
+        evict_ended_pods=st.none() | st.booleans(),
+        explain=st.none() | st.booleans(),
     ),
 }
 FACTS = st.builds(Facts, pod=PODS, node=NODES, bound_at=MAYBE_TIMES, **COMMON)
