@@ -1,6 +1,7 @@
 """The Kubernetes client: connection, requests, list and watch, errors. Only it knows HTTP."""
 
-from bailiff.cluster.client import Cluster, Listing, Version, connect
+from bailiff.cluster.client import Cluster, Version, connect
+from bailiff.cluster.credentials import service_account_namespace
 from bailiff.cluster.errors import (
     AlreadyExistsError,
     BadRequestError,
@@ -8,6 +9,7 @@ from bailiff.cluster.errors import (
     ConfigError,
     ConflictError,
     ExpiredError,
+    FencedError,
     ForbiddenError,
     InvalidError,
     NotFoundError,
@@ -20,7 +22,9 @@ from bailiff.cluster.errors import (
     UnauthorizedError,
     UnreachableError,
 )
+from bailiff.cluster.leases import LEASES, Lease, LeaseRecord, LeaseStore
 from bailiff.cluster.list_watch import ListWatch
+from bailiff.cluster.listing import Listing
 from bailiff.cluster.reader import ClusterReader, LiveReader
 from bailiff.cluster.request import Request, Selection
 from bailiff.cluster.resource import EVENTS, NODES, PODS, PatchType, Resource
@@ -30,6 +34,7 @@ from bailiff.cluster.watch_health import Restart, RewoundError, WatchHealth
 
 __all__ = [
     "EVENTS",
+    "LEASES",
     "NODES",
     "PODS",
     "AlreadyExistsError",
@@ -43,9 +48,13 @@ __all__ = [
     "ConflictError",
     "Deleted",
     "ExpiredError",
+    "FencedError",
     "ForbiddenError",
     "HasMetadata",
     "InvalidError",
+    "Lease",
+    "LeaseRecord",
+    "LeaseStore",
     "ListWatch",
     "Listing",
     "LiveReader",
@@ -69,4 +78,5 @@ __all__ = [
     "WatchEvent",
     "WatchHealth",
     "connect",
+    "service_account_namespace",
 ]

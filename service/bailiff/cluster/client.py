@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import msgspec
 
@@ -13,6 +13,7 @@ from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import request as requests
 from bailiff.cluster.credentials import Credentials, Read, in_cluster_reader, kubeconfig_reader
 from bailiff.cluster.errors import ClusterError, ConfigError, ExpiredError, ResponseError
+from bailiff.cluster.listing import ListHead, Listing, Page
 from bailiff.cluster.request import Body, Request, Selection
 from bailiff.cluster.resource import PatchType, Resource
 from bailiff.cluster.settings import ClusterSettings
@@ -24,32 +25,6 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Listing(Generic[T]):
-    """The objects of a list, all as of one resource version."""
-
-    items: tuple[T, ...]
-    resource_version: str
-
-
-class ListMeta(msgspec.Struct, rename="camel"):
-    """What a list says about itself (metav1.ListMeta)."""
-
-    resource_version: str = ""
-    continue_: str = msgspec.field(name="continue", default="")
-
-
-class Page(msgspec.Struct, Generic[T]):
-    """One page of a list."""
-
-    metadata: ListMeta = msgspec.field(default_factory=ListMeta)
-    items: list[T] = msgspec.field(default_factory=list)
-
-
-class _ListHead(msgspec.Struct):
-    metadata: ListMeta = msgspec.field(default_factory=ListMeta)
 
 
 class Version(msgspec.Struct, frozen=True, rename="camel"):
@@ -68,9 +43,23 @@ class Cluster:
     belongs to one event loop, any number of its tasks may use it at a time.
     """
 
-    def __init__(self, transport: Transport, settings: ClusterSettings) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        settings: ClusterSettings,
+        may_write: Callable[[], bool] | None = None,
+    ) -> None:
         self._transport = transport
+        self._may_write = may_write
         self.settings = settings
+
+    def fenced(self, may_write: Callable[[], bool]) -> Cluster:
+        """The same cluster over the same connections, for a sender that may not always write.
+
+        `may_write` is asked right before each request that is not a GET is sent; where it says
+        no, FencedError is raised. Close the original, not this one.
+        """
+        return Cluster(self._transport, self.settings, may_write)
 
     async def get(self, resource: Resource[T], name: str, namespace: str = "") -> T:
         """One object."""
@@ -130,7 +119,7 @@ class Cluster:
 
     async def current_version(self, resource: Resource[Any], selection: Selection) -> str:
         """The version that a resource is at now, never older than one that anybody has seen."""
-        head = await self._fetch(requests.page(resource, selection, 1), _ListHead)
+        head = await self._fetch(requests.page(resource, selection, 1), ListHead)
         return head.metadata.resource_version
 
     async def patch(
@@ -174,6 +163,14 @@ class Cluster:
             fieldManager=field_manager,
             dryRun=requests.dry_run_value(dry_run),
         )
+        return await self._fetch(asked, resource.kind)
+
+    async def replace(self, resource: Resource[T], name: str, namespace: str, body: Body) -> T:
+        """Put a whole object in place of another; returns it as it is then.
+
+        A `metadata.resourceVersion` in the body makes it a precondition (else ConflictError).
+        """
+        asked = requests.replace(resource.path(namespace, name), body)
         return await self._fetch(asked, resource.kind)
 
     async def delete(
@@ -222,6 +219,8 @@ class Cluster:
 
     async def send(self, request: Request, within: float | None = None) -> bytes:
         """Any request; the body of its 2xx answer, undecoded. `within` as in Transport.send."""
+        if self._may_write is not None and request.method != "GET":
+            request = replace(request, allowed=self._may_write)
         return await self._transport.send(request, within)
 
     async def open(self, request: Request) -> Stream:

@@ -100,6 +100,21 @@ def in_cluster_reader(folder: pathlib.Path = SERVICE_ACCOUNT) -> Read:
     return read
 
 
+def service_account_namespace(folder: pathlib.Path = SERVICE_ACCOUNT) -> str:
+    """The namespace of the pod that this runs in.
+
+    Raises:
+        ConfigError: outside of a pod, or the file is empty.
+    """
+    try:
+        namespace = (folder / "namespace").read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the pod's namespace is not known: {error}") from error
+    if not namespace:
+        raise ConfigError(f"the pod's namespace is not known: {folder / 'namespace'} is empty")
+    return namespace
+
+
 def kubeconfig_reader(path: pathlib.Path | None, context: str | None) -> Read:
     """A reader of one context of a kubeconfig; None means the usual file and its own choice."""
 

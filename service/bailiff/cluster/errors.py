@@ -5,6 +5,7 @@
     ├── UnreachableError          no connection: refused, reset, DNS, TLS, proxy
     ├── RequestTimeoutError       connected perhaps, but not answered in time
     ├── ResponseError             an answer that is too long or not what was asked for
+    ├── FencedError               not sent: this process is not the one to write now
     └── StatusError               the API server said no
         ├── BadRequestError       400
         ├── UnauthorizedError     401
@@ -68,6 +69,10 @@ class RequestTimeoutError(ClusterError):
 
 class ResponseError(ClusterError):
     """The answer is longer than the settings allow, or does not decode."""
+
+
+class FencedError(ClusterError):
+    """A write that was not sent, because its sender must not write at the moment."""
 
 
 class StatusError(ClusterError):

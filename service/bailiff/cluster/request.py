@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from bailiff.cluster.resource import PatchType, Resource
 
@@ -20,7 +20,8 @@ Body: TypeAlias = "Mapping[str, Any] | list[Any] | bytes | None"
 class Request:
     """One HTTP request to the API server.
 
-    `body` stays out of the repr: it may hold what nobody should read in a log.
+    `body` stays out of the repr: it may hold what nobody should read in a log. `allowed` is asked
+    right before the request leaves; where it says no, nothing is sent (FencedError).
     """
 
     method: str
@@ -29,6 +30,7 @@ class Request:
     body: bytes | None = field(default=None, repr=False)
     content_type: str = JSON
     accept: str = JSON
+    allowed: Callable[[], bool] | None = field(default=None, repr=False, compare=False)
 
     @property
     def what(self) -> str:
@@ -107,6 +109,11 @@ def patch(path: str, body: Body, patch_type: PatchType, **options: str) -> Reque
 def create(path: str, body: Body, **options: str) -> Request:
     """A creation; `options` are query parameters, empty ones are left out."""
     return Request("POST", path, _present(**options), encode(body))
+
+
+def replace(path: str, body: Body) -> Request:
+    """A whole object in place of another; a resourceVersion in it is a precondition."""
+    return Request("PUT", path, {}, encode(body))
 
 
 def delete(

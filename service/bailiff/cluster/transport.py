@@ -14,6 +14,7 @@ from yarl import URL
 import bailiff
 from bailiff.cluster.errors import (
     ConfigError,
+    FencedError,
     RequestTimeoutError,
     ResponseError,
     UnreachableError,
@@ -137,6 +138,9 @@ class Transport:
         self, request: Request, login: Login, idle: float | None
     ) -> aiohttp.ClientResponse:
         session = await self._session_for(login)
+        # Here and not earlier: a login may have taken long.
+        if request.allowed is not None and not request.allowed():
+            raise FencedError(f"{request.what}: not sent, another process leads")
         own = login.configuration
         query = f"?{urlencode(request.query)}" if request.query else ""
         return await session.request(

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bailiff.cluster import ConfigError, connect
-from bailiff.cluster.credentials import Credentials, in_cluster_reader
+from bailiff.cluster.credentials import (
+    Credentials,
+    in_cluster_reader,
+    service_account_namespace,
+)
 from tests.kube.tls import make_tls
 from tests.unit.cluster.clocks import ManualClock
 
@@ -54,3 +58,18 @@ async def test_a_service_account_without_its_files(account: Path, missing: str) 
 async def test_outside_of_a_pod_there_is_no_service_account() -> None:
     with pytest.raises(ConfigError, match="service account"):
         await connect(in_cluster=True)
+
+
+def test_the_pods_namespace_is_read(tmp_path: Path) -> None:
+    (tmp_path / "namespace").write_text("platform\n")
+    assert service_account_namespace(tmp_path) == "platform"
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff"])
+def test_a_pods_namespace_that_cannot_be_read_is_an_error(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    if content is not None:
+        (tmp_path / "namespace").write_bytes(content)
+    with pytest.raises(ConfigError, match="namespace is not known"):
+        service_account_namespace(tmp_path)

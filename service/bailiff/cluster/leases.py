@@ -1,0 +1,113 @@
+"""One Lease: read it, create it, write it, each guarded by the version that was read.
+
+coordination.k8s.io/v1, the object that leader election is done with (KEP-589). What is not about
+the election (labels, annotations, owners) is handed back as it was read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from bailiff.cluster.errors import NotFoundError, ResponseError
+from bailiff.cluster.resource import Resource
+from bailiff.kinds import DecodeError, decode_yaml_value
+from bailiff.kinds.meta import Time, Value
+
+if TYPE_CHECKING:
+    from bailiff.cluster.client import Cluster
+
+LEASES: Resource[dict[str, Any]] = Resource("coordination.k8s.io", "v1", "leases", dict)
+
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+
+
+class LeaseRecord(Value, frozen=True):
+    """Who leads, and how long that may be believed (k8s.io/api/coordination/v1 LeaseSpec).
+
+    Attributes:
+        holder_identity: who holds the Lease; empty for nobody.
+        lease_duration_seconds: how long others wait after they saw the last change; None if the
+            holder did not say.
+        acquire_time: when the holder took it, by its own wall clock.
+        renew_time: when it last renewed it, by its own wall clock.
+        lease_transitions: how often the holder changed.
+    """
+
+    holder_identity: str = ""
+    lease_duration_seconds: Int32 | None = None
+    acquire_time: Time | None = None
+    renew_time: Time | None = None
+    lease_transitions: Int32 = 0
+
+    def body(self) -> dict[str, Any]:
+        """As the API takes it."""
+        return {
+            "holderIdentity": self.holder_identity,
+            "leaseDurationSeconds": self.lease_duration_seconds,
+            "acquireTime": _micro_time(self.acquire_time),
+            "renewTime": _micro_time(self.renew_time),
+            "leaseTransitions": self.lease_transitions,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A Lease as it was read.
+
+    Attributes:
+        record: what it says.
+        object: all of it.
+    """
+
+    record: LeaseRecord
+    object: dict[str, Any]
+
+
+class LeaseStore:
+    """One Lease of a cluster. Every method raises ClusterError."""
+
+    def __init__(self, cluster: Cluster, namespace: str, name: str) -> None:
+        self._cluster = cluster
+        self._namespace = namespace
+        self._name = name
+
+    async def read(self) -> Lease | None:
+        """The Lease as it is now; None if there is none."""
+        try:
+            return _lease(await self._cluster.get(LEASES, self._name, self._namespace))
+        except NotFoundError:
+            return None
+
+    async def create(self, record: LeaseRecord) -> Lease:
+        """Make it; AlreadyExistsError if somebody else was first."""
+        body = {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": self._name, "namespace": self._namespace},
+            "spec": record.body(),
+        }
+        return _lease(await self._cluster.create(LEASES, body, self._namespace))
+
+    async def write(self, lease: Lease, record: LeaseRecord) -> Lease:
+        """Replace what it says; ConflictError if it is no longer as it was read."""
+        spec = lease.object.get("spec") or {}
+        body = lease.object | {"spec": spec | record.body()}
+        return _lease(await self._cluster.replace(LEASES, self._name, self._namespace, body))
+
+
+def _lease(found: dict[str, Any]) -> Lease:
+    try:
+        return Lease(decode_yaml_value(found.get("spec") or {}, LeaseRecord), found)
+    except DecodeError as error:
+        raise ResponseError(f"Lease: {error}") from error
+
+
+def _micro_time(instant: datetime | None) -> str | None:
+    """MicroTime; Go takes it with six digits only (apimachinery pkg/apis/meta/v1/micro_time.go)."""
+    if instant is None:
+        return None
+    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
