@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
+import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -36,6 +38,8 @@ log = structlog.get_logger(__name__)
 def up(settings: UpSettings) -> Program:
     """The whole of Bailiff on this machine, beside nothing real."""
 
+    settings = _with_ports(settings)
+
     async def program(stop: asyncio.Event) -> None:
         with tempfile.TemporaryDirectory(prefix="bailiff-") as folder:
             kubeconfig = Path(folder) / "kubeconfig"
@@ -44,6 +48,21 @@ def up(settings: UpSettings) -> Program:
                 await _run_children(settings, cluster.url, kubeconfig, stop)
 
     return program
+
+
+def _with_ports(settings: UpSettings) -> UpSettings:
+    """With free ports for the children where any will do: what is printed must name them."""
+    chosen = {
+        name: getattr(settings, name) or _free_port(settings.host)
+        for name in ("rest_port", "grpc_port", "status_port")
+    }
+    return dataclasses.replace(settings, **chosen)
+
+
+def _free_port(host: str) -> int:
+    with socket.create_server((host, 0)) as found:
+        port: int = found.getsockname()[1]
+        return port
 
 
 @contextlib.asynccontextmanager
