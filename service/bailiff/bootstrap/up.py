@@ -37,7 +37,6 @@ log = structlog.get_logger(__name__)
 
 def up(settings: UpSettings) -> Program:
     """The whole of Bailiff on this machine, beside nothing real."""
-
     settings = _with_ports(settings)
 
     async def program(stop: asyncio.Event) -> None:
