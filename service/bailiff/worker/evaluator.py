@@ -88,21 +88,14 @@ class Evaluator:
     async def run(self) -> None:
         """Work marks off until cancelled."""
         while True:
-            if self._step():
+            if self.step():
                 # Other tasks get their turn between two marks, however many there are.
                 await asyncio.sleep(0)
             else:
                 await self._wake.wait()
                 self._wake.clear()
 
-    def finding(self, pod: Pod) -> Finding | None:
-        """What holds for a pod on its mirrored node now; None where that node is not known."""
-        node = self.mirror.node(pod.spec.node_name)
-        if node is None:
-            return None
-        return self._taints(node).decide(pod)
-
-    def _step(self) -> bool:
+    def step(self) -> bool:
         """Work one mark off; False when there is nothing to do, or no full picture to do it by."""
         if not self.mirror.synced:
             return False
@@ -113,6 +106,13 @@ class Evaluator:
             self._evaluate_pod(_pop_first(self._dirty_pods))
             return True
         return False
+
+    def finding(self, pod: Pod) -> Finding | None:
+        """What holds for a pod on its mirrored node now; None where that node is not known."""
+        node = self.mirror.node(pod.spec.node_name)
+        if node is None:
+            return None
+        return self._taints(node).decide(pod)
 
     def _evaluate_node(self, name: str) -> None:
         node = self.mirror.node(name)
