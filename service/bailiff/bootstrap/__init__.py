@@ -6,13 +6,14 @@ A program is a function of a stop event; `run` gives it an event loop, signals a
 from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable
 from bailiff.bootstrap.process import Program, StartError, run
 from bailiff.bootstrap.serve import serve
-from bailiff.bootstrap.settings import ServeSettings, UpSettings, WorkSettings
+from bailiff.bootstrap.settings import LeaseChoice, ServeSettings, UpSettings, WorkSettings
 from bailiff.bootstrap.up import up
 from bailiff.bootstrap.work import work
 
 __all__ = [
     "ClusterChoice",
     "ClusterUnusable",
+    "LeaseChoice",
     "Program",
     "ServeSettings",
     "StartError",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from bailiff.bootstrap.cluster import ClusterChoice
 from bailiff.decisions import Options
+from bailiff.worker import ElectionSettings, Shard
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,37 @@ class ServeSettings:
 
 
 @dataclass(frozen=True)
+class LeaseChoice:
+    """The Lease that the workers of one shard share.
+
+    Attributes:
+        namespace: where it lives; None is the pod's own in a cluster, else kube-system.
+        name: the number of the shard is appended.
+        identity: the name to hold it by; None is the hostname with something random, so that no
+            two processes ever have the same.
+        times: how long it lasts.
+    """
+
+    namespace: str | None = None
+    name: str = "bailiff-worker"
+    identity: str | None = None
+    times: ElectionSettings = field(default_factory=ElectionSettings)
+
+
+@dataclass(frozen=True)
 class WorkSettings:
-    """A worker."""
+    """A worker.
+
+    Attributes:
+        shard: its share of the nodes.
+        lease: acts only while it holds this one; None acts always.
+    """
 
     cluster: ClusterChoice
     host: str = "127.0.0.1"
     status_port: int = 8081
+    shard: Shard = field(default_factory=Shard)
+    lease: LeaseChoice | None = None
     concurrency: int = 20
     options: Options = field(default_factory=Options)
 

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 from typing import TYPE_CHECKING
 
 import structlog
 
-from bailiff.bootstrap.cluster import connect_to
+from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable, connect_to
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import Program, listen
-from bailiff.clock import SystemClock
+from bailiff.clock import Clock, SystemClock
+from bailiff.cluster import Cluster, ClusterError, LeaseStore, service_account_namespace
 from bailiff.decisions import Options
 from bailiff.serving import HttpServer
-from bailiff.worker import ClusterActions, Worker, WorkerSettings, create_status_app, watches
+from bailiff.worker import (
+    ClusterActions,
+    Election,
+    Elector,
+    Unopposed,
+    Worker,
+    WorkerSettings,
+    create_status_app,
+    watches,
+)
 
 if TYPE_CHECKING:
     import asyncio
@@ -29,9 +40,12 @@ def work(settings: WorkSettings) -> Program:
     async def program(stop: asyncio.Event) -> None:
         clock, registry = SystemClock(), new_registry()
         async with await connect_to(settings.cluster) as cluster:
-            actions = ClusterActions(cluster, instance=socket.gethostname())
-            worker = Worker(actions, clock, registry, _worker_settings(settings))
-            app = create_status_app(worker.pending, worker.evaluator, registry)
+            election = _election(cluster, clock, settings)
+            actions = ClusterActions(
+                cluster.fenced(election.may_act), instance=socket.gethostname()
+            )
+            worker = Worker(actions, clock, registry, _worker_settings(settings), election)
+            app = create_status_app(worker.pending, worker.evaluator, registry, worker.role)
             status = HttpServer(app, settings.host, settings.status_port)
             port = await listen(status.start(), settings.host, settings.status_port)
             log.info("worker starts", status=f"http://{settings.host}:{port}")
@@ -43,6 +57,26 @@ def work(settings: WorkSettings) -> Program:
     return program
 
 
+def _election(cluster: Cluster, clock: Clock, settings: WorkSettings) -> Election:
+    lease = settings.lease
+    if lease is None:
+        return Unopposed()
+    namespace = lease.namespace or _usual_namespace(settings.cluster)
+    name = f"{lease.name}-{settings.shard.index}"
+    identity = lease.identity or f"{socket.gethostname()}_{secrets.token_hex(4)}"
+    log.info("takes part in an election", lease=f"{namespace}/{name}", identity=identity)
+    return Elector(LeaseStore(cluster, namespace, name), clock, identity, lease.times)
+
+
+def _usual_namespace(choice: ClusterChoice) -> str:
+    if not choice.in_cluster:
+        return "kube-system"
+    try:
+        return service_account_namespace()
+    except ClusterError as error:
+        raise ClusterUnusable(f"{error}; name the namespace of the Lease") from error
+
+
 def _worker_settings(settings: WorkSettings) -> WorkerSettings:
     options = Options(
         comparison_operators=settings.options.comparison_operators,
@@ -50,4 +84,4 @@ def _worker_settings(settings: WorkSettings) -> WorkerSettings:
         # Timers need no trace; who asks why asks the decision API.
         explain=False,
     )
-    return WorkerSettings(options=options, concurrency=settings.concurrency)
+    return WorkerSettings(options=options, shard=settings.shard, concurrency=settings.concurrency)

@@ -15,6 +15,7 @@ import typer
 
 import bailiff
 from bailiff import bootstrap
+from bailiff.cli import availability
 from bailiff.cli.exit_codes import ExitCode
 from bailiff.cli.explain import InputError, describe, explain, parse_instant, read_object
 from bailiff.decisions import Facts, Options, Verdict
@@ -120,16 +121,34 @@ def worker(
     host: Annotated[str, _HOST] = "127.0.0.1",
     status_port: Annotated[int, _STATUS_PORT] = 8081,
     concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Evictions at a time.")] = 20,
+    shards: Annotated[int, availability.SHARDS] = 1,
+    shard: Annotated[int | None, availability.SHARD] = None,
+    leader_elect: Annotated[bool | None, availability.LEADER_ELECT] = None,
+    lease_namespace: Annotated[str | None, availability.LEASE_NAMESPACE] = None,
+    lease_name: Annotated[str, availability.LEASE_NAME] = "bailiff-worker",
+    identity: Annotated[str | None, availability.IDENTITY] = None,
+    lease_duration: Annotated[int, availability.LEASE_DURATION] = 15,
+    renew_deadline: Annotated[float, availability.RENEW_DEADLINE] = 10.0,
+    retry_period: Annotated[float, availability.RETRY_PERIOD] = 2.0,
     comparison_operators: Annotated[bool, _COMPARISON] = False,
     evict_ended_pods: Annotated[bool, _EVICT_ENDED] = False,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Watch a cluster and evict pods when their time has come."""
     _check_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+    try:
+        share = availability.choose_shard(shards, shard)
+        times = (lease_duration, renew_deadline, retry_period)
+        lease = availability.choose_lease(lease_namespace, lease_name, identity, *times)
+    except ValueError as error:
+        _fail(str(error), ExitCode.USAGE)
+    elects = in_cluster if leader_elect is None else leader_elect
     settings = bootstrap.WorkSettings(
         cluster=bootstrap.ClusterChoice(kubeconfig, context, in_cluster),
         host=host,
         status_port=status_port,
+        shard=share,
+        lease=lease if elects else None,
         concurrency=concurrency,
         options=_options(comparison_operators, evict_ended_pods),
     )

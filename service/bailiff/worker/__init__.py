@@ -5,13 +5,22 @@ list+watch -> Mirror -> Evaluator -> PendingEvictions -> Executor -> PodActions
 """
 
 from bailiff.worker.actions import ClusterActions, PodActions
+from bailiff.worker.election import Election, Elector, Unopposed
 from bailiff.worker.settings import WorkerSettings
+from bailiff.worker.sharding import MAX_SHARDS, Shard
 from bailiff.worker.status import create_status_app
+from bailiff.worker.tenure import ElectionSettings
 from bailiff.worker.worker import Worker, watches
 
 __all__ = [
+    "MAX_SHARDS",
     "ClusterActions",
+    "Election",
+    "ElectionSettings",
+    "Elector",
     "PodActions",
+    "Shard",
+    "Unopposed",
     "Worker",
     "WorkerSettings",
     "create_status_app",

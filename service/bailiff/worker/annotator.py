@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bailiff.cluster import ClusterError, ConflictError, NotFoundError
+from bailiff.cluster import ClusterError, ConflictError, FencedError, NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +69,9 @@ class Annotator:
                 self._metrics.annotations.labels("written").inc()
             except (ConflictError, NotFoundError):
                 self._metrics.annotations.labels("outdated").inc()
+            except FencedError:
+                # Whoever leads writes it; if that is us again, everything is evaluated anew.
+                self._metrics.annotations.labels("fenced").inc()
             except ClusterError as error:
                 self._metrics.annotations.labels("failed").inc()
                 log.warning("node not annotated", node=name, error=str(error))

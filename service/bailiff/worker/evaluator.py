@@ -39,6 +39,7 @@ class Evaluator:
         options: Options,
         on_cancelled: Callable[[Pod, str], None],
         on_observed: Callable[[Node, str], None],
+        owns: Callable[[str], bool] = lambda _: True,
     ) -> None:
         """Start idle.
 
@@ -49,6 +50,7 @@ class Evaluator:
             on_cancelled: told of each timer that was cancelled though its pod stays, and why.
             on_observed: told of each node whose annotation of first observations should read
                 otherwise than it does, and how.
+            owns: whether a node, by name, and its pods are ours to look after.
         """
         self.mirror = Mirror(self)
         self._pending = pending
@@ -56,6 +58,7 @@ class Evaluator:
         self._options = options
         self._on_cancelled = on_cancelled
         self._on_observed = on_observed
+        self._owns = owns
         self._observed: dict[str, observations.Observed] = {}
         self._dirty_nodes: dict[str, None] = {}
         self._dirty_pods: dict[PodKey, None] = {}
@@ -63,8 +66,9 @@ class Evaluator:
 
     def node_changed(self, name: str) -> None:
         """See MirrorListener."""
-        self._dirty_nodes[name] = None
-        self._wake.set()
+        if self._owns(name):
+            self._dirty_nodes[name] = None
+            self._wake.set()
 
     def pod_changed(self, key: PodKey) -> None:
         """See MirrorListener."""
@@ -130,7 +134,7 @@ class Evaluator:
 
     def _evaluate_pod(self, key: PodKey) -> None:
         pod = self.mirror.pod(key)
-        if pod is None or not pod.spec.node_name:
+        if pod is None or not pod.spec.node_name or not self._owns(pod.spec.node_name):
             return
         finding = self.finding(pod)
         if finding is not None:

@@ -48,6 +48,7 @@ class Executor:
         reevaluate: Callable[[Pod], None],
         concurrency: int,
         attempt_timeout: float,
+        may_act: Callable[[], bool] = lambda: True,
         rng: random.Random | None = None,
     ) -> None:
         """Prepare.
@@ -62,6 +63,8 @@ class Executor:
             reevaluate: asks for a fresh look at a pod whose eviction was dropped.
             concurrency: evictions at a time.
             attempt_timeout: seconds one attempt may take.
+            may_act: whether this worker is the one to act, this moment; `wake` it when that
+                comes true.
             rng: for the jitter of retries.
         """
         self._pending = pending
@@ -73,6 +76,7 @@ class Executor:
         self._reevaluate = reevaluate
         self._concurrency = concurrency
         self._attempt_timeout = attempt_timeout
+        self._may_act = may_act
         self._rng = rng or random.Random()  # noqa: S311 - jitter, no secret
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
@@ -102,14 +106,14 @@ class Executor:
         async with self._turn:
             while not self._stopping:
                 self._changed.clear()
-                eviction = self._pending.take()
+                eviction = self._pending.take() if self._may_act() else None
                 if eviction is not None:
                     return eviction
                 await self._sleep()
             return None
 
     async def _sleep(self) -> None:
-        due = self._pending.next_due()
+        due = self._pending.next_due() if self._may_act() else None
         wait = _LONGEST_SLEEP if due is None else due - self._clock.monotonic()
         try:
             async with asyncio.timeout(min(max(wait, _SHORTEST_SLEEP), _LONGEST_SLEEP)):

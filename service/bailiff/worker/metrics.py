@@ -37,14 +37,15 @@ class WorkerMetrics:
         )
         self.events = Counter(
             "bailiff_worker_events_total",
-            "Kubernetes Events by fate: written, failed, or dropped because too many waited.",
+            "Kubernetes Events by fate: written, failed, dropped because too many waited, fenced "
+            "because another worker leads.",
             ["fate"],
             registry=registry,
         )
         self.annotations = Counter(
             "bailiff_worker_node_annotations_total",
             "Writes of when a node's untimed taints were first seen, by fate: written, outdated "
-            "because somebody else wrote, or failed.",
+            "because somebody else wrote, failed, or fenced because another worker leads.",
             ["fate"],
             registry=registry,
         )
@@ -63,6 +64,16 @@ class WorkerMetrics:
             "bailiff_worker_watch_restarts_total",
             "Watches that had to start again, by resource and cause; ended is the usual one.",
             ["resource", "cause"],
+            registry=registry,
+        )
+        self.leader = Gauge(
+            "bailiff_worker_leader",
+            "1 while this worker is the one to act; always where there is no election.",
+            registry=registry,
+        )
+        self.lease_transitions = Counter(
+            "bailiff_worker_lease_transitions_total",
+            "Changes of the Lease's holder that this worker has seen, its own included.",
             registry=registry,
         )
         self.synced = Gauge(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from bailiff.cluster import (
     ClusterError,
     ConflictError,
+    FencedError,
     ForbiddenError,
     InvalidError,
     NotFoundError,
@@ -29,7 +30,8 @@ class Outcome(Enum):
 
     DELETED: the API server has taken the delete. GONE: there was no such pod any more. REPLACED:
     another pod has its name. ENDED: it has finished, or somebody else has deleted it. KEPT: it
-    may stay after all. The others are tried again, see RETRIES.
+    may stay after all. FENCED: another worker leads, nothing was sent. The others, and FENCED, are
+    tried again, see RETRIES.
     """
 
     DELETED = "deleted"
@@ -37,6 +39,7 @@ class Outcome(Enum):
     REPLACED = "replaced"
     ENDED = "ended"
     KEPT = "kept"
+    FENCED = "fenced"
     CONFLICT = "conflict"
     OVERLOADED = "overloaded"
     DENIED = "denied"
@@ -59,6 +62,8 @@ class Retry:
 
 # Outcomes that are not here end the eviction.
 RETRIES: dict[Outcome, Retry] = {
+    # It waits for when this worker leads again; if it never does, the leader evicts.
+    Outcome.FENCED: Retry(1, 1),
     # Somebody wrote at the same time: look again at once.
     Outcome.CONFLICT: Retry(0.05, 5),
     # The server sheds load and says for how long.
@@ -71,6 +76,7 @@ RETRIES: dict[Outcome, Retry] = {
 
 _BY_ERROR: tuple[tuple[type[ClusterError], Outcome], ...] = (
     # A subclass stands before its parent.
+    (FencedError, Outcome.FENCED),
     (NotFoundError, Outcome.GONE),
     (UidMismatchError, Outcome.REPLACED),
     (ConflictError, Outcome.CONFLICT),

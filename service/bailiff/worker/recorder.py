@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bailiff.cluster import ClusterError
+from bailiff.cluster import ClusterError, FencedError
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
@@ -58,6 +58,8 @@ class Recorder:
             try:
                 await self._actions.record(pod, note, self._clock.now())
                 self._metrics.events.labels("written").inc()
+            except FencedError:
+                self._metrics.events.labels("fenced").inc()
             except ClusterError as error:
                 # An Event is a courtesy: it is not worth a retry that would delay the next one.
                 self._metrics.events.labels("failed").inc()

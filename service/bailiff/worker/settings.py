@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bailiff.decisions import Options
+from bailiff.worker.sharding import Shard
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class WorkerSettings:
         persist_observations: write down on a node when its taints without timeAdded were first
             seen, so that a restart does not give their pods their whole time again. Needs patch
             on nodes. On: kubectl taint writes no timeAdded.
+        shard: the share of the nodes that this worker looks after; all of them.
         concurrency: evictions at a time. 20 keep a 2-core API server busy; more only make the
             first ones slower, which is what kube-controller-manager does in a storm.
         attempt_timeout: seconds one attempt may take, both requests together. Three times the
@@ -28,6 +30,7 @@ class WorkerSettings:
 
     options: Options = field(default_factory=lambda: Options(explain=False))
     persist_observations: bool = True
+    shard: Shard = field(default_factory=Shard)
     concurrency: int = 20
     attempt_timeout: float = 30.0
     resync_interval: float = 300.0

@@ -14,6 +14,8 @@ from starlette.routing import Route
 from bailiff.decisions.text import describe_time
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
 
     from bailiff.worker.evaluator import Evaluator
@@ -24,9 +26,12 @@ MAX_LIMIT = 1000
 
 
 def create_status_app(
-    pending: PendingEvictions, evaluator: Evaluator, registry: CollectorRegistry
+    pending: PendingEvictions,
+    evaluator: Evaluator,
+    registry: CollectorRegistry,
+    role: Callable[[], dict[str, Any]],
 ) -> Starlette:
-    """GET /healthz, /readyz, /metrics, /v1/queue."""
+    """GET /healthz, /readyz, /metrics, /v1/queue, which begins with what `role` tells."""
 
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok")
@@ -43,7 +48,7 @@ def create_status_app(
         limit = _limit(request.query_params.get("limit"))
         if limit is None:
             return _problem(f"limit must be a whole number from 1 to {MAX_LIMIT}")
-        return _json(200, describe_queue(pending, evaluator, limit))
+        return _json(200, role() | describe_queue(pending, evaluator, limit))
 
     return Starlette(
         routes=[

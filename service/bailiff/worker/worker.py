@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import structlog
 
 from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch, Restart
 from bailiff.decisions import cancellation_event
 from bailiff.worker.annotator import Annotator
+from bailiff.worker.election import Election, Unopposed
 from bailiff.worker.evaluator import Evaluator
 from bailiff.worker.executor import Executor
 from bailiff.worker.metrics import WorkerMetrics
@@ -51,14 +52,30 @@ class Worker:
         clock: Clock,
         registry: CollectorRegistry,
         settings: WorkerSettings,
+        election: Election | None = None,
     ) -> None:
-        """Wire the parts; nothing runs yet."""
+        """Wire the parts; nothing runs yet.
+
+        Args:
+            actions: what is done to the cluster; fenced by the election, if there is one.
+            clock: for both kinds of time.
+            registry: for metrics.
+            settings: see there.
+            election: tells whether this worker acts, or stands by with a mirror as warm; None
+                for the only worker of its shard.
+        """
         self._settings = settings
+        self.election = election or Unopposed()
         self.metrics = WorkerMetrics(registry)
         self.recorder = Recorder(actions, clock, self.metrics)
         self.pending = PendingEvictions(clock, self._wake)
         self.evaluator = Evaluator(
-            self.pending, clock, settings.options, self._on_cancelled, self._on_observed
+            self.pending,
+            clock,
+            settings.options,
+            self._on_cancelled,
+            self._on_observed,
+            settings.shard.owns,
         )
         self.annotator = Annotator(actions, self.metrics, self.evaluator.node_changed)
         self.executor = Executor(
@@ -71,6 +88,7 @@ class Worker:
             reevaluate=lambda pod: self.evaluator.pod_changed(pod_key(pod)),
             concurrency=settings.concurrency,
             attempt_timeout=settings.attempt_timeout,
+            may_act=self.election.may_act,
         )
         self._export_gauges()
 
@@ -92,6 +110,10 @@ class Worker:
                 group.create_task(self.annotator.run(), name="annotator"),
                 group.create_task(self._resync(), name="resync"),
             ]
+            election = group.create_task(
+                self.election.run(self._on_elected, self.metrics.lease_transitions.inc),
+                name="election",
+            )
             recorder = group.create_task(self.recorder.run(), name="recorder")
             executor = group.create_task(self.executor.run(), name="executor")
             await stop.wait()
@@ -101,6 +123,19 @@ class Worker:
             await self._drain(executor)
             executor.cancel()
             recorder.cancel()
+            election.cancel()
+        # Only now, when nothing of ours is under way any more.
+        await self.election.release()
+
+    def role(self) -> dict[str, Any]:
+        """What this worker is among its like, as /v1/queue tells it."""
+        shard = self._settings.shard
+        return {
+            "leader": self.election.may_act(),
+            "holder": self.election.holder,
+            "shard": shard.index,
+            "shards": shard.count,
+        }
 
     async def _drain(self, executor: asyncio.Task[None]) -> None:
         """Let running evictions and waiting Events end, as far as the grace period goes."""
@@ -115,13 +150,20 @@ class Worker:
             await asyncio.sleep(self._settings.resync_interval)
             self.evaluator.mark_all()
 
+    def _on_elected(self) -> None:
+        # What was decided and could not be written meanwhile is decided again.
+        self.evaluator.mark_all()
+        self.executor.wake()
+
     def _on_cancelled(self, pod: Pod, why: str) -> None:
+        if not self.election.may_act():
+            return
         log.info("eviction cancelled", pod=pod.key, uid=pod.metadata.uid, why=why)
         self.metrics.cancelled.inc()
         self.recorder.record(pod, cancellation_event(pod, why))
 
     def _on_observed(self, node: Node, text: str) -> None:
-        if self._settings.persist_observations:
+        if self._settings.persist_observations and self.election.may_act():
             self.annotator.request(node, text)
 
     def _wake(self) -> None:
@@ -133,6 +175,7 @@ class Worker:
         self.metrics.mirrored.labels("pods").set_function(lambda: mirror.pod_count)
         self.metrics.mirrored.labels("nodes").set_function(lambda: mirror.node_count)
         self.metrics.synced.set_function(lambda: mirror.synced)
+        self.metrics.leader.set_function(self.election.may_act)
 
 
 def watches(

@@ -1,0 +1,175 @@
+"""What one process knows of a Lease, and what follows from it: may it act, may it claim?
+
+Two instants decide, both on a process's own monotonic clock; no machine's wall clock is compared
+with another's:
+
+- The holder acts until `renew_deadline` after it SENT its last successful renewal. It need not
+  notice anything for that to end: `may_act` is a comparison, so a process that was stopped and
+  goes on finds its time run out, whatever else it has missed.
+- Others take over `lease_duration` after they SAW the Lease change last. They saw the renewal
+  after it had been sent, and `lease_duration` is more than `renew_deadline`: the holder has
+  stopped by then, with the difference to spare for requests under way.
+
+Where this differs from client-go (tools/leaderelection/leaderelection.go): a renewal counts from
+when it was sent, not from when it was answered; a Lease in our own name that this process did not
+write is another's (a second process of that name); a Lease that vanishes is not free before it
+would have run out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bailiff.cluster import LeaseRecord
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bailiff.clock import Clock
+    from bailiff.cluster import Lease
+
+# client-go's JitterFactor: a wait may be so much longer than the retry period.
+JITTER = 1.2
+
+
+@dataclass(frozen=True)
+class ElectionSettings:
+    """Times of an election, in seconds. The defaults are Kubernetes' for its own controllers.
+
+    Attributes:
+        lease_duration: whole seconds, 1 and up, that others wait after the last renewal they saw.
+        renew_deadline: how long the holder acts after the last renewal it sent.
+        retry_period: between two renewals, and between two looks of those who wait.
+        request_timeout: for one request, above 0 and below 5. 3: a holder that gets no answer
+            tries three times before its deadline.
+
+    Raises:
+        ValueError: lease_duration is not above renew_deadline, or renew_deadline is not above
+            1.2 x retry_period, or another bound is broken.
+    """
+
+    lease_duration: int = 15
+    renew_deadline: float = 10.0
+    retry_period: float = 2.0
+    request_timeout: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.lease_duration < 2**31:
+            raise ValueError(f"lease duration must be 1 s or more, got {self.lease_duration}")
+        if not 0 < self.retry_period * JITTER < self.renew_deadline < self.lease_duration:
+            raise ValueError(
+                f"lease duration ({self.lease_duration:g} s) must be above the renew deadline "
+                f"({self.renew_deadline:g} s), and that above {JITTER} times the retry period "
+                f"({self.retry_period:g} s)"
+            )
+        if not 0 < self.request_timeout < 5:
+            raise ValueError(f"request timeout must be below 5 s, got {self.request_timeout:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The instant a write left, by both clocks of this machine."""
+
+    monotonic: float
+    wall: datetime
+
+
+class Tenure:
+    """The knowledge of one process. Does no I/O: it is told what was read and written."""
+
+    def __init__(self, identity: str, clock: Clock, settings: ElectionSettings) -> None:
+        """Know nothing yet.
+
+        Args:
+            identity: who this process is; another process may have the same name.
+            clock: of this machine.
+            settings: the times.
+        """
+        self.identity = identity
+        self.lease: Lease | None = None
+        self._clock = clock
+        self._settings = settings
+        self._claimed: datetime | None = None
+        self._renewed: Sent | None = None
+        # Until this monotonic instant somebody else may be acting.
+        self._busy_until = -math.inf
+
+    def may_act(self) -> bool:
+        """Whether this process holds the Lease beyond doubt, this moment."""
+        if self._renewed is None:
+            return False
+        # A machine that was suspended may have had its monotonic clock stand still. If either
+        # clock says that it is too long ago, it is; the next renewal settles it.
+        age = (self._clock.now() - self._renewed.wall).total_seconds()
+        elapsed = self._clock.monotonic() - self._renewed.monotonic
+        return max(age, elapsed) < self._settings.renew_deadline
+
+    @property
+    def ours(self) -> bool:
+        """Whether the Lease, as last read, is what this very process wrote."""
+        if self.lease is None or self._claimed is None:
+            return False
+        record = self.lease.record
+        return (record.holder_identity, record.acquire_time) == (self.identity, self._claimed)
+
+    @property
+    def holder(self) -> str:
+        """Who holds the Lease, as last read; empty for nobody."""
+        return self.lease.record.holder_identity if self.lease else ""
+
+    def claimable_in(self) -> float:
+        """Seconds until the Lease may be written by us; 0 if it may be now."""
+        if self.ours:
+            return 0.0
+        return max(0.0, self._busy_until - self._clock.monotonic())
+
+    def saw(self, lease: Lease | None) -> None:
+        """The Lease has been read: this is what it says now; None if there is none."""
+        before, self.lease = self.lease, lease
+        if not self.ours:
+            self._renewed = None
+        if lease is not None and (before is None or before.record != lease.record):
+            self._busy_until = self._clock.monotonic() + self._patience(lease.record)
+
+    def claim(self) -> tuple[LeaseRecord, Sent]:
+        """What to write in order to hold the Lease, or to go on holding it."""
+        sent = Sent(self._clock.monotonic(), self._clock.now())
+        if self.lease is not None and self.ours:
+            return msgspec.structs.replace(self.lease.record, renew_time=sent.wall), sent
+        self._claimed = sent.wall
+        record = LeaseRecord(
+            holder_identity=self.identity,
+            lease_duration_seconds=self._settings.lease_duration,
+            acquire_time=sent.wall,
+            renew_time=sent.wall,
+            lease_transitions=self.lease.record.lease_transitions + 1 if self.lease else 0,
+        )
+        return record, sent
+
+    def wrote(self, lease: Lease, sent: Sent) -> None:
+        """The server has taken a claim that was sent then."""
+        self.lease = lease
+        self._renewed = sent
+
+    def resign(self) -> LeaseRecord | None:
+        """Act no more; what to write so that others need not wait. None if there is nothing to."""
+        self._renewed = None
+        if self.lease is None or not self.ours:
+            return None
+        now = self._clock.now()
+        return LeaseRecord(
+            lease_duration_seconds=1,
+            acquire_time=now,
+            renew_time=now,
+            lease_transitions=self.lease.record.lease_transitions,
+        )
+
+    def _patience(self, record: LeaseRecord) -> float:
+        if not record.holder_identity:
+            return -math.inf
+        # The holder's own promise counts: it may run with other settings.
+        return float(record.lease_duration_seconds or self._settings.lease_duration)
