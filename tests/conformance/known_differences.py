@@ -1,16 +1,17 @@
 """Where our answer differs from upstream's on purpose.
 
 An entry is a rule about inputs, never a list of cases, so that it holds for cases never seen. It
-excuses only the fields it names: all others must still agree.
+excuses only the fields it names: all others must still agree. Where inputs alone do not tell, a
+system brings an explainer, which accounts for both answers and names the rules in between.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-Json = dict[str, Any]
+from tests.conformance.taint_sequences import Json, explain_taint_sequence
+from tests.conformance.upstream_timers import Repair
 
 # Upstream computes time.Duration(seconds) * time.Second in int64 nanoseconds.
 _LARGEST_SECONDS = (2**63 - 1) // 10**9
@@ -54,10 +55,24 @@ DIFFERENCES = (
 )
 
 
-def explaining(system: str, case: Json, differing: set[str]) -> Difference | None:
-    """The rule that explains why these fields differ, if there is one."""
+# By system: from the case's input, our answer and upstream's to names; none if not accounted for.
+EXPLAINERS: dict[str, Callable[[Json, Json, Json], list[str]]] = {
+    "taint_sequence": explain_taint_sequence,
+}
+
+# Every name that a system's differences may be given.
+NAMES = {(difference.system, difference.name) for difference in DIFFERENCES} | {
+    ("taint_sequence", repair.value) for repair in Repair
+}
+
+
+def explaining(system: str, case: Json, answer: Json, expect: Json) -> list[str]:
+    """The names of the rules that explain why the answers differ; none if nothing does."""
+    if system in EXPLAINERS:
+        return EXPLAINERS[system](case, answer, expect)
+    differing = {name for name in answer if answer[name] != expect[name]}
     for difference in DIFFERENCES:
         covers = difference.system == system and differing <= difference.fields
         if covers and difference.applies(case):
-            return difference
-    return None
+            return [difference.name]
+    return []

@@ -10,6 +10,7 @@ import msgspec
 
 from bailiff.decisions import Finding, NodeTaints, Options, Verdict, tolerates
 from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+from tests.conformance.taint_sequences import answer_taint_sequence, as_observable
 
 Json = dict[str, Any]
 
@@ -68,4 +69,8 @@ def _min_seconds(finding: Finding, used: list[Toleration]) -> int:
 SYSTEMS: dict[str, Callable[[Json], Json]] = {
     "tolerates": answer_tolerates,
     "node_taint": answer_node_taint,
+    "taint_sequence": answer_taint_sequence,
 }
+
+# Where the file tells more than can be compared: what is left of it.
+COMPARABLE: dict[str, Callable[[Json], Json]] = {"taint_sequence": as_observable}

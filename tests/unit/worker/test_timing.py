@@ -183,3 +183,34 @@ async def test_finished_and_terminating_pods_are_left_alone():
         await asyncio.sleep(600)
     assert world.deleted == []
     assert world.notes == []
+
+
+async def test_a_pod_that_goes_all_the_same_is_never_said_to_be_cancelled():
+    world = World()
+    world.taint("n1", no_execute())
+    moved = world.add_pod("moved", tolerating(seconds=10), tolerating("other"))
+    world.add_pod("expelled", tolerating(seconds=10))
+    world.add_pod("deleted", tolerating(seconds=10), tolerating("other"))
+    async with world.running():
+        spec = msgspec.structs.replace(moved.spec, tolerations=(tolerating(seconds=20),))
+        world.put(msgspec.structs.replace(moved, spec=spec))
+        world.remove_pod("deleted")
+        await asyncio.sleep(5)
+        world.taint("n1", no_execute(), no_execute("other"))
+        await asyncio.sleep(600)
+    assert set(world.deletions()) == {"moved", "expelled"}
+    assert not [message for _, message in world.notes if message.startswith("Cancelling")]
+
+
+@pytest.mark.parametrize("node", ["n2", ""], ids=["another node", "no node"])
+async def test_a_timer_ends_with_the_binding_it_was_set_for(node):
+    world = World()
+    world.taint("n1", no_execute())
+    world.taint("n2")
+    pod = world.add_pod("patient", tolerating(seconds=10))
+    async with world.running():
+        await asyncio.sleep(5)
+        spec = msgspec.structs.replace(pod.spec, node_name=node)
+        world.put(msgspec.structs.replace(pod, spec=spec))
+        await asyncio.sleep(600)
+    assert world.deleted == []
