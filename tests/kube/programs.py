@@ -18,6 +18,13 @@ def assets() -> Path | None:
     return Path(folder) if folder else None
 
 
+def _asset(name: str) -> str:
+    folder = assets()
+    if folder is None:
+        raise RuntimeError(WHY_NOT)
+    return str(folder / name)
+
+
 def free_port() -> int:
     """A loopback port that nobody listened on a moment ago."""
     with socket.socket() as probe:
@@ -33,24 +40,25 @@ class Program:
         name: which of the assets; also names the log.
         arguments: its command line.
         folder: where the log goes.
+        executable: the file, where it is none of the assets.
     """
 
-    def __init__(self, name: str, arguments: list[str], folder: Path) -> None:
+    def __init__(
+        self, name: str, arguments: list[str], folder: Path, executable: str | None = None
+    ) -> None:
         self.name = name
         self.arguments = arguments
         self.log = folder / f"{name}.log"
+        self._executable = executable
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it; it runs once at a time."""
-        folder = assets()
-        if folder is None:
-            raise RuntimeError(WHY_NOT)
         if self._process is not None:
             raise RuntimeError(f"{self.name} runs already")
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [str(folder / self.name), *self.arguments],
+                [self._executable or _asset(self.name), *self.arguments],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
@@ -62,6 +70,11 @@ class Program:
         if self._process is None:
             raise RuntimeError(f"{self.name} does not run")
         return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self._process is not None and self._process.poll() is None
 
     @property
     def exited(self) -> bool:

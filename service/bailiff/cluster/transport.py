@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urlencode
 
 import aiohttp
-from kubernetes_asyncio.client.rest import RESTClientObject
 from yarl import URL
 
 import bailiff
 from bailiff.cluster.errors import (
-    ConfigError,
     FencedError,
     RequestTimeoutError,
     ResponseError,
     UnreachableError,
 )
+from bailiff.cluster.session import open_session
 from bailiff.cluster.status import error_of
 
 if TYPE_CHECKING:
@@ -151,7 +150,6 @@ class Transport:
             headers=self._headers(request, login),
             # A redirect would carry the token elsewhere; the API server sends none.
             allow_redirects=False,
-            proxy=own.proxy,
             proxy_headers=own.proxy_headers,
             server_hostname=own.tls_server_name,
             timeout=aiohttp.ClientTimeout(total=None, sock_read=idle),
@@ -175,7 +173,7 @@ class Transport:
         used = self._session_login
         if self._session is None or used is None or used.tls != login.tls:
             await self._drop_session()
-            self._session = _session(login, self._settings.max_connections)
+            self._session = open_session(login.configuration, self._settings.max_connections)
         self._session_login = login
         return self._session
 
@@ -194,16 +192,6 @@ class Transport:
                 raise ResponseError(f"{request.what}: the answer exceeds {bound} bytes")
             parts.append(part)
         return b"".join(parts)
-
-
-def _session(login: Login, max_connections: int) -> aiohttp.ClientSession:
-    configuration = login.configuration
-    configuration.connection_pool_maxsize = max_connections
-    try:
-        session: aiohttp.ClientSession = RESTClientObject(configuration).pool_manager
-    except OSError as error:
-        raise ConfigError(f"TLS files for {configuration.host}: {error}") from error
-    return session
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import random
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bailiff.cluster import EVENTS, NODES, PODS, Cluster, PatchType
@@ -23,11 +23,15 @@ class PodActions(Protocol):
     """The port; all raise ClusterError."""
 
     async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
-        """Write a status condition; returns the pod as the server has it then."""
+        """Write a status condition where it is missing; returns the pod as the server has it."""
         ...
 
     async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
-        """Delete the pod of this UID; None leaves it its own grace period."""
+        """Delete the pod of this UID in this version; None leaves it its own grace period.
+
+        A pod that has changed since, were it only that somebody else has deleted it, is answered
+        with ConflictError.
+        """
         ...
 
     async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
@@ -80,7 +84,12 @@ class ClusterActions:
         """See PodActions."""
         meta = pod.metadata
         await self._cluster.delete(
-            PODS, meta.name, meta.namespace, uid=meta.uid, grace_period_seconds=grace_period_seconds
+            PODS,
+            meta.name,
+            meta.namespace,
+            uid=meta.uid,
+            resource_version=meta.resource_version,
+            grace_period_seconds=grace_period_seconds,
         )
 
     async def annotate(self, node: Node, first_observed: str) -> None:
@@ -101,14 +110,24 @@ class ClusterActions:
 
 
 def _condition_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[str, Any]:
-    return {
+    body: dict[str, Any] = {
         "type": condition.type,
         "status": condition.status,
         "reason": condition.reason,
         "message": condition.message,
-        "lastTransitionTime": describe_time(now.replace(microsecond=0)),
         "observedGeneration": pod.metadata.generation,
     }
+    if not _has(pod, condition):
+        # One that is there keeps its time, and the patch, which then changes nothing, is no write.
+        body["lastTransitionTime"] = describe_time(now.replace(microsecond=0))
+    return body
+
+
+def _has(pod: Pod, wanted: PodCondition) -> bool:
+    return any(
+        (c.type, c.status, c.reason) == (wanted.type, wanted.status, wanted.reason)
+        for c in pod.status.conditions
+    )
 
 
 def _event_body(pod: Pod, note: EventNote, now: datetime, instance: str) -> dict[str, Any]:
@@ -119,7 +138,7 @@ def _event_body(pod: Pod, note: EventNote, now: datetime, instance: str) -> dict
         "kind": "Event",
         # An object name may have 253 characters, the suffix takes 17.
         "metadata": {
-            "name": f"{meta.name[:236]}.{secrets.token_hex(8)}",
+            "name": f"{meta.name[:236]}.{random.getrandbits(64):016x}",
             "namespace": meta.namespace,
         },
         "involvedObject": {

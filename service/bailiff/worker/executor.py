@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
@@ -138,31 +138,36 @@ class Executor:
         self._settle(eviction, outcome, asked)
 
     async def _attempt(self, eviction: Eviction) -> Outcome:
-        pod = eviction.pod
-        objection = self._objection(eviction, pod)
-        if objection is None and not _has_condition(pod):
-            # The answer shows the pod as it is this moment: a look before the leap, for free.
-            pod = await self._actions.set_condition(pod, CONDITION, self._clock.now())
-            objection = self._objection(eviction, pod)
+        objection = self._objection(eviction, eviction.pod)
         if objection is not None:
-            return objection
-        await self._actions.delete(pod, None)
-        return Outcome.DELETED
+            return _revoked(eviction, objection)
+        # The answer shows the pod as it is this moment, and its version: a look before the leap.
+        # The delete holds for that version only, so that one whose answer was lost, or that
+        # another worker has sent, is never accepted a second time.
+        pod = await self._actions.set_condition(eviction.pod, CONDITION, self._clock.now())
+        objection = self._objection(eviction, pod)
+        if objection is None:
+            await self._actions.delete(pod, None)
+            return Outcome.DELETED
+        if objection.outcome is Outcome.KEPT and self._objection(eviction, eviction.pod) is None:
+            # The watch has not told of it yet. It will, and then the evaluator cancels.
+            return Outcome.CONFLICT
+        return _revoked(eviction, objection)
 
-    def _objection(self, eviction: Eviction, pod: Pod) -> Outcome | None:
+    def _objection(self, eviction: Eviction, pod: Pod) -> _Objection | None:
         """What speaks against going on, by the core's word of this moment; None if nothing."""
         if eviction.revoked:
-            return Outcome.KEPT
+            return _Objection(Outcome.KEPT, eviction.revoked)
         finding = self._finding(pod)
         if finding is None or finding.verdict is Verdict.KEEP:
-            eviction.revoked = finding.message if finding else "its node is not known"
-            return Outcome.ENDED if pod.is_terminating or pod.is_finished else Outcome.KEPT
+            why = finding.message if finding else "its node is not known"
+            ended = pod.is_terminating or pod.is_finished
+            return _Objection(Outcome.ENDED if ended else Outcome.KEPT, why)
         # The timer for this deadline has run out on the monotonic clock. Only another deadline
         # puts the eviction off, not a step of the wall clock.
         if finding.verdict is Verdict.EVICT_NOW or finding.evict_at == eviction.deadline:
             return None
-        eviction.revoked = finding.message
-        return Outcome.KEPT
+        return _Objection(Outcome.KEPT, finding.message)
 
     def _settle(self, eviction: Eviction, outcome: Outcome, asked: float | None) -> None:
         retry = RETRIES.get(outcome)
@@ -211,8 +216,13 @@ class Executor:
         )
 
 
-def _has_condition(pod: Pod) -> bool:
-    return any(
-        (c.type, c.status, c.reason) == (CONDITION.type, CONDITION.status, CONDITION.reason)
-        for c in pod.status.conditions
-    )
+class _Objection(NamedTuple):
+    """Why not to go on, and what the attempt has come to by that."""
+
+    outcome: Outcome
+    why: str
+
+
+def _revoked(eviction: Eviction, objection: _Objection) -> Outcome:
+    eviction.revoked = objection.why
+    return objection.outcome

@@ -1,6 +1,6 @@
 """Events, written beside the evictions and never in their way.
 
-A bounded queue and a few tasks: when the API server is slow, Events are dropped and counted;
+A bounded queue and one task: when the API server is slow, Events are dropped and counted;
 evictions do not wait for them.
 """
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from bailiff.worker.metrics import WorkerMetrics
 
 _CAPACITY = 10_000
-_WRITERS = 4
+# One, as client-go has: in a storm the API server's time goes to the evictions, and Events follow.
+_WRITERS = 1
 
 log = structlog.get_logger(__name__)
 

@@ -15,7 +15,6 @@ from bailiff.cluster import (
     TooManyRequestsError,
     UnreachableError,
 )
-from bailiff.kinds import PodCondition
 from tests.unit.worker.world import World, no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -43,15 +42,24 @@ async def test_the_condition_is_written_before_the_delete_and_the_event_names_th
     ]
 
 
-async def test_a_condition_that_is_there_already_is_not_written_again():
+async def test_a_pod_that_changes_after_the_look_is_looked_at_again():
     world = tainted()
+    world.latency = 1
     pod = world.add_pod("plain")
-    mark = PodCondition(type="DisruptionTarget", status="True", reason="DeletionByTaintManager")
-    status = msgspec.structs.replace(pod.status, conditions=(mark,))
-    world.put(msgspec.structs.replace(pod, status=status))
     async with world.running():
-        await asyncio.sleep(1)
-    assert world.requests == ["delete"]
+        await asyncio.sleep(1.5)
+        assert world.requests == ["patch", "delete"]
+        # The delete is on its way, and the watch has not told.
+        spec = msgspec.structs.replace(pod.spec, tolerations=(tolerating(),))
+        world.pods["plain"] = msgspec.structs.replace(pod, spec=spec)
+        await asyncio.sleep(60)
+        # Every look takes a second, and waits between them grow to five.
+        assert 5 < attempts(world, "conflict") < 20
+        assert attempts(world, "kept") == 0
+        world.put(world.pods["plain"])
+        await asyncio.sleep(60)
+    assert world.deleted == []
+    assert [note.split(" ")[0] for note in world.notes_on("plain")] == ["Marking", "Cancelling"]
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,9 @@ class World:
         return fresh
 
     async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
-        await self._serve("delete", pod)
+        current = await self._serve("delete", pod)
+        if current is not pod:
+            raise ConflictError("the pod has changed", status=409)
         name = pod.metadata.name
         self.deleted.append((self.clock.monotonic(), name, pod.metadata.uid))
         gone = self.pods.pop(name)

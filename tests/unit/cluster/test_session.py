@@ -1,0 +1,71 @@
+"""Sessions: which proxy they go by, and that a request starts no thread."""
+
+import threading
+
+import pytest
+from aiohttp import web
+
+from bailiff.cluster import Request, connect
+from bailiff.cluster.session import environment_proxy
+from tests.unit.cluster.server import kubeconfig, serving
+
+VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    return monkeypatch
+
+
+@pytest.mark.parametrize(
+    ("given", "url", "proxy"),
+    [
+        ({}, "https://kube.example:6443", None),
+        ({"HTTPS_PROXY": "http://proxy:3128"}, "https://kube.example:6443", "http://proxy:3128"),
+        ({"https_proxy": "http://proxy:3128"}, "https://kube.example:6443", "http://proxy:3128"),
+        ({"HTTPS_PROXY": "http://proxy:3128"}, "http://kube.example", None),
+        (
+            {"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": ".example,localhost"},
+            "https://kube.example:6443",
+            None,
+        ),
+        (
+            {"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": "other.example"},
+            "https://kube.example:6443",
+            "http://proxy:3128",
+        ),
+    ],
+)
+def test_the_environments_proxy(environment, given, url, proxy):
+    for name, value in given.items():
+        environment.setenv(name, value)
+    assert environment_proxy(url) == proxy
+
+
+async def test_a_request_goes_by_the_environments_proxy(environment, tmp_path):
+    asked = []
+
+    async def proxy(request):
+        asked.append(request.path_qs if request.url.host is None else str(request.url))
+        return web.json_response({})
+
+    async with serving(proxy) as port:
+        environment.setenv("HTTP_PROXY", f"http://127.0.0.1:{port}")
+        path = kubeconfig(tmp_path, 8001)
+        path.write_text(path.read_text().replace("127.0.0.1", "kube.example"))
+        async with await connect(path) as cluster:
+            assert await cluster.send(Request("GET", "/version")) == b"{}"
+    assert asked == ["http://kube.example:8001/version"]
+
+
+async def test_a_request_starts_no_thread(environment, tmp_path):
+    async def answer(_request):
+        return web.json_response({})
+
+    async with serving(answer) as port, await connect(kubeconfig(tmp_path, port)) as cluster:
+        before = threading.active_count()
+        await cluster.send(Request("GET", "/version"))
+        assert threading.active_count() == before
