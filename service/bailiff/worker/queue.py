@@ -20,7 +20,8 @@ class DeadlineQueue(Generic[K]):
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, K]] = []
-        self._current: dict[K, tuple[float, int]] = {}
+        # The one entry of each key that counts; any other of that key is a leftover.
+        self._current: dict[K, tuple[float, int, K]] = {}
         self._sequence = 0
 
     def __len__(self) -> int:
@@ -32,8 +33,8 @@ class DeadlineQueue(Generic[K]):
     def put(self, key: K, due: float) -> None:
         """Add a key, or move it."""
         self._sequence += 1
-        self._current[key] = (due, self._sequence)
-        heapq.heappush(self._heap, (due, self._sequence, key))
+        entry = self._current[key] = (due, self._sequence, key)
+        heapq.heappush(self._heap, entry)
         self._sweep()
 
     def cancel(self, key: K) -> bool:
@@ -58,14 +59,12 @@ class DeadlineQueue(Generic[K]):
         return key
 
     def _drop_leftovers(self) -> None:
-        while self._heap and self._is_leftover(self._heap[0]):
-            heapq.heappop(self._heap)
-
-    def _is_leftover(self, entry: tuple[float, int, K]) -> bool:
-        current = self._current.get(entry[2])
-        return current is None or current[1] != entry[1]
+        heap, current = self._heap, self._current
+        while heap and current.get(heap[0][2]) is not heap[0]:
+            heapq.heappop(heap)
 
     def _sweep(self) -> None:
         if len(self._heap) > _SWEEP_ABOVE and len(self._heap) > 2 * len(self._current):
-            self._heap = [entry for entry in self._heap if not self._is_leftover(entry)]
+            # Every entry that counts is among the values: no need to look for it.
+            self._heap = list(self._current.values())
             heapq.heapify(self._heap)
