@@ -83,6 +83,18 @@ class _Tolerated(Struct, gc=False):
         return later(start, self.seconds)
 
 
+class _Judged(Struct, gc=False):
+    """One list of tolerations on this node.
+
+    Attributes:
+        matched: what each taint means for it.
+        finding: the answer for pods that were bound before all taints came; None: not asked yet.
+    """
+
+    matched: list[_Tolerated]
+    finding: Finding | None = None
+
+
 class NodeTaints:
     """The taints of one node at one instant, ready to be asked about many pods.
 
@@ -112,18 +124,18 @@ class NodeTaints:
         self._now = now
         self._options = options
         self._evict_ended_pods = options.evict_ended_pods
-        told = {(o.key, o.value, o.effect): o for o in first_observed}
-        seen = observations.read(node) | told
+        seen = observations.read(node)
+        if first_observed:
+            seen = seen | {(o.key, o.value, o.effect): o for o in first_observed}
         self._taints = [
-            _added(taint, index, seen.get(identity_of(taint)), now)
+            _added(taint, index, seen, now)
             for index, taint in enumerate(node.spec.taints)
             if taint.effect == NO_EXECUTE
         ]
         self._first_added = min([t.added_at for t in self._taints], default=now)
-        self._matched: dict[tuple[Toleration, ...], tuple[_Tolerated, ...]] = {}
-        self._shared: dict[tuple[Toleration, ...], Finding] = {}
-        # By id(list). The list is kept beside its finding, so that no other can take its id.
-        self._identified: dict[int, tuple[tuple[Toleration, ...], Finding]] = {}
+        self._lists: dict[tuple[Toleration, ...], _Judged] = {}
+        # By id(list). The list is kept beside it, so that no other can take its id.
+        self._identified: dict[int, tuple[_Judged, tuple[Toleration, ...]]] = {}
 
     def decide(self, pod: Pod, bound_at: datetime | None = None) -> Finding:
         """The answer for one pod.
@@ -141,25 +153,22 @@ class NodeTaints:
             bound_at = self._now
         elif bound_at is None:
             bound_at = pod.bound_at
-        if bound_at is not None and bound_at > self._first_added:
-            return self._judge(self._match(spec.tolerations), bound_at)
         identified = self._identified.get(id(spec.tolerations))
-        return identified[1] if identified is not None else self._share(spec.tolerations)
+        judged = identified[0] if identified else self._meet(spec.tolerations)
+        if bound_at is not None and bound_at > self._first_added:
+            return self._judge(judged.matched, bound_at)
+        if judged.finding is None:
+            judged.finding = self._judge(judged.matched, None)
+        return judged.finding
 
-    def _share(self, tolerations: tuple[Toleration, ...]) -> Finding:
-        finding = self._shared.get(tolerations)
-        if finding is None:
-            finding = self._judge(self._match(tolerations), None)
-            self._shared[tolerations] = finding
-        self._identified[id(tolerations)] = (tolerations, finding)
-        return finding
-
-    def _match(self, tolerations: tuple[Toleration, ...]) -> tuple[_Tolerated, ...]:
-        matched = self._matched.get(tolerations)
-        if matched is None:
-            matched = tuple([self._tolerated(added, tolerations) for added in self._taints])
-            self._matched[tolerations] = matched
-        return matched
+    def _meet(self, tolerations: tuple[Toleration, ...]) -> _Judged:
+        """A list that has not been seen yet, though an equal one may have been."""
+        judged = self._lists.get(tolerations)
+        if judged is None:
+            judged = _Judged([self._tolerated(added, tolerations) for added in self._taints])
+            self._lists[tolerations] = judged
+        self._identified[id(tolerations)] = judged, tolerations
+        return judged
 
     def _tolerated(self, added: _AddedTaint, tolerations: tuple[Toleration, ...]) -> _Tolerated:
         used = first_tolerating(
@@ -175,7 +184,7 @@ class NodeTaints:
             added=added, toleration=toleration, toleration_index=index, seconds=seconds
         )
 
-    def _judge(self, matched: tuple[_Tolerated, ...], bound_at: datetime | None) -> Finding:
+    def _judge(self, matched: list[_Tolerated], bound_at: datetime | None) -> Finding:
         trace = _trace(matched, bound_at) if self._options.explain else ()
         if not matched:
             return _keep("NoTaint", "the node has no NoExecute taint", trace)
@@ -207,16 +216,14 @@ def keep_without_node(pod: Pod) -> Finding:
     return _keep("NodeGone", why)
 
 
-def _added(
-    taint: Taint, index: int, observed: TaintObservation | None, now: datetime
-) -> _AddedTaint:
+def _added(taint: Taint, index: int, seen: observations.Observed, now: datetime) -> _AddedTaint:
     if taint.time_added is not None:
-        at, source = taint.time_added, "timeAdded"
-    elif observed is not None:
-        at, source = observed.time, "firstObserved"
+        at, source = in_utc(taint.time_added), "timeAdded"
+    elif observed := seen.get(identity_of(taint)):
+        at, source = in_utc(observed.time), "firstObserved"
     else:
         at, source = now, "now"
-    return _AddedTaint(taint=taint, index=index, added_at=in_utc(at), added_from=source)
+    return _AddedTaint(taint=taint, index=index, added_at=at, added_from=source)
 
 
 def _keep(reason: str, message: str, trace: tuple[TraceStep, ...] | None = None) -> Finding:
@@ -254,7 +261,7 @@ def _evict_at(cause: _Tolerated, deadline: datetime, trace: tuple[TraceStep, ...
     )
 
 
-def _trace(matched: tuple[_Tolerated, ...], bound_at: datetime | None) -> tuple[TraceStep, ...]:
+def _trace(matched: list[_Tolerated], bound_at: datetime | None) -> tuple[TraceStep, ...]:
     if not matched:
         message = "the node has no NoExecute taint"
         return (TraceStep(rule="NoExecuteTaint", outcome="NoTaint", message=message),)
