@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 Json = dict[str, Any]
 
-NODES = ("n1", "n2")
+# What is listed more than once comes more often: much has to meet for a timer to be set at all.
+NODES = ("n1", "n1", "n2")
 PODS = ("p1", "p2")
 KEYS = ("a", "b")
 START = "2026-01-01T00:00:00Z"
@@ -20,7 +21,8 @@ INSTANTS = (
     "2026-01-01T09:00:00+08:00",
     "2030-01-01T00:00:00Z",
 )
-SECONDS = (None, -1, 0, 1, 5, 30, 300, 9223372037, 18446744074, 2**55, 2**63 - 1)
+PHASES = ("Running",) * 9 + ("Succeeded",)
+SECONDS = (None, -1, 0, *(1, 5, 30, 60, 300) * 4, 9223372037, 18446744074, 2**55, 2**63 - 1)
 ADVANCES = (1, 4, 5, 29, 30, 60, 300)
 
 
@@ -28,9 +30,9 @@ def _taints() -> st.SearchStrategy[list[Json]]:
     taint = st.fixed_dictionaries(
         {
             "key": st.sampled_from(KEYS),
-            "effect": st.sampled_from(("NoExecute", "NoExecute", "NoExecute", "NoSchedule")),
+            "effect": st.sampled_from(("NoExecute",) * 5 + ("NoSchedule",)),
         },
-        optional={"value": st.just("v"), "timeAdded": st.sampled_from(INSTANTS)},
+        optional={"value": st.sampled_from(("v", "")), "timeAdded": st.sampled_from(INSTANTS)},
     )
     # The API server takes a key and effect only once.
     return st.lists(taint, max_size=3, unique_by=lambda one: (one["key"], one["effect"]))
@@ -45,7 +47,7 @@ def _tolerations() -> st.SearchStrategy[list[Json]]:
             "tolerationSeconds": st.sampled_from(SECONDS),
         }
     )
-    return st.lists(toleration, max_size=3)
+    return st.lists(toleration, min_size=1, max_size=3)
 
 
 def _node() -> st.SearchStrategy[Json]:
@@ -61,16 +63,16 @@ def _pod(draw: st.DrawFn) -> Json:
     name = draw(st.sampled_from(PODS))
     uid = f"{name}-{draw(st.integers(1, 2))}"
     metadata = {"name": name, "namespace": "default", "uid": uid}
-    if draw(st.integers(0, 9)) == 0:
+    if draw(st.integers(0, 19)) == 19:
         metadata["deletionTimestamp"] = START
     return {
         "pod": {
             "metadata": metadata,
             "spec": {
-                "nodeName": draw(st.sampled_from(("n1", "n1", "n2", ""))),
+                "nodeName": draw(st.sampled_from((*NODES, *NODES, ""))),
                 "tolerations": draw(_tolerations()),
             },
-            "status": {"phase": draw(st.sampled_from(("Running", "Running", "Succeeded")))},
+            "status": {"phase": draw(st.sampled_from(PHASES))},
         }
     }
 
@@ -87,5 +89,5 @@ def sequences() -> st.SearchStrategy[Json]:
         st.builds(lambda name: {"deleteNode": name}, st.sampled_from(NODES)),
     )
     return st.builds(
-        lambda steps: {"start": START, "steps": steps}, st.lists(step, min_size=4, max_size=20)
+        lambda steps: {"start": START, "steps": steps}, st.lists(step, min_size=8, max_size=24)
     )
