@@ -45,12 +45,16 @@ def work(settings: WorkSettings) -> Program:
                 cluster.fenced(election.may_act), instance=socket.gethostname()
             )
             worker = Worker(actions, clock, registry, _worker_settings(settings), election)
-            app = create_status_app(worker.pending, worker.evaluator, registry, worker.role)
+            pods, nodes = watches(cluster, clock, worker.metrics)
+            freshness = worker.trust({"pods": pods.health, "nodes": nodes.health})
+            app = create_status_app(
+                worker.pending, worker.evaluator, registry, freshness, worker.role
+            )
             status = HttpServer(app, settings.host, settings.status_port)
             port = await listen(status.start(), settings.host, settings.status_port)
             log.info("worker starts", status=f"http://{settings.host}:{port}")
             try:
-                await worker.run(*watches(cluster, clock, worker.metrics), stop)
+                await worker.run(pods, nodes, stop)
             finally:
                 await status.stop(grace=1.0)
 

@@ -6,6 +6,7 @@ list+watch -> Mirror -> Evaluator -> PendingEvictions -> Executor -> PodActions
 
 from bailiff.worker.actions import ClusterActions, PodActions
 from bailiff.worker.election import Election, Elector, Unopposed
+from bailiff.worker.freshness import Freshness
 from bailiff.worker.settings import WorkerSettings
 from bailiff.worker.sharding import MAX_SHARDS, Shard
 from bailiff.worker.status import create_status_app
@@ -18,6 +19,7 @@ __all__ = [
     "Election",
     "ElectionSettings",
     "Elector",
+    "Freshness",
     "PodActions",
     "Shard",
     "Unopposed",

@@ -76,6 +76,12 @@ class WorkerMetrics:
             "Changes of the Lease's holder that this worker has seen, its own included.",
             registry=registry,
         )
+        self.watch_silence = Gauge(
+            "bailiff_worker_watch_silence_seconds",
+            "Seconds since a watch last heard anything from the API server.",
+            ["resource"],
+            registry=registry,
+        )
         self.synced = Gauge(
             "bailiff_worker_synced",
             "1 once nodes and pods have been listed: from then on evictions are carried out.",

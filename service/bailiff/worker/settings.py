@@ -24,6 +24,8 @@ class WorkerSettings:
             client's request timeout, so that it is the client that gives up first.
         resync_interval: seconds between two evaluations of everything. A safety net: nothing is
             known to need it, and 5 minutes bound the harm if something does.
+        stale_after: seconds of silence of a watch after which /readyz fails. 200: a quiet cluster
+            is asked every 90 s, so that one lost question is no alarm, and two are.
         shutdown_grace: seconds that running evictions and waiting Events get on shutdown. Below
             the 30 s that Kubernetes gives a pod.
     """
@@ -34,4 +36,5 @@ class WorkerSettings:
     concurrency: int = 20
     attempt_timeout: float = 30.0
     resync_interval: float = 300.0
+    stale_after: float = 200.0
     shutdown_grace: float = 20.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bailiff.decisions.text import describe_time
+from bailiff.worker.queue_view import QueueQueryError, read_query, view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,16 +18,15 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from bailiff.worker.evaluator import Evaluator
-    from bailiff.worker.pending import Eviction, PendingEvictions
-
-DEFAULT_LIMIT = 100
-MAX_LIMIT = 1000
+    from bailiff.worker.freshness import Freshness
+    from bailiff.worker.pending import PendingEvictions
 
 
 def create_status_app(
     pending: PendingEvictions,
     evaluator: Evaluator,
     registry: CollectorRegistry,
+    freshness: Freshness,
     role: Callable[[], dict[str, Any]],
 ) -> Starlette:
     """GET /healthz, /readyz, /metrics, /v1/queue, which begins with what `role` tells."""
@@ -37,18 +35,22 @@ def create_status_app(
         return PlainTextResponse("ok")
 
     async def readyz(_: Request) -> Response:
-        if evaluator.mirror.synced:
-            return PlainTextResponse("ok")
-        return PlainTextResponse("nodes and pods have not been listed yet", status_code=503)
+        if not evaluator.mirror.synced:
+            return PlainTextResponse("nodes and pods have not been listed yet", status_code=503)
+        complaints = freshness.complaints()
+        if complaints:
+            return PlainTextResponse("; ".join(complaints), status_code=503)
+        return PlainTextResponse("ok")
 
     async def metrics(_: Request) -> Response:
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
     async def queue(request: Request) -> Response:
-        limit = _limit(request.query_params.get("limit"))
-        if limit is None:
-            return _problem(f"limit must be a whole number from 1 to {MAX_LIMIT}")
-        return _json(200, role() | describe_queue(pending, evaluator, limit))
+        try:
+            query = read_query(request.query_params)
+        except QueueQueryError as error:
+            return _problem(str(error))
+        return _json(200, role() | _picture(evaluator) | view(pending, query))
 
     return Starlette(
         routes=[
@@ -60,41 +62,9 @@ def create_status_app(
     )
 
 
-def describe_queue(pending: PendingEvictions, evaluator: Evaluator, limit: int) -> dict[str, Any]:
-    """The first `limit` evictions by their next try, and how many there are."""
-    first = heapq.nsmallest(limit, pending, key=lambda eviction: eviction.next_try)
-    return {
-        "synced": evaluator.mirror.synced,
-        "nodes": evaluator.mirror.node_count,
-        "pods": evaluator.mirror.pod_count,
-        "total": len(pending),
-        "evictions": [_describe(eviction) for eviction in first],
-    }
-
-
-def _describe(eviction: Eviction) -> dict[str, Any]:
-    meta = eviction.pod.metadata
-    return {
-        "namespace": meta.namespace,
-        "name": meta.name,
-        "uid": meta.uid,
-        "node": eviction.pod.spec.node_name,
-        "state": eviction.state.value,
-        "evictAt": describe_time(eviction.deadline),
-        "reason": eviction.finding.reason,
-        "message": eviction.finding.message,
-        "attempts": eviction.attempts,
-        "lastOutcome": eviction.outcome,
-    }
-
-
-def _limit(text: str | None) -> int | None:
-    if text is None:
-        return DEFAULT_LIMIT
-    # isdecimal alone would let through digits of other scripts and numbers of any length.
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_LIMIT))):
-        return None
-    return int(text) if 1 <= int(text) <= MAX_LIMIT else None
+def _picture(evaluator: Evaluator) -> dict[str, Any]:
+    mirror = evaluator.mirror
+    return {"synced": mirror.synced, "nodes": mirror.node_count, "pods": mirror.pod_count}
 
 
 def _problem(detail: str) -> Response:

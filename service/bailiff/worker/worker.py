@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import structlog
@@ -14,18 +15,19 @@ from bailiff.worker.annotator import Annotator
 from bailiff.worker.election import Election, Unopposed
 from bailiff.worker.evaluator import Evaluator
 from bailiff.worker.executor import Executor
+from bailiff.worker.freshness import Freshness
 from bailiff.worker.metrics import WorkerMetrics
 from bailiff.worker.mirror import pod_key
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.recorder import Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Mapping
 
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
-    from bailiff.cluster import Cluster, ClusterError, WatchEvent
+    from bailiff.cluster import Cluster, ClusterError, WatchEvent, WatchHealth
     from bailiff.kinds import Node, Pod
     from bailiff.worker.actions import Actions
     from bailiff.worker.settings import WorkerSettings
@@ -65,6 +67,7 @@ class Worker:
                 for the only worker of its shard.
         """
         self._settings = settings
+        self._clock = clock
         self.election = election or Unopposed()
         self.metrics = WorkerMetrics(registry)
         self.recorder = Recorder(actions, clock, self.metrics)
@@ -126,6 +129,14 @@ class Worker:
             election.cancel()
         # Only now, when nothing of ours is under way any more.
         await self.election.release()
+
+    def trust(self, watches: Mapping[str, WatchHealth]) -> Freshness:
+        """How far the mirror is to be believed, by the health of the watches that feed it."""
+        freshness = Freshness(watches, self._clock, self._settings.stale_after)
+        for resource in watches:
+            silence = partial(freshness.silence, resource)
+            self.metrics.watch_silence.labels(resource).set_function(silence)
+        return freshness
 
     def role(self) -> dict[str, Any]:
         """What this worker is among its like, as /v1/queue tells it."""

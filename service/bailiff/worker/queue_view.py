@@ -1,0 +1,125 @@
+"""What is pending, as /v1/queue tells it: filtered, in the order of the next try, page by page."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import heapq
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from bailiff.decisions.text import describe_time
+from bailiff.worker.pending import Eviction, State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bailiff.worker.pending import PendingEvictions
+
+DEFAULT_LIMIT = 100
+MAX_LIMIT = 1000
+
+# Where a page ends: next try and UID. UIDs break ties, so that no eviction is on two pages.
+_Place = tuple[float, str]
+
+
+class QueueQueryError(ValueError):
+    """The query cannot be answered; the message says which parameter and what is allowed."""
+
+
+class QueueQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"after": "continue"}):
+    """The parameters of /v1/queue.
+
+    Attributes:
+        limit: evictions on a page.
+        namespace: only pods of this namespace.
+        name: only pods of this name.
+        node: only pods of this node.
+        state: only evictions in this state.
+        reason: only those with this reason, as TaintNotTolerated.
+        after: the `continue` of the page before.
+    """
+
+    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
+    namespace: str = ""
+    name: str = ""
+    node: str = ""
+    state: State | None = None
+    reason: str = ""
+    after: str = ""
+
+    def matches(self, eviction: Eviction) -> bool:
+        """Whether the filters let it through."""
+        pod = eviction.pod
+        return (
+            self.namespace in {"", pod.metadata.namespace}
+            and self.name in {"", pod.metadata.name}
+            and self.node in {"", pod.spec.node_name}
+            and self.state in {None, eviction.state}
+            and self.reason in {"", eviction.finding.reason}
+        )
+
+
+def read_query(parameters: Mapping[str, str]) -> QueueQuery:
+    """The query of a URL.
+
+    Raises:
+        QueueQueryError: an unknown parameter, or a value that it cannot have.
+    """
+    try:
+        query = msgspec.convert(dict(parameters), QueueQuery, strict=False)
+    except msgspec.ValidationError as error:
+        raise QueueQueryError(str(error)) from error
+    _read_place(query.after)
+    return query
+
+
+def view(pending: PendingEvictions, query: QueueQuery) -> dict[str, Any]:
+    """One page: `total` counts all that match, `continue` asks for the next page if there is one.
+
+    Evictions come and go between two pages; one that stays where it is is shown once.
+    """
+    found = [eviction for eviction in pending if query.matches(eviction)]
+    after = _read_place(query.after)
+    rest = found if after is None else [one for one in found if _place(one) > after]
+    page = heapq.nsmallest(query.limit, rest, key=_place)
+    answer: dict[str, Any] = {"total": len(found), "evictions": [_describe(one) for one in page]}
+    if len(rest) > len(page):
+        answer["continue"] = _write_place(_place(page[-1]))
+    return answer
+
+
+def _place(eviction: Eviction) -> _Place:
+    return eviction.next_try, eviction.uid
+
+
+def _write_place(place: _Place) -> str:
+    return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode()
+
+
+def _read_place(token: str) -> _Place | None:
+    if not token:
+        return None
+    try:
+        return msgspec.json.decode(base64.urlsafe_b64decode(token.encode()), type=tuple[float, str])
+    except (binascii.Error, msgspec.DecodeError, UnicodeError, ValueError) as error:
+        message = "continue must be what a page before has given - at `$.continue`"
+        raise QueueQueryError(message) from error
+
+
+def _describe(eviction: Eviction) -> dict[str, Any]:
+    meta = eviction.pod.metadata
+    return {
+        "namespace": meta.namespace,
+        "name": meta.name,
+        "uid": meta.uid,
+        "node": eviction.pod.spec.node_name,
+        "state": eviction.state.value,
+        "evictAt": describe_time(eviction.deadline),
+        "reason": eviction.finding.reason,
+        "message": eviction.finding.message,
+        "attempts": eviction.attempts,
+        "lastOutcome": eviction.outcome,
+    }
