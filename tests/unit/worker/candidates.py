@@ -1,0 +1,194 @@
+"""Processes that compete for one Lease, in virtual time: stopped, cut off, killed at will."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import types
+
+from bailiff.cluster import (
+    AlreadyExistsError,
+    ConflictError,
+    Lease,
+    LeaseRecord,
+    NotFoundError,
+    UnreachableError,
+)
+from bailiff.worker import ElectionSettings, Elector
+from tests.unit.worker.world import VirtualClock
+
+DURATION, DEADLINE, RETRY = 15, 10.0, 2.0
+# The longest wait between two tries: the retry period with its jitter.
+PERIOD = RETRY * 1.2
+
+
+class LeaseServer:
+    """One Lease, and optimistic concurrency as an API server has it."""
+
+    def __init__(self) -> None:
+        self.lease: Lease | None = None
+        self.writes: list[tuple[float, LeaseRecord]] = []
+        self._version = 0
+
+    @property
+    def record(self) -> LeaseRecord:
+        assert self.lease is not None
+        return self.lease.record
+
+    def read(self) -> Lease | None:
+        return self.lease
+
+    def create(self, record: LeaseRecord) -> Lease:
+        if self.lease is not None:
+            raise AlreadyExistsError("exists", status=409)
+        return self._put(record)
+
+    def write(self, lease: Lease, record: LeaseRecord) -> Lease:
+        if self.lease is None:
+            raise NotFoundError("no such lease", status=404)
+        if lease.object != self.lease.object:
+            raise ConflictError("the object has been modified", status=409)
+        return self._put(record)
+
+    def _put(self, record: LeaseRecord) -> Lease:
+        self._version += 1
+        self.lease = Lease(record, {"metadata": {"resourceVersion": str(self._version)}})
+        self.writes.append((asyncio.get_running_loop().time(), record))
+        return self.lease
+
+
+class Line:
+    """A process's way to the server. What is under way arrives, whatever becomes of the sender."""
+
+    def __init__(self, server: LeaseServer) -> None:
+        self._server = server
+        self._under_way: set[asyncio.Task] = set()
+        self.there = self.back = 0.001
+        self.cut = False
+        self.mute = False
+        self.asked: list[float] = []
+
+    async def read(self) -> Lease | None:
+        return await self._ask(self._server.read)
+
+    async def create(self, record: LeaseRecord) -> Lease:
+        return await self._ask(self._server.create, record)
+
+    async def write(self, lease: Lease, record: LeaseRecord) -> Lease:
+        return await self._ask(self._server.write, lease, record)
+
+    async def _ask(self, act, *arguments):
+        self.asked.append(asyncio.get_running_loop().time())
+        if self.cut:
+            raise UnreachableError("connection refused")
+        travel = asyncio.create_task(self._travel(act, arguments))
+        self._under_way.add(travel)
+        travel.add_done_callback(self._arrived)
+        return await asyncio.shield(travel)
+
+    async def _travel(self, act, arguments):
+        await asyncio.sleep(self.there)
+        answer = act(*arguments)
+        await asyncio.sleep(1e6 if self.mute else self.back)
+        return answer
+
+    def _arrived(self, travel: asyncio.Task) -> None:
+        self._under_way.discard(travel)
+        if not travel.cancelled():
+            travel.exception()
+
+    async def close(self) -> None:
+        for travel in self._under_way:
+            travel.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+
+
+class Candidate:
+    """One process."""
+
+    def __init__(self, server: LeaseServer, identity: str, **times) -> None:
+        self.clock = VirtualClock()
+        self.line = Line(server)
+        self.identity = identity
+        settings = ElectionSettings(**times)
+        rng = random.Random(identity)
+        self.elector = Elector(self.line, self.clock, identity, settings, rng=rng)
+        self.elected: list[float] = []
+        self.on_elected = lambda: None
+        self.transitions = 0
+        self._goes_on = asyncio.Event()
+        self._goes_on.set()
+        self._task: asyncio.Task | None = None
+
+    @property
+    def acts(self) -> bool:
+        return self.elector.may_act()
+
+    def start(self) -> Candidate:
+        self._task = asyncio.create_task(_stoppable(self._run, self._goes_on))
+        return self
+
+    async def _run(self) -> None:
+        await self.elector.run(self._on_elected, self._on_transition)
+
+    def sigstop(self) -> None:
+        self._goes_on.clear()
+
+    def sigcont(self) -> None:
+        self._goes_on.set()
+
+    async def kill(self) -> None:
+        """No farewell. What it has sent is on its way."""
+        self._goes_on.set()
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def retire(self) -> None:
+        await self.kill()
+        await self.elector.release()
+
+    def _on_elected(self) -> None:
+        assert self.acts
+        self.elected.append(self.clock.monotonic())
+        self.on_elected()
+
+    def _on_transition(self) -> None:
+        self.transitions += 1
+
+
+@types.coroutine
+def _stoppable(run, goes_on: asyncio.Event):
+    """Await `run()`, but not while it is stopped; what happens meanwhile it learns later."""
+    coroutine = run()
+    error: BaseException | None = None
+    while True:
+        try:
+            waits_for = coroutine.throw(error) if error else coroutine.send(None)
+        except StopIteration as end:
+            return end.value
+        error = None
+        try:
+            yield waits_for
+        except (Exception, asyncio.CancelledError) as failure:  # noqa: BLE001 - handed on
+            error = failure
+        while not goes_on.is_set():
+            try:
+                yield from goes_on.wait().__await__()
+            except asyncio.CancelledError as cancelled:
+                error = cancelled
+
+
+@contextlib.asynccontextmanager
+async def candidates(*identities: str, **times):
+    """A server and so many processes, all started, in this order."""
+    server = LeaseServer()
+    found = [Candidate(server, identity, **times).start() for identity in identities]
+    try:
+        yield server, *found
+    finally:
+        for candidate in found:
+            await candidate.kill()
+            await candidate.line.close()

@@ -1,0 +1,369 @@
+"""Who acts, and from when until when: elections on virtual time."""
+
+import asyncio
+from datetime import timedelta
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+from bailiff.cluster import ForbiddenError, Lease, LeaseRecord
+from bailiff.worker import ElectionSettings
+from tests.unit.worker.candidates import (
+    DEADLINE,
+    DURATION,
+    PERIOD,
+    Candidate,
+    LeaseServer,
+    candidates,
+)
+from tests.unit.worker.world import START
+
+pytestmark = pytest.mark.looptime(start=0)
+
+
+async def test_whoever_finds_no_lease_makes_one_and_acts_at_once():
+    async with candidates("a") as (server, a):
+        await asyncio.sleep(0.1)
+        assert a.acts
+        record = server.record
+    assert (record.holder_identity, record.lease_duration_seconds) == ("a", 15)
+    assert record.acquire_time == record.renew_time
+    assert (record.lease_transitions, a.transitions, len(a.elected)) == (0, 1, 1)
+
+
+async def test_the_holder_renews_every_two_seconds_with_one_request_and_stays():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(600)
+        assert a.acts
+        assert not b.acts
+        assert len(a.elected) == 1
+        assert b.elected == []
+    gaps = [after - before for (before, _), (after, _) in pairwise(server.writes)]
+    assert 2.0 <= min(gaps) <= max(gaps) <= PERIOD + 0.01
+    # A look to begin with, then only writes: the holder need not read.
+    assert len(a.line.asked) == len(server.writes) + 1
+    assert server.record.acquire_time == server.writes[0][1].acquire_time
+
+
+async def test_two_that_come_at_once_do_not_both_get_it():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(0.1)
+        assert [a.acts, b.acts] == [True, False]
+        assert len(server.writes) == 1
+
+
+async def test_a_holder_that_was_killed_is_followed_within_the_lease_time():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(100)
+        await a.kill()
+        await asyncio.sleep(DURATION - PERIOD - 0.1)
+        assert not b.acts
+        await asyncio.sleep(2 * PERIOD + 0.1)
+        assert b.acts
+        assert (server.record.holder_identity, server.record.lease_transitions) == ("b", 1)
+
+
+async def test_a_holder_that_takes_its_leave_is_followed_at_once():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(100)
+        await a.retire()
+        assert not a.acts
+        assert server.record.holder_identity == ""
+        await asyncio.sleep(PERIOD + 0.1)
+        assert b.acts
+        assert server.record.lease_transitions == 1
+
+
+async def test_who_does_not_hold_it_releases_nothing():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(5)
+        await b.retire()
+        assert server.record.holder_identity == "a"
+        assert a.acts
+
+
+async def test_a_renewal_under_way_does_not_spoil_the_release():
+    async with candidates("a") as (server, a):
+        await asyncio.sleep(0.1)
+        a.line.mute = True
+        await asyncio.sleep(3)
+        assert len(server.writes) == 2
+        a.line.mute = False
+        await a.retire()
+        assert server.record.holder_identity == ""
+
+
+async def test_a_release_that_cannot_be_written_is_no_failure():
+    async with candidates("a") as (server, a):
+        await asyncio.sleep(0.1)
+        a.line.cut = True
+        await a.retire()
+        assert not a.acts
+        assert server.record.holder_identity == "a"
+
+
+async def test_a_holder_that_is_cut_off_stops_before_another_begins():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(100)
+        renewed = server.writes[-1][0]
+        a.line.cut = True
+        await asyncio.sleep(renewed + DEADLINE - 0.1 - a.clock.monotonic())
+        assert a.acts
+        await asyncio.sleep(0.1)
+        assert not a.acts
+        assert not b.acts
+        await asyncio.sleep(DURATION - DEADLINE + PERIOD)
+        assert b.acts
+        a.line.cut = False
+        await asyncio.sleep(100)
+        assert [a.acts, b.acts] == [False, True]
+        assert len(a.elected) == 1
+
+
+async def test_when_nobody_could_follow_the_holder_goes_on_and_is_told_so():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(100)
+        a.line.cut = b.line.cut = True
+        await asyncio.sleep(12)
+        assert [a.acts, b.acts] == [False, False]
+        a.line.cut = b.line.cut = False
+        await asyncio.sleep(PERIOD + 0.1)
+        assert a.acts
+        assert (len(a.elected), server.record.lease_transitions) == (2, 0)
+
+
+async def test_a_server_that_is_slow_costs_nobody_the_lease():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(1)
+        for candidate in (a, b):
+            candidate.line.there = candidate.line.back = 1.4
+        await asyncio.sleep(300)
+        assert a.acts
+        assert len(a.elected) == 1
+        assert server.record.lease_transitions == 0
+
+
+async def test_a_server_that_never_answers_gets_three_tries_before_the_deadline():
+    async with candidates("a") as (_server, a):
+        await asyncio.sleep(1)
+        a.line.there = 1e6
+        asked = len(a.line.asked)
+        await asyncio.sleep(DEADLINE)
+        assert len(a.line.asked) - asked >= 3
+        assert not a.acts
+
+
+async def test_a_renewal_whose_answer_was_lost_is_known_as_ones_own():
+    async with candidates("a", "b") as (server, a, _b):
+        await asyncio.sleep(1)
+        a.line.mute = True
+        await asyncio.sleep(4)
+        a.line.mute = False
+        await asyncio.sleep(60)
+        assert a.acts
+        assert (len(a.elected), server.record.lease_transitions) == (1, 0)
+
+
+async def test_a_claim_whose_answer_was_lost_is_known_as_ones_own():
+    async with candidates("a") as (server, a):
+        server.lease = Lease(LeaseRecord(), {})
+        await asyncio.sleep(0.0025)  # it has read, and is about to write
+        a.line.mute = True
+        await asyncio.sleep(2.9)
+        assert [record.holder_identity for _, record in server.writes] == ["a"]
+        assert not a.acts
+        a.line.mute = False
+        await asyncio.sleep(PERIOD)
+        assert a.acts
+        assert server.record.lease_transitions == 1
+
+
+@pytest.mark.parametrize("off", [timedelta(days=1), timedelta(days=-1)])
+async def test_clocks_of_machines_need_not_agree(off):
+    async with candidates("a", "b") as (_server, a, b):
+        b.clock.step = off
+        await asyncio.sleep(100)
+        assert [a.acts, b.acts] == [True, False]
+        await a.kill()
+        await asyncio.sleep(DURATION + 2 * PERIOD)
+        assert b.acts
+
+
+@pytest.mark.parametrize("step", [timedelta(hours=1), timedelta(hours=-1)])
+async def test_a_step_of_the_wall_clock_loses_no_lease(step):
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(100)
+        a.clock.step = b.clock.step = step
+        # Forward may mean that the machine was suspended: in doubt until the next renewal.
+        assert a.acts == (step < timedelta())
+        assert not b.acts
+        await asyncio.sleep(PERIOD + 0.1)
+        assert a.acts
+        a.clock.step = b.clock.step = timedelta()
+        await asyncio.sleep(600)
+        assert [a.acts, b.acts] == [True, False]
+        assert server.record.lease_transitions == 0
+
+
+async def test_a_holder_that_was_stopped_acts_on_nothing_when_it_goes_on():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(100)
+        a.sigstop()
+        await asyncio.sleep(DURATION + 2 * PERIOD)
+        assert b.acts
+        a.sigcont()
+        # Before it has run a single step, and ever after.
+        assert not a.acts
+        await asyncio.sleep(100)
+        assert [a.acts, b.acts] == [False, True]
+        assert server.record.lease_transitions == 1
+
+
+async def test_a_holder_that_was_stopped_for_less_than_the_lease_renews_before_it_acts():
+    async with candidates("a", "b") as (server, a, _b):
+        await asyncio.sleep(100)
+        a.sigstop()
+        await asyncio.sleep(12)
+        a.sigcont()
+        assert not a.acts
+        await asyncio.sleep(0.1)
+        assert a.acts
+        assert (len(a.elected), server.record.lease_transitions) == (2, 0)
+
+
+async def test_a_renewal_that_was_answered_while_the_holder_was_stopped_counts_from_when_it_left():
+    async with candidates("a") as (server, a):
+        await asyncio.sleep(1)
+        a.line.back = 1.0
+        while len(server.writes) < 2:
+            await asyncio.sleep(0.01)
+        a.sigstop()
+        await asyncio.sleep(20)
+        a.line.cut = True
+        a.sigcont()
+        for _ in range(100):
+            await asyncio.sleep(0.01)
+            assert not a.acts
+
+
+async def test_a_second_process_of_the_same_name_is_another():
+    async with candidates("a") as (server, a):
+        await asyncio.sleep(1)
+        twin = Candidate(server, "a").start()
+        await asyncio.sleep(60)
+        assert [a.acts, twin.acts] == [True, False]
+        await a.kill()
+        await asyncio.sleep(DURATION + 2 * PERIOD)
+        assert twin.acts
+        await twin.kill()
+
+
+async def test_a_lease_that_vanishes_is_not_free_to_those_who_saw_it_held():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(100)
+        a.line.cut = True
+        server.lease = None
+        while a.acts:
+            assert not b.acts
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(DURATION)
+        assert b.acts
+
+
+async def test_a_holder_whose_lease_vanishes_makes_it_anew():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(100)
+        server.lease = None
+        await asyncio.sleep(PERIOD + 0.1)
+        assert [a.acts, b.acts] == [True, False]
+        assert server.record.holder_identity == "a"
+
+
+async def test_the_holder_says_how_long_it_may_be_silent():
+    async with candidates("b") as (server, b):
+        theirs = LeaseRecord(holder_identity="x", lease_duration_seconds=40)
+        server.lease = Lease(theirs, {})
+        await asyncio.sleep(39.9)
+        assert not b.acts
+        await asyncio.sleep(0.2)
+        assert b.acts
+
+
+@pytest.mark.parametrize(("holder", "free_at"), [("x", DURATION), ("", 0)])
+async def test_a_lease_that_does_not_say_is_believed_for_ones_own_time(holder, free_at):
+    async with candidates("b") as (server, b):
+        server.lease = Lease(LeaseRecord(holder_identity=holder), {})
+        await asyncio.sleep(max(0, free_at - 0.1))
+        assert not b.acts
+        await asyncio.sleep(0.3)
+        assert b.acts
+
+
+async def test_whoever_writes_something_else_on_the_lease_delays_nobody():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(100)
+        await a.kill()
+        for version in range(DURATION + 5):
+            server.lease = Lease(server.record, {"metadata": {"resourceVersion": f"x{version}"}})
+            await asyncio.sleep(1)
+        await asyncio.sleep(PERIOD)
+        assert b.acts
+
+
+async def test_a_worker_without_the_right_to_leases_goes_on_asking():
+    async with candidates("a") as (_server, a):
+
+        async def refuse():
+            raise ForbiddenError("leases is forbidden", status=403)
+
+        read, a.line.read = a.line.read, refuse
+        await asyncio.sleep(60)
+        assert not a.acts
+        a.line.read = read
+        await asyncio.sleep(PERIOD + 0.1)
+        assert a.acts
+
+
+async def test_what_breaks_in_the_elector_is_not_swallowed():
+    candidate = Candidate(LeaseServer(), "a")
+
+    async def broken():
+        raise LookupError("a bug")
+
+    candidate.line.read = broken
+    with pytest.raises(LookupError):
+        await candidate.elector.run(lambda: None, lambda: None)
+
+
+async def test_times_are_written_by_the_holders_own_clock():
+    async with candidates("a") as (server, _a):
+        await asyncio.sleep(0.5)
+        acquired = server.record.acquire_time
+        await asyncio.sleep(PERIOD)
+        renewed = server.record.renew_time
+    assert START <= acquired < renewed <= START + timedelta(seconds=0.5 + PERIOD)
+    assert msgspec.structs.replace(server.record, renew_time=acquired) == server.writes[0][1]
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ({"lease_duration": 10}, "lease duration .* must be above the renew deadline"),
+        ({"lease_duration": 0}, "1 s or more"),
+        ({"lease_duration": 2**31}, "1 s or more"),
+        ({"renew_deadline": 2.4}, "1.2 times the retry period"),
+        ({"renew_deadline": float("nan")}, "renew deadline"),
+        ({"retry_period": 0}, "retry period"),
+        ({"retry_period": -1}, "retry period"),
+        ({"request_timeout": 5.0}, "below 5 s"),
+        ({"request_timeout": 0.0}, "below 5 s"),
+    ],
+)
+def test_times_that_do_not_fit_each_other_are_refused(times, message):
+    with pytest.raises(ValueError, match=message):
+        ElectionSettings(**times)
+
+
+def test_the_shortest_times_that_fit():
+    ElectionSettings(lease_duration=1, renew_deadline=0.9, retry_period=0.7, request_timeout=0.3)
