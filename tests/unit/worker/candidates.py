@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import random
 import types
+from collections.abc import Callable
+from typing import TypeVar
 
 from bailiff.cluster import (
     AlreadyExistsError,
@@ -17,6 +19,8 @@ from bailiff.cluster import (
 )
 from bailiff.worker import ElectionSettings, Elector
 from tests.unit.worker.world import VirtualClock
+
+T = TypeVar("T")
 
 DURATION, DEADLINE, RETRY = 15, 10.0, 2.0
 # The longest wait between two tries: the retry period with its jitter.
@@ -64,6 +68,7 @@ class Line:
     def __init__(self, server: LeaseServer) -> None:
         self._server = server
         self._under_way: set[asyncio.Task] = set()
+        self.failure: Exception | None = None
         self.there = self.back = 0.001
         self.cut = False
         self.mute = False
@@ -78,8 +83,10 @@ class Line:
     async def write(self, lease: Lease, record: LeaseRecord) -> Lease:
         return await self._ask(self._server.write, lease, record)
 
-    async def _ask(self, act, *arguments):
+    async def _ask(self, act: Callable[..., T], *arguments: object) -> T:
         self.asked.append(asyncio.get_running_loop().time())
+        if self.failure is not None:
+            raise self.failure
         if self.cut:
             raise UnreachableError("connection refused")
         travel = asyncio.create_task(self._travel(act, arguments))
@@ -87,7 +94,7 @@ class Line:
         travel.add_done_callback(self._arrived)
         return await asyncio.shield(travel)
 
-    async def _travel(self, act, arguments):
+    async def _travel(self, act: Callable[..., T], arguments: tuple[object, ...]) -> T:
         await asyncio.sleep(self.there)
         answer = act(*arguments)
         await asyncio.sleep(1e6 if self.mute else self.back)
@@ -115,7 +122,7 @@ class Candidate:
         rng = random.Random(identity)
         self.elector = Elector(self.line, self.clock, identity, settings, rng=rng)
         self.elected: list[float] = []
-        self.on_elected = lambda: None
+        self.on_elected: Callable[[], None] = lambda: None
         self.transitions = 0
         self._goes_on = asyncio.Event()
         self._goes_on.set()
