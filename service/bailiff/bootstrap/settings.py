@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bailiff.bootstrap.cluster import ClusterChoice
 from bailiff.decisions import Options
 from bailiff.worker import ElectionSettings, Shard
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ class WorkSettings:
     status_port: int = 8081
     shard: Shard = field(default_factory=Shard)
     lease: LeaseChoice | None = None
+    audit_log: Path | None = None
     concurrency: int = 20
     options: Options = field(default_factory=Options)
 

@@ -51,11 +51,12 @@ def up(settings: UpSettings) -> Program:
 
 def _with_ports(settings: UpSettings) -> UpSettings:
     """With free ports for the children where any will do: what is printed must name them."""
-    chosen = {
-        name: getattr(settings, name) or _free_port(settings.host)
-        for name in ("rest_port", "grpc_port", "status_port")
-    }
-    return dataclasses.replace(settings, **chosen)
+    return dataclasses.replace(
+        settings,
+        rest_port=settings.rest_port or _free_port(settings.host),
+        grpc_port=settings.grpc_port or _free_port(settings.host),
+        status_port=settings.status_port or _free_port(settings.host),
+    )
 
 
 def _free_port(host: str) -> int:

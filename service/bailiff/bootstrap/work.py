@@ -44,7 +44,14 @@ def work(settings: WorkSettings) -> Program:
             actions = ClusterActions(
                 cluster.fenced(election.may_act), instance=socket.gethostname()
             )
-            worker = Worker(actions, clock, registry, _worker_settings(settings), election)
+            worker = Worker(
+                actions,
+                clock,
+                registry,
+                _worker_settings(settings),
+                election,
+                settings.audit_log,
+            )
             pods, nodes = watches(cluster, clock, worker.metrics)
             freshness = worker.trust({"pods": pods.health, "nodes": nodes.health})
             app = create_status_app(

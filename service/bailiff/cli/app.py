@@ -71,6 +71,11 @@ _STATUS_PORT = typer.Option(
     help="Port of /healthz, /readyz, /metrics and /v1/queue; 0: any free.",
     envvar="BAILIFF_STATUS_PORT",
 )
+_AUDIT_LOG = typer.Option(
+    "--audit-log",
+    help="Append a JSON line for each eviction, with its trace, to this file; -: standard output.",
+    envvar="BAILIFF_AUDIT_LOG",
+)
 # Set by `up` on its children: they end when it does, however it ends.
 _LIFELINE = typer.Option("--lifeline", hidden=True, help="Stop when standard input closes.")
 
@@ -121,6 +126,7 @@ def worker(
     host: Annotated[str, _HOST] = "127.0.0.1",
     status_port: Annotated[int, _STATUS_PORT] = 8081,
     concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Evictions at a time.")] = 20,
+    audit_log: Annotated[Path | None, _AUDIT_LOG] = None,
     shards: Annotated[int, availability.SHARDS] = 1,
     shard: Annotated[int | None, availability.SHARD] = None,
     leader_elect: Annotated[bool | None, availability.LEADER_ELECT] = None,
@@ -150,6 +156,7 @@ def worker(
         shard=share,
         lease=lease if elects else None,
         concurrency=concurrency,
+        audit_log=audit_log,
         options=_options(comparison_operators, evict_ended_pods),
     )
     _run(bootstrap.work(settings), lifeline=lifeline)

@@ -10,6 +10,7 @@ from bailiff.decisions.answer import (
     decide_change,
     decide_node,
     decide_without_node,
+    denial_event,
     eviction_event,
     summarize,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "decide_change",
     "decide_node",
     "decide_without_node",
+    "denial_event",
     "eviction_event",
     "summarize",
     "tolerates",

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from bailiff.decisions.facts import Facts, NodeFacts, TaintChangeFacts, TaintSelector
     from bailiff.kinds import Pod, Taint
 
+# Ours: upstream gives up in silence.
+DENIED_REASON = "EvictionDenied"
 _NO_TRACE = Options(explain=False)
 
 
@@ -141,6 +143,12 @@ def cancellation_event(pod: Pod, why: str) -> EventNote:
     """The Event for an eviction that was announced and will not happen."""
     message = f"Cancelling deletion of Pod {pod.key}: {why}"
     return EventNote(type="Normal", reason=EVENT_REASON, message=message)
+
+
+def denial_event(pod: Pod, why: str) -> EventNote:
+    """The Event for an eviction that the cluster refuses, so that a person learns of it."""
+    message = f"Cannot evict Pod {pod.key}, trying again: {why}"
+    return EventNote(type="Warning", reason=DENIED_REASON, message=message)
 
 
 def _urgency(finding: Finding) -> tuple[int, float]:

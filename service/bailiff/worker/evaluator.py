@@ -11,6 +11,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec.structs import replace
+
 from bailiff.decisions import NodeTaints, Verdict, observations
 from bailiff.worker.mirror import Mirror, PodKey
 
@@ -56,6 +58,7 @@ class Evaluator:
         self._pending = pending
         self._clock = clock
         self._options = options
+        self._explaining = replace(options, explain=True)
         self._on_cancelled = on_cancelled
         self._on_observed = on_observed
         self._owns = owns
@@ -112,11 +115,11 @@ class Evaluator:
         return False
 
     def finding(self, pod: Pod) -> Finding | None:
-        """What holds for a pod on its mirrored node now; None where that node is not known."""
-        node = self.mirror.node(pod.spec.node_name)
-        if node is None:
-            return None
-        return self._taints(node).decide(pod)
+        """What holds for a pod on its mirrored node now; None where that node is not known.
+
+        With its trace: it is asked for what is about to be carried out, which the audit log tells.
+        """
+        return self._find(pod, self._explaining)
 
     def _evaluate_node(self, name: str) -> None:
         node = self.mirror.node(name)
@@ -125,7 +128,7 @@ class Evaluator:
             for pod in self.mirror.pods_on(name):
                 self._revoke(pod, f"node {name} is gone, pod garbage collection owns its pods")
             return
-        taints = self._taints(node)
+        taints = self._taints(node, self._options)
         self._write_down(node)
         for pod in self.mirror.pods_on(name):
             # This settles the pod's own mark too.
@@ -136,11 +139,15 @@ class Evaluator:
         pod = self.mirror.pod(key)
         if pod is None or not pod.spec.node_name or not self._owns(pod.spec.node_name):
             return
-        finding = self.finding(pod)
+        finding = self._find(pod, self._options)
         if finding is not None:
             self._apply(pod, finding)
 
-    def _taints(self, node: Node) -> NodeTaints:
+    def _find(self, pod: Pod, options: Options) -> Finding | None:
+        node = self.mirror.node(pod.spec.node_name)
+        return None if node is None else self._taints(node, options).decide(pod)
+
+    def _taints(self, node: Node, options: Options) -> NodeTaints:
         now = self._clock.now()
         name = node.metadata.name
         observed = observations.observe(node, self._observed.get(name, {}), now)
@@ -148,7 +155,7 @@ class Evaluator:
             self._observed[name] = observed
         else:
             self._observed.pop(name, None)
-        return NodeTaints(node, now, observed.values(), self._options)
+        return NodeTaints(node, now, observed.values(), options)
 
     def _write_down(self, node: Node) -> None:
         observed = self._observed.get(node.metadata.name, {})

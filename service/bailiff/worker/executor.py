@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from bailiff.cluster import ClusterError
-from bailiff.decisions import Verdict, cancellation_event, eviction_event
+from bailiff.decisions import Verdict, cancellation_event, denial_event, eviction_event
 from bailiff.decisions.node_taints import CONDITION
 from bailiff.worker.outcomes import RETRIES, Outcome, classify
 
@@ -49,6 +49,7 @@ class Executor:
         concurrency: int,
         attempt_timeout: float,
         may_act: Callable[[], bool] = lambda: True,
+        on_executed: Callable[[Eviction], None] = lambda _: None,
         rng: random.Random | None = None,
     ) -> None:
         """Prepare.
@@ -65,6 +66,7 @@ class Executor:
             attempt_timeout: seconds one attempt may take.
             may_act: whether this worker is the one to act, this moment; `wake` it when that
                 comes true.
+            on_executed: told of each eviction that the API server has taken.
             rng: for the jitter of retries.
         """
         self._pending = pending
@@ -77,6 +79,7 @@ class Executor:
         self._concurrency = concurrency
         self._attempt_timeout = attempt_timeout
         self._may_act = may_act
+        self._on_executed = on_executed
         self._rng = rng or random.Random()  # noqa: S311 - jitter, no secret
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
@@ -124,18 +127,18 @@ class Executor:
     async def _carry_out(self, eviction: Eviction) -> None:
         if eviction.attempts == 1:
             self._recorder.record(eviction.pod, eviction_event(eviction.pod, eviction.finding))
-        asked = None
+        failure: ClusterError | None = None
         try:
             async with asyncio.timeout(self._attempt_timeout):
                 outcome = await self._attempt(eviction)
         except ClusterError as error:
-            outcome, asked = classify(error), error.retry_after
+            outcome, failure = classify(error), error
             self._log_failure(eviction, outcome, error)
         except TimeoutError as error:
             outcome = Outcome.UNREACHABLE
             self._log_failure(eviction, outcome, error)
         self._metrics.attempts.labels(outcome.value).inc()
-        self._settle(eviction, outcome, asked)
+        self._settle(eviction, outcome, failure)
 
     async def _attempt(self, eviction: Eviction) -> Outcome:
         objection = self._objection(eviction, eviction.pod)
@@ -166,12 +169,17 @@ class Executor:
         # The timer for this deadline has run out on the monotonic clock. Only another deadline
         # puts the eviction off, not a step of the wall clock.
         if finding.verdict is Verdict.EVICT_NOW or finding.evict_at == eviction.deadline:
+            eviction.finding = finding
             return None
         return _Objection(Outcome.KEPT, finding.message)
 
-    def _settle(self, eviction: Eviction, outcome: Outcome, asked: float | None) -> None:
+    def _settle(self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None) -> None:
         retry = RETRIES.get(outcome)
         if retry is not None:
+            if outcome is Outcome.DENIED and eviction.outcome != outcome.value:
+                # Once, not with every try: only a person can mend it.
+                self._recorder.record(eviction.pod, denial_event(eviction.pod, str(failure)))
+            asked = failure.retry_after if failure else None
             delay = retry.delay(eviction.attempts, asked, self._rng)
             if not self._pending.settle_retry(eviction, outcome.value, delay):
                 self._cancelled(eviction)
@@ -194,6 +202,7 @@ class Executor:
         )
         if outcome is Outcome.DELETED:
             self._metrics.deletions.inc()
+            self._on_executed(eviction)
             late = self._clock.monotonic() - eviction.due
             self._metrics.deletion_duration.observe(max(0.0, late))
 

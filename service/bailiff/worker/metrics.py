@@ -42,6 +42,12 @@ class WorkerMetrics:
             ["fate"],
             registry=registry,
         )
+        self.audit_lines = Counter(
+            "bailiff_worker_audit_lines_total",
+            "Lines of the audit log by fate: written, failed, or dropped because too many waited.",
+            ["fate"],
+            registry=registry,
+        )
         self.annotations = Counter(
             "bailiff_worker_node_annotations_total",
             "Writes of when a node's untimed taints were first seen, by fate: written, outdated "

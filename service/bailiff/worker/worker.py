@@ -12,6 +12,7 @@ import structlog
 from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch, Restart
 from bailiff.decisions import cancellation_event
 from bailiff.worker.annotator import Annotator
+from bailiff.worker.audit import AuditLog
 from bailiff.worker.election import Election, Unopposed
 from bailiff.worker.evaluator import Evaluator
 from bailiff.worker.executor import Executor
@@ -23,6 +24,7 @@ from bailiff.worker.recorder import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
+    from pathlib import Path
 
     from prometheus_client import CollectorRegistry
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from bailiff.cluster import Cluster, ClusterError, WatchEvent, WatchHealth
     from bailiff.kinds import Node, Pod
     from bailiff.worker.actions import Actions
+    from bailiff.worker.pending import Eviction
     from bailiff.worker.settings import WorkerSettings
 
 T = TypeVar("T", bound=HasMetadata)
@@ -55,6 +58,7 @@ class Worker:
         registry: CollectorRegistry,
         settings: WorkerSettings,
         election: Election | None = None,
+        audit_log: Path | None = None,
     ) -> None:
         """Wire the parts; nothing runs yet.
 
@@ -65,12 +69,14 @@ class Worker:
             settings: see there.
             election: tells whether this worker acts, or stands by with a mirror as warm; None
                 for the only worker of its shard.
+            audit_log: where evictions are written down, see AuditLog; None: nowhere.
         """
         self._settings = settings
         self._clock = clock
         self.election = election or Unopposed()
         self.metrics = WorkerMetrics(registry)
         self.recorder = Recorder(actions, clock, self.metrics)
+        self.audit = AuditLog(audit_log, self.metrics) if audit_log else None
         self.pending = PendingEvictions(clock, self._wake)
         self.evaluator = Evaluator(
             self.pending,
@@ -92,6 +98,7 @@ class Worker:
             concurrency=settings.concurrency,
             attempt_timeout=settings.attempt_timeout,
             may_act=self.election.may_act,
+            on_executed=self._on_executed,
         )
         self._export_gauges()
 
@@ -118,6 +125,7 @@ class Worker:
                 name="election",
             )
             recorder = group.create_task(self.recorder.run(), name="recorder")
+            audit = group.create_task(self.audit.run() if self.audit else _nothing(), name="audit")
             executor = group.create_task(self.executor.run(), name="executor")
             await stop.wait()
             log.info("worker stops", running=len(self.pending))
@@ -126,6 +134,7 @@ class Worker:
             await self._drain(executor)
             executor.cancel()
             recorder.cancel()
+            audit.cancel()
             election.cancel()
         # Only now, when nothing of ours is under way any more.
         await self.election.release()
@@ -155,6 +164,8 @@ class Worker:
             async with asyncio.timeout(self._settings.shutdown_grace):
                 await asyncio.wait([executor])
                 await self.recorder.drain()
+                if self.audit:
+                    await self.audit.drain()
 
     async def _resync(self) -> None:
         while True:
@@ -165,6 +176,10 @@ class Worker:
         # What was decided and could not be written meanwhile is decided again.
         self.evaluator.mark_all()
         self.executor.wake()
+
+    def _on_executed(self, eviction: Eviction) -> None:
+        if self.audit:
+            self.audit.record(eviction, self._clock.now())
 
     def _on_cancelled(self, pod: Pod, why: str) -> None:
         if not self.election.may_act():
@@ -210,6 +225,10 @@ def _restart_noted(
             )
 
     return note
+
+
+async def _nothing() -> None:
+    pass
 
 
 async def _feed(watch: EventSource[T], apply: Callable[[WatchEvent[T]], None]) -> None:

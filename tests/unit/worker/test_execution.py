@@ -201,3 +201,14 @@ async def test_many_timers_each_at_its_own_second():
     async with world.running():
         await asyncio.sleep(1000)
     assert world.deletions() == {f"pod-{n}": n + 1.0 for n in range(200)}
+
+
+async def test_a_refusal_is_told_once_in_an_event_that_a_person_will_see():
+    world = tainted()
+    world.add_pod("plain")
+    world.failures = [ForbiddenError("webhook says no", status=403)] * 5
+    async with world.running():
+        await asyncio.sleep(1000)
+    notes = [note for note in world.notes_on("plain") if note.startswith("Cannot")]
+    assert notes == ["Cannot evict Pod default/plain, trying again: webhook says no"]
+    assert list(world.deletions()) == ["plain"]

@@ -68,7 +68,7 @@ class FakeWatch:
 class World:
     """The cluster: pods and nodes by name, and a diary of what was done to them and when."""
 
-    def __init__(self, **settings) -> None:
+    def __init__(self, audit_log=None, **settings) -> None:
         self.clock = VirtualClock()
         self.pods: dict[str, Pod] = {}
         self.nodes: dict[str, Node] = {}
@@ -82,7 +82,9 @@ class World:
         self._version = 0
         self.deaf = False  # the watch no longer tells of deletions
         self.registry = CollectorRegistry()
-        self.worker = Worker(self, self.clock, self.registry, WorkerSettings(**settings))
+        self.worker = Worker(
+            self, self.clock, self.registry, WorkerSettings(**settings), audit_log=audit_log
+        )
 
     # What happens to the cluster.
 

@@ -1,0 +1,108 @@
+"""The audit log: one JSON line for each decision that was carried out, with its trace.
+
+Lines are written by a thread, in batches, beside the evictions. The file is opened anew for each
+batch, so that it may be rotated by renaming. A line that cannot be written is counted and told in
+the log; no eviction waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+import structlog
+
+from bailiff.decisions import Finding, ObjectReference
+from bailiff.kinds import Int64, Time
+from bailiff.kinds.meta import Value
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bailiff.worker.metrics import WorkerMetrics
+    from bailiff.worker.pending import Eviction
+
+_CAPACITY = 100_000
+
+log = structlog.get_logger(__name__)
+
+
+class AuditLine(Value, frozen=True):
+    """What is written of one eviction.
+
+    Attributes:
+        time: when the API server had taken the delete.
+        pod: whom.
+        node: from where.
+        deadline: when it fell due.
+        attempts: how often it was tried.
+        finding: why, as the core said right before the delete, with every rule looked at.
+    """
+
+    time: Time
+    pod: ObjectReference
+    node: str
+    deadline: Time
+    attempts: Int64
+    finding: Finding
+
+
+class AuditLog:
+    """Lines on their way to a file."""
+
+    def __init__(self, path: Path, metrics: WorkerMetrics) -> None:
+        """Prepare.
+
+        Args:
+            path: the file, appended to; `-` is standard output.
+            metrics: where lines are counted.
+        """
+        self._path = path
+        self._metrics = metrics
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue(_CAPACITY)
+
+    def record(self, eviction: Eviction, time: Time) -> None:
+        """Write a line for this eviction some time soon."""
+        meta = eviction.pod.metadata
+        line = AuditLine(
+            time=time,
+            pod=ObjectReference(namespace=meta.namespace, name=meta.name, uid=meta.uid),
+            node=eviction.pod.spec.node_name,
+            deadline=eviction.deadline,
+            attempts=eviction.attempts,
+            finding=eviction.finding,
+        )
+        try:
+            self._lines.put_nowait(msgspec.json.encode(line) + b"\n")
+        except asyncio.QueueFull:
+            self._metrics.audit_lines.labels("dropped").inc()
+
+    async def run(self) -> None:
+        """Write until cancelled."""
+        while True:
+            lines = [await self._lines.get()]
+            while not self._lines.empty():
+                lines.append(self._lines.get_nowait())
+            try:
+                await asyncio.to_thread(self._write, b"".join(lines))
+                self._metrics.audit_lines.labels("written").inc(len(lines))
+            except OSError as error:
+                self._metrics.audit_lines.labels("failed").inc(len(lines))
+                log.warning("audit log not written", path=str(self._path), error=str(error))
+            finally:
+                for _ in lines:
+                    self._lines.task_done()
+
+    async def drain(self) -> None:
+        """Return when everything taken so far has been written or has failed."""
+        await self._lines.join()
+
+    def _write(self, data: bytes) -> None:
+        if str(self._path) == "-":
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+            return
+        with self._path.open("ab") as file:
+            file.write(data)

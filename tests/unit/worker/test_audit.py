@@ -1,0 +1,59 @@
+"""The audit log: what was carried out and why, line by line."""
+
+import asyncio
+import json
+
+from bailiff.cluster import ServerError
+from tests.unit.worker.world import World, no_execute, tolerating
+
+
+async def until(holds):
+    async with asyncio.timeout(10):
+        while not holds():
+            await asyncio.sleep(0.005)
+
+
+def written(world, fate):
+    labels = {"fate": fate}
+    return world.registry.get_sample_value("bailiff_worker_audit_lines_total", labels) or 0
+
+
+async def test_a_line_for_each_eviction_with_its_trace(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    world = World(audit_log=path)
+    world.taint("n1", no_execute())
+    world.add_pod("plain")
+    world.add_pod("brief", tolerating(seconds=0))
+    world.add_pod("stoic", tolerating())
+    world.failures = [ServerError("down", status=500)]
+    async with world.running():
+        await until(lambda: written(world, "written") == 2)
+    lines = {line["pod"]["name"]: line for line in map(json.loads, path.read_text().splitlines())}
+    assert set(lines) == {"plain", "brief"}
+    assert lines["plain"]["attempts"] + lines["brief"]["attempts"] == 3
+    plain = lines["plain"]
+    assert (plain["pod"]["uid"], plain["node"]) == ("uid-plain", "n1")
+    assert plain["finding"]["reason"] == "TaintNotTolerated"
+    assert plain["finding"]["trace"][0]["outcome"] == "NotTolerated"
+
+
+async def test_lines_taken_before_the_stop_are_written_and_a_renamed_file_is_made_anew(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    world = World(audit_log=path)
+    world.taint("n1", no_execute())
+    world.add_pod("first")
+    async with world.running():
+        await until(lambda: written(world, "written") == 1)
+        path.rename(tmp_path / "audit.1.jsonl")
+        world.add_pod("second")
+        await until(lambda: len(world.deleted) == 2)
+    assert json.loads(path.read_text())["pod"]["name"] == "second"
+
+
+async def test_a_file_that_cannot_be_written_stops_no_eviction(tmp_path):
+    world = World(audit_log=tmp_path / "absent" / "audit.jsonl")
+    world.taint("n1", no_execute())
+    world.add_pod("plain")
+    async with world.running():
+        await until(lambda: written(world, "failed") == 1)
+    assert [name for _, name, _ in world.deleted] == ["plain"]
