@@ -32,7 +32,7 @@ from bailiff.kinds import (
     Taint,
     Toleration,
 )
-from bailiff.worker import Worker, WorkerSettings
+from bailiff.worker import Election, Worker, WorkerSettings
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 YESTERDAY = START - timedelta(days=1)
@@ -68,7 +68,7 @@ class FakeWatch:
 class World:
     """The cluster: pods and nodes by name, and a diary of what was done to them and when."""
 
-    def __init__(self, audit_log=None, **settings) -> None:
+    def __init__(self, audit_log=None, election: Election | None = None, **settings) -> None:
         self.clock = VirtualClock()
         self.pods: dict[str, Pod] = {}
         self.nodes: dict[str, Node] = {}
@@ -83,7 +83,12 @@ class World:
         self.deaf = False  # the watch no longer tells of deletions
         self.registry = CollectorRegistry()
         self.worker = Worker(
-            self, self.clock, self.registry, WorkerSettings(**settings), audit_log=audit_log
+            self,
+            self.clock,
+            self.registry,
+            WorkerSettings(**settings),
+            election,
+            audit_log=audit_log,
         )
 
     # What happens to the cluster.
