@@ -56,6 +56,7 @@ class WorkSettings:
     status_port: int = 8081
     shard: Shard = field(default_factory=Shard)
     lease: LeaseChoice | None = None
+    dry_run: bool = False
     audit_log: Path | None = None
     concurrency: int = 20
     options: Options = field(default_factory=Options)

@@ -42,7 +42,9 @@ def work(settings: WorkSettings) -> Program:
         async with await connect_to(settings.cluster) as cluster:
             election = _election(cluster, clock, settings)
             actions = ClusterActions(
-                cluster.fenced(election.may_act), instance=socket.gethostname()
+                cluster.fenced(election.may_act),
+                instance=socket.gethostname(),
+                dry_run=settings.dry_run,
             )
             worker = Worker(
                 actions,
@@ -59,7 +61,11 @@ def work(settings: WorkSettings) -> Program:
             )
             status = HttpServer(app, settings.host, settings.status_port)
             port = await listen(status.start(), settings.host, settings.status_port)
-            log.info("worker starts", status=f"http://{settings.host}:{port}")
+            log.info(
+                "worker starts",
+                status=f"http://{settings.host}:{port}",
+                dry_run=settings.dry_run,
+            )
             try:
                 await worker.run(pods, nodes, stop)
             finally:

@@ -71,6 +71,11 @@ _STATUS_PORT = typer.Option(
     help="Port of /healthz, /readyz, /metrics and /v1/queue; 0: any free.",
     envvar="BAILIFF_STATUS_PORT",
 )
+_DRY_RUN = typer.Option(
+    "--dry-run",
+    help="Have the API server check every write (dryRun=All) and keep none: no pod is evicted.",
+    envvar="BAILIFF_DRY_RUN",
+)
 _AUDIT_LOG = typer.Option(
     "--audit-log",
     help="Append a JSON line for each eviction, with its trace, to this file; -: standard output.",
@@ -126,6 +131,7 @@ def worker(
     host: Annotated[str, _HOST] = "127.0.0.1",
     status_port: Annotated[int, _STATUS_PORT] = 8081,
     concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Evictions at a time.")] = 20,
+    dry_run: Annotated[bool, _DRY_RUN] = False,
     audit_log: Annotated[Path | None, _AUDIT_LOG] = None,
     shards: Annotated[int, availability.SHARDS] = 1,
     shard: Annotated[int | None, availability.SHARD] = None,
@@ -156,6 +162,7 @@ def worker(
         shard=share,
         lease=lease if elects else None,
         concurrency=concurrency,
+        dry_run=dry_run,
         audit_log=audit_log,
         options=_options(comparison_operators, evict_ended_pods),
     )

@@ -54,15 +54,17 @@ class Actions(PodActions, NodeActions, Protocol):
 class ClusterActions:
     """The actions on a real API server."""
 
-    def __init__(self, cluster: Cluster, instance: str) -> None:
+    def __init__(self, cluster: Cluster, instance: str, *, dry_run: bool = False) -> None:
         """Act.
 
         Args:
             cluster: where.
             instance: who reports Events, as `reportingInstance`.
+            dry_run: have the API server check every write, admission included, and keep none.
         """
         self._cluster = cluster
         self._instance = instance
+        self._dry_run = dry_run
 
     async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
         """See PodActions. A wrong UID in the patch is answered with a conflict."""
@@ -78,6 +80,7 @@ class ClusterActions:
             body,
             patch_type=PatchType.STRATEGIC,
             subresource="status",
+            dry_run=self._dry_run,
         )
 
     async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
@@ -90,6 +93,7 @@ class ClusterActions:
             uid=meta.uid,
             resource_version=meta.resource_version,
             grace_period_seconds=grace_period_seconds,
+            dry_run=self._dry_run,
         )
 
     async def annotate(self, node: Node, first_observed: str) -> None:
@@ -101,12 +105,14 @@ class ClusterActions:
                 "annotations": {ANNOTATION: first_observed or None},
             }
         }
-        await self._cluster.patch(NODES, meta.name, "", body, patch_type=PatchType.MERGE)
+        await self._cluster.patch(
+            NODES, meta.name, "", body, patch_type=PatchType.MERGE, dry_run=self._dry_run
+        )
 
     async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
         """See PodActions."""
         body = _event_body(pod, note, now, self._instance)
-        await self._cluster.create(EVENTS, body, pod.metadata.namespace)
+        await self._cluster.create(EVENTS, body, pod.metadata.namespace, dry_run=self._dry_run)
 
 
 def _condition_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[str, Any]:
