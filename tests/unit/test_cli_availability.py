@@ -1,0 +1,100 @@
+"""The options of `bailiff worker` that say which share it has, and whether it is elected."""
+
+import pytest
+from typer.testing import CliRunner
+
+from bailiff.cli.app import app
+
+
+@pytest.fixture
+def run(monkeypatch):
+    # Logs are set up once for a process, and the runner's standard error lives for one call.
+    monkeypatch.setattr("bailiff.bootstrap.process.configure_logs", lambda: None)
+
+    def _run(*arguments):
+        return CliRunner().invoke(app, ["worker", *arguments])
+
+    return _run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--shards", "0"), "Input should be greater"),
+        (("--shards", "2", "--shard", "2"), "the shard must be from 0 to 1"),
+        (("--shards", "2", "--shard", "-1"), "Input should be greater"),
+        (("--lease-duration", "10"), "lease duration (10 s) must be above the renew deadline"),
+        (("--renew-deadline", "nan"), "renew deadline"),
+        (("--retry-period", "9"), "1.2 times the retry period (9 s)"),
+        (("--lease-name", "a/b"), "lease name"),
+        (("--lease-name", ""), "lease name"),
+    ],
+)
+def test_a_share_or_a_lease_that_cannot_be_exits_with_2(run, arguments, message):
+    result = run("--kubeconfig", "some-file", *arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+
+
+@pytest.fixture
+def worked(run, monkeypatch):
+    """Runs `bailiff worker` up to the point where it would start; gives its settings."""
+    monkeypatch.setattr("socket.gethostname", lambda: "bailiff-worker-4")
+    seen = []
+    monkeypatch.setattr("bailiff.bootstrap.work", seen.append)
+    monkeypatch.setattr("bailiff.bootstrap.run", lambda program, lifeline: None)
+
+    def _worked(*arguments, **environment):
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        result = run(*arguments)
+        assert result.exit_code == 0, result.output
+        return seen[-1]
+
+    return _worked
+
+
+@pytest.mark.parametrize(
+    ("arguments", "elects"),
+    [
+        (("--kubeconfig", "some-file"), False),
+        (("--in-cluster",), True),
+        (("--kubeconfig", "some-file", "--leader-elect"), True),
+        (("--in-cluster", "--no-leader-elect"), False),
+    ],
+)
+def test_workers_in_a_cluster_elect_a_leader_others_are_alone(worked, arguments, elects):
+    assert (worked(*arguments).lease is not None) == elects
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shard"),
+    [((), (0, 1)), (("--shards", "3"), (1, 3)), (("--shards", "3", "--shard", "0"), (0, 3))],
+)
+def test_the_shard_is_given_or_the_ordinal_of_the_host(worked, arguments, shard):
+    found = worked("--in-cluster", *arguments).shard
+    assert (found.index, found.count) == shard
+
+
+def test_the_environment_chooses_shard_and_lease(worked):
+    settings = worked(
+        BAILIFF_IN_CLUSTER="true",
+        BAILIFF_SHARDS="5",
+        BAILIFF_SHARD="2",
+        BAILIFF_LEADER_ELECT="true",
+        BAILIFF_LEASE_NAMESPACE="platform",
+        BAILIFF_LEASE_NAME="evictions",
+        BAILIFF_IDENTITY="me",
+        BAILIFF_LEASE_DURATION="30",
+        BAILIFF_RENEW_DEADLINE="6",
+        BAILIFF_RETRY_PERIOD="1.5",
+    )
+    lease, times = settings.lease, settings.lease.times
+    assert (settings.shard.index, settings.shard.count) == (2, 5)
+    assert (lease.namespace, lease.name, lease.identity) == ("platform", "evictions", "me")
+    assert (times.lease_duration, times.renew_deadline, times.retry_period) == (30, 6.0, 1.5)
+    assert times.request_timeout == 2.0
+
+
+def test_the_environment_can_say_no(worked):
+    assert worked("--in-cluster", BAILIFF_LEADER_ELECT="false").lease is None
