@@ -20,7 +20,7 @@ settings.register_profile(
 settings.load_profile("bailiff")
 
 # A test belongs to the first tier whose marker it carries; "unit" is what carries none.
-TIERS = ("kube_apiserver", "embedded", "process", "schema")
+TIERS = ("helm", "kube_apiserver", "embedded", "process", "schema")
 DEFAULT_TIER = "unit"
 _SHOWN = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped"}
 

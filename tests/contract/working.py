@@ -10,13 +10,14 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import NotFoundError, Resource
-from bailiff.worker import ClusterActions, Worker, WorkerSettings, watches
+from bailiff.worker import ClusterActions, Unopposed, Worker, WorkerSettings, watches
 from tests.contract.api import uid_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Callable
 
     from bailiff.cluster import Cluster
+    from bailiff.worker import Election
     from tests.contract.api import Bench, Object
 
 KEY = "example.com/maintenance"
@@ -31,13 +32,14 @@ def tolerating(seconds: int | None = None) -> Object:
 
 @contextlib.asynccontextmanager
 async def running_worker(
-    cluster: Cluster, registry: CollectorRegistry | None = None
+    cluster: Cluster, election: Election | None = None
 ) -> AsyncIterator[Worker]:
     """A worker with everything but a process of its own; not yet synced."""
     clock, stop = SystemClock(), asyncio.Event()
-    actions = ClusterActions(cluster, instance="test")
+    election = election or Unopposed()
+    actions = ClusterActions(cluster.fenced(election.may_act), instance="test")
     settings = WorkerSettings(shutdown_grace=5.0)
-    worker = Worker(actions, clock, registry or CollectorRegistry(), settings)
+    worker = Worker(actions, clock, CollectorRegistry(), settings, election)
     task = asyncio.create_task(worker.run(*watches(cluster, clock, worker.metrics), stop))
     try:
         yield worker
@@ -46,7 +48,7 @@ async def running_worker(
         await task
 
 
-async def until(holds: Callable[[], object | Awaitable[object]], within: float = 20.0) -> None:
+async def until(holds: Callable[[], object], within: float = 20.0) -> None:
     """Wait for something to come true; the bound is for a broken build, not a measurement."""
     async with asyncio.timeout(within):
         while True:

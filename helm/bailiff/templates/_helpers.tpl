@@ -1,0 +1,164 @@
+{{- define "bailiff.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{/* 40 characters leave room for what is put behind it: names of pods are labels. */}}
+{{- define "bailiff.fullname" -}}
+{{- $name := include "bailiff.name" . }}
+{{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) }}
+{{- default $full .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{/* Below, arguments are (list . "api") or (list . "worker"). */}}
+{{- define "bailiff.component" -}}
+{{- printf "%s-%s" (include "bailiff.fullname" (index . 0)) (index . 1) }}
+{{- end }}
+
+{{/* Names of cluster-wide objects: two releases of one name in two namespaces must not meet. */}}
+{{- define "bailiff.clusterwide" -}}
+{{- printf "%s-%s" (index . 0).Release.Namespace (include "bailiff.component" .) }}
+{{- end }}
+
+{{- define "bailiff.selector" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: {{ include "bailiff.name" $root }}
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{- define "bailiff.labels" -}}
+{{- $root := index . 0 -}}
+{{ include "bailiff.selector" . }}
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" }}
+{{- with $root.Values.labels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "bailiff.serviceAccount" -}}
+{{- $account := (index (index . 0).Values (index . 1)).serviceAccount }}
+{{- $own := ternary (include "bailiff.component" .) "default" $account.create }}
+{{- default $own $account.name }}
+{{- end }}
+
+{{- define "bailiff.image" -}}
+{{- $image := .Values.image }}
+{{- if $image.digest }}
+{{- printf "%s@%s" $image.repository $image.digest }}
+{{- else }}
+{{- printf "%s:%s" $image.repository (default .Chart.AppVersion $image.tag) }}
+{{- end }}
+{{- end }}
+
+{{- define "bailiff.commonSettings" -}}
+BAILIFF_HOST: {{ .Values.listenAddress | quote }}
+BAILIFF_COMPARISON_OPERATORS: {{ .Values.decisions.comparisonOperators | quote }}
+BAILIFF_EVICT_ENDED_PODS: {{ .Values.decisions.evictEndedPods | quote }}
+BAILIFF_LOG_FORMAT: {{ .Values.logs.format | quote }}
+BAILIFF_LOG_LEVEL: {{ .Values.logs.level | quote }}
+{{- end }}
+
+{{- define "bailiff.api.settings" -}}
+{{ include "bailiff.commonSettings" . }}
+BAILIFF_IN_CLUSTER: {{ .Values.api.readCluster | quote }}
+BAILIFF_REST_PORT: "8080"
+BAILIFF_GRPC_PORT: "9090"
+{{- end }}
+
+{{- define "bailiff.worker.settings" -}}
+{{ include "bailiff.commonSettings" . }}
+BAILIFF_IN_CLUSTER: "true"
+BAILIFF_STATUS_PORT: "8081"
+BAILIFF_LEADER_ELECT: "true"
+BAILIFF_LEASE_NAMESPACE: {{ .Release.Namespace | quote }}
+BAILIFF_LEASE_NAME: {{ include "bailiff.component" (list . "worker") | quote }}
+BAILIFF_SHARDS: {{ .Values.worker.shards | quote }}
+{{- end }}
+
+{{/* What both pods' metadata have. */}}
+{{- define "bailiff.podMetadata" -}}
+{{- $root := index . 0 -}}
+{{- $own := index $root.Values (index . 1) -}}
+labels:
+  {{- include "bailiff.selector" . | nindent 2 }}
+  {{- with mergeOverwrite (deepCopy $root.Values.labels) $own.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+annotations:
+  # Another setting, another pod: settings are read once, at the start.
+  bailiff.dev/settings-checksum: {{ include (printf "bailiff.%s.settings" (index . 1)) $root | sha256sum }}
+  {{- with $own.podAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+
+{{/* What both pods' specs have. */}}
+{{- define "bailiff.podSpec" -}}
+{{- $args := . -}}
+{{- $root := index . 0 -}}
+{{- $own := index $root.Values (index . 1) -}}
+serviceAccountName: {{ include "bailiff.serviceAccount" . }}
+# A Service named bailiff-rest would set BAILIFF_REST_PORT to its URL.
+enableServiceLinks: false
+terminationGracePeriodSeconds: 30
+securityContext:
+  runAsNonRoot: true
+  seccompProfile:
+    type: RuntimeDefault
+{{- with $root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $own.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $own.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $own.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $own.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $own.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  - {{ toYaml . | indent 4 | trim }}
+    labelSelector:
+      matchLabels:
+        {{- include "bailiff.selector" $args | nindent 8 }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* What both containers have. */}}
+{{- define "bailiff.container" -}}
+{{- $root := index . 0 -}}
+{{- $own := index $root.Values (index . 1) -}}
+image: {{ include "bailiff.image" $root | quote }}
+imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+envFrom:
+  - configMapRef:
+      name: {{ include "bailiff.component" . }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+resources:
+  {{- toYaml $own.resources | nindent 2 }}
+{{- end }}
+
+{{/* The Kubernetes API server. In a pod it is known by address, so no DNS. */}}
+{{- define "bailiff.egress" -}}
+- ports:
+    {{- range .Values.networkPolicy.apiServerPorts }}
+    - port: {{ . }}
+    {{- end }}
+{{- end }}

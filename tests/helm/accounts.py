@@ -1,0 +1,124 @@
+"""The chart's service accounts on a real API server, with the chart's rules or one verb less."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bailiff.cluster import Cluster, Request, Resource, connect
+from tests.helm.chart import Object, render, the
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from tests.kube.apiserver import KubeApiserver
+
+_RBAC = ("rbac.authorization.k8s.io", "v1")
+_RESOURCES: dict[str, Resource[Object]] = {
+    "ServiceAccount": Resource("", "v1", "serviceaccounts", dict),
+    "ClusterRole": Resource(*_RBAC, "clusterroles", dict, namespaced=False),
+    "ClusterRoleBinding": Resource(*_RBAC, "clusterrolebindings", dict, namespaced=False),
+    "Role": Resource(*_RBAC, "roles", dict),
+    "RoleBinding": Resource(*_RBAC, "rolebindings", dict),
+}
+_REVIEWS: Resource[Object] = Resource(
+    "authorization.k8s.io", "v1", "subjectaccessreviews", dict, namespaced=False
+)
+
+
+class Permission(NamedTuple):
+    """One verb on one resource; the subresource stands behind a slash."""
+
+    resource: str
+    verb: str
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.resource}"
+
+
+def permissions(component: str) -> set[Permission]:
+    """All that the chart grants a component."""
+    return {
+        Permission(resource, verb)
+        for rule in _rules(_access(component, "any"))
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+async def log_in(
+    server: KubeApiserver, component: str, namespace: str, without: Permission | None = None
+) -> Path:
+    """Give a component its account in a namespace; a kubeconfig with that account's own token.
+
+    Args:
+        server: where.
+        component: whose rules.
+        namespace: where the chart is installed, one of its own for each call.
+        without: taken away from the rules.
+    """
+    objects = _access(component, namespace)
+    for rule in _rules(objects):
+        _take_away(rule, without)
+    async with await connect(server.kubeconfig) as cluster:
+        for obj in objects:
+            resource = _RESOURCES[obj["kind"]]
+            await cluster.create(resource, obj, namespace if resource.namespaced else "")
+        account = the(objects, "ServiceAccount", component)["metadata"]["name"]
+        async with asyncio.timeout(30):
+            for attributes in _granted(_rules(objects), namespace):
+                await _allowed(cluster, f"system:serviceaccount:{namespace}:{account}", attributes)
+        path = _RESOURCES["ServiceAccount"].path(namespace, account, "token")
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        answer = await cluster.send(Request("POST", path, body=json.dumps(body).encode()))
+    token = json.loads(answer)["status"]["token"]
+    return server.write_kubeconfig(f"{component}-{namespace}", {"token": token})
+
+
+def _access(component: str, namespace: str) -> list[Object]:
+    objects = render(namespace=namespace)
+    return [
+        obj
+        for obj in objects
+        if obj["kind"] in _RESOURCES
+        and obj["metadata"]["labels"]["app.kubernetes.io/component"] == component
+    ]
+
+
+def _rules(objects: Iterable[Object]) -> list[Object]:
+    return [rule for obj in objects for rule in obj.get("rules", ())]
+
+
+def _take_away(rule: Object, without: Permission | None) -> None:
+    if without is not None and without.resource in rule["resources"]:
+        rule["verbs"] = [verb for verb in rule["verbs"] if verb != without.verb]
+        # A rule without verbs is refused, one that grants nothing real is not.
+        rule["verbs"] = rule["verbs"] or ["none"]
+
+
+def _granted(rules: Iterable[Object], namespace: str) -> Iterator[dict[str, Any]]:
+    """What to ask in order to know that every rule is in force."""
+    for rule in rules:
+        for verb in rule["verbs"]:
+            resource, _, subresource = rule["resources"][0].partition("/")
+            yield {
+                "group": rule["apiGroups"][0],
+                "resource": resource,
+                "subresource": subresource,
+                "verb": verb,
+                "name": rule.get("resourceNames", [""])[0],
+                "namespace": namespace,
+            }
+
+
+async def _allowed(cluster: Cluster, user: str, attributes: dict[str, Any]) -> None:
+    """Wait for a rule: the API server comes to know rules by a watch, as others do."""
+    body = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": {"user": user, "resourceAttributes": attributes},
+    }
+    while not (await cluster.create(_REVIEWS, body))["status"]["allowed"]:
+        await asyncio.sleep(0.02)

@@ -1,0 +1,103 @@
+"""The chart as helm renders it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from tests.kube.programs import WHY_NOT, assets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Object = dict[str, Any]
+
+ROOT = Path(__file__).parents[2]
+CHART = ROOT / "helm" / "bailiff"
+VALUES = Path(__file__).parent / "values"
+# What people may set, from nothing to everything; each is a values file beside this one.
+PROFILES = ("defaults", "minimal", "highly-available", "everything")
+COMPONENTS = ("api", "worker")
+_VERSION = "1.36.2"
+_SECONDS = 60
+
+
+def tool(name: str) -> str:
+    """The path of one of the programs that the tests build; skips where there are none."""
+    folder = assets()
+    if folder is None:
+        pytest.skip(WHY_NOT)
+    return str(folder / name)
+
+
+def run(name: str, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """Run one of them to its end; how it ended is for the caller to look at."""
+    return subprocess.run(
+        [tool(name), *arguments],
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+
+
+def flags(profile: str) -> list[str]:
+    """How helm is told a profile."""
+    if profile == "defaults":
+        return []
+    return ["--values", str(VALUES / f"{profile}.yaml")]
+
+
+def try_values(values: Mapping[str, Any], *more: str) -> subprocess.CompletedProcess[str]:
+    """Render with values on top of the defaults and of what else is given."""
+    arguments = ("--kube-version", _VERSION, *more, "--values", "-")
+    return run("helm", "template", "bailiff", str(CHART), *arguments, given=json.dumps(values))
+
+
+def render(
+    profile: str = "defaults", values: Mapping[str, Any] | None = None, namespace: str = "bailiff"
+) -> list[Object]:
+    """The objects of a release named bailiff, in the order helm creates them."""
+    done = try_values(values or {}, *flags(profile), "--namespace", namespace)
+    assert done.returncode == 0, done.stderr
+    return [found for found in yaml.safe_load_all(done.stdout) if found]
+
+
+def the(objects: list[Object], kind: str, component: str) -> Object:
+    """The one object of a kind that a component has."""
+    [found] = [
+        found
+        for found in objects
+        if found["kind"] == kind
+        and found["metadata"]["labels"]["app.kubernetes.io/component"] == component
+    ]
+    return found
+
+
+def pod_of(objects: list[Object], component: str) -> Object:
+    """The pod template of a component."""
+    kind = {"api": "Deployment", "worker": "StatefulSet"}[component]
+    template: Object = the(objects, kind, component)["spec"]["template"]
+    return template
+
+
+def container_of(objects: list[Object], component: str) -> Object:
+    """Its one container."""
+    [container] = pod_of(objects, component)["spec"]["containers"]
+    found: Object = container
+    return found
+
+
+def leaves(values: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Each value that is no section, by its path; an empty map is a value."""
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value

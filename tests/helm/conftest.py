@@ -1,0 +1,77 @@
+"""The real API server, with the kind that the Prometheus operator would bring."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bailiff.cluster import (
+    AlreadyExistsError,
+    Cluster,
+    NotFoundError,
+    Request,
+    Resource,
+    TooManyRequestsError,
+    connect,
+)
+from tests.contract.api import NAMESPACES, Bench
+from tests.helm.stand_ins import SERVICE_MONITORS
+from tests.kube.fixtures import kube_apiserver
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.kube.apiserver import KubeApiserver
+
+__all__ = ["kube_apiserver"]
+
+CRDS: Resource = Resource(
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", dict, namespaced=False
+)
+
+
+@pytest.fixture
+async def cluster(kube_apiserver: KubeApiserver) -> AsyncIterator[Cluster]:
+    """The API server, as administrator."""
+    async with await connect(kube_apiserver.kubeconfig) as client:
+        yield client
+
+
+@pytest.fixture
+async def bench(cluster: Cluster) -> Bench:
+    """A fresh namespace."""
+    return await Bench.set_up(cluster)
+
+
+@pytest.fixture
+async def strict_namespace(cluster: Cluster) -> str:
+    """A namespace that takes only pods of the Pod Security Standard "restricted"."""
+    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+    name = f"strict-{secrets.token_hex(4)}"
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+    await cluster.create(NAMESPACES, body)
+    return name
+
+
+@pytest.fixture
+async def monitors(cluster: Cluster) -> None:
+    """The kind ServiceMonitor is served and described."""
+    with contextlib.suppress(AlreadyExistsError):
+        await cluster.create(CRDS, SERVICE_MONITORS)
+    group = "apis/monitoring.coreos.com/v1"
+    for path in (f"/{group}", f"/{group}/servicemonitors", f"/openapi/v3/{group}"):
+        await _served(cluster, path)
+
+
+async def _served(cluster: Cluster, path: str) -> None:
+    """Wait for it; the API server comes to know a new kind in its own time."""
+    async with asyncio.timeout(30):
+        while True:
+            with contextlib.suppress(NotFoundError, TooManyRequestsError):
+                await cluster.send(Request("GET", path))
+                return
+            await asyncio.sleep(0.1)

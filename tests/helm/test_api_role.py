@@ -1,0 +1,76 @@
+"""The API under the chart's own rules: it reads what it answers from, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from bailiff.clock import SystemClock
+from bailiff.cluster import PODS, ForbiddenError, LiveReader, connect
+from bailiff.decisions import Options
+from bailiff.rest import RestSettings, create_app
+from tests.contract.api import taint
+from tests.contract.working import KEY
+from tests.helm.accounts import Permission, log_in, permissions
+from tests.unit.rest.asgi import call
+
+pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
+
+POD, NODE = "/v1/namespaces/{namespace}/pods/plain/decision", "/v1/nodes/{node}/decisions"
+# Which question each verb is for; the question fails without it, and says so.
+FAILS = {
+    Permission("pods", "get"): POD,
+    Permission("nodes", "get"): POD,
+    Permission("pods", "list"): NODE,
+}
+
+
+@contextlib.asynccontextmanager
+async def asking(server, bench, without=None):
+    path = await log_in(server, "api", bench.namespace, without)
+    node = await bench.node(taint(KEY))
+    await bench.pod("plain", node=node)
+    async with await connect(path) as own:
+        reader = LiveReader(own)
+        app = create_app(RestSettings(), SystemClock(), CollectorRegistry(), Options(), reader)
+
+        async def ask(question):
+            target = question.format(namespace=bench.namespace, node=node)
+            answer = await call(app, "GET", target)
+            return answer.status, answer.json
+
+        yield ask
+
+
+async def test_under_the_chart_s_rules_every_live_question_is_answered(kube_apiserver, bench):
+    async with asking(kube_apiserver, bench) as ask:
+        status, decision = await ask(POD)
+        assert (status, decision["verdict"]) == (200, "EVICT_NOW")
+        status, answer = await ask(NODE)
+        assert status == 200
+        assert "plain" in json.dumps(answer)
+
+
+def test_the_table_names_every_permission_of_the_api():
+    assert set(FAILS) == permissions("api")
+
+
+@pytest.mark.parametrize("without", FAILS, ids=str)
+async def test_with_one_verb_less_a_question_fails(kube_apiserver, bench, without):
+    async with asking(kube_apiserver, bench, without) as ask:
+        status, problem = await ask(FAILS[without])
+        assert problem["code"] == "cluster_forbidden"
+        assert status == problem["status"] >= 400
+        assert f"permission to {without}" in problem["detail"]
+
+
+async def test_the_api_cannot_write(kube_apiserver, bench):
+    path = await log_in(kube_apiserver, "api", bench.namespace)
+    await bench.pod("plain")
+    async with await connect(path) as own:
+        with pytest.raises(ForbiddenError, match="cannot delete"):
+            await own.delete(PODS, "plain", bench.namespace)
+    assert {p.verb for p in permissions("api")} <= {"get", "list", "watch"}

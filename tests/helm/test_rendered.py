@@ -1,0 +1,240 @@
+"""What the chart's objects say to each other, to the commands they run, and to Kubernetes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import typer
+
+from bailiff.cli.app import app
+from tests.helm.chart import (
+    COMPONENTS,
+    PROFILES,
+    container_of,
+    pod_of,
+    render,
+    the,
+)
+
+pytestmark = pytest.mark.helm
+
+# Read when logging is set up, before any command.
+OF_THE_PROCESS = {"BAILIFF_LOG_FORMAT", "BAILIFF_LOG_LEVEL"}
+COMMANDS = {"api": "serve", "worker": "worker"}
+each_component = pytest.mark.parametrize("component", COMPONENTS)
+each_profile = pytest.mark.parametrize("profile", PROFILES)
+
+
+@each_profile
+def test_objects_of_a_component_find_its_pods(profile):
+    objects = render(profile)
+    for component in COMPONENTS:
+        labels = pod_of(objects, component)["metadata"]["labels"].items()
+        selectors = [s for o in objects if component in str(o["metadata"]) for s in selectors_of(o)]
+        assert len(selectors) >= 2
+        assert all(selector.items() <= labels for selector in selectors)
+
+
+def selectors_of(obj):
+    """The label selectors of pods in an object, wherever they stand."""
+    spec = obj.get("spec", {})
+    if obj["kind"] == "Service":
+        return [spec["selector"]]
+    found = [spec[key] for key in ("selector", "podSelector") if key in spec]
+    if "template" in spec:
+        constraints = spec["template"]["spec"].get("topologySpreadConstraints", [])
+        found += [constraint["labelSelector"] for constraint in constraints]
+    return [selector["matchLabels"] for selector in found]
+
+
+@each_profile
+def test_no_two_components_share_a_pod(profile):
+    objects = render(profile)
+    api, worker = (the(objects, "Service", component) for component in COMPONENTS)
+    assert not api["spec"]["selector"].items() <= worker["spec"]["selector"].items()
+
+
+@each_profile
+@each_component
+def test_every_port_that_is_named_is_there(profile, component):
+    objects = render(profile)
+    container = container_of(objects, component)
+    named = {port["name"] for port in container["ports"]}
+    service = the(objects, "Service", component)["spec"]["ports"]
+    assert {port["targetPort"] for port in service} == named
+    probes = [container[p] for p in ("startupProbe", "livenessProbe", "readinessProbe")]
+    assert {p["httpGet"]["port"] for p in probes if "httpGet" in p} <= named
+    policies = [o for o in objects if o["kind"] == "NetworkPolicy"]
+    for policy in policies:
+        if policy["metadata"]["labels"]["app.kubernetes.io/component"] == component:
+            [rule] = policy["spec"]["ingress"]
+            assert {port["port"] for port in rule["ports"]} == named
+
+
+def settings_of(objects, component):
+    """The environment of a component: its ConfigMap, and what its container adds."""
+    container = container_of(objects, component)
+    [source] = container["envFrom"]
+    settings = the(objects, "ConfigMap", component)
+    assert source == {"configMapRef": {"name": settings["metadata"]["name"]}}
+    own = {entry["name"]: entry.get("value", "") for entry in container.get("env", [])}
+    return settings["data"] | own
+
+
+def parsed(component, environment, arguments, monkeypatch):
+    """The options as the command of a component understands them."""
+    command = typer.main.get_group(app).commands[COMMANDS[component]]
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert arguments[0] == COMMANDS[component]
+    return command.make_context(arguments[0], arguments[1:]).params
+
+
+@each_profile
+@each_component
+def test_every_setting_is_one_of_the_command_s(profile, component):
+    command = typer.main.get_group(app).commands[COMMANDS[component]]
+    known = {option.envvar for option in command.params} | OF_THE_PROCESS
+    settings = settings_of(render(profile), component)
+    assert {name for name in settings if name.startswith("BAILIFF_")} <= known
+
+
+@each_component
+def test_settings_are_understood(component, monkeypatch):
+    objects = render("everything")
+    args = container_of(objects, component)["args"]
+    options = parsed(component, settings_of(objects, component), args, monkeypatch)
+    assert options["host"] == "::"
+    assert options["in_cluster"]
+    assert options["comparison_operators"]
+    assert options["evict_ended_pods"]
+
+
+@each_component
+def test_switches_that_are_off_are_off(component, monkeypatch):
+    values = {"api": {"readCluster": False}}
+    objects = render(values=values)
+    args = container_of(objects, component)["args"]
+    options = parsed(component, settings_of(objects, component), args, monkeypatch)
+    assert options["host"] == "0.0.0.0"
+    assert options["in_cluster"] == (component == "worker")
+    assert not options["comparison_operators"]
+    assert not options["evict_ended_pods"]
+
+
+def test_processes_listen_where_the_chart_says(monkeypatch):
+    objects = render()
+    ports = {
+        port["name"]: port["containerPort"]
+        for component in COMPONENTS
+        for port in container_of(objects, component)["ports"]
+    }
+    api = parsed("api", settings_of(objects, "api"), ["serve"], monkeypatch)
+    worker = parsed("worker", settings_of(objects, "worker"), ["worker"], monkeypatch)
+    told = {"rest": api["rest_port"], "grpc": api["grpc_port"], "status": worker["status_port"]}
+    assert ports == told
+
+
+@pytest.mark.parametrize(
+    ("shards", "standbys", "pods"), [(1, 0, 1), (1, 1, 2), (4, 1, 8), (3, 2, 9), (64, 0, 64)]
+)
+def test_each_shard_has_its_pods_and_its_lease(shards, standbys, pods, monkeypatch):
+    objects = render(values={"worker": {"shards": shards, "standbys": standbys}})
+    assert the(objects, "StatefulSet", "worker")["spec"]["replicas"] == pods
+    options = parsed("worker", settings_of(objects, "worker"), ["worker"], monkeypatch)
+    assert (options["leader_elect"], options["shards"]) == (True, shards)
+    assert the(objects, "Role", "worker")["metadata"]["namespace"] == options["lease_namespace"]
+    create, rest = the(objects, "Role", "worker")["rules"]
+    assert create["verbs"] == ["create"]
+    assert rest["resourceNames"] == [f"{options['lease_name']}-{i}" for i in range(shards)]
+
+
+@each_component
+def test_a_changed_setting_changes_the_pod(component):
+    def checksum(values):
+        return pod_of(render(values=values), component)["metadata"]["annotations"]
+
+    before = checksum({})
+    assert checksum({"logs": {"level": "debug"}}) != before
+    assert checksum({"networkPolicy": {"enabled": True}}) == before
+
+
+@each_profile
+@each_component
+def test_pods_may_do_as_little_as_can_be(profile, component):
+    objects = render(profile)
+    pod = pod_of(objects, component)["spec"]
+    assert pod["securityContext"] == {
+        "runAsNonRoot": True,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    assert container_of(objects, component)["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    # Services of other people's choosing must not become settings of ours.
+    assert pod["enableServiceLinks"] is False
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_the_api_gets_a_token_and_a_role_only_if_it_reads(reads):
+    objects = render(values={"api": {"readCluster": reads}})
+    assert pod_of(objects, "api")["spec"]["automountServiceAccountToken"] is reads
+    roles = [o for o in objects if "Role" in o["kind"] and "-api" in o["metadata"]["name"]]
+    assert bool(roles) is reads
+    for component in COMPONENTS:
+        account = the(objects, "ServiceAccount", component)
+        assert account["automountServiceAccountToken"] is False
+
+
+def test_roles_go_to_the_accounts_that_the_pods_run_as():
+    for profile in PROFILES:
+        objects = render(profile)
+        for binding in (o for o in objects if o["kind"].endswith("RoleBinding")):
+            component = binding["metadata"]["labels"]["app.kubernetes.io/component"]
+            [subject] = binding["subjects"]
+            assert subject["name"] == pod_of(objects, component)["spec"]["serviceAccountName"]
+            role = the(objects, binding["roleRef"]["kind"], component)
+            assert binding["roleRef"]["name"] == role["metadata"]["name"]
+
+
+def test_names_of_cluster_wide_objects_differ_between_namespaces():
+    def names(namespace):
+        return {
+            o["metadata"]["name"] for o in render(namespace=namespace) if "Cluster" in o["kind"]
+        }
+
+    assert len(names("a")) == 2
+    assert not names("a") & names("b")
+
+
+@pytest.mark.parametrize("off", COMPONENTS)
+def test_a_component_that_is_off_leaves_nothing(off):
+    objects = render("everything", {off: {"enabled": False}})
+    left = {o["metadata"]["labels"]["app.kubernetes.io/component"] for o in objects}
+    assert left == set(COMPONENTS) - {off}
+
+
+def test_an_autoscaler_s_deployment_says_no_number():
+    objects = render(values={"api": {"autoscaling": {"enabled": True}}})
+    deployment = the(objects, "Deployment", "api")
+    assert "replicas" not in deployment["spec"]
+    target = the(objects, "HorizontalPodAutoscaler", "api")["spec"]["scaleTargetRef"]
+    assert target["name"] == deployment["metadata"]["name"]
+
+
+def test_a_digest_wins_over_a_tag():
+    image = {"repository": "r.example/b", "tag": "t", "digest": f"sha256:{'0' * 64}"}
+    shown = container_of(render(values={"image": image}), "api")["image"]
+    assert re.fullmatch(r"r\.example/b@sha256:0{64}", shown)
+
+
+def test_the_process_ends_before_it_is_killed():
+    # bootstrap's and the worker's grace, 20 s, after the sleep before SIGTERM.
+    for component in COMPONENTS:
+        objects = render()
+        sleep = container_of(objects, component).get("lifecycle", {}).get("preStop", {})
+        waits = sleep.get("sleep", {}).get("seconds", 0)
+        assert pod_of(objects, component)["spec"]["terminationGracePeriodSeconds"] > waits + 20

@@ -1,0 +1,173 @@
+"""The worker under the chart's own rules: with all of them it works, with one verb less it fails.
+
+So the rules are enough, and none is superfluous.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from structlog.testing import capture_logs
+
+from bailiff.clock import SystemClock
+from bailiff.cluster import ClusterSettings, ForbiddenError, LeaseStore, connect
+from bailiff.cluster.leases import LEASES
+from bailiff.worker import ElectionSettings, Elector
+from bailiff.worker.actions import ANNOTATION
+from tests.contract.api import NODES, taint
+from tests.contract.working import KEY, is_going, messages, running_worker, until
+from tests.helm.accounts import Permission, log_in, permissions
+
+pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
+
+LEASE = "bailiff-worker-0"
+# A tenth of the usual, so that losing a Lease is soon seen.
+TIMES = ElectionSettings(lease_duration=3, renew_deadline=2.0, retry_period=0.4)
+# Where the server cannot begin a watch with the objects there are, they are listed.
+OBJECTS_FIRST = ClusterSettings()
+LIST_FIRST = ClusterSettings(watch_initial_events=False)
+
+
+class Scene:
+    """A worker under its account, a tainted node, and a pod that is to go."""
+
+    def __init__(self, bench, worker, logs):
+        self.bench = bench
+        self.worker = worker
+        self.logs = logs
+
+    async def begin(self):
+        self.node = await self.bench.node()
+        self.pod = await self.bench.pod("plain", node=self.node)
+        await self.bench.taint(self.node, taint(KEY))
+
+    async def going(self):
+        return await is_going(self.bench, "plain")
+
+    async def condition(self):
+        found = await self.bench.get("plain")
+        kinds = [c["type"] for c in found["status"].get("conditions", [])]
+        return "DisruptionTarget" in kinds
+
+    async def annotated(self):
+        found = await self.bench.cluster.get(NODES, self.node)
+        return ANNOTATION in found["metadata"].get("annotations", {})
+
+    async def told(self):
+        return bool(await messages(self.bench, self.pod))
+
+    async def lease(self):
+        found = await self.bench.cluster.get(LEASES, LEASE, self.bench.namespace)
+        return found["spec"]
+
+    def denied(self, permission):
+        """Whether the log names the verb and the resource that were refused."""
+        named = f'cannot {permission.verb} resource "{permission.resource}"'
+        return any(named in str(entry.get("error")) for entry in self.logs)
+
+
+@contextlib.asynccontextmanager
+async def at_work(server, bench, settings=OBJECTS_FIRST, without=None):
+    path = await log_in(server, "worker", bench.namespace, without)
+    with capture_logs() as logs:
+        async with await connect(path, settings=settings) as own:
+            store = LeaseStore(own, bench.namespace, LEASE)
+            elector = Elector(store, SystemClock(), "test", TIMES)
+            async with running_worker(own, elector) as worker:
+                scene = Scene(bench, worker, logs)
+                await scene.begin()
+                yield scene
+
+
+@pytest.mark.parametrize("settings", [OBJECTS_FIRST, LIST_FIRST], ids=["objects first", "list"])
+async def test_under_the_chart_s_rules_the_worker_does_all_its_work(
+    kube_apiserver, bench, settings
+):
+    async with at_work(kube_apiserver, bench, settings) as scene:
+        await until(scene.going)
+        assert await scene.condition()
+        await until(scene.told)
+        await until(scene.annotated)
+        acquired = await scene.lease()
+
+        async def renewed():
+            return (await scene.lease())["renewTime"] > acquired["renewTime"]
+
+        await until(renewed)
+        assert acquired["holderIdentity"] == "test"
+        refused = [e for e in scene.logs if "cannot" in str(e.get("error"))]
+        assert refused == []
+    assert not (await scene.lease()).get("holderIdentity")
+
+
+async def sees_nothing(scene):
+    assert not scene.worker.evaluator.mirror.synced
+    assert not await scene.going()
+
+
+async def forgets_first_observations(scene):
+    await until(scene.going)
+    assert not await scene.annotated()
+
+
+async def evicts_nothing_for_want_of_the_condition(scene):
+    assert not await scene.going()
+    assert not await scene.condition()
+
+
+async def evicts_nothing_but_marks_it(scene):
+    assert await scene.condition()
+    assert not await scene.going()
+
+
+async def tells_nobody(scene):
+    await until(scene.going)
+    assert not await scene.told()
+
+
+async def never_leads(scene):
+    assert not scene.worker.election.may_act()
+    assert not await scene.going()
+
+
+async def leads_no_longer(scene):
+    await until(lambda: not scene.worker.election.may_act())
+    # The Lease is there and cannot be had again.
+    assert scene.worker.election.holder
+
+
+FAILS = {
+    Permission("nodes", "list"): (sees_nothing, LIST_FIRST),
+    Permission("nodes", "watch"): (sees_nothing, OBJECTS_FIRST),
+    Permission("nodes", "patch"): (forgets_first_observations, OBJECTS_FIRST),
+    Permission("pods", "list"): (sees_nothing, LIST_FIRST),
+    Permission("pods", "watch"): (sees_nothing, OBJECTS_FIRST),
+    Permission("pods", "delete"): (evicts_nothing_but_marks_it, OBJECTS_FIRST),
+    Permission("pods/status", "patch"): (evicts_nothing_for_want_of_the_condition, OBJECTS_FIRST),
+    Permission("events", "create"): (tells_nobody, OBJECTS_FIRST),
+    Permission("leases", "get"): (never_leads, OBJECTS_FIRST),
+    Permission("leases", "create"): (never_leads, OBJECTS_FIRST),
+    Permission("leases", "update"): (leads_no_longer, OBJECTS_FIRST),
+}
+
+
+def test_the_table_names_every_permission_of_the_worker():
+    assert set(FAILS) == permissions("worker")
+
+
+@pytest.mark.parametrize("without", FAILS, ids=str)
+async def test_with_one_verb_less_something_fails(kube_apiserver, bench, without):
+    fails, settings = FAILS[without]
+    async with at_work(kube_apiserver, bench, settings, without) as scene:
+        await until(lambda: scene.denied(without))
+        await fails(scene)
+
+
+async def test_the_worker_may_touch_no_other_lease(kube_apiserver, bench):
+    path = await log_in(kube_apiserver, "worker", bench.namespace)
+    async with await connect(path) as own:
+        with pytest.raises(ForbiddenError, match="leases"):
+            await LeaseStore(own, bench.namespace, "somebody-elses").read()
+        with pytest.raises(ForbiddenError, match="leases"):
+            await LeaseStore(own, "kube-system", LEASE).read()
