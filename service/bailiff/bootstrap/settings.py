@@ -57,6 +57,7 @@ class WorkSettings:
     shard: Shard = field(default_factory=Shard)
     lease: LeaseChoice | None = None
     dry_run: bool = False
+    shadow: bool = False
     audit_log: Path | None = None
     concurrency: int = 20
     options: Options = field(default_factory=Options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import secrets
 import socket
 from typing import TYPE_CHECKING
@@ -17,9 +19,12 @@ from bailiff.decisions import Options
 from bailiff.serving import HttpServer
 from bailiff.worker import (
     ClusterActions,
+    Comparison,
     Election,
     Elector,
+    ShadowActions,
     Unopposed,
+    Watched,
     Worker,
     WorkerSettings,
     create_status_app,
@@ -27,9 +32,14 @@ from bailiff.worker import (
 )
 
 if TYPE_CHECKING:
-    import asyncio
+    from collections.abc import AsyncIterator
+
+    from starlette.types import ASGIApp
 
     from bailiff.bootstrap.settings import WorkSettings
+    from bailiff.cluster import ListWatch
+    from bailiff.kinds import Node, Pod
+    from bailiff.worker import Actions
 
 log = structlog.get_logger(__name__)
 
@@ -39,13 +49,10 @@ def work(settings: WorkSettings) -> Program:
 
     async def program(stop: asyncio.Event) -> None:
         clock, registry = SystemClock(), new_registry()
+        comparison = Comparison(clock) if settings.shadow else None
         async with await connect_to(settings.cluster) as cluster:
             election = _election(cluster, clock, settings)
-            actions = ClusterActions(
-                cluster.fenced(election.may_act),
-                instance=socket.gethostname(),
-                dry_run=settings.dry_run,
-            )
+            actions = _actions(cluster, election, comparison, settings)
             worker = Worker(
                 actions,
                 clock,
@@ -57,26 +64,62 @@ def work(settings: WorkSettings) -> Program:
             pods, nodes = watches(cluster, clock, worker.metrics)
             freshness = worker.trust({"pods": pods.health, "nodes": nodes.health})
             app = create_status_app(
-                worker.pending, worker.evaluator, registry, freshness, worker.role
+                worker.pending, worker.evaluator, registry, freshness, worker.role, comparison
             )
-            status = HttpServer(app, settings.host, settings.status_port)
-            port = await listen(status.start(), settings.host, settings.status_port)
-            log.info(
-                "worker starts",
-                status=f"http://{settings.host}:{port}",
-                dry_run=settings.dry_run,
-            )
-            try:
-                await worker.run(pods, nodes, stop)
-            finally:
-                await status.stop(grace=1.0)
+            async with _served(app, settings):
+                if comparison is None:
+                    await worker.run(pods, nodes, stop)
+                else:
+                    await _run_in_shadow(worker, comparison, pods, nodes, stop)
 
     return program
 
 
+@contextlib.asynccontextmanager
+async def _served(app: ASGIApp, settings: WorkSettings) -> AsyncIterator[None]:
+    status = HttpServer(app, settings.host, settings.status_port)
+    port = await listen(status.start(), settings.host, settings.status_port)
+    log.info(
+        "worker starts",
+        status=f"http://{settings.host}:{port}",
+        dry_run=settings.dry_run,
+        shadow=settings.shadow,
+    )
+    try:
+        yield
+    finally:
+        await status.stop(grace=1.0)
+
+
+def _actions(
+    cluster: Cluster, election: Election, comparison: Comparison | None, settings: WorkSettings
+) -> Actions:
+    if comparison is not None:
+        return ShadowActions(comparison.ours)
+    return ClusterActions(
+        cluster.fenced(election.may_act), instance=socket.gethostname(), dry_run=settings.dry_run
+    )
+
+
+async def _run_in_shadow(
+    worker: Worker,
+    comparison: Comparison,
+    pods: ListWatch[Pod],
+    nodes: ListWatch[Node],
+    stop: asyncio.Event,
+) -> None:
+    evaluator = worker.evaluator
+    comparison.look_at(evaluator.mirror, evaluator.finding, worker.metrics)
+    async with asyncio.TaskGroup() as group:
+        looking = group.create_task(comparison.run(), name="shadow")
+        await worker.run(Watched(pods, comparison), nodes, stop)
+        looking.cancel()
+
+
 def _election(cluster: Cluster, clock: Clock, settings: WorkSettings) -> Election:
     lease = settings.lease
-    if lease is None:
+    # A shadow writes nothing, not even a Lease.
+    if lease is None or settings.shadow:
         return Unopposed()
     namespace = lease.namespace or _usual_namespace(settings.cluster)
     name = f"{lease.name}-{settings.shard.index}"

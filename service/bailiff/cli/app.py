@@ -76,6 +76,11 @@ _DRY_RUN = typer.Option(
     help="Have the API server check every write (dryRun=All) and keep none: no pod is evicted.",
     envvar="BAILIFF_DRY_RUN",
 )
+_SHADOW = typer.Option(
+    "--shadow",
+    help="Decide, write nothing, and compare with what kube-controller-manager does.",
+    envvar="BAILIFF_SHADOW",
+)
 _AUDIT_LOG = typer.Option(
     "--audit-log",
     help="Append a JSON line for each eviction, with its trace, to this file; -: standard output.",
@@ -132,6 +137,7 @@ def worker(
     status_port: Annotated[int, _STATUS_PORT] = 8081,
     concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Evictions at a time.")] = 20,
     dry_run: Annotated[bool, _DRY_RUN] = False,
+    shadow: Annotated[bool, _SHADOW] = False,
     audit_log: Annotated[Path | None, _AUDIT_LOG] = None,
     shards: Annotated[int, availability.SHARDS] = 1,
     shard: Annotated[int | None, availability.SHARD] = None,
@@ -163,6 +169,7 @@ def worker(
         lease=lease if elects else None,
         concurrency=concurrency,
         dry_run=dry_run,
+        shadow=shadow,
         audit_log=audit_log,
         options=_options(comparison_operators, evict_ended_pods),
     )

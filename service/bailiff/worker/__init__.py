@@ -4,10 +4,12 @@ list+watch -> Mirror -> Evaluator -> PendingEvictions -> Executor -> PodActions
                                                                  \-> Recorder (Events)
 """
 
-from bailiff.worker.actions import ClusterActions, PodActions
+from bailiff.worker.actions import Actions, ClusterActions, PodActions
+from bailiff.worker.comparison import Comparison
 from bailiff.worker.election import Election, Elector, Unopposed
 from bailiff.worker.freshness import Freshness
 from bailiff.worker.settings import WorkerSettings
+from bailiff.worker.shadow import ShadowActions, Watched
 from bailiff.worker.sharding import MAX_SHARDS, Shard
 from bailiff.worker.status import create_status_app
 from bailiff.worker.tenure import ElectionSettings
@@ -15,14 +17,18 @@ from bailiff.worker.worker import Worker, watches
 
 __all__ = [
     "MAX_SHARDS",
+    "Actions",
     "ClusterActions",
+    "Comparison",
     "Election",
     "ElectionSettings",
     "Elector",
     "Freshness",
     "PodActions",
+    "ShadowActions",
     "Shard",
     "Unopposed",
+    "Watched",
     "Worker",
     "WorkerSettings",
     "create_status_app",

@@ -42,6 +42,13 @@ class WorkerMetrics:
             ["fate"],
             registry=registry,
         )
+        self.shadow = Counter(
+            "bailiff_worker_shadow_pods_total",
+            "In shadow mode, pods by how the in-tree controller's deed compares with our decision: "
+            "agreed, early, late, extra, missed.",
+            ["result"],
+            registry=registry,
+        )
         self.audit_lines = Counter(
             "bailiff_worker_audit_lines_total",
             "Lines of the audit log by fate: written, failed, or dropped because too many waited.",

@@ -17,9 +17,63 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from bailiff.worker.comparison import Comparison
     from bailiff.worker.evaluator import Evaluator
     from bailiff.worker.freshness import Freshness
     from bailiff.worker.pending import PendingEvictions
+
+
+class StatusPages:
+    """GET /healthz, /readyz, /metrics, /v1/queue and, in shadow mode, /v1/shadow."""
+
+    def __init__(
+        self,
+        pending: PendingEvictions,
+        evaluator: Evaluator,
+        registry: CollectorRegistry,
+        freshness: Freshness,
+        role: Callable[[], dict[str, Any]],
+        comparison: Comparison | None,
+    ) -> None:
+        self._pending = pending
+        self._evaluator = evaluator
+        self._registry = registry
+        self._freshness = freshness
+        self._role = role
+        self._comparison = comparison
+
+    async def healthz(self, _: Request) -> Response:
+        """The process runs."""
+        return PlainTextResponse("ok")
+
+    async def readyz(self, _: Request) -> Response:
+        """The mirror is whole and fresh."""
+        if not self._evaluator.mirror.synced:
+            return PlainTextResponse("nodes and pods have not been listed yet", status_code=503)
+        complaints = self._freshness.complaints()
+        if complaints:
+            return PlainTextResponse("; ".join(complaints), status_code=503)
+        return PlainTextResponse("ok")
+
+    async def metrics(self, _: Request) -> Response:
+        """All metrics of the process."""
+        return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
+
+    async def queue(self, request: Request) -> Response:
+        """What is pending."""
+        try:
+            query = read_query(request.query_params)
+        except QueueQueryError as error:
+            return _problem(400, "Bad Request", "invalid_field", str(error))
+        answer = self._role() | _picture(self._evaluator) | view(self._pending, query)
+        return _json(200, answer)
+
+    async def shadow(self, _: Request) -> Response:
+        """How the in-tree controller's deeds compare with our decisions."""
+        if self._comparison is None:
+            detail = "this worker is not in shadow mode: start it with --shadow"
+            return _problem(404, "Not Found", "not_found", detail)
+        return _json(200, self._comparison.report())
 
 
 def create_status_app(
@@ -28,36 +82,17 @@ def create_status_app(
     registry: CollectorRegistry,
     freshness: Freshness,
     role: Callable[[], dict[str, Any]],
+    comparison: Comparison | None = None,
 ) -> Starlette:
-    """GET /healthz, /readyz, /metrics, /v1/queue, which begins with what `role` tells."""
-
-    async def healthz(_: Request) -> Response:
-        return PlainTextResponse("ok")
-
-    async def readyz(_: Request) -> Response:
-        if not evaluator.mirror.synced:
-            return PlainTextResponse("nodes and pods have not been listed yet", status_code=503)
-        complaints = freshness.complaints()
-        if complaints:
-            return PlainTextResponse("; ".join(complaints), status_code=503)
-        return PlainTextResponse("ok")
-
-    async def metrics(_: Request) -> Response:
-        return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
-
-    async def queue(request: Request) -> Response:
-        try:
-            query = read_query(request.query_params)
-        except QueueQueryError as error:
-            return _problem(str(error))
-        return _json(200, role() | _picture(evaluator) | view(pending, query))
-
+    """The worker's own pages; the answer of /v1/queue begins with what `role` tells."""
+    pages = StatusPages(pending, evaluator, registry, freshness, role, comparison)
     return Starlette(
         routes=[
-            Route("/healthz", healthz),
-            Route("/readyz", readyz),
-            Route("/metrics", metrics),
-            Route("/v1/queue", queue),
+            Route("/healthz", pages.healthz),
+            Route("/readyz", pages.readyz),
+            Route("/metrics", pages.metrics),
+            Route("/v1/queue", pages.queue),
+            Route("/v1/shadow", pages.shadow),
         ]
     )
 
@@ -67,9 +102,9 @@ def _picture(evaluator: Evaluator) -> dict[str, Any]:
     return {"synced": mirror.synced, "nodes": mirror.node_count, "pods": mirror.pod_count}
 
 
-def _problem(detail: str) -> Response:
-    body = {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": detail}
-    return _json(400, body | {"code": "invalid_field"}, "application/problem+json")
+def _problem(status: int, title: str, code: str, detail: str) -> Response:
+    body = {"type": "about:blank", "title": title, "status": status, "detail": detail, "code": code}
+    return _json(status, body, "application/problem+json")
 
 
 def _json(status: int, body: dict[str, Any], media_type: str = "application/json") -> Response:
