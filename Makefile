@@ -4,7 +4,7 @@ BIN := .venv/bin
 PROTOS := $(wildcard protos/bailiff/v1/*.proto)
 PROTOC = PATH=$(BIN):$$PATH $(BIN)/python -m grpc_tools.protoc -Iprotos -I.venv/googleapis
 
-.PHONY: setup setup-dev run test lint format openapi protos protos-breaking conformance test-assets bench lock audit clean
+.PHONY: setup setup-dev run test lint format openapi protos protos-breaking conformance test-assets bench bench-storm chaos lock audit clean
 
 run: setup
 	@$(BIN)/bailiff up $(ARGS)
@@ -70,6 +70,13 @@ test-assets:
 
 bench: setup-dev
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# Both need the programs of `make test-assets`, found through $KUBEBUILDER_ASSETS: docs/benchmarks.md.
+bench-storm: setup-dev
+	$(BIN)/python -m benchmarks.storm $(ARGS)
+
+chaos: setup-dev
+	$(BIN)/python -m tests.chaos $(ARGS)
 
 # Pins every dependency, with hashes, for all supported Python versions and platforms.
 lock: setup-dev

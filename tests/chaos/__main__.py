@@ -1,0 +1,102 @@
+"""`python -m tests.chaos`: nothing lost, early, twice, or under a wrong UID, whatever breaks.
+
+On a real kube-apiserver with etcd: timed evictions by a worker that reaches the server through a
+proxy that drops, delays, truncates and refuses; the worker is killed and restarted, the API server
+too, etcd compacted under its watch; pods are replaced under their names, a node is untainted in
+time. Then two workers with one Lease, whose leader is stopped and continued. An independent watch
+and the server's audit log tell what came of it. About five minutes, `--quick` 40 s. Exits 1 where
+a count that must be nought is not, 3 where KUBEBUILDER_ASSETS is not set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import secrets
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uvloop
+
+from bailiff.cluster import connect
+from tests.chaos.plan import FULL, QUICK, Plan
+from tests.chaos.scenarios import Told, timed_evictions, two_workers
+from tests.chaos.verdict import Verdict, judge
+from tests.chaos.witness import AUDIT_POLICY, Witness, read_audit
+from tests.kube.apiserver import KubeApiserver
+from tests.kube.programs import WHY_NOT, assets
+
+if TYPE_CHECKING:
+    from tests.chaos.fleet import Fleet
+
+_NO_ASSETS = 3
+
+
+def run(plan: Plan, seed: int) -> tuple[dict[str, Verdict], Told]:
+    """All of it, on an API server of its own; a verdict for each scenario."""
+    with tempfile.TemporaryDirectory(prefix="bailiff-chaos-") as folder:
+        audit, policy = Path(folder) / "audit.log", Path(folder) / "policy.yaml"
+        policy.write_text(AUDIT_POLICY)
+        flags = [f"--audit-policy-file={policy}", f"--audit-log-path={audit}"]
+        with KubeApiserver(flags) as server:
+            return uvloop.run(_run(server, audit, plan, seed))
+
+
+async def _run(
+    server: KubeApiserver, audit: Path, plan: Plan, seed: int
+) -> tuple[dict[str, Verdict], Told]:
+    told, witness = Told(), Witness(server)
+    async with await connect(server.kubeconfig) as cluster:
+        looking = asyncio.create_task(witness.run())
+        fleets: dict[str, Fleet] = {}
+        try:
+            fleets["worker, server and network broken"] = await timed_evictions(
+                server, cluster, witness, plan, seed, told
+            )
+            if plan.led:
+                fleets["two workers, one Lease"] = await two_workers(
+                    server, cluster, witness, plan, told
+                )
+        finally:
+            looking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await looking
+        await witness.look_once()
+    deletions = read_audit(audit)
+    told.facts["deletes refused, by HTTP status"] = dict(deletions.refused)
+    return {name: judge(fleet, witness, deletions) for name, fleet in fleets.items()}, told
+
+
+def show(verdicts: dict[str, Verdict], told: Told) -> None:
+    """For people."""
+    for what, value in told.facts.items():
+        text = ", ".join(f"{n} {k}" for k, n in value.items()) if isinstance(value, dict) else value
+        print(f"{what}: {text}")
+    for name, found in verdicts.items():
+        print(
+            f"{name}: {found.evicted:,} of {found.expected:,} evicted; {found.lost} lost,"
+            f" {found.early} early, {found.twice} twice, {found.wrong_uid} wrong UID;"
+            f" after the deadline {found.lateness()}"
+        )
+
+
+def main() -> int:
+    """Exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos")
+    parser.add_argument("--quick", action="store_true", help="less of everything")
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
+    given = parser.parse_args()
+    if assets() is None:
+        print(WHY_NOT)
+        return _NO_ASSETS
+    print(f"seed {given.seed}", flush=True)
+    verdicts, told = run(QUICK if given.quick else FULL, given.seed)
+    show(verdicts, told)
+    return int(not all(found.good for found in verdicts.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

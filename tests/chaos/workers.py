@@ -1,0 +1,73 @@
+"""Workers as processes: killed, stopped, continued, started again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from tests.kube.programs import Program
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_RESTART_AFTER = 0.5
+
+
+class WorkerProcess:
+    """One `bailiff worker`, started again whenever it has ended, as a kubelet would.
+
+    Attributes:
+        kills: how often it was killed.
+        restarts: how often it ended by itself and was started again.
+    """
+
+    def __init__(self, name: str, kubeconfig: Path, folder: Path, *flags: str) -> None:
+        own = ["-m", "bailiff", "worker", f"--kubeconfig={kubeconfig}", "--status-port=0"]
+        self._program = Program(name, [*own, *flags], folder, executable=sys.executable)
+        self.name = name
+        self.kills = 0
+        self.restarts = 0
+        self._gate = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Keep it running until cancelled, then kill it."""
+        try:
+            while True:
+                async with self._gate:
+                    if self._program.exited:
+                        self._program.stop()
+                        self.restarts += 1
+                    if not self._program.running:
+                        self._program.start()
+                await asyncio.sleep(_RESTART_AFTER)
+        finally:
+            self._signal(signal.SIGCONT)
+            self._program.kill()
+
+    async def kill(self) -> None:
+        """kill -9; `run` starts it again."""
+        async with self._gate:
+            if self._program.running:
+                await asyncio.to_thread(self._program.kill)
+                self.kills += 1
+
+    def stop(self) -> None:
+        """SIGSTOP: it does nothing any more and does not know it."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        self._signal(signal.SIGCONT)
+
+    def logged(self, text: str) -> int:
+        """How many lines of its log hold this."""
+        if not self._program.log.exists():
+            return 0
+        return sum(text in line for line in self._program.log.read_text().splitlines())
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._program.running:
+            os.kill(self._program.pid, number)
