@@ -4,7 +4,7 @@ On a real kube-apiserver with etcd: timed evictions by a worker that reaches the
 proxy that drops, delays, truncates and refuses; the worker is killed and restarted, the API server
 too, etcd compacted under its watch; pods are replaced under their names, a node is untainted in
 time. Then two workers with one Lease, whose leader is stopped and continued. An independent watch
-and the server's audit log tell what came of it. About five minutes, `--quick` 40 s. Exits 1 where
+and the server's audit log tell what came of it. About four minutes, `--quick` one. Exits 1 where
 a count that must be nought is not, 3 where KUBEBUILDER_ASSETS is not set.
 """
 
