@@ -3,6 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
+from bailiff import bootstrap
 from bailiff.cli.app import app
 
 
@@ -40,7 +41,7 @@ def test_a_share_or_a_lease_that_cannot_be_exits_with_2(run, arguments, message)
 def worked(run, monkeypatch):
     """Runs `bailiff worker` up to the point where it would start; gives its settings."""
     monkeypatch.setattr("socket.gethostname", lambda: "bailiff-worker-4")
-    seen = []
+    seen: list[bootstrap.WorkSettings] = []
     monkeypatch.setattr("bailiff.bootstrap.work", seen.append)
     monkeypatch.setattr("bailiff.bootstrap.run", lambda program, lifeline: None)
 

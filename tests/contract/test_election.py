@@ -1,0 +1,195 @@
+"""Several workers and one Lease, on an API server: who acts is read back from the API."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from functools import partial
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from bailiff.clock import SystemClock
+from bailiff.cluster import (
+    LEASES,
+    AlreadyExistsError,
+    ConflictError,
+    FencedError,
+    LeaseRecord,
+    LeaseStore,
+)
+from bailiff.worker import (
+    ClusterActions,
+    ElectionSettings,
+    Elector,
+    Shard,
+    Worker,
+    WorkerSettings,
+    watches,
+)
+from bailiff.worker.sharding import shard_of
+from tests.contract.api import name_of, taint
+from tests.contract.working import KEY, is_going, messages, until
+
+QUICK = ElectionSettings(
+    lease_duration=3, renew_deadline=2.0, retry_period=0.4, request_timeout=1.0
+)
+# Nobody waits in a test until such a Lease runs out.
+LONG = ElectionSettings(
+    lease_duration=600, renew_deadline=300.0, retry_period=0.4, request_timeout=1.0
+)
+
+
+class Process:
+    """A worker as a process would have it, but that it can be killed within this one."""
+
+    def __init__(self, cluster, namespace, identity, shard=None, times=QUICK) -> None:
+        self._cluster = cluster
+        self._stop = asyncio.Event()
+        clock = SystemClock()
+        store = LeaseStore(cluster, namespace, f"bailiff-worker-{shard.index if shard else 0}")
+        self.elector = Elector(store, clock, identity, times)
+        self.fenced = cluster.fenced(self.elector.may_act)
+        self.registry = CollectorRegistry()
+        settings = WorkerSettings(shutdown_grace=5.0, shard=shard or Shard())
+        actions = ClusterActions(self.fenced, instance=identity)
+        self.worker = Worker(actions, clock, self.registry, settings, self.elector)
+        running = self.worker.run(*watches(cluster, clock, self.worker.metrics), self._stop)
+        self._task = asyncio.create_task(running)
+
+    @property
+    def leads(self) -> bool:
+        return self.elector.may_act()
+
+    @property
+    def warm(self) -> bool:
+        return self.worker.evaluator.mirror.synced
+
+    @property
+    def deletions(self) -> float:
+        name = "taint_eviction_controller_pod_deletions_total"
+        return self.registry.get_sample_value(name) or 0.0
+
+    async def kill(self) -> None:
+        self._task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
+
+    async def terminate(self) -> None:
+        self._stop.set()
+        if not self._task.done():
+            await self._task
+
+
+@pytest.fixture
+async def start(cluster, bench):
+    started = []
+
+    async def _start(identity, *more):
+        process = Process(cluster, bench.namespace, identity, *more)
+        started.append(process)
+        await until(lambda: process.warm)
+        return process
+
+    yield _start
+    for process in started:
+        await process.terminate()
+
+
+@pytest.fixture
+async def pair(start):
+    """The leader, and its standby."""
+    first = await start("first")
+    await until(lambda: first.leads)
+    return first, await start("second")
+
+
+async def record(cluster, bench):
+    lease = await LeaseStore(cluster, bench.namespace, "bailiff-worker-0").read()
+    assert lease is not None
+    return lease.record
+
+
+async def test_a_lease_is_written_as_kubernetes_reads_it(cluster, bench):
+    store = LeaseStore(cluster, bench.namespace, "l")
+    assert await store.read() is None
+    now = SystemClock().now()
+    ours = LeaseRecord(
+        holder_identity="a", lease_duration_seconds=15, acquire_time=now, renew_time=now
+    )
+    first = await store.create(ours)
+    # To the microsecond: a process knows its own Lease by it.
+    assert first.record == ours
+    with pytest.raises(AlreadyExistsError):
+        await store.create(ours)
+    labels = {"metadata": {"labels": {"team": "platform"}}}
+    await cluster.patch(LEASES, "l", bench.namespace, labels)
+    with pytest.raises(ConflictError):
+        await store.write(first, ours)
+    seen = await store.read()
+    assert seen is not None
+    released = LeaseRecord(lease_duration_seconds=1, lease_transitions=1)
+    assert (await store.write(seen, released)).record == released
+    kept = await cluster.get(LEASES, "l", bench.namespace)
+    assert kept["metadata"]["labels"] == {"team": "platform"}
+
+
+async def test_of_two_workers_exactly_one_acts(bench, cluster, pair):
+    leader, standby = pair
+    node = await bench.node()
+    pods = [await bench.pod(f"pod-{number}", node=node) for number in range(10)]
+    await bench.taint(node, taint(KEY))
+    await until(lambda: leader.deletions == 10)
+    for pod in pods:
+        assert await is_going(bench, name_of(pod))
+        await until(partial(messages, bench, pod))
+        assert len(await messages(bench, pod)) == 1
+    assert (standby.deletions, standby.leads) == (0, False)
+    assert (await record(cluster, bench)).holder_identity == "first"
+    with pytest.raises(FencedError):
+        await standby.fenced.delete(LEASES, "bailiff-worker-0", bench.namespace)
+
+
+async def test_a_worker_that_ends_in_order_hands_over_at_once(bench, cluster, start):
+    leader = await start("first", None, LONG)
+    await until(lambda: leader.leads)
+    standby = await start("second", None, LONG)
+    await leader.terminate()
+    await until(lambda: standby.leads)
+    assert (await record(cluster, bench)).lease_transitions == 1
+    node = await bench.node()
+    await bench.pod("plain", node=node)
+    await bench.taint(node, taint(KEY))
+    await until(lambda: is_going(bench, "plain"))
+
+
+async def test_a_worker_that_was_killed_is_followed_when_its_lease_has_run_out(
+    bench, cluster, pair
+):
+    leader, standby = pair
+    node = await bench.node()
+    await bench.pod("plain", node=node)
+    await leader.kill()
+    await bench.taint(node, taint(KEY))
+    await until(lambda: is_going(bench, "plain"))
+    assert standby.leads
+    assert not leader.leads
+    assert (await record(cluster, bench)).lease_transitions == 1
+
+
+async def test_shards_divide_the_nodes_and_each_has_a_lease(bench, cluster, start):
+    processes = [await start(f"shard-{index}", Shard(index, 2)) for index in range(2)]
+    await until(lambda: all(process.leads for process in processes))
+    nodes: list[str] = []
+    while {shard_of(node, 2) for node in nodes} != {0, 1} or len(nodes) < 6:
+        nodes.append(await bench.node())
+        await bench.pod(f"on-{nodes[-1]}", node=nodes[-1])
+    for node in nodes:
+        await bench.taint(node, taint(KEY))
+    for node in nodes:
+        await until(partial(is_going, bench, f"on-{node}"))
+    spread = [float(sum(shard_of(node, 2) == index for node in nodes)) for index in range(2)]
+    await until(lambda: [process.deletions for process in processes] == spread)
+    for index in range(2):
+        lease = await cluster.get(LEASES, f"bailiff-worker-{index}", bench.namespace)
+        assert lease["spec"]["holderIdentity"] == f"shard-{index}"
