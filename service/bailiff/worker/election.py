@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# However late a try is, requests are no closer than this: a wait too small for the clock to move
+# would be tried again and again at one instant.
+_SHORTEST_PAUSE = 0.01
+
 log = structlog.get_logger(__name__)
 
 
@@ -198,7 +202,7 @@ class Elector:
         if not self._tenure.ours and self._tenure.claimable_in() > 0.0:
             # Whoever waits for the Lease to run out is there when it does.
             wait = min(wait, self._tenure.claimable_in())
-        return max(0.0, wait)
+        return max(_SHORTEST_PAUSE, wait)
 
     def _note(self, on_elected: Callable[[], None], on_transition: Callable[[], None]) -> None:
         """Tell of what has changed since the last time."""

@@ -134,3 +134,9 @@ def test_the_trial_notices_two():
         except AssertionError:
             return
     raise AssertionError("two acted, and nobody noticed")
+
+
+async def test_a_late_try_is_not_made_at_the_very_instant_of_the_last():
+    """A wait that the clock cannot resolve would otherwise be tried for ever at one instant."""
+    candidate = Candidate(LeaseServer(), "late")
+    assert candidate.elector._pause(candidate.clock.monotonic() - 100.0) > 0.0
