@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # Of a refusal only so much is read: Kubernetes' own are far smaller.
 _MAX_REFUSAL_BYTES = 64 * 1024
+# Seconds for connections to end after the last request; a round trip and some.
+_FAREWELL = 0.1
 
 
 class Stream:
@@ -79,7 +81,12 @@ class Transport:
     async def close(self) -> None:
         """Close all connections; requests under way fail with UnreachableError."""
         self._closed = True
-        await self._drop_session()
+        if self._session is not None:
+            await self._drop_session()
+            # A watch that was hung up on, or a request that was cancelled, says its TLS farewell
+            # in the background, and the session does not wait for it (aiohttp's documentation,
+            # "Graceful Shutdown"): without this its socket would outlive the loop.
+            await asyncio.sleep(_FAREWELL)
 
     async def send(self, request: Request, within: float | None = None) -> bytes:
         """Send a request and give the body of its 2xx answer.
