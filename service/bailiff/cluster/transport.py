@@ -53,7 +53,14 @@ class Stream:
             return await self._response.content.readany()
 
     def close(self) -> None:
-        """Hang up."""
+        """Hang up, without waiting for the other side to do the same.
+
+        A TLS connection that is closed politely lives on until the server has answered, and
+        nobody waits for it: it would outlive the client.
+        """
+        connection = self._response.connection
+        if connection is not None and connection.transport is not None:
+            connection.transport.abort()
         self._response.close()
 
     async def __aenter__(self) -> Self:
