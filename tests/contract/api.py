@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bailiff.cluster import Cluster, ClusterSettings, PatchType, Resource, connect
+from bailiff.cluster import (
+    Cluster,
+    ClusterSettings,
+    NotFoundError,
+    PatchType,
+    Resource,
+    connect,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -59,6 +67,7 @@ class Bench:
     def __init__(self, cluster: Cluster, namespace: str) -> None:
         self.cluster = cluster
         self.namespace = namespace
+        self._nodes: list[str] = []
 
     @classmethod
     async def set_up(cls, cluster: Cluster) -> Bench:
@@ -67,10 +76,22 @@ class Bench:
         await cluster.create(NAMESPACES, _object("Namespace", namespace))
         return cls(cluster, namespace)
 
+    async def clear_away(self) -> None:
+        """Leave nothing that the workers of later tests would act on: the server is shared."""
+        pods = await self.cluster.list(PODS, namespace=self.namespace)
+        await asyncio.gather(*(self._drop(NODES, node, "") for node in self._nodes))
+        names = [name_of(pod) for pod in pods.items]
+        await asyncio.gather(*(self._drop(PODS, name, self.namespace) for name in names))
+
+    async def _drop(self, resource: Resource[Object], name: str, namespace: str) -> None:
+        with contextlib.suppress(NotFoundError):
+            await self.cluster.delete(resource, name, namespace, grace_period_seconds=0)
+
     async def node(self, *taints: Mapping[str, Any]) -> str:
         """A node; its name."""
         name = f"node-{secrets.token_hex(4)}"
         await self.cluster.create(NODES, _object("Node", name, spec={"taints": list(taints)}))
+        self._nodes.append(name)
         return name
 
     async def taint(self, node: str, *taints: Mapping[str, Any]) -> Object:

@@ -42,9 +42,11 @@ async def cluster(kube_apiserver: KubeApiserver) -> AsyncIterator[Cluster]:
 
 
 @pytest.fixture
-async def bench(cluster: Cluster) -> Bench:
-    """A fresh namespace."""
-    return await Bench.set_up(cluster)
+async def bench(cluster: Cluster) -> AsyncIterator[Bench]:
+    """A fresh namespace, cleared away at the end."""
+    bench = await Bench.set_up(cluster)
+    yield bench
+    await bench.clear_away()
 
 
 @pytest.fixture

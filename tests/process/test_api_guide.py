@@ -28,8 +28,8 @@ TYPED = "\n".join(step.command for steps in TRANSCRIPTS for step in steps)
 CODE = re.compile(r"`(\w+)`")
 # A stable code is one word in capitals and small letters, which no message is.
 WORD = re.compile(r"[A-Z][a-z]+[A-Za-z]*")
-# Kubernetes' words, not ours: a type of Event, operators of tolerations.
-KUBERNETES_WORDS = {"Normal", "Equal", "Exists", "Lt", "Gt"}
+# Kubernetes' words, not ours: types of Events, operators of tolerations.
+KUBERNETES_WORDS = {"Normal", "Warning", "Equal", "Exists", "Lt", "Gt"}
 MIB, KIB = 1024 * 1024, 1024
 
 
