@@ -60,6 +60,10 @@ class Annotator:
             for _ in range(_WRITERS):
                 writers.create_task(self._write_all())
 
+    async def drain(self) -> None:
+        """Return when everything asked for so far has been written or has failed."""
+        await self._names.join()
+
     async def _write_all(self) -> None:
         while True:
             name = await self._names.get()
@@ -76,3 +80,5 @@ class Annotator:
                 self._metrics.annotations.labels("failed").inc()
                 log.warning("node not annotated", node=name, error=str(error))
                 asyncio.get_running_loop().call_later(_RETRY, self._on_failed, name)
+            finally:
+                self._names.task_done()

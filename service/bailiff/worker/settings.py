@@ -26,7 +26,7 @@ class WorkerSettings:
             known to need it, and 5 minutes bound the harm if something does.
         stale_after: seconds of silence of a watch after which /readyz fails. 200: a quiet cluster
             is asked every 90 s, so that one lost question is no alarm, and two are.
-        shutdown_grace: seconds that running evictions and waiting Events get on shutdown. Below
+        shutdown_grace: seconds that running evictions and waiting writes get on shutdown. Below
             the 30 s that Kubernetes gives a pod.
     """
 

@@ -117,9 +117,9 @@ class Worker:
                 group.create_task(_feed(nodes, mirror.apply_node), name="watch nodes"),
                 group.create_task(_feed(pods, mirror.apply_pod), name="watch pods"),
                 group.create_task(self.evaluator.run(), name="evaluator"),
-                group.create_task(self.annotator.run(), name="annotator"),
                 group.create_task(self._resync(), name="resync"),
             ]
+            annotator = group.create_task(self.annotator.run(), name="annotator")
             election = group.create_task(
                 self.election.run(self._on_elected, self.metrics.lease_transitions.inc),
                 name="election",
@@ -132,10 +132,8 @@ class Worker:
             for part in parts:
                 part.cancel()
             await self._drain(executor)
-            executor.cancel()
-            recorder.cancel()
-            audit.cancel()
-            election.cancel()
+            for part in (executor, recorder, annotator, audit, election):
+                part.cancel()
         # Only now, when nothing of ours is under way any more.
         await self.election.release()
 
@@ -158,12 +156,13 @@ class Worker:
         }
 
     async def _drain(self, executor: asyncio.Task[None]) -> None:
-        """Let running evictions and waiting Events end, as far as the grace period goes."""
+        """Let running evictions and waiting writes end, as far as the grace period goes."""
         self.executor.stop()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._settings.shutdown_grace):
                 await asyncio.wait([executor])
                 await self.recorder.drain()
+                await self.annotator.drain()
                 if self.audit:
                     await self.audit.drain()
 

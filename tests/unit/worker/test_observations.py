@@ -94,6 +94,36 @@ async def test_a_failed_write_is_tried_again_and_delays_nothing():
     assert len(world.annotated) == 1
 
 
+async def test_shutdown_waits_for_what_is_still_to_be_written_down():
+    world = World()
+    for number in range(10):
+        world.taint(f"n{number}", no_execute())
+    write = world.annotate
+
+    async def annotate(node, text):
+        await asyncio.sleep(1)
+        await write(node, text)
+
+    world.annotate = annotate  # type: ignore[method-assign]  # the port, slowed down
+    async with world.running():
+        pass
+    assert len(world.annotated) == 10
+
+
+async def test_shutdown_waits_for_the_writing_down_no_longer_than_its_grace_period():
+    world = World(shutdown_grace=5.0)
+    world.taint("n1", no_execute())
+
+    async def annotate(node, text):
+        await asyncio.Event().wait()
+
+    world.annotate = annotate  # type: ignore[method-assign]  # the port, dead
+    async with world.running():
+        pass
+    assert world.annotated == []
+    assert world.clock.monotonic() < 6
+
+
 async def test_the_api_names_the_deadline_that_the_worker_keeps():
     world = World()
     world.taint("n1", no_execute())
