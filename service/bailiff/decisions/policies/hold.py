@@ -1,0 +1,41 @@
+"""Why an eviction that is due does not begin yet."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from bailiff.kinds import Time
+from bailiff.kinds.meta import Value
+
+
+class Cause(StrEnum):
+    """The policy that holds an eviction back; the value is the metric label.
+
+    The first ones look at the pod and the state of the cluster. RATE_LIMITED and
+    CONCURRENCY_LIMITED concern only the moment. BUDGET is the API server's word (429), not ours.
+    """
+
+    PAUSED = "paused"
+    EXCLUDED = "excluded"
+    PROTECTED = "protected"
+    OUTSIDE_WINDOW = "outside_window"
+    BREAKER_OPEN = "breaker_open"
+    BLAST_RADIUS = "blast_radius"
+    RATE_LIMITED = "rate_limited"
+    CONCURRENCY_LIMITED = "concurrency_limited"
+    BUDGET = "budget"
+
+
+class Hold(Value, frozen=True):
+    """An eviction waits.
+
+    Attributes:
+        cause: the policy.
+        message: why, for people: who paused, which window opens when, which fraction failed.
+        until: it may begin at this instant unless something changes; absent where only a change
+            of the cluster or of the policies ends the wait.
+    """
+
+    cause: Cause
+    message: str
+    until: Time | None = None
