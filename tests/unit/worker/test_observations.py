@@ -13,25 +13,6 @@ from tests.unit.worker.world import START, World, no_execute, tolerating
 pytestmark = pytest.mark.looptime(start=0)
 
 
-def successor_of(world, **settings):
-    """A world as it is after the worker has been started again."""
-    heir = World(**settings)
-    heir.pods, heir.nodes, heir._version = world.pods, world.nodes, world._version
-    return heir
-
-
-async def test_a_restart_does_not_give_the_time_again():
-    world = World()
-    world.taint("n1", no_execute())
-    world.add_pod("patient", tolerating(seconds=100))
-    async with world.running():
-        await asyncio.sleep(40)
-    heir = successor_of(world)
-    async with heir.running():
-        await asyncio.sleep(200)
-    assert heir.deletions() == {"patient": 100.0}
-
-
 async def test_without_writing_down_a_restart_starts_anew():
     world = World(persist_observations=False)
     world.taint("n1", no_execute())
@@ -39,7 +20,7 @@ async def test_without_writing_down_a_restart_starts_anew():
     async with world.running():
         await asyncio.sleep(40)
     assert world.annotated == []
-    heir = successor_of(world, persist_observations=False)
+    heir = world.successor(persist_observations=False)
     async with heir.running():
         await asyncio.sleep(200)
     assert heir.deletions() == {"patient": 140.0}

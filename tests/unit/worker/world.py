@@ -91,6 +91,12 @@ class World:
             audit_log=audit_log,
         )
 
+    def successor(self, **settings) -> World:
+        """The same cluster with another worker, as after a restart."""
+        heir = World(**settings)
+        heir.pods, heir.nodes, heir._version = self.pods, self.nodes, self._version
+        return heir
+
     # What happens to the cluster.
 
     def taint(self, node: str, *taints: Taint) -> None:
@@ -200,3 +206,16 @@ def no_execute(key="maintenance", value="", **fields) -> Taint:
 
 def tolerating(key="maintenance", seconds: int | None = None) -> Toleration:
     return Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=seconds)
+
+
+def tainted(**settings) -> World:
+    """A world whose n1 has a NoExecute taint; World's arguments."""
+    world = World(**settings)
+    world.taint("n1", no_execute())
+    return world
+
+
+def attempts(world: World, outcome: str) -> float:
+    """How many attempts came to this outcome."""
+    labels = {"outcome": outcome}
+    return world.registry.get_sample_value("bailiff_worker_eviction_attempts_total", labels) or 0
