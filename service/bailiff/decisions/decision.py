@@ -16,6 +16,40 @@ class Verdict(StrEnum):
     EVICT_AT = "EVICT_AT"
 
 
+class ObjectReference(Value, frozen=True):
+    """Which object an answer is about.
+
+    Attributes:
+        namespace: where it lives.
+        name: its name.
+        uid: tells it from a later object of the same name.
+    """
+
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class DeviceTaintSource(Value, frozen=True):
+    """Which device a taint is on, who put it there, and whom it reaches.
+
+    Attributes:
+        claim: the ResourceClaim that the device is allocated to.
+        driver: of the device.
+        pool: of the device.
+        device: its name.
+        resource_slice: the ResourceSlice that publishes the taint; absent if a rule puts it there.
+        device_taint_rule: the DeviceTaintRule that puts it there; absent if a slice publishes it.
+    """
+
+    claim: ObjectReference
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+    resource_slice: ObjectReference | None = None
+    device_taint_rule: ObjectReference | None = None
+
+
 class TraceStep(Value, frozen=True):
     """One rule that was looked at.
 
@@ -24,13 +58,15 @@ class TraceStep(Value, frozen=True):
         outcome: stable code of what it said.
         message: the same for people.
         taint: the taint looked at.
-        taint_index: its place in `node.spec.taints`.
-        toleration: the toleration used, the first that matches.
-        toleration_index: its place in `pod.spec.tolerations`.
+        taint_index: its place in `node.spec.taints`, or in the device's taints.
+        toleration: the toleration used: of a pod the first that matches, of an allocated device
+            the one that tolerates for ever, or else for the shortest time.
+        toleration_index: its place in `pod.spec.tolerations`, or in the device's allocation.
         added_at: when the taint counts as added.
         added_from: where `added_at` comes from: timeAdded, firstObserved, or now where neither
             is known.
         deadline: when this taint alone would evict the pod.
+        device: the device that the taint is on; absent for a node's.
     """
 
     rule: str
@@ -43,13 +79,14 @@ class TraceStep(Value, frozen=True):
     added_at: Time | None = None
     added_from: str = ""
     deadline: Time | None = None
+    device: DeviceTaintSource | None = None
 
 
 class Finding(Value, frozen=True):
     """What one system says of a pod.
 
     Attributes:
-        system: node-taints.
+        system: node-taints or device-taints.
         verdict: its answer.
         evict_at: for EVICT_AT the deadline; for EVICT_NOW the instant it fell due, where known.
         holds_until: the answer may differ from this instant on even if no object changes.
@@ -65,20 +102,6 @@ class Finding(Value, frozen=True):
     evict_at: Time | None = None
     holds_until: Time | None = None
     trace: tuple[TraceStep, ...] = ()
-
-
-class ObjectReference(Value, frozen=True):
-    """Which object an answer is about.
-
-    Attributes:
-        namespace: where it lives.
-        name: its name.
-        uid: tells it from a later object of the same name.
-    """
-
-    namespace: str = ""
-    name: str = ""
-    uid: str = ""
 
 
 class EventNote(Value, frozen=True):

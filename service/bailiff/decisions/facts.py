@@ -42,11 +42,17 @@ class Options(Value, frozen=True):
         comparison_operators: the gate TaintTolerationComparisonOperators (operators Lt and Gt).
         evict_ended_pods: evict finished and terminating pods too, as kube-controller-manager does.
         explain: give the trace.
+        extended_resource_claims: taints count too on devices that a pod has by way of extended
+            resources (`status.extendedResourceClaimStatus`), which kube-controller-manager overlooks.
+        pod_group_claims: the gate DRAWorkloadResourceClaims: a claim that is reserved for the pod's
+            PodGroup, or was made for it, is the pod's too.
     """
 
     comparison_operators: bool = False
     evict_ended_pods: bool = False
     explain: bool = True
+    extended_resource_claims: bool = True
+    pod_group_claims: bool = False
 
 
 DEFAULT_OPTIONS = Options()
@@ -59,11 +65,15 @@ class OptionOverrides(Value, frozen=True):
         comparison_operators: see Options.
         evict_ended_pods: see Options.
         explain: give the trace. Absent: for one pod yes, for many no.
+        extended_resource_claims: see Options.
+        pod_group_claims: see Options.
     """
 
     comparison_operators: bool | None = None
     evict_ended_pods: bool | None = None
     explain: bool | None = None
+    extended_resource_claims: bool | None = None
+    pod_group_claims: bool | None = None
 
     def over(self, defaults: Options) -> Options:
         """The server's options with these laid over them."""

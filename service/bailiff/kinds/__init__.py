@@ -7,6 +7,25 @@ for the API server.
 """
 
 from bailiff.kinds.decoding import DecodeError, decode, decode_yaml_value
+from bailiff.kinds.device import (
+    AllocationResult,
+    Condition,
+    Device,
+    DeviceAllocationResult,
+    DeviceRequestAllocationResult,
+    DeviceTaint,
+    DeviceTaintRule,
+    DeviceTaintRuleSpec,
+    DeviceTaintRuleStatus,
+    DeviceTaintSelector,
+    DeviceToleration,
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+    ResourceClaimStatus,
+    ResourcePool,
+    ResourceSlice,
+    ResourceSliceSpec,
+)
 from bailiff.kinds.meta import (
     INT64_MAX,
     INT64_MIN,
@@ -18,14 +37,31 @@ from bailiff.kinds.meta import (
 )
 from bailiff.kinds.node import Node, NodeSpec
 from bailiff.kinds.pod import Pod, PodCondition, PodSpec, PodStatus
+from bailiff.kinds.pod_claims import (
+    PodExtendedResourceClaimStatus,
+    PodResourceClaim,
+    PodResourceClaimStatus,
+    PodSchedulingGroup,
+)
 from bailiff.kinds.taint import NO_EXECUTE, Taint, Toleration
 
 __all__ = [
     "INT64_MAX",
     "INT64_MIN",
     "NO_EXECUTE",
+    "AllocationResult",
     "Annotations",
+    "Condition",
     "DecodeError",
+    "Device",
+    "DeviceAllocationResult",
+    "DeviceRequestAllocationResult",
+    "DeviceTaint",
+    "DeviceTaintRule",
+    "DeviceTaintRuleSpec",
+    "DeviceTaintRuleStatus",
+    "DeviceTaintSelector",
+    "DeviceToleration",
     "Int64",
     "Node",
     "NodeSpec",
@@ -33,8 +69,18 @@ __all__ = [
     "OwnerReference",
     "Pod",
     "PodCondition",
+    "PodExtendedResourceClaimStatus",
+    "PodResourceClaim",
+    "PodResourceClaimStatus",
+    "PodSchedulingGroup",
     "PodSpec",
     "PodStatus",
+    "ResourceClaim",
+    "ResourceClaimConsumerReference",
+    "ResourceClaimStatus",
+    "ResourcePool",
+    "ResourceSlice",
+    "ResourceSliceSpec",
     "Taint",
     "Time",
     "Toleration",

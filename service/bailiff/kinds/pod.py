@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bailiff.kinds.meta import Int64, ObjectMeta, Time, Value
+from bailiff.kinds.pod_claims import (
+    PodExtendedResourceClaimStatus,
+    PodResourceClaim,
+    PodResourceClaimStatus,
+    PodSchedulingGroup,
+)
 from bailiff.kinds.taint import Toleration
 
 if TYPE_CHECKING:
@@ -20,10 +26,14 @@ class PodSpec(Value, frozen=True):
         node_name: the node it is bound to; empty until it is.
         tolerations: the taints it puts up with. Order matters: the first that matches a taint is
             the one that counts.
+        resource_claims: the claims of devices it needs.
+        scheduling_group: the PodGroup it belongs to.
     """
 
     node_name: str = ""
     tolerations: tuple[Toleration, ...] = ()
+    resource_claims: tuple[PodResourceClaim, ...] = ()
+    scheduling_group: PodSchedulingGroup | None = None
 
 
 class PodCondition(Value, frozen=True):
@@ -53,10 +63,15 @@ class PodStatus(Value, frozen=True):
         phase: `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`. Succeeded and Failed pods
             have ended and are not evicted.
         conditions: `PodScheduled` tells when the pod was bound.
+        resource_claim_statuses: the claims that were made for it from templates.
+        extended_resource_claim_status: the claim that was made for it because it asks for devices
+            as extended resources.
     """
 
     phase: str = ""
     conditions: tuple[PodCondition, ...] = ()
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
+    extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
 
 
 class Pod(Value, frozen=True):

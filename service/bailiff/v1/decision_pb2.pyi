@@ -254,7 +254,7 @@ class Finding(_message.Message):
     HOLDS_UNTIL_FIELD_NUMBER: _builtins.int
     TRACE_FIELD_NUMBER: _builtins.int
     system: _builtins.str
-    """The system: node-taints."""
+    """The system: node-taints or device-taints."""
     verdict: Global___Verdict.ValueType
     reason: _builtins.str
     """Stable code."""

@@ -415,22 +415,34 @@ class Options(_message.Message):
     COMPARISON_OPERATORS_FIELD_NUMBER: _builtins.int
     EVICT_ENDED_PODS_FIELD_NUMBER: _builtins.int
     EXPLAIN_FIELD_NUMBER: _builtins.int
+    EXTENDED_RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
+    POD_GROUP_CLAIMS_FIELD_NUMBER: _builtins.int
     comparison_operators: _builtins.bool
     """The gate TaintTolerationComparisonOperators (operators Lt and Gt)."""
     evict_ended_pods: _builtins.bool
     """Evict finished and terminating pods too, as kube-controller-manager does."""
     explain: _builtins.bool
     """Give the trace. Absent: for one pod yes, for many no."""
+    extended_resource_claims: _builtins.bool
+    """Taints count too on devices that a pod has by way of extended resources
+    (`status.extendedResourceClaimStatus`), which kube-controller-manager overlooks.
+    """
+    pod_group_claims: _builtins.bool
+    """The gate DRAWorkloadResourceClaims: a claim that is reserved for the pod's PodGroup, or was made
+    for it, is the pod's too.
+    """
     def __init__(
         self,
         *,
         comparison_operators: _builtins.bool | None = ...,
         evict_ended_pods: _builtins.bool | None = ...,
         explain: _builtins.bool | None = ...,
+        extended_resource_claims: _builtins.bool | None = ...,
+        pod_group_claims: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "comparison_operators", b"comparison_operators", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "_extended_resource_claims", b"_extended_resource_claims", "_pod_group_claims", b"_pod_group_claims", "comparison_operators", b"comparison_operators", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain", "extended_resource_claims", b"extended_resource_claims", "pod_group_claims", b"pod_group_claims"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "comparison_operators", b"comparison_operators", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "_extended_resource_claims", b"_extended_resource_claims", "_pod_group_claims", b"_pod_group_claims", "comparison_operators", b"comparison_operators", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain", "extended_resource_claims", b"extended_resource_claims", "pod_group_claims", b"pod_group_claims"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__comparison_operators: _TypeAlias = _typing.Literal["comparison_operators"]  # noqa: Y015
     _WhichOneofArgType__comparison_operators: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators"]  # noqa: Y015
@@ -438,12 +450,20 @@ class Options(_message.Message):
     _WhichOneofArgType__evict_ended_pods: _TypeAlias = _typing.Literal["_evict_ended_pods", b"_evict_ended_pods"]  # noqa: Y015
     _WhichOneofReturnType__explain: _TypeAlias = _typing.Literal["explain"]  # noqa: Y015
     _WhichOneofArgType__explain: _TypeAlias = _typing.Literal["_explain", b"_explain"]  # noqa: Y015
+    _WhichOneofReturnType__extended_resource_claims: _TypeAlias = _typing.Literal["extended_resource_claims"]  # noqa: Y015
+    _WhichOneofArgType__extended_resource_claims: _TypeAlias = _typing.Literal["_extended_resource_claims", b"_extended_resource_claims"]  # noqa: Y015
+    _WhichOneofReturnType__pod_group_claims: _TypeAlias = _typing.Literal["pod_group_claims"]  # noqa: Y015
+    _WhichOneofArgType__pod_group_claims: _TypeAlias = _typing.Literal["_pod_group_claims", b"_pod_group_claims"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__comparison_operators) -> _WhichOneofReturnType__comparison_operators | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__evict_ended_pods) -> _WhichOneofReturnType__evict_ended_pods | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__explain) -> _WhichOneofReturnType__explain | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__extended_resource_claims) -> _WhichOneofReturnType__extended_resource_claims | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__pod_group_claims) -> _WhichOneofReturnType__pod_group_claims | None: ...
 
 Global___Options: _TypeAlias = Options  # noqa: Y015
 
