@@ -43,7 +43,7 @@ class Options(Value, frozen=True):
         evict_ended_pods: evict finished and terminating pods too, as kube-controller-manager does.
         explain: give the trace.
         extended_resource_claims: taints count too on devices that a pod has by way of extended
-            resources (`status.extendedResourceClaimStatus`), which kube-controller-manager overlooks.
+            resources (`status.extendedResourceClaimStatus`), unlike for kube-controller-manager.
         pod_group_claims: the gate DRAWorkloadResourceClaims: a claim that is reserved for the pod's
             PodGroup, or was made for it, is the pod's too.
     """
