@@ -208,8 +208,8 @@ class Executor:
 
     def _cancelled(self, eviction: Eviction) -> None:
         """It had been announced and does not happen; a fresh look decides what comes next."""
-        self._metrics.cancelled.inc()
         if not eviction.gone:
+            self._metrics.cancelled.inc()
             note = cancellation_event(eviction.pod, eviction.revoked)
             self._recorder.record(eviction.pod, note)
             self._reevaluate(eviction.pod)

@@ -11,6 +11,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
+from bailiff.cluster import UnreachableError
 from bailiff.decisions import Options
 from tests.unit.worker.world import START, World, attempts, no_execute, tainted, tolerating
 
@@ -197,6 +198,26 @@ async def test_an_eviction_that_cannot_be_called_back_is_not_said_to_be_cancelle
         await asyncio.sleep(60)
     assert list(world.deletions()) == ["plain"]
     assert [note.split(" ")[0] for note in world.notes_on("plain")] == ["Marking"]
+
+
+async def test_an_eviction_whose_answer_was_lost_is_not_said_to_be_cancelled():
+    """The pod has gone, by our own delete: neither Event nor metric may call that off."""
+    world = tainted()
+    delete = world.delete
+
+    async def delete_and_fall_silent(pod, grace_period_seconds):
+        await delete(pod, grace_period_seconds)
+        await asyncio.sleep(1)
+        raise UnreachableError("connection reset")
+
+    world.delete = delete_and_fall_silent  # type: ignore[method-assign]  # the port, cut off
+    world.add_pod("plain")
+    async with world.running():
+        await asyncio.sleep(60)
+    assert world.requests == ["patch", "delete"]
+    assert [note.split(" ")[0] for note in world.notes_on("plain")] == ["Marking"]
+    cancelled = "bailiff_worker_evictions_cancelled_total"
+    assert world.registry.get_sample_value(cancelled) == 0
 
 
 # The latency metric is multiplied by 1e9.
