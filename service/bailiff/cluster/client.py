@@ -15,8 +15,9 @@ from bailiff.cluster.credentials import Credentials, Read, in_cluster_reader, ku
 from bailiff.cluster.errors import ClusterError, ConfigError, ExpiredError, ResponseError
 from bailiff.cluster.listing import ListHead, Listing, Page
 from bailiff.cluster.request import Body, Request, Selection
-from bailiff.cluster.resource import PatchType, Resource
+from bailiff.cluster.resource import PODS, PatchType, Resource
 from bailiff.cluster.settings import ClusterSettings
+from bailiff.cluster.status import refusal_of
 from bailiff.cluster.transport import Stream, Transport
 
 if TYPE_CHECKING:
@@ -204,6 +205,23 @@ class Cluster:
                 dry_run=dry_run,
             )
         )
+
+    async def evict(
+        self, pod: str, namespace: str, uid: str = "", version: str = "", *, dry_run: bool = False
+    ) -> None:
+        """Delete a pod of this UID and version through the Eviction API: its budget is asked.
+
+        The budget is charged before the version is looked at, so do not send an outdated one.
+
+        Raises:
+            DisruptionBudgetError: the PodDisruptionBudget does not allow it now.
+        """
+        asked = requests.evict(
+            PODS.path(namespace, pod, "eviction"), pod, namespace, uid, version, dry_run=dry_run
+        )
+        refusal = refusal_of(asked.what, await self.send(asked))
+        if refusal is not None:
+            raise refusal
 
     async def version(self) -> Version:
         """What the API server says it is."""

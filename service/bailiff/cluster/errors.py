@@ -17,6 +17,7 @@
         ├── ExpiredError          410; the resource version or continue token is too old
         ├── InvalidError          422; the object breaks a rule of its kind
         ├── TooManyRequestsError  429; retry_after says how long to stay away
+        │   └── DisruptionBudgetError 429, or 500; an eviction that a PodDisruptionBudget forbids
         └── ServerError           5xx
 
 Causes are chained. No message and no repr carries a header, a token or a body of a request.
@@ -120,6 +121,21 @@ class InvalidError(StatusError):
 
 class TooManyRequestsError(StatusError):
     """429: the server is busy, or an eviction would break a PodDisruptionBudget."""
+
+
+class DisruptionBudgetError(TooManyRequestsError):
+    """An eviction that the pod's PodDisruptionBudget does not allow at the moment.
+
+    `status` is 429, or 500 where several budgets cover the pod, which the Eviction API does not
+    support. `budget` is what the budget says, for people.
+    """
+
+    @property
+    def budget(self) -> str:
+        """The words of the budget: how many healthy pods it needs, and how many there are."""
+        causes = self.details.get("causes") or []
+        said = [str(one.get("message", "")) for one in causes if isinstance(one, dict)]
+        return "; ".join(filter(None, said)) or self.message
 
 
 class ServerError(StatusError):

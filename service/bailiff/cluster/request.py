@@ -125,15 +125,41 @@ def delete(
     dry_run: bool = False,
 ) -> Request:
     """A deletion with its preconditions."""
+    options = _delete_options(uid, resource_version, grace_period_seconds)
+    if dry_run:
+        options["dryRun"] = ["All"]
+    return Request("DELETE", path, {}, encode(options))
+
+
+def evict(
+    path: str,
+    name: str,
+    namespace: str,
+    uid: str = "",
+    resource_version: str = "",
+    *,
+    dry_run: bool = False,
+) -> Request:
+    """An eviction (policy/v1) with the preconditions of a deletion."""
+    body = {
+        "kind": "Eviction",
+        "apiVersion": "policy/v1",
+        "metadata": {"name": name, "namespace": namespace},
+        "deleteOptions": _delete_options(uid, resource_version, None),
+    }
+    return create(path, body, dryRun=dry_run_value(dry_run))
+
+
+def _delete_options(
+    uid: str, resource_version: str, grace_period_seconds: int | None
+) -> dict[str, Any]:
     preconditions = _present(uid=uid, resourceVersion=resource_version)
     options: dict[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1"}
     if preconditions:
         options["preconditions"] = preconditions
     if grace_period_seconds is not None:
         options["gracePeriodSeconds"] = grace_period_seconds
-    if dry_run:
-        options["dryRun"] = ["All"]
-    return Request("DELETE", path, {}, encode(options))
+    return options
 
 
 def dry_run_value(dry_run: bool) -> str:

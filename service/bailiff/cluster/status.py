@@ -10,6 +10,7 @@ from bailiff.cluster.errors import (
     AlreadyExistsError,
     BadRequestError,
     ConflictError,
+    DisruptionBudgetError,
     ExpiredError,
     ForbiddenError,
     InvalidError,
@@ -37,6 +38,11 @@ _BY_STATUS: dict[int, type[StatusError]] = {
 # patch 422 with a cause that names metadata.uid (apimachinery pkg/api/validation/objectmeta.go).
 _UID_WORDS = ("the UID in the precondition (", "UID in precondition: ")
 
+# policy/v1.DisruptionBudgetCause. Where several budgets cover a pod there is no cause, only this
+# text (kubernetes pkg/registry/core/pod/storage/eviction.go).
+_BUDGET_CAUSE = "DisruptionBudget"
+_BUDGETS_WORDS = "more than one PodDisruptionBudget"
+
 # Longer waits than this are not believed.
 _MAX_RETRY_AFTER = 3600.0
 # What a proxy says in HTML is cut here.
@@ -46,6 +52,7 @@ _MAX_TEXT = 300
 class Status(msgspec.Struct, rename="camel"):
     """What the API server writes instead of an object when it refuses."""
 
+    status: str = ""
     message: str = ""
     reason: str = ""
     code: int = 0
@@ -62,6 +69,17 @@ def error_of(what: str, code: int, body: bytes, retry_after: str | None = None) 
         retry_after: the header of that name.
     """
     return status_error(what, code, _status(body), _header_seconds(retry_after))
+
+
+def refusal_of(what: str, body: bytes) -> StatusError | None:
+    """The error in an answer of 2xx that is a failure all the same; None if it is none.
+
+    The Eviction API answers 201 with a Status of code 500 where several budgets cover the pod.
+    """
+    status = _status(body)
+    if status.status != "Failure":
+        return None
+    return status_error(what, status.code, status)
 
 
 def status_error(
@@ -84,6 +102,8 @@ def _class(code: int, status: Status) -> type[StatusError]:
         return AlreadyExistsError
     if _is_uid_mismatch(code, status):
         return UidMismatchError
+    if _is_budget(code, status):
+        return DisruptionBudgetError
     if code >= 500:
         return ServerError
     return _BY_STATUS.get(code, StatusError)
@@ -91,9 +111,19 @@ def _class(code: int, status: Status) -> type[StatusError]:
 
 def _is_uid_mismatch(code: int, status: Status) -> bool:
     if code == 422:
-        causes = (status.details or {}).get("causes") or []
-        return any(isinstance(one, dict) and one.get("field") == "metadata.uid" for one in causes)
+        return _has_cause(status, "field", "metadata.uid")
     return code == 409 and any(words in status.message for words in _UID_WORDS)
+
+
+def _is_budget(code: int, status: Status) -> bool:
+    if code == 500:
+        return _BUDGETS_WORDS in status.message
+    return code == 429 and _has_cause(status, "reason", _BUDGET_CAUSE)
+
+
+def _has_cause(status: Status, key: str, value: str) -> bool:
+    causes = (status.details or {}).get("causes") or []
+    return any(isinstance(one, dict) and one.get(key) == value for one in causes)
 
 
 def _status(body: bytes) -> Status:

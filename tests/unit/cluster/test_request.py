@@ -92,3 +92,20 @@ def test_a_patch_names_its_kind_and_its_options() -> None:
 
 def test_no_body_shows_in_a_repr() -> None:
     assert "secret" not in repr(Request("POST", "/x", {}, b"secret"))
+
+
+def test_an_eviction_carries_the_preconditions_of_a_deletion() -> None:
+    path = PODS.path("n", "p", "eviction")
+    request = requests.evict(path, "p", "n", "u", "7", dry_run=True)
+    assert (request.method, request.path) == ("POST", "/api/v1/namespaces/n/pods/p/eviction")
+    assert request.query == {"dryRun": "All"}
+    assert json.loads(request.body or b"") == {
+        "kind": "Eviction",
+        "apiVersion": "policy/v1",
+        "metadata": {"name": "p", "namespace": "n"},
+        "deleteOptions": {
+            "kind": "DeleteOptions",
+            "apiVersion": "v1",
+            "preconditions": {"uid": "u", "resourceVersion": "7"},
+        },
+    }

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.cluster import errors
-from bailiff.cluster.status import error_of
+from bailiff.cluster.status import error_of, refusal_of
 
 UID_DELETE = (
     'Operation cannot be fulfilled on Pod "p": the UID in the precondition (x) does not match '
@@ -21,6 +21,13 @@ UID_PATCH: dict[str, Any] = {"causes": [{"reason": "FieldValueInvalid", "field":
 OTHER_FIELD: dict[str, Any] = {
     "causes": [{"reason": "FieldValueInvalid", "field": "metadata.name"}]
 }
+BUDGET: dict[str, Any] = {
+    "causes": [{"reason": "DisruptionBudget", "message": "The disruption budget web needs 2"}]
+}
+SEVERAL_BUDGETS = (
+    "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
+    "support."
+)
 
 
 def status(reason: str = "", message: str = "", **details: Any) -> bytes:
@@ -49,6 +56,8 @@ def status(reason: str = "", message: str = "", **details: Any) -> bytes:
         (422, status("Invalid", causes="nonsense"), errors.InvalidError),
         (422, status("Invalid"), errors.InvalidError),
         (429, status("TooManyRequests"), errors.TooManyRequestsError),
+        (429, status("TooManyRequests", **BUDGET), errors.DisruptionBudgetError),
+        (500, status("", SEVERAL_BUDGETS), errors.DisruptionBudgetError),
         (500, status("InternalError"), errors.ServerError),
         (502, b"<html>bad gateway</html>", errors.ServerError),
         (503, b"", errors.ServerError),
@@ -103,3 +112,22 @@ def test_every_error_is_drawn_in_the_docstring() -> None:
     kinds = [k for k in vars(errors).values() if isinstance(k, type) and issubclass(k, Exception)]
     assert len(kinds) > 10
     assert [k.__name__ for k in kinds if k.__name__ not in (errors.__doc__ or "")] == []
+
+
+def test_the_words_of_the_budget() -> None:
+    refused = error_of("POST /x", 429, status("TooManyRequests", "Cannot evict", **BUDGET))
+    assert isinstance(refused, errors.DisruptionBudgetError)
+    assert refused.budget == "The disruption budget web needs 2"
+    several = error_of("POST /x", 500, status("", SEVERAL_BUDGETS))
+    assert isinstance(several, errors.DisruptionBudgetError)
+    assert SEVERAL_BUDGETS in several.budget
+
+
+def test_a_failure_in_an_accepted_answer() -> None:
+    # What the Eviction API of Kubernetes 1.36 answers with 201.
+    body = {"kind": "Status", "status": "Failure", "message": SEVERAL_BUDGETS, "code": 500}
+    refused = refusal_of("POST /x", json.dumps(body).encode())
+    assert type(refused) is errors.DisruptionBudgetError
+    assert refused.status == 500
+    success = {"kind": "Status", "status": "Success", "code": 201}
+    assert refusal_of("POST /x", json.dumps(success).encode()) is None
