@@ -6,7 +6,7 @@ with KubeApiserver() as server:
 Both listen on free loopback ports and keep everything in one temporary folder. Admission is
 Kubernetes' default but for ServiceAccount, so that pods need no controller to be accepted; RBAC
 decides, and the kubeconfig is an administrator's. There is no scheduler, no kubelet and no
-controller: pods stay as they are put.
+controller: pods stay as they are put. DeviceTaintRules are served.
 """
 
 from __future__ import annotations
@@ -224,6 +224,9 @@ class KubeApiserver:
             "--disable-admission-plugins": "ServiceAccount",
             "--endpoint-reconciler-type": "none",
             "--shutdown-delay-duration": "0s",
+            # DeviceTaintRules are beta at 1.36, and neither their version nor their gate is on.
+            "--runtime-config": "resource.k8s.io/v1beta2=true",
+            "--feature-gates": "DRADeviceTaintRules=true",
         }
         given = {flag.split("=", 1)[0] for flag in self._flags}
         return [f"{k}={v}" for k, v in own.items() if k not in given] + self._flags

@@ -59,6 +59,13 @@ class Cause:
         """A value that is there twice."""
         return cls("FieldValueDuplicate", field, f"Duplicate value: {quote(value)}")
 
+    @classmethod
+    def too_many(cls, field: str, count: int, limit: int) -> Cause:
+        """A longer list than is allowed."""
+        noun = "item" if limit == 1 else "items"
+        message = f"Too many: {count}: must have at most {limit} {noun}"
+        return cls("FieldValueTooMany", field, message)
+
 
 def quote(value: object) -> str:
     """A value as Go's %q and %v would put it into a message."""

@@ -8,7 +8,7 @@ import msgspec
 
 from bailiff.embedded.http.negotiation import choose_form
 from bailiff.embedded.tables import partial_metadata, table_body
-from bailiff.embedded.views import from_storage
+from bailiff.embedded.views import from_storage, same_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -114,7 +114,7 @@ def object_body(resource: Resource, record: Record) -> bytes:
 
 def item_body(resource: Resource, record: Record) -> bytes:
     """The object as an item of a list: without apiVersion and kind."""
-    if not resource.storage:
+    if same_fields(resource):
         return record.body
     shown = from_storage(resource, record.object)
     return encode({k: v for k, v in shown.items() if k not in ("apiVersion", "kind")})

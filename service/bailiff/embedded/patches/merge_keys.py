@@ -26,6 +26,7 @@ MERGE_KEYS: dict[str, str] = {
     "schedulingGates": "name",
     "secrets": "name",
     "topologySpreadConstraints": "topologyKey",
+    "reservedFor": "uid",
     "volumeDevices": "devicePath",
     "volumeMounts": "mountPath",
     "volumes": "name",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bailiff.embedded import errors
 from bailiff.embedded.errors import Cause
-from bailiff.embedded.objects import JsonObject, clone, without_nulls
+from bailiff.embedded.objects import JsonObject, clone, format_time, without_nulls
 from bailiff.embedded.patches import apply_patch
 from bailiff.embedded.registry import meta
 from bailiff.embedded.registry.deletion import Deletion
@@ -76,6 +76,7 @@ class Registry:
         causes = meta.check_meta(obj, strategy)
         if not causes:
             strategy.on_create(obj)
+            strategy.stamp(obj, None, format_time(self.clock.now()))
             causes = strategy.validate(obj)
         self._refuse(resource, obj, causes)
         if resource.generation:
@@ -164,7 +165,10 @@ class Registry:
         strategy = strategy_of(target.resource)
         strategy.default(new)
         causes = meta.check_meta(new, strategy)
-        if not target.subresource:
+        if target.subresource == "status":
+            causes += strategy.validate_status(new, old.object)
+        elif not target.subresource:
+            strategy.stamp(new, old.object, format_time(self.clock.now()))
             causes += strategy.validate(new) or strategy.validate_update(new, old.object)
         self._refuse(target.resource, new, causes)
         if new == old.object:
@@ -229,6 +233,9 @@ def _isolate(target: Target, new: JsonObject, old: JsonObject) -> None:
         return
     for name in {*new, *old} - {"status", "metadata", "kind", "apiVersion"}:
         _keep(new, old, name)
+    if target.resource.status_keeps_metadata:
+        for name in ("labels", "annotations", "finalizers", "ownerReferences"):
+            _keep(new["metadata"], old["metadata"], name)
     if target.resource is PODS:
         # Upstream: old kubelets would corrupt the references.
         _keep(new["metadata"], old["metadata"], "ownerReferences")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.embedded.rules import others, pods
+from bailiff.embedded.rules import claims, devices, others, pods
 from bailiff.embedded.rules.names import label, subdomain
 from bailiff.embedded.rules.strategy import Strategy
 
@@ -67,6 +67,34 @@ _STRATEGIES: dict[str, Strategy] = {
         default=others.default_priorityclass,
         validate_update=others.check_priorityclass_update,
     ),
+    "resourceslices.resource.k8s.io": Strategy(
+        check_name=subdomain,
+        stamp=devices.stamp_slice,
+        validate=devices.check_slice,
+        validate_update=devices.check_slice_update,
+    ),
+    "devicetaintrules.resource.k8s.io": Strategy(
+        check_name=subdomain,
+        on_create=devices.create_rule,
+        stamp=devices.stamp_rule,
+        validate=devices.check_rule,
+        validate_status=devices.check_rule_status,
+    ),
+    "resourceclaims.resource.k8s.io": Strategy(
+        check_name=subdomain,
+        default=claims.default_claim,
+        on_create=claims.create_claim,
+        validate=claims.check_claim,
+        validate_update=claims.check_spec_is_fixed,
+        validate_status=claims.check_claim_status,
+    ),
+    "resourceclaimtemplates.resource.k8s.io": Strategy(
+        check_name=subdomain,
+        default=claims.default_template,
+        validate=claims.check_template,
+        validate_update=claims.check_spec_is_fixed,
+    ),
+    "deviceclasses.resource.k8s.io": Strategy(check_name=subdomain, validate=claims.check_class),
 }
 
 

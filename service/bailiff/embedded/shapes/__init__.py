@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from bailiff.embedded import errors
-from bailiff.embedded.shapes import nodes, others, pods, workloads
+from bailiff.embedded.shapes import devices, nodes, others, pods, workloads
 from bailiff.embedded.shapes.base import Object
 
 _SHAPES: dict[str, type[Object]] = {
@@ -26,6 +26,11 @@ _SHAPES: dict[str, type[Object]] = {
     "Event": others.Event,
     "ConfigMap": others.Data,
     "Secret": others.Data,
+    "ResourceSlice": devices.ResourceSlice,
+    "ResourceClaim": devices.ResourceClaim,
+    "ResourceClaimTemplate": devices.ResourceClaimTemplate,
+    "DeviceClass": devices.DeviceClass,
+    "DeviceTaintRule": devices.DeviceTaintRule,
     "Eviction": others.Eviction,
     "Binding": others.Binding,
     "Scale": workloads.Scale,

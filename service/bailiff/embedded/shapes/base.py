@@ -56,6 +56,7 @@ class Condition(Shape):
     reason: str = ""
     message: str = ""
     last_transition_time: Time | None = None
+    observed_generation: Int64 = 0
 
 
 class Object(Shape):

@@ -97,6 +97,21 @@ class Container(Shape):
     resources: Requirements = msgspec.field(default_factory=Requirements)
 
 
+class PodClaim(Shape):
+    """v1.PodResourceClaim."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class PodClaimStatus(Shape):
+    """v1.PodResourceClaimStatus."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
 class PodSpec(Shape):
     """v1.PodSpec."""
 
@@ -119,6 +134,7 @@ class PodSpec(Shape):
     host_network: bool = False
     affinity: Affinity | None = None
     resources: Requirements | None = None
+    resource_claims: tuple[PodClaim, ...] = ()
 
 
 class ContainerStatus(Shape):
@@ -145,6 +161,7 @@ class PodStatus(Shape):
     pod_i_ps: tuple[dict[str, str], ...] = msgspec.field(default=(), name="podIPs")
     pod_ip: str = msgspec.field(default="", name="podIP")
     nominated_node_name: str = ""
+    resource_claim_statuses: tuple[PodClaimStatus, ...] = ()
 
 
 class Pod(Object):

@@ -18,6 +18,7 @@ from bailiff.embedded.tables.columns import (
     labels_text,
     selector_text,
 )
+from bailiff.embedded.tables.devices import DEVICE_COLUMNS
 from bailiff.embedded.tables.pods import PODS
 
 if TYPE_CHECKING:
@@ -206,6 +207,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         AGE,
         Column("PreemptionPolicy", field("preemptionPolicy")),
     ),
+    **DEVICE_COLUMNS,
 }
 
 

@@ -1,0 +1,58 @@
+"""Kinds of resource.k8s.io as whole objects, and the least that each must hold."""
+
+from __future__ import annotations
+
+from bailiff.cluster import Resource
+from tests.contract.api import Object
+
+GROUP = "resource.k8s.io"
+DRIVER = "gpu.example.com"
+
+SLICES: Resource[Object] = Resource(GROUP, "v1", "resourceslices", dict, namespaced=False)
+OLD_SLICES: Resource[Object] = Resource(GROUP, "v1beta2", "resourceslices", dict, namespaced=False)
+CLAIMS: Resource[Object] = Resource(GROUP, "v1", "resourceclaims", dict)
+TEMPLATES: Resource[Object] = Resource(GROUP, "v1", "resourceclaimtemplates", dict)
+CLASSES: Resource[Object] = Resource(GROUP, "v1", "deviceclasses", dict, namespaced=False)
+RULES: Resource[Object] = Resource(GROUP, "v1beta2", "devicetaintrules", dict, namespaced=False)
+
+
+def device_taint(effect: str = "NoExecute", **more: str) -> Object:
+    """A device taint as JSON."""
+    return {"key": "example.com/broken", "value": "yes", "effect": effect} | more
+
+
+def slice_of(name: str, *taints: Object, **spec: object) -> Object:
+    """A slice with devices `gpu-0` and `gpu-1`, the first of which has the taints."""
+    first: Object = {"name": "gpu-0"} | ({"taints": list(taints)} if taints else {})
+    pool = {"name": name, "generation": 1, "resourceSliceCount": 1}
+    devices = [first, {"name": "gpu-1"}]
+    given = {"driver": DRIVER, "pool": pool, "nodeName": name, "devices": devices} | spec
+    return {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "ResourceSlice",
+        "metadata": {"name": name},
+        "spec": given,
+    }
+
+
+def claim(name: str = "gpu") -> Object:
+    """A claim on one device."""
+    request = {"name": "one", "exactly": {"deviceClassName": DRIVER}}
+    return {"metadata": {"name": name}, "spec": {"devices": {"requests": [request]}}}
+
+
+def allocation(pool: str, device: str = "gpu-0", **more: object) -> Object:
+    """What a scheduler writes into a claim's status."""
+    result = {"request": "one", "driver": DRIVER, "pool": pool, "device": device} | more
+    return {"devices": {"results": [result]}}
+
+
+def rule(name: str, effect: str = "NoExecute", **selector: str) -> Object:
+    """A rule that taints the devices that it selects."""
+    spec = {"deviceSelector": selector, "taint": device_taint(effect)}
+    return {
+        "apiVersion": f"{GROUP}/v1beta2",
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": name},
+        "spec": spec,
+    }

@@ -1,0 +1,282 @@
+"""resource.k8s.io: defaults, what is refused, selection, status, versions."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from bailiff import cluster as k8s
+from bailiff.cluster import PatchType
+from tests.contract.api import PODS, Bench, Object, container, name_of, uid_of, version_of
+from tests.contract.device_objects import (
+    CLAIMS,
+    CLASSES,
+    DRIVER,
+    OLD_SLICES,
+    RULES,
+    SLICES,
+    TEMPLATES,
+    allocation,
+    claim,
+    device_taint,
+    rule,
+    slice_of,
+)
+
+LONG_AGO = "2020-01-01T00:00:00Z"
+
+
+@pytest.fixture
+async def name(bench: Bench) -> AsyncIterator[str]:
+    """A name for what lives in no namespace; slices and rules of that name go in the end."""
+    name = f"device-{secrets.token_hex(4)}"
+    yield name
+    for resource in (SLICES, RULES, CLASSES):
+        with suppress(k8s.NotFoundError):
+            await bench.cluster.delete(resource, name, "")
+
+
+def first_taint(obj: Object) -> Object:
+    taint: Object = obj["spec"]["devices"][0]["taints"][0]
+    return taint
+
+
+async def test_a_taint_of_a_slice_gets_the_time(bench: Bench, name: str) -> None:
+    body = slice_of(name, device_taint(), device_taint(timeAdded=LONG_AGO))
+    made = await bench.cluster.create(SLICES, body, "")
+    first, second = made["spec"]["devices"][0]["taints"]
+    assert first["timeAdded"] > LONG_AGO
+    assert second["timeAdded"] == LONG_AGO
+    assert made["metadata"]["generation"] == 1
+
+
+async def test_a_slice_is_tainted_later(bench: Bench, name: str) -> None:
+    cluster = bench.cluster
+    made = await cluster.create(SLICES, slice_of(name), "")
+    path = "/spec/devices/0/taints"
+    add = [{"op": "add", "path": path, "value": [device_taint()]}]
+    tainted = await cluster.patch(SLICES, name, "", add, patch_type=PatchType.JSON)
+    assert first_taint(tainted)["timeAdded"] >= made["metadata"]["creationTimestamp"]
+    assert tainted["metadata"]["generation"] == 2
+    again = await cluster.patch(SLICES, name, "", {"metadata": {"labels": {"a": "b"}}})
+    assert first_taint(again) == first_taint(tainted)
+    assert again["metadata"]["generation"] == 2
+
+
+async def test_slices_are_selected_by_node_and_driver(bench: Bench, name: str) -> None:
+    await bench.cluster.create(SLICES, slice_of(name), "")
+    for selector, there in (
+        (f"spec.nodeName={name}", True),
+        (f"spec.nodeName={name},spec.driver={DRIVER}", True),
+        (f"spec.nodeName={name},spec.driver=other.example.com", False),
+        (f"metadata.name={name}", True),
+    ):
+        listing = await bench.cluster.list(SLICES, field_selector=selector)
+        assert [name_of(one) for one in listing.items] == ([name] if there else []), selector
+    with pytest.raises(k8s.BadRequestError):
+        await bench.cluster.list(SLICES, field_selector="spec.pool.name=a")
+
+
+async def test_both_versions_show_the_same_slice(bench: Bench, name: str) -> None:
+    new = await bench.cluster.create(SLICES, slice_of(name, device_taint()), "")
+    old = await bench.cluster.get(OLD_SLICES, name)
+    assert old["apiVersion"] == "resource.k8s.io/v1beta2"
+    assert old["spec"] == new["spec"]
+    assert uid_of(old) == uid_of(new)
+    listing = await bench.cluster.list(OLD_SLICES, field_selector=f"metadata.name={name}")
+    assert [one["spec"] for one in listing.items] == [new["spec"]]
+    await bench.cluster.delete(OLD_SLICES, name, "")
+    with pytest.raises(k8s.NotFoundError):
+        await bench.cluster.get(SLICES, name)
+
+
+BAD_SLICES: list[tuple[str, Object]] = [
+    ("spec.driver", {"driver": ""}),
+    ("spec.driver", {"driver": "no/slash"}),
+    ("spec.pool.resourceSliceCount", {"pool": {"name": "p", "generation": 1}}),
+    ("spec", {"nodeName": None}),
+    ("spec", {"allNodes": True}),
+    ("spec.devices[1]", {"devices": [{"name": "a"}, {"name": "a"}]}),
+    ("spec.devices[0].name", {"devices": [{"name": "A"}]}),
+    (
+        "spec.devices[0].taints[0].effect",
+        {"devices": [{"name": "a", "taints": [device_taint("PreferNoSchedule")]}]},
+    ),
+    (
+        "spec.devices[0].taints[0].key",
+        {"devices": [{"name": "a", "taints": [{"effect": "None"}]}]},
+    ),
+    ("spec.devices", {"devices": [{"name": f"d{i}"} for i in range(129)]}),
+]
+
+
+@pytest.mark.parametrize(("field", "spec"), BAD_SLICES)
+async def test_a_slice_that_is_refused(bench: Bench, name: str, field: str, spec: Object) -> None:
+    with pytest.raises(k8s.InvalidError) as caught:
+        await bench.cluster.create(SLICES, slice_of(name, **spec), "")
+    assert names(caught.value, field)
+
+
+def names(error: k8s.StatusError, field: str) -> bool:
+    """Whether the refusal is because of a field: its message holds `FIELD: why`."""
+    return any(f"{before}{field}: " in str(error) for before in ("invalid: ", "[", ", "))
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("spec.driver", {"driver": "other.example.com"}),
+        ("spec.pool.name", {"pool": {"name": "other"}}),
+        ("spec.nodeName", {"nodeName": "other"}),
+    ],
+)
+async def test_whose_and_where_devices_are_is_fixed(
+    bench: Bench, name: str, field: str, change: Object
+) -> None:
+    await bench.cluster.create(SLICES, slice_of(name), "")
+    with pytest.raises(k8s.InvalidError) as caught:
+        await bench.cluster.patch(SLICES, name, "", {"spec": change}, patch_type=PatchType.MERGE)
+    assert names(caught.value, field)
+
+
+async def test_a_rule_gets_its_time_and_anew_with_another_effect(bench: Bench, name: str) -> None:
+    cluster = bench.cluster
+    body = rule(name, "None", driver=DRIVER)
+    body["spec"]["taint"]["timeAdded"] = LONG_AGO
+    made = await cluster.create(RULES, body, "")
+    assert made["spec"]["taint"]["timeAdded"] == LONG_AGO
+    assert not made.get("status")
+    change = {"spec": {"taint": {"effect": "NoExecute"}}}
+    after = await cluster.patch(RULES, name, "", change, patch_type=PatchType.MERGE)
+    assert after["spec"]["taint"]["timeAdded"] >= made["metadata"]["creationTimestamp"]
+    assert (made["metadata"]["generation"], after["metadata"]["generation"]) == (1, 2)
+
+
+async def test_a_rule_has_a_status(bench: Bench, name: str) -> None:
+    cluster = bench.cluster
+    made = await cluster.create(RULES, rule(name), "")
+    condition = {
+        "type": "EvictionInProgress",
+        "status": "True",
+        "reason": "PodsPendingEviction",
+        "message": "2 pods need to be evicted",
+        "lastTransitionTime": LONG_AGO,
+        "observedGeneration": 1,
+    }
+    body = {
+        "metadata": {"labels": {"not": "written"}},
+        "spec": {"taint": {"key": "other"}},
+        "status": {"conditions": [condition]},
+    }
+    merge = PatchType.MERGE
+    after = await cluster.patch(RULES, name, "", body, patch_type=merge, subresource="status")
+    assert after["status"]["conditions"] == [condition]
+    assert after["spec"] == made["spec"]
+    assert "labels" not in after["metadata"]
+    assert after["metadata"]["generation"] == 1
+    del condition["reason"]
+    with pytest.raises(k8s.InvalidError):
+        await cluster.patch(RULES, name, "", body, patch_type=merge, subresource="status")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"taint": {"key": "a"}},
+        {"taint": {"effect": "NoExecute"}},
+        {"taint": {"key": "a", "effect": "Never"}},
+        {"taint": device_taint(), "deviceSelector": {"driver": ""}},
+        {"taint": device_taint(), "deviceSelector": {"device": "A"}},
+    ],
+)
+async def test_a_rule_that_is_refused(bench: Bench, name: str, spec: Object) -> None:
+    with pytest.raises(k8s.InvalidError):
+        await bench.cluster.create(RULES, rule(name) | {"spec": spec}, "")
+
+
+async def test_a_claim_is_allocated_and_reserved(bench: Bench) -> None:
+    cluster, namespace = bench.cluster, bench.namespace
+    made = await cluster.create(CLAIMS, claim(), namespace)
+    exactly = made["spec"]["devices"]["requests"][0]["exactly"]
+    assert (exactly["allocationMode"], exactly["count"]) == ("ExactCount", 1)
+    assert "generation" not in made["metadata"]
+    consumer = {"resource": "pods", "name": "a", "uid": "1"}
+    with pytest.raises(k8s.InvalidError):
+        await write_claim(bench, reservedFor=[consumer])
+    tolerations = [{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 10}]
+    given = allocation("pool", tolerations=tolerations)
+    after = await write_claim(bench, allocation=given, reservedFor=[consumer])
+    assert after["status"] == {"allocation": given, "reservedFor": [consumer]}
+    with pytest.raises(k8s.InvalidError) as caught:
+        await write_claim(bench, allocation=allocation("other"))
+    assert names(caught.value, "status.allocation")
+    freed = await write_claim(bench, allocation=None, reservedFor=None)
+    assert not freed.get("status")
+
+
+async def write_claim(bench: Bench, **status: Any) -> Object:
+    return await bench.cluster.patch(
+        CLAIMS,
+        "gpu",
+        bench.namespace,
+        {"status": status},
+        patch_type=PatchType.MERGE,
+        subresource="status",
+    )
+
+
+async def test_what_is_claimed_is_fixed(bench: Bench) -> None:
+    made = await bench.cluster.create(CLAIMS, claim(), bench.namespace)
+    with pytest.raises(k8s.InvalidError) as caught:
+        await bench.cluster.patch(
+            CLAIMS,
+            "gpu",
+            bench.namespace,
+            {"spec": {"devices": {"requests": []}}},
+            patch_type=PatchType.MERGE,
+        )
+    assert names(caught.value, "spec")
+    now = await bench.cluster.get(CLAIMS, "gpu", bench.namespace)
+    assert version_of(now) == version_of(made)
+
+
+async def test_users_of_a_claim_merge_by_uid(bench: Bench) -> None:
+    await bench.cluster.create(CLAIMS, claim(), bench.namespace)
+    one = {"resource": "pods", "name": "a", "uid": "1"}
+    await write_claim(bench, allocation=allocation("pool"), reservedFor=[one])
+    other = one | {"name": "b", "uid": "2"}
+    patch = {"status": {"reservedFor": [other]}}
+    after = await bench.cluster.patch(CLAIMS, "gpu", bench.namespace, patch, subresource="status")
+    users = sorted(user["name"] for user in after["status"]["reservedFor"])
+    assert users == ["a", "b"]
+
+
+async def test_templates_and_classes(bench: Bench, name: str) -> None:
+    template = {"metadata": {"name": "gpu"}, "spec": {"spec": claim()["spec"]}}
+    made = await bench.cluster.create(TEMPLATES, template, bench.namespace)
+    assert made["spec"]["spec"]["devices"]["requests"][0]["exactly"]["count"] == 1
+    expression = f'device.driver == "{DRIVER}"'
+    body = {
+        "metadata": {"name": name},
+        "spec": {"selectors": [{"cel": {"expression": expression}}]},
+    }
+    assert (await bench.cluster.create(CLASSES, body, ""))["metadata"]["generation"] == 1
+
+
+async def test_a_pod_keeps_its_claims(bench: Bench) -> None:
+    claims = [{"name": "gpu", "resourceClaimName": "gpu"}]
+    body = {
+        "metadata": {"name": "a"},
+        "spec": {"containers": [container()], "resourceClaims": claims},
+    }
+    pod = await bench.cluster.create(PODS, body, bench.namespace)
+    assert pod["spec"]["resourceClaims"] == claims
+    statuses = [{"name": "gpu", "resourceClaimName": "gpu"}]
+    after = await bench.set_status(pod, resourceClaimStatuses=statuses)
+    assert after["status"]["resourceClaimStatuses"] == statuses
+    after = await bench.set_status(pod, phase="Running")
+    assert after["status"]["resourceClaimStatuses"] == statuses
