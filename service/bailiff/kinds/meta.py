@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated
 
@@ -12,6 +13,9 @@ INT64_MAX = 2**63 - 1
 
 # A Go int64. JSON knows no bound, Kubernetes does.
 Int64 = Annotated[int, Meta(ge=INT64_MIN, le=INT64_MAX)]
+
+# A Go int32.
+Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 
 # metav1.Time and metav1.MicroTime: RFC 3339 with an offset, always.
 Time = Annotated[datetime, Meta(tz=True)]
@@ -45,16 +49,34 @@ class OwnerReference(Value, frozen=True):
 
 
 class Annotations(
-    Value, frozen=True, rename={"taints_first_observed": "bailiff.dev/taints-first-observed"}
+    Value,
+    frozen=True,
+    rename={
+        "taints_first_observed": "bailiff.dev/taints-first-observed",
+        "acknowledged_taints": "bailiff.dev/acknowledged-taints",
+        "do_not_evict": "bailiff.dev/do-not-evict",
+        "config_source": "kubernetes.io/config.source",
+        "config_mirror": "kubernetes.io/config.mirror",
+    },
 ):
     """The annotations that a rule reads; all others are skipped.
 
     Attributes:
         taints_first_observed: on a node, when its taints without timeAdded were first seen, as the
             worker writes it.
+        acknowledged_taints: on a node, taints that may evict however many pods, as
+            `key=value:NoExecute`, with commas.
+        do_not_evict: on a pod, `true`, or until when (RFC 3339).
+        config_source: on a pod, where the kubelet has it from; all but `api` are static pods. Its
+            presence counts, even when empty.
+        config_mirror: on a pod, that it only shows a static one. Its presence counts.
     """
 
     taints_first_observed: str = ""
+    acknowledged_taints: str = ""
+    do_not_evict: str | None = None
+    config_source: str | None = None
+    config_mirror: str | None = None
 
 
 class ObjectMeta(Value, frozen=True):
@@ -69,6 +91,7 @@ class ObjectMeta(Value, frozen=True):
         creation_timestamp: when it was made.
         deletion_timestamp: when it will be gone at the latest; present once it is being deleted.
         owner_references: the objects that it belongs to.
+        labels: what selectors choose by.
         annotations: those that a rule reads.
     """
 
@@ -80,4 +103,5 @@ class ObjectMeta(Value, frozen=True):
     creation_timestamp: Time | None = None
     deletion_timestamp: Time | None = None
     owner_references: tuple[OwnerReference, ...] = ()
+    labels: Mapping[str, str] = {}
     annotations: Annotations = Annotations()

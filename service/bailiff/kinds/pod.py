@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.kinds.meta import Int64, ObjectMeta, Time, Value
+from bailiff.kinds.meta import Int32, Int64, ObjectMeta, Time, Value
 from bailiff.kinds.pod_claims import (
     PodExtendedResourceClaimStatus,
     PodResourceClaim,
@@ -26,12 +26,14 @@ class PodSpec(Value, frozen=True):
         node_name: the node it is bound to; empty until it is.
         tolerations: the taints it puts up with. Order matters: the first that matches a taint is
             the one that counts.
+        priority: of its priority class; the higher, the more it matters.
         resource_claims: the claims of devices it needs.
         scheduling_group: the PodGroup it belongs to.
     """
 
     node_name: str = ""
     tolerations: tuple[Toleration, ...] = ()
+    priority: Int32 = 0
     resource_claims: tuple[PodResourceClaim, ...] = ()
     scheduling_group: PodSchedulingGroup | None = None
 

@@ -110,6 +110,8 @@ def _property(
     shape = _shape(part)
     if allow_null and shape.get("type") == "array":
         shape["items"] = _item(shape["items"], in_questions)
+    if allow_null and "additionalProperties" in shape:
+        shape["additionalProperties"] = _or_null(shape["additionalProperties"])
     if allow_null and optional:
         shape = _or_null(shape)
     if part.get("default") not in _EMPTY:
