@@ -9,7 +9,6 @@ import time
 import pytest
 
 from bailiff.clock import SystemClock
-from bailiff.cluster import PatchType
 from bailiff.worker import ClusterActions
 from bailiff.worker.actions import ANNOTATION
 from tests.contract.api import NODES, name_of, taint, uid_of
@@ -64,28 +63,6 @@ async def test_untainting_in_time_cancels_with_an_event(bench, worker):
     assert not await is_going(bench, "patient")
 
 
-async def test_a_pod_under_the_same_name_is_another_pod(bench, worker):
-    node = await bench.node()
-    old = await bench.pod("db-0", node=node, tolerations=[tolerating(2)])
-    await bench.taint(node, taint(KEY))
-    await until(lambda: uid_of(old) in {e.uid for e in worker.pending})
-    await bench.remove("db-0")
-    new = await bench.pod("db-0", node=node, tolerations=[tolerating()])
-    await asyncio.sleep(3)
-    found = await bench.get("db-0")
-    assert uid_of(found) == uid_of(new)
-    assert "deletionTimestamp" not in found["metadata"]
-
-
-async def test_a_finished_pod_is_left_alone(bench, worker):
-    node = await bench.node()
-    done = await bench.finished_pod(node=node)
-    await bench.pod("plain", node=node)
-    await bench.taint(node, taint(KEY))
-    await until(lambda: is_going(bench, "plain"))
-    assert not await is_going(bench, name_of(done))
-
-
 async def test_a_lost_history_and_broken_watches_lose_no_eviction(api, bench, worker):
     node = await bench.node()
     await bench.pod("patient", node=node, tolerations=[tolerating(3)])
@@ -94,18 +71,6 @@ async def test_a_lost_history_and_broken_watches_lose_no_eviction(api, bench, wo
     await api.forget_history()
     await until(lambda: is_going(bench, "plain"), within=60)
     await until(lambda: is_going(bench, "patient"), within=60)
-
-
-async def test_a_deleted_node_cancels_the_timers_of_its_pods(bench, worker):
-    node = await bench.node()
-    pod = await bench.pod("patient", node=node, tolerations=[tolerating(3)])
-    await bench.taint(node, taint(KEY))
-    await until(lambda: uid_of(pod) in {e.uid for e in worker.pending})
-    await bench.cluster.delete(NODES, node)
-    await until(lambda: messages(bench, pod))
-    assert "is gone, pod garbage collection owns its pods" in (await messages(bench, pod))[0]
-    await asyncio.sleep(3.5)
-    assert not await is_going(bench, "patient")
 
 
 async def test_the_event_is_one_that_the_api_server_takes(bench, cluster):
@@ -118,18 +83,6 @@ async def test_the_event_is_one_that_the_api_server_takes(bench, cluster):
     note = EventNote(type="Normal", reason="TaintManagerEviction", message="m" * 5000)
     await actions.record(slim, note, SystemClock().now())
     assert await messages(bench, pod) == ["m" * 1024]
-
-
-async def test_timeadded_of_a_taint_counts(bench, worker):
-    node = await bench.node()
-    await bench.pod("patient", node=node, tolerations=[tolerating(3600)])
-    await bench.pod("due", node=node, tolerations=[tolerating(1)])
-    added = taint(KEY) | {"timeAdded": "2020-01-01T00:00:00Z"}
-    body = {"spec": {"taints": [added]}}
-    await bench.cluster.patch(NODES, node, "", body, patch_type=PatchType.MERGE)
-    await until(lambda: is_going(bench, "due"))
-    # The pods came to the node after the taint, so their time runs from their own coming.
-    assert not await is_going(bench, "patient")
 
 
 async def test_when_an_untimed_taint_came_stands_on_the_node(bench, worker):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry
 
@@ -32,14 +32,14 @@ def tolerating(seconds: int | None = None) -> Object:
 
 @contextlib.asynccontextmanager
 async def running_worker(
-    cluster: Cluster, election: Election | None = None
+    cluster: Cluster, election: Election | None = None, **settings: Any
 ) -> AsyncIterator[Worker]:
     """A worker with everything but a process of its own; not yet synced."""
     clock, stop = SystemClock(), asyncio.Event()
     election = election or Unopposed()
     actions = ClusterActions(cluster.fenced(election.may_act), instance="test")
-    settings = WorkerSettings(shutdown_grace=5.0)
-    worker = Worker(actions, clock, CollectorRegistry(), settings, election)
+    chosen = WorkerSettings(**{"shutdown_grace": 5.0} | settings)
+    worker = Worker(actions, clock, CollectorRegistry(), chosen, election)
     task = asyncio.create_task(worker.run(*watches(cluster, clock, worker.metrics), stop))
     try:
         yield worker
@@ -58,6 +58,16 @@ async def until(holds: Callable[[], object], within: float = 20.0) -> None:
             await asyncio.sleep(0.02)
 
 
+def attempts(worker: Worker) -> dict[str, int]:
+    """How many attempts came to each outcome, as the metric says."""
+    return {
+        sample.labels["outcome"]: int(sample.value)
+        for metric in worker.metrics.attempts.collect()
+        for sample in metric.samples
+        if sample.name.endswith("_total")
+    }
+
+
 async def is_going(bench: Bench, name: str) -> bool:
     """Whether a pod has been deleted, gracefully or altogether."""
     with contextlib.suppress(NotFoundError):
@@ -66,12 +76,11 @@ async def is_going(bench: Bench, name: str) -> bool:
     return True
 
 
-async def messages(bench: Bench, pod: Object) -> list[str]:
+async def messages(bench: Bench, pod: Object, reason: str = "TaintManagerEviction") -> list[str]:
     """The messages of our Events on a pod."""
     listing = await bench.cluster.list(EVENTS, namespace=bench.namespace)
     return [
         event["message"]
         for event in listing.items
-        if event["involvedObject"]["uid"] == uid_of(pod)
-        and event["reason"] == "TaintManagerEviction"
+        if event["involvedObject"]["uid"] == uid_of(pod) and event["reason"] == reason
     ]

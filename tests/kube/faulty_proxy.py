@@ -52,7 +52,7 @@ class FaultyProxy:
 
     Args:
         target: the API server's port on 127.0.0.1.
-        ca: the CA it is verified with.
+        ca: the CA it is verified with; None: it speaks plain HTTP.
         rng: chooses.
         rate: which share of requests goes wrong, 0 to 1.
 
@@ -61,9 +61,9 @@ class FaultyProxy:
         counts: how many requests went which way.
     """
 
-    def __init__(self, target: int, ca: Path, rng: random.Random, rate: float) -> None:
-        self._target = f"https://127.0.0.1:{target}"
-        self._tls = ssl.create_default_context(cafile=str(ca))
+    def __init__(self, target: int, ca: Path | None, rng: random.Random, rate: float) -> None:
+        self._target = f"{'https' if ca else 'http'}://127.0.0.1:{target}"
+        self._tls = ssl.create_default_context(cafile=str(ca)) if ca else False
         self._rng = rng
         self._rate = rate
         self._open: set[asyncio.Transport] = set()
@@ -116,7 +116,7 @@ class FaultyProxy:
     async def _go_between(
         self, request: web.BaseRequest, transport: asyncio.Transport
     ) -> web.StreamResponse:
-        fault = self._choose()
+        fault = await self._choose(request)
         if fault in _REFUSALS:
             return _refusal(*_REFUSALS[fault])
         if fault is Fault.DROP:
@@ -127,7 +127,7 @@ class FaultyProxy:
             return await self._pass_watch(request, transport, fault)
         return await self._pass_request(request, transport, fault)
 
-    def _choose(self) -> Fault | None:
+    async def _choose(self, _request: web.BaseRequest) -> Fault | None:
         fault = self._rng.choice(list(Fault)) if self._rng.random() < self._rate else None
         self.counts[fault.value if fault else "passed on"] += 1
         return fault
