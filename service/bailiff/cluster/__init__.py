@@ -28,14 +28,24 @@ from bailiff.cluster.list_watch import ListWatch
 from bailiff.cluster.listing import Listing
 from bailiff.cluster.reader import ClusterReader, LiveReader
 from bailiff.cluster.request import Request, Selection
-from bailiff.cluster.resource import EVENTS, NODES, PODS, PatchType, Resource
+from bailiff.cluster.resource import (
+    CONFIG_MAPS,
+    EVENTS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    PatchType,
+    Resource,
+)
 from bailiff.cluster.settings import ClusterSettings
 from bailiff.cluster.watch_events import Changed, Deleted, HasMetadata, Replaced, WatchEvent
 from bailiff.cluster.watch_health import Restart, RewoundError, WatchHealth
 
 __all__ = [
+    "CONFIG_MAPS",
     "EVENTS",
     "LEASES",
+    "NAMESPACES",
     "NODES",
     "PODS",
     "AlreadyExistsError",

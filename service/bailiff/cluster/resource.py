@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
-from bailiff.kinds import Node, Pod
+from bailiff.kinds import ConfigMap, Namespace, Node, Pod
 
 T = TypeVar("T")
 
@@ -65,6 +65,8 @@ def _segment(text: str) -> str:
 
 PODS = Resource("", "v1", "pods", Pod)
 NODES = Resource("", "v1", "nodes", Node, namespaced=False)
+NAMESPACES = Resource("", "v1", "namespaces", Namespace, namespaced=False)
+CONFIG_MAPS = Resource("", "v1", "configmaps", ConfigMap)
 EVENTS: Resource[dict[str, Any]] = Resource("", "v1", "events", dict)
 
 

@@ -6,6 +6,7 @@ the facts came in. Unknown fields are skipped; a JSON null counts as an absent f
 for the API server.
 """
 
+from bailiff.kinds.config_map import ConfigMap
 from bailiff.kinds.decoding import DecodeError, decode, decode_yaml_value
 from bailiff.kinds.device import (
     AllocationResult,
@@ -35,6 +36,7 @@ from bailiff.kinds.meta import (
     OwnerReference,
     Time,
 )
+from bailiff.kinds.namespace import Namespace
 from bailiff.kinds.node import Node, NodeSpec
 from bailiff.kinds.pod import Pod, PodCondition, PodSpec, PodStatus
 from bailiff.kinds.pod_claims import (
@@ -52,6 +54,7 @@ __all__ = [
     "AllocationResult",
     "Annotations",
     "Condition",
+    "ConfigMap",
     "DecodeError",
     "Device",
     "DeviceAllocationResult",
@@ -63,6 +66,7 @@ __all__ = [
     "DeviceTaintSelector",
     "DeviceToleration",
     "Int64",
+    "Namespace",
     "Node",
     "NodeSpec",
     "ObjectMeta",
