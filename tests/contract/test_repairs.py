@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -158,7 +159,7 @@ async def test_ended_pods_are_left_alone_unless_a_setting_says_otherwise(bench, 
         await until(lambda: is_going(bench, "plain"))
         for name in ended:
             if restored:
-                await until(lambda name=name: is_going(bench, name))
+                await until(partial(is_going, bench, name))
             else:
                 assert not await is_going(bench, name)
 
@@ -197,7 +198,7 @@ async def test_a_pod_that_goes_all_the_same_is_never_said_to_be_cancelled(bench,
     await bench.cluster.delete(PODS, "deleted", bench.namespace)
     await bench.taint(node, taint(KEY), taint(OTHER))
     for pod in (pods["moved"], pods["expelled"]):
-        await until(lambda pod=pod: messages(bench, pod))
+        await until(partial(messages, bench, pod))
     await until(lambda: not deadline(worker, pods["deleted"]))
     await worker.recorder.drain()
     for name, told in (("moved", ["Marking"]), ("expelled", ["Marking"]), ("deleted", [])):
@@ -250,7 +251,7 @@ async def test_a_storm_is_worked_off_in_order_with_few_requests(api, bench, tmp_
         await until(lambda: worker.evaluator.mirror.synced)
         await bench.taint(node, taint(KEY))
         for name in names:
-            await until(lambda name=name: is_going(bench, name))
+            await until(partial(is_going, bench, name))
         await until(lambda: not any(e.state.value == "running" for e in worker.pending))
         await worker.recorder.drain()
     prefix = f"/api/v1/namespaces/{bench.namespace}"
