@@ -12,7 +12,6 @@ from functools import partial
 
 import pytest
 
-from bailiff.cluster import PatchType
 from bailiff.decisions import Options
 from bailiff.worker.actions import ANNOTATION
 from tests.contract.api import NODES, PODS, name_of, taint, uid_of
@@ -21,6 +20,7 @@ from tests.contract.working import (
     KEY,
     is_going,
     messages,
+    retolerate,
     running_worker,
     tolerating,
     until,
@@ -46,14 +46,6 @@ def born(pod):
     return datetime.fromisoformat(pod["metadata"]["creationTimestamp"])
 
 
-async def retolerate(bench, pod, seconds):
-    """Another tolerationSeconds for KEY; what an API server lets people change."""
-    found = await bench.get(name_of(pod))
-    others = [t for t in found["spec"]["tolerations"] if t.get("key") != KEY]
-    body = {"spec": {"tolerations": [tolerating(seconds), *others]}}
-    await bench.cluster.patch(PODS, name_of(pod), bench.namespace, body, patch_type=PatchType.MERGE)
-
-
 # A scheduled eviction is never moved.
 
 
@@ -67,12 +59,12 @@ async def test_deadline_is_recomputed_in_both_directions(bench, worker):
     await bench.taint(node, taint(KEY))
     await until(lambda: all(deadline(worker, pod) for pod in pods.values()))
     before = deadline(worker, pods["lengthened"])
-    await retolerate(bench, pods["lengthened"], 200)
+    await retolerate(bench, "lengthened", 200)
     await until(lambda: deadline(worker, pods["lengthened"]) == before + timedelta(seconds=100))
-    await retolerate(bench, pods["for-ever"], None)
+    await retolerate(bench, "for-ever", None)
     await until(lambda: deadline(worker, pods["for-ever"]) is None)
-    await retolerate(bench, pods["shortened"], 1)
-    await retolerate(bench, pods["zeroed"], 0)
+    await retolerate(bench, "shortened", 1)
+    await retolerate(bench, "zeroed", 0)
     await until(lambda: is_going(bench, "shortened"))
     await until(lambda: is_going(bench, "zeroed"))
     assert not await is_going(bench, "lengthened")
@@ -194,7 +186,7 @@ async def test_a_pod_that_goes_all_the_same_is_never_said_to_be_cancelled(bench,
     }
     await bench.taint(node, taint(KEY))
     await until(lambda: all(deadline(worker, pod) for pod in pods.values()))
-    await retolerate(bench, pods["moved"], 1)
+    await retolerate(bench, "moved", 1)
     await bench.cluster.delete(PODS, "deleted", bench.namespace)
     await bench.taint(node, taint(KEY), taint(OTHER))
     for pod in (pods["moved"], pods["expelled"]):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
-from bailiff.cluster import NotFoundError, Resource
+from bailiff.cluster import NotFoundError, PatchType, Resource
 from bailiff.worker import ClusterActions, Unopposed, Worker, WorkerSettings, watches
-from tests.contract.api import uid_of
+from tests.contract.api import PODS, uid_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -56,6 +56,14 @@ async def until(holds: Callable[[], object], within: float = 20.0) -> None:
             if found if not asyncio.iscoroutine(found) else await found:
                 return
             await asyncio.sleep(0.02)
+
+
+async def retolerate(bench: Bench, name: str, seconds: int | None) -> None:
+    """Give a pod another tolerationSeconds for KEY: all that may be changed of a toleration."""
+    found = await bench.get(name)
+    others = [t for t in found["spec"]["tolerations"] if t.get("key") != KEY]
+    body = {"spec": {"tolerations": [tolerating(seconds), *others]}}
+    await bench.cluster.patch(PODS, name, bench.namespace, body, patch_type=PatchType.MERGE)
 
 
 def attempts(worker: Worker) -> dict[str, int]:

@@ -1,0 +1,135 @@
+"""`bailiff worker --shadow` beside a real kube-controller-manager: the report is what happened.
+
+The in-tree controller evicts as it does everywhere; the shadow's requests go by a proxy, which saw
+no write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+from functools import partial
+
+import pytest
+
+from bailiff.worker.actions import ANNOTATION
+from tests.contract.api import NODES, PODS, taint
+from tests.contract.between import go_between
+from tests.contract.working import KEY, is_going, retolerate, tolerating, until
+from tests.kube.plain_http import call
+from tests.kube.programs import Program, free_port
+
+pytestmark = [pytest.mark.kube_apiserver, pytest.mark.process]
+
+# Seconds until the timer that upstream does not shorten; well above the 5 s that count as agreed.
+LONG = 12
+FLAGS = (
+    # The one does not start without the other, whose index it uses.
+    "--controllers=taint-eviction-controller,node-lifecycle-controller",
+    "--leader-elect=false",
+    "--secure-port=0",
+    # Nodes here have no kubelet; nobody is to miss it.
+    "--node-monitor-grace-period=24h",
+    "--node-startup-grace-period=24h",
+)
+
+
+@pytest.fixture
+async def in_tree(api, bench, tmp_path):
+    """kube-controller-manager, at work."""
+    program = Program(
+        "kube-controller-manager", [f"--kubeconfig={api.kubeconfig}", *FLAGS], tmp_path
+    )
+    program.start()
+    try:
+        await bench.pod("canary", node=await bench.node(taint(KEY)))
+        await until(lambda: program.exited or is_going(bench, "canary"), within=60)
+        assert program.running, program.tail()
+        yield program
+    finally:
+        await asyncio.to_thread(program.stop)
+
+
+class Shadow:
+    """The pages of a running shadow."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    async def get(self, path: str) -> tuple[int, bytes]:
+        with contextlib.suppress(OSError):
+            return await asyncio.to_thread(call, self._port, path)
+        return 0, b""
+
+    async def is_ready(self) -> bool:
+        return (await self.get("/readyz"))[0] == 200
+
+    async def report(self):
+        status, body = await self.get("/v1/shadow")
+        assert status == 200
+        return json.loads(body)
+
+    async def counts(self):
+        found = (await self.report())["counts"]
+        return {result: count for result, count in found.items() if count}
+
+
+@pytest.fixture
+async def shadow(in_tree, api, tmp_path):
+    """`bailiff worker --shadow`, ready, and the proxy that it goes by."""
+    port = free_port()
+    async with go_between(api, tmp_path) as (proxy, _):
+        flags = ["--shadow", f"--status-port={port}"]
+        command = ["-m", "bailiff", "worker", f"--kubeconfig={proxy.kubeconfig(api.kubeconfig)}"]
+        program = Program("shadow", [*command, *flags], tmp_path, executable=sys.executable)
+        program.start()
+        try:
+            shadow = Shadow(port)
+            await until(shadow.is_ready, within=60)
+            yield shadow, proxy
+        finally:
+            await asyncio.to_thread(program.stop)
+
+
+@pytest.mark.parametrize("api", ["kube-apiserver"], indirect=True)
+async def test_what_the_in_tree_controller_does_is_reported_as_what_it_is(api, bench, shadow):
+    pages, proxy = shadow
+    node = await bench.node()
+    for name, seconds in {"patient": 3, "shortened": LONG, "lengthened": 5, "lost": 60}.items():
+        await bench.pod(name, node=node, tolerations=[tolerating(seconds)])
+    await bench.pod("stoic", node=node, tolerations=[tolerating()])
+    await bench.pod("plain", node=node)
+    await bench.finished_pod(node=node)
+    await bench.taint(node, taint(KEY))
+    await until(lambda: is_going(bench, "plain"))
+    # Upstream has set its timers. It keeps them, and we do not.
+    await asyncio.sleep(1)
+    await retolerate(bench, "shortened", 1)
+    await retolerate(bench, "lengthened", 3600)
+    await bench.cluster.delete(PODS, "lost", bench.namespace)
+    for name in ("patient", "lengthened", "shortened"):
+        await until(partial(is_going, bench, name), within=LONG * 3)
+
+    async def complete():
+        return sum((await pages.counts()).values()) == 5
+
+    await until(complete)
+    assert await pages.counts() == {"agreed": 2, "late": 1, "early": 1, "extra": 1}
+    told = {one["pod"].partition("/")[2]: one for one in (await pages.report())["disagreements"]}
+    reasons = {(one["result"], one["reason"]) for one in told.values()}
+    assert reasons == {
+        ("late", "TolerationExpired"),
+        ("early", "ToleratedUntil"),
+        ("extra", "PodFinished"),
+    }
+    assert told["shortened"]["seconds"] > 5
+    # Upstream kept to 5 s where 3600 were meant by then.
+    assert 3500 < told["lengthened"]["seconds"] < 3600
+    assert (await pages.get("/metrics"))[1].count(b'bailiff_worker_shadow_pods_total{result="') == 4
+    # Nothing was written.
+    assert {one.method for one in proxy.asked} == {"GET"}
+    found = await bench.cluster.get(NODES, node)
+    assert ANNOTATION not in found["metadata"].get("annotations", {})
+    assert not await is_going(bench, "stoic")
