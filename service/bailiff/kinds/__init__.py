@@ -30,6 +30,7 @@ from bailiff.kinds.device import (
 from bailiff.kinds.meta import (
     INT64_MAX,
     INT64_MIN,
+    LABELS_NOT_KEPT,
     Annotations,
     Int64,
     ObjectMeta,
@@ -50,6 +51,7 @@ from bailiff.kinds.taint import NO_EXECUTE, Taint, Toleration
 __all__ = [
     "INT64_MAX",
     "INT64_MIN",
+    "LABELS_NOT_KEPT",
     "NO_EXECUTE",
     "AllocationResult",
     "Annotations",

@@ -86,7 +86,7 @@ def _plain(value: object, depth: int = 0) -> object:
     return value
 
 
-_PLACE = re.compile(r"^(?P<reason>.*) - at `(?:key in )?(?P<path>\$[^`]*)`$", re.DOTALL)
+_PLACE = re.compile(r"^(?P<reason>.*) - at (?:`key` in )?`(?P<path>\$[^`]*)`$", re.DOTALL)
 
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
 

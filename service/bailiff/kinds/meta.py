@@ -79,6 +79,10 @@ class Annotations(
     config_mirror: str | None = None
 
 
+# Stands, by identity, for labels that were there to read and were dropped to save memory.
+LABELS_NOT_KEPT: Mapping[str, str] = {}
+
+
 class ObjectMeta(Value, frozen=True):
     """The identity of an object.
 

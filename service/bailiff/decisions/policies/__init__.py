@@ -1,6 +1,19 @@
 """Policies: when an eviction that is due may begin. Pure; off by default."""
 
+from bailiff.decisions.policies.blast import Blast
+from bailiff.decisions.policies.breaker import (
+    BreakerLevel,
+    BreakerState,
+    describe_zone,
+    is_failing,
+    judge,
+    zone_of,
+)
 from bailiff.decisions.policies.hold import Cause, Hold
+from bailiff.decisions.policies.order import rank
+from bailiff.decisions.policies.pause import PauseNotice, read_pause, write_pause
+from bailiff.decisions.policies.reading import PolicyError, read, schema
+from bailiff.decisions.policies.rules import UNKNOWN, Circumstances, Unknown, hold
 from bailiff.decisions.policies.settings import (
     NO_POLICIES,
     BlastRadius,
@@ -22,10 +35,15 @@ from bailiff.decisions.policies.settings import (
 
 __all__ = [
     "NO_POLICIES",
+    "UNKNOWN",
+    "Blast",
     "BlastRadius",
     "Breaker",
+    "BreakerLevel",
+    "BreakerState",
     "Breakers",
     "Cause",
+    "Circumstances",
     "DrainOrder",
     "EvictionApi",
     "Exclusion",
@@ -35,8 +53,21 @@ __all__ = [
     "Limits",
     "Operator",
     "Pause",
+    "PauseNotice",
     "Policies",
+    "PolicyError",
     "Requirement",
+    "Unknown",
     "Weekday",
     "Window",
+    "describe_zone",
+    "hold",
+    "is_failing",
+    "judge",
+    "rank",
+    "read",
+    "read_pause",
+    "schema",
+    "write_pause",
+    "zone_of",
 ]

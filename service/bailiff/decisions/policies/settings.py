@@ -1,7 +1,7 @@
 """The policies of a worker: what an operator may ask for beyond what Kubernetes does.
 
-Every one is off by default, so that the default is parity. A settings file is decoded straight
-into `Policies`; `check` tells what the types alone cannot.
+Every one is off by default, so that the default is parity. `reading.read` fills them from a file,
+and tells what the types alone cannot.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ Rate = Annotated[float, Meta(gt=0, le=_MAX_RATE)]
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Fraction = Annotated[float, Meta(gt=0, le=1)]
 Name = Annotated[str, Meta(min_length=1, max_length=253)]
+# RFC 1123, as Kubernetes wants them (apimachinery pkg/util/validation).
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+NamespaceName = Annotated[str, Meta(pattern=f"^{_LABEL}$", max_length=63)]
+ObjectName = Annotated[str, Meta(pattern=rf"^{_LABEL}(\.{_LABEL})*$", max_length=253)]
 
 
 class Settings(
@@ -138,7 +142,7 @@ class Requirement(Settings, frozen=True):
 
     key: Name
     operator: Operator
-    values: tuple[str, ...] = ()
+    values: Annotated[tuple[str, ...], Meta(max_length=1000)] = ()
 
 
 class LabelSelector(Settings, frozen=True):
@@ -150,7 +154,7 @@ class LabelSelector(Settings, frozen=True):
     """
 
     match_labels: dict[str, str] = {}
-    match_expressions: tuple[Requirement, ...] = ()
+    match_expressions: Annotated[tuple[Requirement, ...], Meta(max_length=100)] = ()
 
 
 class Exclusion(Settings, frozen=True):
@@ -162,7 +166,7 @@ class Exclusion(Settings, frozen=True):
         pod_selector: pods with such labels, in any namespace.
     """
 
-    namespaces: tuple[Name, ...] = ()
+    namespaces: Annotated[tuple[NamespaceName, ...], Meta(max_length=1000)] = ()
     namespace_selector: LabelSelector | None = None
     pod_selector: LabelSelector | None = None
 
@@ -185,7 +189,7 @@ class Window(Settings, frozen=True):
     Attributes:
         days: on which the window opens; none: on all.
         start: HH:MM when it opens.
-        end: HH:MM when it closes; not after `start`: on the next day. 24:00 is midnight.
+        end: HH:MM when it closes; before `start`: on the next day. 24:00 is midnight.
         time_zone: an IANA name, as Europe/Berlin.
     """
 
@@ -222,8 +226,8 @@ class Pause(Settings, frozen=True):
         name: of the ConfigMap. While it does not exist, nothing is paused.
     """
 
-    namespace: Name
-    name: Name = "bailiff-pause"
+    namespace: NamespaceName
+    name: ObjectName = "bailiff-pause"
 
 
 class Policies(Settings, frozen=True):
@@ -249,7 +253,7 @@ class Policies(Settings, frozen=True):
     pause: Pause | None = None
     protection: bool = False
     exclude: Exclusion = Exclusion()
-    windows: tuple[Window, ...] = ()
+    windows: Annotated[tuple[Window, ...], Meta(max_length=100)] = ()
     blast_radius: BlastRadius | None = None
 
 

@@ -1,0 +1,92 @@
+"""How many nodes fail, and what that means for evictions.
+
+The idea is upstream's: where too many nodes of a zone fail at once, the fault is likely the
+network's or the control plane's, and evicting would make it worse
+(pkg/controller/nodelifecycle/node_lifecycle_controller.go, ComputeZoneState and HealthyQPSFunc).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from bailiff.kinds import NO_EXECUTE
+from bailiff.kinds.meta import Value
+
+if TYPE_CHECKING:
+    from bailiff.decisions.policies.settings import Breaker
+    from bailiff.kinds import Node
+
+LABEL_ZONE = "topology.kubernetes.io/zone"
+_FAILURES = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+
+
+class BreakerLevel(StrEnum):
+    """What evictions do; the value is the metric label."""
+
+    NORMAL = "normal"
+    SLOW = "slow"
+    STOPPED = "stopped"
+
+
+class BreakerState(Value, frozen=True):
+    """What a breaker says.
+
+    Attributes:
+        level: evictions go on, slowly, or not at all.
+        message: why, for people; empty while evictions go on as usual.
+    """
+
+    level: BreakerLevel = BreakerLevel.NORMAL
+    message: str = ""
+
+
+NORMAL = BreakerState()
+
+
+def zone_of(node: Node) -> str:
+    """The zone of a node; empty where it names none.
+
+    The label topology.kubernetes.io/zone alone: Kubernetes takes names of zones as unique across
+    regions. (Upstream's GetZoneKey puts the region before it, and the labels of before 1.17.)
+    """
+    return node.metadata.labels.get(LABEL_ZONE, "")
+
+
+def is_failing(node: Node) -> bool:
+    """Whether the node carries not-ready or unreachable with the effect NoExecute."""
+    return any(taint.effect == NO_EXECUTE and taint.key in _FAILURES for taint in node.spec.taints)
+
+
+def describe_zone(zone: str) -> str:
+    """`zone eu-1`, for the start of a message."""
+    return f"zone {zone}" if zone else "nodes without a zone"
+
+
+def judge(failing: int, total: int, breaker: Breaker, where: str = "cluster") -> BreakerState:
+    """The state of a breaker; it depends on the present alone, so it closes by itself.
+
+    Args:
+        failing: nodes that fail, at most `total`.
+        total: nodes there are.
+        breaker: its settings.
+        where: whose nodes, as `cluster` or what `describe_zone` says.
+    """
+    if total < breaker.min_nodes or failing < breaker.min_failing:
+        return NORMAL
+    fraction = failing / total
+    facts = (
+        f"{where}: {failing} of {total} nodes ({percent(fraction)}) are not ready or unreachable"
+    )
+    if fraction >= breaker.stop_at:
+        message = f"{facts}, evictions stop at {percent(breaker.stop_at)}"
+        return BreakerState(level=BreakerLevel.STOPPED, message=message)
+    if fraction >= breaker.slow_at:
+        message = f"{facts}, evictions slow down at {percent(breaker.slow_at)}"
+        return BreakerState(level=BreakerLevel.SLOW, message=message)
+    return NORMAL
+
+
+def percent(fraction: float) -> str:
+    """`54.5 %`; one decimal at most."""
+    return f"{100 * fraction:.1f}".removesuffix(".0") + " %"
