@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import platform
-import sys
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import msgspec
 import typer
 
 import bailiff
 from bailiff import bootstrap
-from bailiff.cli import availability
+from bailiff.cli import availability, cluster
+from bailiff.cli.ending import fail, run
 from bailiff.cli.exit_codes import ExitCode
 from bailiff.cli.explain import InputError, describe, explain, parse_instant, read_object
+from bailiff.cli.output import OUTPUT, Output, pretty
 from bailiff.decisions import Facts, Options, Verdict
 from bailiff.kinds import Node, Pod
 
@@ -32,21 +31,6 @@ app = typer.Typer(
 )
 
 
-class Output(StrEnum):
-    """How to print an answer."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-_KUBECONFIG = typer.Option(
-    "--kubeconfig", help="Use the cluster of this kubeconfig.", envvar="BAILIFF_KUBECONFIG"
-)
-_CONTEXT = typer.Option("--context", help="A context of the kubeconfig; default: its current one.")
-_IN_CLUSTER = typer.Option(
-    "--in-cluster", help="Use the cluster this runs in.", envvar="BAILIFF_IN_CLUSTER"
-)
-_OUTPUT = typer.Option("--output", "-o", help="text for people, json for programs.")
 _COMPARISON = typer.Option(
     "--comparison-operators",
     help="Feature gate TaintTolerationComparisonOperators: operators Lt and Gt.",
@@ -101,14 +85,14 @@ def up(
     ] = 6480,
 ) -> None:
     """Start an embedded demo cluster, the decision API and the worker, to try things out."""
-    _run(bootstrap.up(bootstrap.UpSettings(host, rest_port, grpc_port, status_port, cluster_port)))
+    run(bootstrap.up(bootstrap.UpSettings(host, rest_port, grpc_port, status_port, cluster_port)))
 
 
 @app.command()
 def serve(
-    kubeconfig: Annotated[Path | None, _KUBECONFIG] = None,
-    context: Annotated[str | None, _CONTEXT] = None,
-    in_cluster: Annotated[bool, _IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
+    context: Annotated[str | None, cluster.CONTEXT] = None,
+    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
     host: Annotated[str, _HOST] = "127.0.0.1",
     rest_port: Annotated[int, _REST_PORT] = 8080,
     grpc_port: Annotated[int, _GRPC_PORT] = 9090,
@@ -117,22 +101,21 @@ def serve(
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Serve the decision API over REST and gRPC. Reads a cluster only if told which."""
-    _check_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False)
     settings = bootstrap.ServeSettings(
-        cluster=bootstrap.ClusterChoice(kubeconfig, context, in_cluster),
+        cluster=cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False),
         host=host,
         rest_port=rest_port,
         grpc_port=grpc_port,
         options=_options(comparison_operators, evict_ended_pods),
     )
-    _run(bootstrap.serve(settings), lifeline=lifeline)
+    run(bootstrap.serve(settings), lifeline=lifeline)
 
 
 @app.command()
 def worker(
-    kubeconfig: Annotated[Path | None, _KUBECONFIG] = None,
-    context: Annotated[str | None, _CONTEXT] = None,
-    in_cluster: Annotated[bool, _IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
+    context: Annotated[str | None, cluster.CONTEXT] = None,
+    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
     host: Annotated[str, _HOST] = "127.0.0.1",
     status_port: Annotated[int, _STATUS_PORT] = 8081,
     concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Evictions at a time.")] = 20,
@@ -153,16 +136,16 @@ def worker(
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Watch a cluster and evict pods when their time has come."""
-    _check_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+    chosen = cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
     try:
         share = availability.choose_shard(shards, shard)
         times = (lease_duration, renew_deadline, retry_period)
         lease = availability.choose_lease(lease_namespace, lease_name, identity, *times)
     except ValueError as error:
-        _fail(str(error), ExitCode.USAGE)
+        fail(str(error), ExitCode.USAGE)
     elects = in_cluster if leader_elect is None else leader_elect
     settings = bootstrap.WorkSettings(
-        cluster=bootstrap.ClusterChoice(kubeconfig, context, in_cluster),
+        cluster=chosen,
         host=host,
         status_port=status_port,
         shard=share,
@@ -173,14 +156,14 @@ def worker(
         audit_log=audit_log,
         options=_options(comparison_operators, evict_ended_pods),
     )
-    _run(bootstrap.work(settings), lifeline=lifeline)
+    run(bootstrap.work(settings), lifeline=lifeline)
 
 
 @app.command("explain")
 def explain_command(
     pod: Annotated[Path, typer.Argument(help="The pod, YAML or JSON; - reads standard input.")],
     node: Annotated[Path, typer.Option("--node", help="Its node, YAML or JSON.")],
-    output: Annotated[Output, _OUTPUT] = Output.TEXT,
+    output: Annotated[Output, OUTPUT] = Output.TEXT,
     now: Annotated[str | None, typer.Option(help="Decide for this instant (RFC 3339).")] = None,
     bound_at: Annotated[
         str | None, typer.Option(help="When the pod was bound; default: as the pod tells.")
@@ -203,15 +186,15 @@ def explain_command(
         options = _options(comparison_operators, evict_ended_pods, explain=True)
         decision = explain(facts, datetime.now(UTC), options)
     except InputError as error:
-        _fail(str(error), ExitCode.USAGE)
+        fail(str(error), ExitCode.USAGE)
     as_json = output is Output.JSON
-    typer.echo(_pretty(msgspec.to_builtins(decision)) if as_json else describe(decision))
+    typer.echo(pretty(msgspec.to_builtins(decision)) if as_json else describe(decision))
     if exit_code:
         raise typer.Exit(_EXIT_BY_VERDICT[decision.verdict])
 
 
 @app.command()
-def version(output: Annotated[Output, _OUTPUT] = Output.TEXT) -> None:
+def version(output: Annotated[Output, OUTPUT] = Output.TEXT) -> None:
     """Tell the versions of Bailiff, Python and the platform."""
     facts = {
         "bailiff": bailiff.__version__,
@@ -219,7 +202,7 @@ def version(output: Annotated[Output, _OUTPUT] = Output.TEXT) -> None:
         "platform": f"{platform.system().lower()}/{platform.machine()}",
     }
     if output is Output.JSON:
-        typer.echo(_pretty(facts))
+        typer.echo(pretty(facts))
     else:
         typer.echo("\n".join(f"{name} {value}" for name, value in facts.items()))
 
@@ -242,33 +225,3 @@ def _options(comparison_operators: bool, evict_ended_pods: bool, explain: bool =
         evict_ended_pods=evict_ended_pods,
         explain=explain,
     )
-
-
-def _check_cluster(
-    kubeconfig: Path | None, context: str | None, *, in_cluster: bool, needed: bool
-) -> None:
-    """A real cluster is touched only if the user says which."""
-    if kubeconfig and in_cluster:
-        _fail("--kubeconfig and --in-cluster exclude each other", ExitCode.USAGE)
-    if context and not kubeconfig:
-        _fail("--context needs --kubeconfig", ExitCode.USAGE)
-    if needed and not kubeconfig and not in_cluster:
-        _fail("say which cluster: --kubeconfig FILE or --in-cluster", ExitCode.USAGE)
-
-
-def _run(program: bootstrap.Program, *, lifeline: bool = False) -> None:
-    try:
-        bootstrap.run(program, lifeline=lifeline)
-    except bootstrap.ClusterUnusable as error:
-        _fail(str(error), ExitCode.UNREACHABLE)
-    except bootstrap.StartError as error:
-        _fail(str(error), ExitCode.FAILED)
-
-
-def _fail(message: str, code: ExitCode) -> NoReturn:
-    typer.echo(f"bailiff: {message}", err=True)
-    sys.exit(code)
-
-
-def _pretty(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
