@@ -70,8 +70,9 @@ class ListWatch(Generic[T]):
     """The events of one resource, for one consumer.
 
     Use: `async with aclosing(list_watch.events()) as events: async for event in events: ...`.
-    It survives every ClusterError; it ends only when it is closed or cancelled. Pods come slim:
-    of their conditions only those in slimming.KEPT_CONDITIONS.
+    It survives every ClusterError; it ends only when it is closed or cancelled. Pods and
+    nodes come slim: of a pod's conditions only those in slimming.KEPT_CONDITIONS, of a node's
+    labels only its zone.
 
     Args:
         cluster: where to.
@@ -79,6 +80,7 @@ class ListWatch(Generic[T]):
         clock: for health and backoff.
         selection: which of them; all by default.
         random: for jitter.
+        keep_labels: keep the labels of pods; else they are LABELS_NOT_KEPT.
         on_restart: told of every restart, its cause, and the error behind it if there was one.
     """
 
@@ -90,6 +92,7 @@ class ListWatch(Generic[T]):
         *,
         selection: Selection | None = None,
         random: Random | None = None,
+        keep_labels: bool = False,
         on_restart: Callable[[Restart, ClusterError | None], None] = _tell_nobody,
     ) -> None:
         settings = cluster.settings
@@ -100,7 +103,7 @@ class ListWatch(Generic[T]):
         self._selection = selection or Selection()
         self._random = random or SystemRandom()
         self._on_restart = on_restart
-        self._slim = slimmer_for(resource.kind)
+        self._slim = slimmer_for(resource.kind, keep_labels=keep_labels)
         self._objects_first = settings.watch_initial_events
         self._expired_at = float("-inf")
         self._backoff = Backoff(

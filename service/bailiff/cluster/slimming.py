@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import force_setattr
 
-from bailiff.kinds import Pod
+from bailiff.kinds import LABEL_ZONE, LABELS_NOT_KEPT, Node, Pod
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Mapping
 
     from bailiff.kinds import PodCondition
 
@@ -48,13 +48,21 @@ class InternTable:
 
 
 class PodSlimmer:
-    """Makes pods share tolerations, owners and names, and drops conditions nobody reads.
+    """Makes pods share tolerations, owners and names, and drops what nobody reads.
 
     It writes to values that are frozen, which is right only because it is called before
     anybody else has seen them.
     """
 
-    def __init__(self, max_entries: int = _MAX_ENTRIES) -> None:
+    def __init__(self, max_entries: int = _MAX_ENTRIES, *, keep_labels: bool = False) -> None:
+        """Start with empty tables.
+
+        Args:
+            max_entries: of each table.
+            keep_labels: without it pods come with LABELS_NOT_KEPT; most pods have labels of
+                their own, so they are kept for those who select by them only.
+        """
+        self._labels = _SharedLabels(max_entries) if keep_labels else None
         # Owners apart: a fleet has more of them than of anything else, and they must not keep
         # the rest out.
         self._owners = InternTable(max_entries).intern
@@ -66,6 +74,9 @@ class PodSlimmer:
         metadata, spec, status = pod.metadata, pod.spec, pod.status
         force_setattr(metadata, "namespace", intern(metadata.namespace))
         force_setattr(metadata, "owner_references", self._owners(metadata.owner_references))
+        force_setattr(metadata, "annotations", intern(metadata.annotations))
+        labels = self._labels.share(metadata.labels) if self._labels else LABELS_NOT_KEPT
+        force_setattr(metadata, "labels", labels)
         force_setattr(spec, "node_name", intern(spec.node_name))
         force_setattr(spec, "tolerations", intern(spec.tolerations))
         force_setattr(status, "phase", intern(status.phase))
@@ -80,9 +91,38 @@ class PodSlimmer:
         return kept
 
 
-def slimmer_for(kind: type[T]) -> Callable[[T], T]:
-    """What to do to each object of a kind as soon as it is decoded."""
-    return PodSlimmer() if kind is Pod else _as_is  # type: ignore[return-value]  # T is Pod there
+class _SharedLabels:
+    """One dictionary for all that are equal, of which there are as many as there are workloads."""
+
+    def __init__(self, max_entries: int) -> None:
+        self._known: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+        self._max = max_entries
+
+    def share(self, labels: Mapping[str, str]) -> Mapping[str, str]:
+        """The first that was equal to these; Kubernetes writes keys in order."""
+        key = tuple(labels.items())
+        found = self._known.get(key)
+        if found is None and len(self._known) < self._max:
+            self._known[key] = labels
+        return labels if found is None else found
+
+
+def slim_node(node: Node) -> Node:
+    """The same node, with no label but its zone; as PodSlimmer, only before others have seen it."""
+    labels = node.metadata.labels
+    kept = {LABEL_ZONE: labels[LABEL_ZONE]} if LABEL_ZONE in labels else {}
+    force_setattr(node.metadata, "labels", kept)
+    return node
+
+
+def slimmer_for(kind: type[T], *, keep_labels: bool = False) -> Callable[[T], T]:
+    """What to do to each object of a kind as soon as it is decoded; see PodSlimmer."""
+    slim: Any = _as_is
+    if kind is Pod:
+        slim = PodSlimmer(keep_labels=keep_labels)
+    elif kind is Node:
+        slim = slim_node
+    return slim  # type: ignore[no-any-return]  # T is what it is made for
 
 
 def _as_is(value: T) -> T:

@@ -38,7 +38,7 @@ from bailiff.kinds.meta import (
     Time,
 )
 from bailiff.kinds.namespace import Namespace
-from bailiff.kinds.node import Node, NodeSpec
+from bailiff.kinds.node import LABEL_ZONE, Node, NodeSpec
 from bailiff.kinds.pod import Pod, PodCondition, PodSpec, PodStatus
 from bailiff.kinds.pod_claims import (
     PodExtendedResourceClaimStatus,
@@ -52,6 +52,7 @@ __all__ = [
     "INT64_MAX",
     "INT64_MIN",
     "LABELS_NOT_KEPT",
+    "LABEL_ZONE",
     "NO_EXECUTE",
     "AllocationResult",
     "Annotations",

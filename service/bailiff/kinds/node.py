@@ -5,6 +5,9 @@ from __future__ import annotations
 from bailiff.kinds.meta import ObjectMeta, Value
 from bailiff.kinds.taint import Taint
 
+# k8s.io/api/core/v1/well_known_labels.go.
+LABEL_ZONE = "topology.kubernetes.io/zone"
+
 
 class NodeSpec(Value, frozen=True):
     """What a node is meant to be.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bailiff.cluster.slimming import KEPT_CONDITIONS, InternTable, PodSlimmer, slimmer_for
-from bailiff.kinds import Node, Pod, decode
+from bailiff.kinds import LABEL_ZONE, LABELS_NOT_KEPT, ConfigMap, Node, Pod, decode
 
 
 def pod(name: str) -> Pod:
@@ -16,6 +16,8 @@ def pod(name: str) -> Pod:
                 "metadata": {
                     "name": name,
                     "namespace": "some-namespace",
+                    "labels": {"app": "web"},
+                    "annotations": {"bailiff.dev/do-not-evict": "true", "other": name},
                     "ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "u"}],
                 },
                 "spec": {
@@ -36,12 +38,26 @@ def test_equal_parts_become_the_same_object() -> None:
     assert one.spec.node_name is other.spec.node_name
     assert one.metadata.namespace is other.metadata.namespace
     assert one.metadata.owner_references is other.metadata.owner_references
+    assert one.metadata.annotations is other.metadata.annotations
     assert one.status.phase is other.status.phase
     assert one.status.conditions[0].type is other.status.conditions[0].type
 
 
+def test_labels_are_dropped_unless_asked_for_and_then_shared() -> None:
+    assert PodSlimmer()(pod("a")).metadata.labels is LABELS_NOT_KEPT
+    slim = PodSlimmer(keep_labels=True)
+    one, other = slim(pod("a")).metadata.labels, slim(pod("b")).metadata.labels
+    assert one == {"app": "web"}
+    assert one is other
+
+
+def test_labels_that_no_table_has_room_for_are_kept_all_the_same() -> None:
+    slim = PodSlimmer(0, keep_labels=True)
+    assert slim(pod("a")).metadata.labels == {"app": "web"}
+
+
 def test_all_but_the_conditions_stays_equal() -> None:
-    before, after = pod("a"), PodSlimmer()(pod("a"))
+    before, after = pod("a"), PodSlimmer(keep_labels=True)(pod("a"))
     assert (after.metadata, after.spec, after.status.phase) == (
         before.metadata,
         before.spec,
@@ -70,6 +86,14 @@ def test_a_full_table_hands_back_what_it_is_given() -> None:
     assert len(table) == 2
 
 
-def test_other_kinds_stay_as_they_are() -> None:
-    node = Node()
+def test_of_a_nodes_labels_the_zone_is_kept() -> None:
+    labels = {LABEL_ZONE: "eu-1", "kubernetes.io/hostname": "n1"}
+    node = decode(json.dumps({"metadata": {"name": "n1", "labels": labels}}).encode(), Node)
     assert slimmer_for(Node)(node) is node
+    assert node.metadata.labels == {LABEL_ZONE: "eu-1"}
+    assert slimmer_for(Node)(Node()) == Node()
+
+
+def test_other_kinds_stay_as_they_are() -> None:
+    one = ConfigMap()
+    assert slimmer_for(ConfigMap)(one) is one

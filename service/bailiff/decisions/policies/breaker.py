@@ -10,14 +10,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from bailiff.kinds import NO_EXECUTE
+from bailiff.kinds import LABEL_ZONE, NO_EXECUTE
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
     from bailiff.decisions.policies.settings import Breaker
     from bailiff.kinds import Node
 
-LABEL_ZONE = "topology.kubernetes.io/zone"
 _FAILURES = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 
 
