@@ -75,7 +75,7 @@ class Worker:
         self._clock = clock
         self.election = election or Unopposed()
         self.metrics = WorkerMetrics(registry)
-        self.recorder = Recorder(actions, clock, self.metrics)
+        self.recorder = Recorder(actions, clock, self.metrics, self._overdue)
         self.audit = AuditLog(audit_log, self.metrics) if audit_log else None
         self.pending = PendingEvictions(clock, self._wake)
         self.evaluator = Evaluator(
@@ -190,6 +190,10 @@ class Worker:
     def _on_observed(self, node: Node, text: str) -> None:
         if self._settings.persist_observations and self.election.may_act():
             self.annotator.request(node, text)
+
+    def _overdue(self) -> bool:
+        due = self.pending.next_due()
+        return due is not None and due <= self._clock.monotonic()
 
     def _wake(self) -> None:
         self.executor.wake()
