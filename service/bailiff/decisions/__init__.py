@@ -14,6 +14,7 @@ from bailiff.decisions.answer import (
     eviction_event,
     summarize,
 )
+from bailiff.decisions.causes import causing_taint
 from bailiff.decisions.decision import (
     ChangeSummary,
     Decision,
@@ -60,6 +61,7 @@ __all__ = [
     "TraceStep",
     "Verdict",
     "cancellation_event",
+    "causing_taint",
     "decide",
     "decide_change",
     "decide_node",

@@ -42,6 +42,11 @@ CONDITION = PodCondition(
     message="Taint manager: deleting due to NoExecute taint",
 )
 
+# Outcomes of a step for taints that evict.
+NOT_TOLERATED = "NotTolerated"
+FOR_NO_TIME = "ToleratedForNoTime"
+FOR_SECONDS = "ToleratedForSeconds"
+
 
 class _AddedTaint(Value, frozen=True):
     """A NoExecute taint and when it counts as added."""
@@ -272,11 +277,11 @@ def _step(tolerated: _Tolerated, bound_at: datetime | None) -> TraceStep:
     added = tolerated.added
     seconds = tolerated.seconds
     if tolerated.toleration is None:
-        outcome = "NotTolerated"
+        outcome = NOT_TOLERATED
     elif seconds is None:
         outcome = "ToleratedForever"
     else:
-        outcome = "ToleratedForSeconds" if seconds else "ToleratedForNoTime"
+        outcome = FOR_SECONDS if seconds else FOR_NO_TIME
     return TraceStep(
         rule="NoExecuteTaint",
         outcome=outcome,

@@ -1,6 +1,6 @@
 """Policies: when an eviction that is due may begin. Pure; off by default."""
 
-from bailiff.decisions.policies.blast import Blast
+from bailiff.decisions.policies.blast import Blast, blast_excess
 from bailiff.decisions.policies.breaker import (
     BreakerLevel,
     BreakerState,
@@ -60,6 +60,7 @@ __all__ = [
     "Unknown",
     "Weekday",
     "Window",
+    "blast_excess",
     "describe_zone",
     "hold",
     "is_failing",

@@ -42,7 +42,7 @@ def is_acknowledged(node: Node, taint: Taint) -> bool:
     return any(_normal(one) == wanted for one in listed)
 
 
-def excess(blast: Blast, bounds: BlastRadius, namespace: str) -> str | None:
+def blast_excess(blast: Blast, bounds: BlastRadius, namespace: str) -> str | None:
     """Which bound the taint exceeds, in words; None: none."""
     name = describe_taint(blast.taint)
     if bounds.max_pods is not None and blast.pods > bounds.max_pods:

@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 from msgspec import Struct
 
-from bailiff.decisions.policies import blast as blasts
-from bailiff.decisions.policies.blast import Blast
+from bailiff.decisions.policies.blast import (
+    ANNOTATION,
+    Blast,
+    blast_excess,
+    is_acknowledged,
+)
 from bailiff.decisions.policies.breaker import BreakerLevel, BreakerState, describe_zone
 from bailiff.decisions.policies.hold import Cause, Hold
 from bailiff.decisions.policies.pause import PauseNotice
@@ -52,7 +56,7 @@ class Circumstances(Struct, frozen=True, kw_only=True, gc=False):
         pause: the notice, or None where nothing is paused.
         zone_breaker: what the breaker of the zone says; None: not known.
         cluster_breaker: what the breaker of the cluster says; None: not known.
-        blast: what the taint that evicts the pod does besides; None: not known.
+        blast: what the taint that evicts the pod does besides; None: no taint of its node does.
     """
 
     pod: Pod
@@ -62,7 +66,7 @@ class Circumstances(Struct, frozen=True, kw_only=True, gc=False):
     pause: PauseNotice | Literal[Unknown.UNKNOWN] | None = UNKNOWN
     zone_breaker: BreakerState | None = None
     cluster_breaker: BreakerState | None = None
-    blast: Blast | None = None
+    blast: Blast | Literal[Unknown.UNKNOWN] | None = UNKNOWN
 
 
 def hold(circumstances: Circumstances, policies: Policies, now: datetime) -> Hold | None:
@@ -135,19 +139,18 @@ def protected(facts: Circumstances, policies: Policies, now: datetime) -> Hold |
 def blast_radius(facts: Circumstances, policies: Policies, _now: datetime) -> Hold | None:
     """The taint evicts too much for nobody to have acknowledged it."""
     bounds = policies.blast_radius
-    if bounds is None:
+    if bounds is None or facts.blast is None:
         return None
-    if facts.blast is None:
-        return Hold(
-            cause=Cause.BLAST_RADIUS, message="not known yet how many pods the taint evicts"
-        )
-    why = blasts.excess(facts.blast, bounds, facts.pod.metadata.namespace)
+    if facts.blast is UNKNOWN:
+        message = "it is not known yet how many pods the taint evicts"
+        return Hold(cause=Cause.BLAST_RADIUS, message=message)
+    why = blast_excess(facts.blast, bounds, facts.pod.metadata.namespace)
     if why is None:
         return None
-    if facts.node is not None and blasts.is_acknowledged(facts.node, facts.blast.taint):
+    if facts.node is not None and is_acknowledged(facts.node, facts.blast.taint):
         return None
     node = facts.pod.spec.node_name
-    message = f"{why}, and node {node} does not acknowledge it ({blasts.ANNOTATION})"
+    message = f"{why}, and node {node} does not acknowledge it ({ANNOTATION})"
     return Hold(cause=Cause.BLAST_RADIUS, message=message)
 
 
