@@ -63,8 +63,10 @@ class Shadow:
             return await asyncio.to_thread(call, self._port, path)
         return 0, b""
 
-    async def is_ready(self) -> bool:
-        return (await self.get("/readyz"))[0] == 200
+    async def looks(self) -> bool:
+        """Whether it has taken in what is there."""
+        status, body = await self.get("/v1/shadow")
+        return status == 200 and json.loads(body)["since"] is not None
 
     async def report(self):
         status, body = await self.get("/v1/shadow")
@@ -87,7 +89,7 @@ async def shadow(in_tree, api, tmp_path):
         program.start()
         try:
             shadow = Shadow(port)
-            await until(shadow.is_ready, within=60)
+            await until(shadow.looks, within=60)
             yield shadow, proxy
         finally:
             await asyncio.to_thread(program.stop)

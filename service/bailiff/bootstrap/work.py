@@ -108,8 +108,7 @@ async def _run_in_shadow(
     nodes: ListWatch[Node],
     stop: asyncio.Event,
 ) -> None:
-    evaluator = worker.evaluator
-    comparison.look_at(evaluator.mirror, evaluator.finding, worker.metrics)
+    comparison.look_at(worker.evaluator, worker.metrics)
     async with asyncio.TaskGroup() as group:
         looking = group.create_task(comparison.run(), name="shadow")
         await worker.run(Watched(pods, comparison), nodes, stop)

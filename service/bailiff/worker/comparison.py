@@ -8,7 +8,8 @@ Each pod comes to one of these, by the in-tree controller's deed against our dec
     extra    it evicted a pod that may stay
     missed   the pod was due, and it has not evicted it within the patience
 
-A pod that somebody else deletes comes to nothing.
+A pod that somebody else deletes comes to nothing. So does one that would be early, if its node has
+a taint without timeAdded that was there before we looked: nobody can say since when.
 """
 
 from __future__ import annotations
@@ -25,20 +26,22 @@ from bailiff.decisions import Verdict
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Time
 from bailiff.kinds.meta import Value
+from bailiff.worker.undated import Undated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
     from bailiff.clock import Clock
     from bailiff.decisions import Finding
     from bailiff.kinds import Pod
+    from bailiff.worker.evaluator import Evaluator
     from bailiff.worker.metrics import WorkerMetrics
-    from bailiff.worker.mirror import Mirror
 
 # Disagreements that are kept to be shown.
 _KEPT = 1000
 _SWEEP_SECONDS = 1.0
+# Until the first look: what comes before it counts as there before us.
+_LOOK_SECONDS = 0.05
 
 log = structlog.get_logger(__name__)
 
@@ -98,17 +101,21 @@ class Comparison:
         # be a moment behind that of its pods, so these are looked at once more.
         self._doubtful: dict[str, tuple[float, datetime, Pod]] = {}
         self._judged: set[str] = set()
-        self._finding: Callable[[Pod], Finding | None] = lambda _: None
+        self._since: datetime | None = None
+        self._undated: Undated | None = None
+        self._evaluator: Evaluator | None = None
         self._metrics: WorkerMetrics | None = None
-        self._mirror: Mirror | None = None
         self.counts: Counter[Result] = Counter()
         self.disagreements: deque[Disagreement] = deque(maxlen=_KEPT)
 
-    def look_at(
-        self, mirror: Mirror, finding: Callable[[Pod], Finding | None], metrics: WorkerMetrics
-    ) -> None:
-        """Say where pods are seen, what holds for one now, and where results are counted."""
-        self._mirror, self._finding, self._metrics = mirror, finding, metrics
+    def look_at(self, evaluator: Evaluator, metrics: WorkerMetrics) -> None:
+        """Say what sees and judges pods, and where results are counted."""
+        self._evaluator, self._metrics = evaluator, metrics
+
+    @property
+    def remembered(self) -> int:
+        """Pods that something is kept of; never more than there are, but for a moment."""
+        return len(self._judged | self._due.keys() | self._doubtful.keys())
 
     def ours(self, pod: Pod) -> None:
         """By our decision the pod goes now."""
@@ -118,7 +125,7 @@ class Comparison:
     def theirs(self, pod: Pod) -> None:
         """The in-tree controller has evicted it, as seen just now."""
         uid = pod.metadata.uid
-        if uid in self._judged or uid in self._doubtful:
+        if uid in self._judged or uid in self._doubtful or not self._is_ours(pod):
             return
         due = self._due.pop(uid, None)
         if due is not None:
@@ -138,16 +145,23 @@ class Comparison:
         if pod.metadata.uid not in self._doubtful:
             self._judged.discard(pod.metadata.uid)
 
+    def listed(self, uids: set[str]) -> None:
+        """These are all the pods there are: others have left, and no watch has told."""
+        self._judged &= uids
+        for uid in self._due.keys() - uids:
+            del self._due[uid]
+
     async def run(self) -> None:
         """Look for missed pods until cancelled."""
         while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
+            await asyncio.sleep(_LOOK_SECONDS if self._since is None else _SWEEP_SECONDS)
             self._sweep()
 
     def report(self, limit: int = 100) -> dict[str, Any]:
-        """Counts, and the latest disagreements."""
+        """Since when we look (None: not yet), counts, and the latest disagreements."""
         latest = list(self.disagreements)[-limit:]
         return {
+            "since": None if self._since is None else describe_time(self._since),
             "counts": {result.value: self.counts[result] for result in Result},
             "due": len(self._due),
             "disagreements": [
@@ -164,30 +178,61 @@ class Comparison:
         if finding is None or finding.verdict is Verdict.KEEP:
             return False
         early = (finding.evict_at - at).total_seconds() if finding.evict_at is not None else 0.0
-        self._judge(Result.EARLY if early > self._tolerance else Result.AGREED, pod, early)
+        if early > self._tolerance:
+            self._judge_early(pod, early)
+        else:
+            self._judge(Result.AGREED if early >= -self._tolerance else Result.LATE, pod, -early)
         return True
 
+    def _judge_early(self, pod: Pod, seconds: float) -> None:
+        self._look_around()
+        if self._undated is not None and self._undated.on(pod.spec.node_name):
+            self.pass_over(pod)
+        else:
+            self._judge(Result.EARLY, pod, seconds)
+
+    def _look_around(self) -> None:
+        """As soon as there is something to see; what is there by then was there before us."""
+        if self._undated is None and self._evaluator is not None and self._evaluator.mirror.synced:
+            self._undated, self._since = Undated(self._evaluator.mirror), self._clock.now()
+
     def _finding_of(self, pod: Pod) -> Finding | None:
-        return self._finding(replace(pod, metadata=replace(pod.metadata, deletion_timestamp=None)))
+        if self._evaluator is None:
+            return None
+        untouched = replace(pod.metadata, deletion_timestamp=None)
+        return self._evaluator.finding(replace(pod, metadata=untouched))
 
     def _sweep(self) -> None:
+        self._look_around()
+        if self._undated is not None:
+            self._undated.forget_gone()
         now = self._clock.monotonic()
         for uid, (since, pod) in list(self._due.items()):
             if now - since >= self._patience:
                 del self._due[uid]
-                if self._is_still_there(pod):
+                seen = self._seen(pod)
+                if seen is not None and not seen.has_ended:
                     self._judge(Result.MISSED, pod, 0.0)
         for uid, (since, at, pod) in list(self._doubtful.items()):
             if now - since >= self._tolerance:
                 del self._doubtful[uid]
-                if not self._judge_by_core(pod, at):
-                    self._judge(Result.EXTRA, pod, 0.0)
+                self._judge_doubtful(pod, at)
 
-    def _is_still_there(self, pod: Pod) -> bool:
-        if self._mirror is None:
-            return False
-        seen = self._mirror.pod((pod.metadata.namespace, pod.metadata.name))
-        return seen is not None and seen.metadata.uid == pod.metadata.uid and not seen.has_ended
+    def _judge_doubtful(self, pod: Pod, at: datetime) -> None:
+        if not self._judge_by_core(pod, at):
+            self._judge(Result.EXTRA, pod, 0.0)
+        if self._seen(pod) is None:
+            self._judged.discard(pod.metadata.uid)
+
+    def _is_ours(self, pod: Pod) -> bool:
+        return self._evaluator is not None and self._evaluator.owns(pod.spec.node_name)
+
+    def _seen(self, pod: Pod) -> Pod | None:
+        """The pod as it is now; None if it has left."""
+        if self._evaluator is None:
+            return None
+        seen = self._evaluator.mirror.pod((pod.metadata.namespace, pod.metadata.name))
+        return seen if seen is not None and seen.metadata.uid == pod.metadata.uid else None
 
     def _judge(self, result: Result, pod: Pod, seconds: float) -> None:
         self._judged.add(pod.metadata.uid)

@@ -61,7 +61,7 @@ class Evaluator:
         self._explaining = replace(options, explain=True)
         self._on_cancelled = on_cancelled
         self._on_observed = on_observed
-        self._owns = owns
+        self.owns = owns
         self._observed: dict[str, observations.Observed] = {}
         self._dirty_nodes: dict[str, None] = {}
         self._dirty_pods: dict[PodKey, None] = {}
@@ -69,7 +69,7 @@ class Evaluator:
 
     def node_changed(self, name: str) -> None:
         """See MirrorListener."""
-        if self._owns(name):
+        if self.owns(name):
             self._dirty_nodes[name] = None
             self._wake.set()
 
@@ -137,7 +137,7 @@ class Evaluator:
 
     def _evaluate_pod(self, key: PodKey) -> None:
         pod = self.mirror.pod(key)
-        if pod is None or not pod.spec.node_name or not self._owns(pod.spec.node_name):
+        if pod is None or not pod.spec.node_name or not self.owns(pod.spec.node_name):
             return
         finding = self._find(pod, self._options)
         if finding is not None:

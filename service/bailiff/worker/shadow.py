@@ -83,6 +83,7 @@ class Watched:
                 for pod in items:
                     if pod.is_terminating and _by_in_tree(pod):
                         on_evicted(pod)
+                self._comparison.listed({pod.metadata.uid for pod in items})
             case Changed(object=pod):
                 if pod.is_terminating and _by_in_tree(pod):
                     on_evicted(pod)
