@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.conformance.device_taints import (
+    explaining_by,
+    model_device_rule_status,
+    model_device_sequence,
+    model_device_taint,
+)
 from tests.conformance.taint_sequences import Json, explain_taint_sequence
+from tests.conformance.upstream_device_claims import Repair as DeviceRepair
 from tests.conformance.upstream_timers import Repair
 
 # Upstream computes time.Duration(seconds) * time.Second in int64 nanoseconds.
@@ -58,11 +65,22 @@ DIFFERENCES = (
 # By system: from the case's input, our answer and upstream's to names; none if not accounted for.
 EXPLAINERS: dict[str, Callable[[Json, Json, Json], list[str]]] = {
     "taint_sequence": explain_taint_sequence,
+    "device_taint": explaining_by(model_device_taint),
+    "device_rule_status": explaining_by(model_device_rule_status),
+    "device_sequence": explaining_by(model_device_sequence),
+}
+
+# The quirks that the cases of a system meet.
+MET: dict[str, set[Repair] | set[DeviceRepair]] = {
+    "taint_sequence": set(Repair),
+    "device_taint": {DeviceRepair.OVERFLOW, DeviceRepair.ENDED, DeviceRepair.EXTENDED},
+    "device_rule_status": {DeviceRepair.ENDED},
+    "device_sequence": set(DeviceRepair) - {DeviceRepair.EXTENDED},
 }
 
 # Every name that a system's differences may be given.
 NAMES = {(difference.system, difference.name) for difference in DIFFERENCES} | {
-    ("taint_sequence", repair.value) for repair in Repair
+    (system, repair.value) for system, repairs in MET.items() for repair in repairs
 }
 
 

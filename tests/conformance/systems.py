@@ -10,6 +10,12 @@ import msgspec
 
 from bailiff.decisions import Finding, NodeTaints, Options, Verdict, tolerates
 from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+from tests.conformance.device_taints import (
+    answer_device_rule_status,
+    answer_device_sequence,
+    answer_device_taint,
+    answer_device_toleration,
+)
 from tests.conformance.taint_sequences import answer_taint_sequence, as_observable
 
 Json = dict[str, Any]
@@ -70,6 +76,10 @@ SYSTEMS: dict[str, Callable[[Json], Json]] = {
     "tolerates": answer_tolerates,
     "node_taint": answer_node_taint,
     "taint_sequence": answer_taint_sequence,
+    "device_toleration": answer_device_toleration,
+    "device_taint": answer_device_taint,
+    "device_rule_status": answer_device_rule_status,
+    "device_sequence": answer_device_sequence,
 }
 
 # Where the file tells more than can be compared: what is left of it.

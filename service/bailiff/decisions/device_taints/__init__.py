@@ -1,0 +1,43 @@
+"""Eviction by device taints (KEP-5055, pkg/controller/devicetainteviction, with named repairs).
+
+A pod uses devices by way of ResourceClaims. Drivers taint devices in ResourceSlices, administrators
+with DeviceTaintRules; the tolerations stand in the claim's allocation. Ask a `DeviceTaintIndex`.
+"""
+
+from bailiff.decisions.device_taints.claims import ClaimFinding, MetTaint
+from bailiff.decisions.device_taints.findings import (
+    CONDITION,
+    CONTROLLER_NAME,
+    EVENT_REASON,
+    SYSTEM,
+    PodEviction,
+)
+from bailiff.decisions.device_taints.index import Affected, DeviceTaintIndex
+from bailiff.decisions.device_taints.pools import DeviceId
+from bailiff.decisions.device_taints.status import (
+    EVICTION_IN_PROGRESS,
+    STATUS_PERIOD,
+    RuleEffect,
+    RuleStatus,
+    rule_status,
+)
+from bailiff.decisions.device_taints.tolerations import device_tolerates
+
+__all__ = [
+    "CONDITION",
+    "CONTROLLER_NAME",
+    "EVENT_REASON",
+    "EVICTION_IN_PROGRESS",
+    "STATUS_PERIOD",
+    "SYSTEM",
+    "Affected",
+    "ClaimFinding",
+    "DeviceId",
+    "DeviceTaintIndex",
+    "MetTaint",
+    "PodEviction",
+    "RuleEffect",
+    "RuleStatus",
+    "device_tolerates",
+    "rule_status",
+]
