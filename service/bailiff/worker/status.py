@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from bailiff.worker.evaluator import Evaluator
     from bailiff.worker.freshness import Freshness
     from bailiff.worker.pending import PendingEvictions
+    from bailiff.worker.policy_control import PolicyControl
 
 
 class StatusPages:
-    """GET /healthz, /readyz, /metrics, /v1/queue and, in shadow mode, /v1/shadow."""
+    """GET /healthz, /readyz, /metrics, /v1/queue, /v1/policies and, in shadow mode, /v1/shadow."""
 
     def __init__(
         self,
@@ -34,6 +35,7 @@ class StatusPages:
         freshness: Freshness,
         role: Callable[[], dict[str, Any]],
         comparison: Comparison | None,
+        policies: PolicyControl | None,
     ) -> None:
         self._pending = pending
         self._evaluator = evaluator
@@ -41,16 +43,19 @@ class StatusPages:
         self._freshness = freshness
         self._role = role
         self._comparison = comparison
+        self._policies = policies
 
     async def healthz(self, _: Request) -> Response:
         """The process runs."""
         return PlainTextResponse("ok")
 
     async def readyz(self, _: Request) -> Response:
-        """The mirror is whole and fresh."""
+        """The mirror is whole and fresh, and what the policies refer to is known."""
         if not self._evaluator.mirror.synced:
             return PlainTextResponse("nodes and pods have not been listed yet", status_code=503)
         complaints = self._freshness.complaints()
+        if self._policies is not None:
+            complaints += self._policies.complaints()
         if complaints:
             return PlainTextResponse("; ".join(complaints), status_code=503)
         return PlainTextResponse("ok")
@@ -75,6 +80,13 @@ class StatusPages:
             return _problem(404, "Not Found", "not_found", detail)
         return _json(200, self._comparison.report())
 
+    async def policies(self, _: Request) -> Response:
+        """The policies in force, since when, what became of the file's last change; the pause."""
+        if self._policies is None:
+            detail = "this worker has no policies: start it with --policies FILE"
+            return _problem(404, "Not Found", "not_found", detail)
+        return _json(200, self._policies.describe())
+
 
 def create_status_app(
     pending: PendingEvictions,
@@ -83,9 +95,10 @@ def create_status_app(
     freshness: Freshness,
     role: Callable[[], dict[str, Any]],
     comparison: Comparison | None = None,
+    policies: PolicyControl | None = None,
 ) -> Starlette:
     """The worker's own pages; the answer of /v1/queue begins with what `role` tells."""
-    pages = StatusPages(pending, evaluator, registry, freshness, role, comparison)
+    pages = StatusPages(pending, evaluator, registry, freshness, role, comparison, policies)
     return Starlette(
         routes=[
             Route("/healthz", pages.healthz),
@@ -93,6 +106,7 @@ def create_status_app(
             Route("/metrics", pages.metrics),
             Route("/v1/queue", pages.queue),
             Route("/v1/shadow", pages.shadow),
+            Route("/v1/policies", pages.policies),
         ]
     )
 

@@ -1,0 +1,104 @@
+"""A watch that the policies may ask for, of few objects: the ConfigMap that pauses, Namespaces.
+
+Theory of operation. Whoever is told learns three things: that nobody asked (no objects), that
+nothing is known yet (UNKNOWN), or which objects there are. UNKNOWN is told in the very call that
+asks for other objects, so that between two policies nobody acts on what belonged to the first. A
+watch that is interrupted goes on from where it was; until then what was last seen holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+
+from bailiff.cluster import Changed, Deleted, HasMetadata, Replaced, WatchHealth
+from bailiff.decisions.policies import UNKNOWN, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, MutableMapping
+
+    from bailiff.cluster import ListWatch, Selection, WatchEvent
+
+T = TypeVar("T", bound=HasMetadata)
+
+
+_Key = tuple[str, str]
+
+
+class OptionalWatch(Generic[T]):
+    """Follows the objects that are asked for, and hands over all of them after each change."""
+
+    def __init__(
+        self,
+        resource: str,
+        open_watch: Callable[[Selection], ListWatch[T]],
+        tell: Callable[[tuple[T, ...] | Literal[Unknown.UNKNOWN]], None],
+        healths: MutableMapping[str, WatchHealth],
+    ) -> None:
+        """Ask for nothing yet.
+
+        Args:
+            resource: its plural, for the names of tasks and for `healths`.
+            open_watch: makes a watch, which is closed when something else is asked for.
+            tell: told of what is known; must not block.
+            healths: where the health of the watch is found, under the resource.
+        """
+        self._resource = resource
+        self._open = open_watch
+        self._tell = tell
+        self._healths = healths
+        self._wanted: Selection | None = None
+        self._asked = asyncio.Event()
+        self._objects: dict[_Key, T] = {}
+        self.known = True
+        healths[resource] = WatchHealth()
+
+    def ask(self, wanted: Selection | None) -> None:
+        """Follow these from now on; None: none. What is followed already goes on undisturbed."""
+        if wanted == self._wanted:
+            return
+        self._wanted = wanted
+        self._objects = {}
+        self.known = wanted is None
+        self._tell(() if wanted is None else UNKNOWN)
+        self._asked.set()
+
+    async def run(self) -> None:
+        """Follow what is asked for until cancelled."""
+        while True:
+            self._asked.clear()
+            async with asyncio.TaskGroup() as group:
+                following = group.create_task(
+                    self._follow(self._wanted), name=f"watch {self._resource}"
+                )
+                await self._asked.wait()
+                following.cancel()
+
+    async def _follow(self, wanted: Selection | None) -> None:
+        self._healths[self._resource] = WatchHealth()
+        if wanted is None:
+            return
+        watch = self._open(wanted)
+        self._healths[self._resource] = watch.health
+        async with contextlib.aclosing(watch.events()) as events:
+            async for event in events:
+                # Between a call of `ask` and the end of this task others are asked for already.
+                if self._asked.is_set():
+                    return
+                self._take(event)
+
+    def _take(self, event: WatchEvent[T]) -> None:
+        match event:
+            case Replaced(items=items):
+                self._objects = {_key(item): item for item in items}
+                self.known = True
+            case Changed(object=item):
+                self._objects[_key(item)] = item
+            case Deleted(object=item):
+                self._objects.pop(_key(item), None)
+        self._tell(tuple(self._objects.values()))
+
+
+def _key(item: HasMetadata) -> _Key:
+    return item.metadata.namespace, item.metadata.name

@@ -1,0 +1,264 @@
+"""What a worker is told of its policies, the pause and namespaces, on virtual time."""
+
+import asyncio
+import contextlib
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from bailiff.cluster import Changed, Deleted, Replaced, Selection, WatchHealth
+from bailiff.decisions.policies import UNKNOWN, PauseNotice, read
+from bailiff.kinds import ConfigMap, Namespace, ObjectMeta
+from bailiff.worker.policy_control import PolicyControl
+from bailiff.worker.policy_file import PolicyFile
+from tests.unit.worker.world import START, FakeWatch, VirtualClock
+
+pytestmark = pytest.mark.looptime(start=0)
+
+HEAD = "apiVersion: bailiff.dev/v1\nkind: WorkerPolicies\n"
+PAUSE = f"{HEAD}pause: {{namespace: ops}}\n"
+OTHER_PAUSE = f"{HEAD}pause: {{namespace: ops, name: halt}}\n"
+PAUSE_AND_MORE = f"{PAUSE}protection: true\n"
+SELECTOR = f"{HEAD}exclude: {{namespaceSelector: {{matchLabels: {{tier: system}}}}}}\n"
+
+
+class OpenedWatch(FakeWatch):
+    def __init__(self, resource, selection):
+        super().__init__()
+        self.resource, self.selection = resource, selection
+        self.health = WatchHealth()
+        self.closed = False
+
+    async def events(self):
+        try:
+            async for event in super().events():
+                yield event
+        finally:
+            self.closed = True
+
+
+class Scene:
+    """A control, the worker that it speaks to, and the watches that it opens."""
+
+    def __init__(self, folder, text):
+        self.path = folder / "policies.yaml"
+        self.path.write_text(text)
+        self.watches = []
+        self.told = []
+        clock = VirtualClock()
+        file = PolicyFile(self.path, clock, CollectorRegistry(), look_every=5)
+        self.control = PolicyControl(file, self, clock, self._open)
+
+    def _open(self, resource, selection):
+        self.watches.append(OpenedWatch(resource, selection))
+        return self.watches[-1]
+
+    def set_policies(self, policies):
+        self.told.append(("policies", policies))
+
+    def set_pause(self, notice):
+        self.told.append(("pause", notice))
+
+    def set_namespaces(self, labels):
+        self.told.append(("namespaces", labels))
+
+    def last(self, what):
+        return [value for name, value in self.told if name == what][-1]
+
+    @contextlib.asynccontextmanager
+    async def running(self):
+        task = asyncio.create_task(self.control.run())
+        await asyncio.sleep(1)
+        yield
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert all(watch.closed for watch in self.watches)
+
+    async def rewrite(self, text):
+        self.path.write_text(text)
+        await asyncio.sleep(6)
+
+    async def sent(self, watch, *events):
+        for event in events:
+            watch.send(event)
+        await asyncio.sleep(0.1)
+
+
+@pytest.fixture(autouse=True)
+def inline(monkeypatch):
+    """Virtual time does not wait for threads: what they would do takes no time here."""
+
+    async def call(function, *arguments):
+        return function(*arguments)
+
+    monkeypatch.setattr("asyncio.to_thread", call)
+
+
+def config_map(name="bailiff-pause", **data):
+    return ConfigMap(metadata=ObjectMeta(name=name, namespace="ops"), data=data)
+
+
+def namespace(name, **labels):
+    return Namespace(metadata=ObjectMeta(name=name, labels=labels))
+
+
+async def test_without_such_policies_nothing_is_watched(tmp_path):
+    scene = Scene(tmp_path, HEAD)
+    async with scene.running():
+        await asyncio.sleep(60)
+    assert scene.watches == []
+    assert [name for name, _ in scene.told] == ["policies"]
+    assert scene.control.complaints() == []
+
+
+async def test_the_pause_is_unknown_before_the_worker_hears_of_the_policy(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    assert scene.told == [("pause", UNKNOWN), ("policies", read(PAUSE.encode()))]
+    async with scene.running():
+        [complaint] = scene.control.complaints()
+        assert "ConfigMap ops/bailiff-pause" in complaint
+        assert scene.control.describe()["pause"] == {"state": "unknown"}
+
+
+async def test_just_the_one_config_map_is_watched(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    async with scene.running():
+        [watch] = scene.watches
+        assert watch.resource.plural == "configmaps"
+        name = "metadata.name=bailiff-pause"
+        assert watch.selection == Selection(namespace="ops", field_selector=name)
+        assert scene.control.healths["configmaps"] is watch.health
+
+
+@pytest.mark.parametrize(
+    ("events", "notice"),
+    [
+        pytest.param([Replaced((), "1")], None, id="absent"),
+        pytest.param([Replaced((config_map(),), "1")], None, id="empty"),
+        pytest.param(
+            [Replaced((config_map(paused="moving"),), "1")], PauseNotice(reason="moving"), id="on"
+        ),
+        pytest.param(
+            [Replaced((), "1"), Changed(config_map(paused="moving"))],
+            PauseNotice(reason="moving"),
+            id="comes",
+        ),
+        pytest.param(
+            [Replaced((config_map(paused="moving"),), "1"), Changed(config_map(paused=""))],
+            None,
+            id="emptied",
+        ),
+        pytest.param(
+            [Replaced((config_map(paused="moving"),), "1"), Deleted(config_map(paused="moving"))],
+            None,
+            id="deleted",
+        ),
+        pytest.param(
+            [Replaced((config_map(paused="moving"),), "1"), Replaced((), "9")], None, id="relisted"
+        ),
+        pytest.param(
+            [Replaced((config_map(paused='{"until":"2025-12-31T00:00:00Z"}'),), "1")],
+            None,
+            id="over",
+        ),
+    ],
+)
+async def test_the_worker_is_told_what_the_config_map_says(tmp_path, events, notice):
+    scene = Scene(tmp_path, PAUSE)
+    async with scene.running():
+        await scene.sent(scene.watches[0], *events)
+        assert scene.last("pause") == notice
+        assert scene.control.complaints() == []
+
+
+async def test_another_name_is_another_watch_and_unknown_at_first(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    async with scene.running():
+        await scene.sent(scene.watches[0], Replaced((), "1"))
+        await scene.rewrite(OTHER_PAUSE)
+        assert scene.told[-2:] == [("pause", UNKNOWN), ("policies", read(OTHER_PAUSE.encode()))]
+        old, new = scene.watches
+        assert old.closed
+        assert new.selection.field_selector == "metadata.name=halt"
+        await scene.sent(old, Replaced((), "2"))
+        assert scene.last("pause") is UNKNOWN
+        await scene.sent(new, Replaced((config_map("halt", paused="true"),), "2"))
+        assert scene.last("pause") == PauseNotice()
+
+
+async def test_an_event_on_its_way_does_not_answer_for_the_new_name(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    async with scene.running():
+        scene.watches[0].send(Replaced((), "1"))
+        # Before the event is looked at, as within one turn of the loop.
+        scene.control._apply(read(OTHER_PAUSE.encode()))
+        await asyncio.sleep(1)
+        assert scene.last("pause") is UNKNOWN
+
+
+async def test_other_policies_leave_the_watch_alone(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    async with scene.running():
+        await scene.sent(scene.watches[0], Replaced((config_map(paused="moving"),), "1"))
+        await scene.rewrite(PAUSE_AND_MORE)
+        assert scene.told[-1] == ("policies", read(PAUSE_AND_MORE.encode()))
+        assert scene.last("pause") == PauseNotice(reason="moving")
+        assert len(scene.watches) == 1
+
+
+async def test_without_the_policy_the_watch_ends(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    async with scene.running():
+        await scene.sent(scene.watches[0], Replaced((config_map(paused="moving"),), "1"))
+        await scene.rewrite(HEAD)
+        assert scene.watches[0].closed
+        assert scene.last("pause") is None
+        assert scene.control.healths["configmaps"].last_contact is None
+        await scene.rewrite(PAUSE)
+        assert len(scene.watches) == 2
+        assert scene.last("pause") is UNKNOWN
+
+
+async def test_namespaces_are_watched_while_a_selector_needs_them(tmp_path):
+    scene = Scene(tmp_path, SELECTOR)
+    async with scene.running():
+        assert scene.last("namespaces") is UNKNOWN
+        assert len(scene.control.complaints()) == 1
+        [watch] = scene.watches
+        assert (watch.resource.plural, watch.selection) == ("namespaces", Selection())
+        system = namespace("kube-system", tier="system")
+        await scene.sent(watch, Replaced((system,), "1"), Changed(namespace("shop")))
+        assert scene.last("namespaces") == {"kube-system": {"tier": "system"}, "shop": {}}
+        await scene.sent(watch, Deleted(system))
+        assert scene.last("namespaces") == {"shop": {}}
+        await scene.rewrite(HEAD)
+        assert watch.closed
+
+
+async def test_a_pause_is_shown_until_it_is_over(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    until = '{"by":"anna","reason":"moving","until":"2026-01-01T00:01:00Z"}'
+    async with scene.running():
+        await scene.sent(scene.watches[0], Replaced((config_map(paused=until),), "1"))
+        shown = scene.control.describe()
+        assert shown["pause"] == {
+            "state": "on",
+            "by": "anna",
+            "reason": "moving",
+            "until": "2026-01-01T00:01:00Z",
+        }
+        await asyncio.sleep(60)
+        assert scene.control.describe()["pause"] == {"state": "off"}
+
+
+async def test_what_is_in_force_is_shown(tmp_path):
+    scene = Scene(tmp_path, f"{HEAD}protection: true\n")
+    async with scene.running():
+        await scene.rewrite(f"{HEAD}protektion: true\n")
+    shown = scene.control.describe()
+    assert (shown["file"], shown["policies"]) == (str(scene.path), {"protection": True})
+    assert shown["since"] == START.isoformat().replace("+00:00", "Z")
+    assert "$.protektion: unknown field" in shown["error"]
+    assert shown["failedAt"] == "2026-01-01T00:00:05Z"
+    assert shown["pause"] == {"state": "off"}
