@@ -6,11 +6,10 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-import yaml
-
 from bailiff.decisions import Facts, FactsError, Options, Verdict, decide
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import DecodeError, decode_yaml_value
+from bailiff.kinds.yaml_text import parse_yaml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,26 +116,6 @@ def _parse(path: Path) -> object:
     if len(data) > MAX_FILE_BYTES:
         raise InputError(f"{path}: larger than {MAX_FILE_BYTES} bytes")
     try:
-        return yaml.load(data, Loader=_Loader)  # noqa: S506 - a SafeLoader, see there
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{path}: not valid YAML: {error}") from error
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML as Kubernetes reads it: a timestamp stays text, as it is in JSON.
-
-    Not the faster loader on libyaml, which ends the process on deep nesting; and no aliases, by
-    which a small file may stand for a value too large to look at.
-    """
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.events.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # so are the stubs
-            raise yaml.composer.ComposerError(None, None, "aliases are not allowed", mark)
-        return super().compose_node(parent, index)
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
+        return parse_yaml(data)
+    except DecodeError as error:
+        raise InputError(f"{path}: {error.reason}") from error

@@ -39,8 +39,9 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]  # so are the stubs
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None) is not None:
-            problem = "aliases and tags are not allowed"
+        is_alias = isinstance(event, yaml.AliasEvent)
+        if is_alias or getattr(event, "tag", None) is not None:
+            problem = f"{'aliases' if is_alias else 'tags'} are not allowed"
             raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
         return super().compose_node(parent, index)
 
