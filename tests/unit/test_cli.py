@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from bailiff import __version__
@@ -139,3 +140,11 @@ def test_help(run, command):
     result = run(*([command] if command else []), "--help")
     assert result.exit_code == 0
     assert "Usage:" in result.output
+
+
+@pytest.mark.parametrize("command", ["serve", "worker"])
+def test_every_option_can_be_given_in_the_environment(command):
+    options = typer.main.get_group(app).commands[command].params
+    shown = [option for option in options if not option.hidden]
+    named = {option.name: f"BAILIFF_{option.name.upper()}" for option in shown}
+    assert {option.name: option.envvar for option in shown} == named

@@ -55,6 +55,9 @@ _STATUS_PORT = typer.Option(
     help="Port of /healthz, /readyz, /metrics and /v1/queue; 0: any free.",
     envvar="BAILIFF_STATUS_PORT",
 )
+_CONCURRENCY = typer.Option(
+    "--concurrency", min=1, max=1000, help="Evictions at a time.", envvar="BAILIFF_CONCURRENCY"
+)
 _DRY_RUN = typer.Option(
     "--dry-run",
     help="Have the API server check every write (dryRun=All) and keep none: no pod is evicted.",
@@ -118,7 +121,7 @@ def worker(
     in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
     host: Annotated[str, _HOST] = "127.0.0.1",
     status_port: Annotated[int, _STATUS_PORT] = 8081,
-    concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Evictions at a time.")] = 20,
+    concurrency: Annotated[int, _CONCURRENCY] = 20,
     dry_run: Annotated[bool, _DRY_RUN] = False,
     shadow: Annotated[bool, _SHADOW] = False,
     audit_log: Annotated[Path | None, _AUDIT_LOG] = None,

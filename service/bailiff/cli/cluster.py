@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 KUBECONFIG = typer.Option(
     "--kubeconfig", help="Use the cluster of this kubeconfig.", envvar="BAILIFF_KUBECONFIG"
 )
-CONTEXT = typer.Option("--context", help="A context of the kubeconfig; default: its current one.")
+CONTEXT = typer.Option(
+    "--context",
+    help="A context of the kubeconfig; default: its current one.",
+    envvar="BAILIFF_CONTEXT",
+)
 IN_CLUSTER = typer.Option(
     "--in-cluster", help="Use the cluster this runs in.", envvar="BAILIFF_IN_CLUSTER"
 )
