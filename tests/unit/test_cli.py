@@ -145,6 +145,6 @@ def test_help(run, command):
 @pytest.mark.parametrize("command", ["serve", "worker"])
 def test_every_option_can_be_given_in_the_environment(command):
     options = typer.main.get_group(app).commands[command].params
-    shown = [option for option in options if not option.hidden]
+    shown = [option for option in options if not getattr(option, "hidden", False)]
     named = {option.name: f"BAILIFF_{option.name.upper()}" for option in shown}
     assert {option.name: option.envvar for option in shown} == named
