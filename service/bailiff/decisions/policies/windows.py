@@ -7,13 +7,14 @@ forward is no hour of a window, and one that comes twice when they go back is on
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from bailiff.decisions.policies.settings import Weekday
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from bailiff.decisions.policies.settings import Window
 
@@ -24,17 +25,22 @@ _SECOND = timedelta(seconds=1)
 _HORIZON_DAYS = 15
 
 
-def open_at(now: datetime, windows: Iterable[Window]) -> bool:
+def open_at(now: datetime, windows: tuple[Window, ...]) -> bool:
     """Whether any of the windows is open; without any window, none is."""
     return any(_is_open(window, now) for window in windows)
 
 
-def next_opening(now: datetime, windows: Iterable[Window]) -> datetime | None:
-    """The first instant after `now` at which one of the windows is open, in UTC.
+def next_opening(now: datetime, windows: tuple[Window, ...]) -> datetime | None:
+    """The first instant from which on one of the windows, all closed now, is open; in UTC.
 
-    Meant for windows that are closed now. None: none opens within two weeks.
+    None: none opens within two weeks.
     """
-    found = [at for window in windows if (at := _next_opening(window, now)) is not None]
+    return _first_opening(now.replace(second=0, microsecond=0), windows)
+
+
+@lru_cache(maxsize=16)  # thousands of pods ask within a minute
+def _first_opening(minute: datetime, windows: tuple[Window, ...]) -> datetime | None:
+    found = [at for window in windows if (at := _next_opening(window, minute)) is not None]
     return min(found, default=None)
 
 
@@ -55,22 +61,25 @@ def _opens_on(window: Window, weekday: int) -> bool:
 
 
 def _next_opening(window: Window, now: datetime) -> datetime | None:
-    """Local time comes into a window at its start, or by a jump of the clocks."""
     zone = ZoneInfo(window.time_zone)
-    later = (at for at in _candidates(window, zone, now.astimezone(zone).date()) if at > now)
-    return min((at for at in later if _is_open(window, at)), default=None)
-
-
-def _candidates(window: Window, zone: ZoneInfo, today: date) -> Iterator[datetime]:
-    start = minutes(window.start)
+    today = now.astimezone(zone).date()
     for offset in range(-1, _HORIZON_DAYS):
-        day = today + timedelta(days=offset)
-        for fold in (0, 1):
-            at = time(start // 60, start % 60, fold=fold)
-            yield datetime.combine(day, at, tzinfo=zone).astimezone(UTC)
-        jump = _jump(zone, day)
-        if jump is not None:
-            yield jump
+        candidates = _candidates(window, zone, today + timedelta(days=offset))
+        found = [at for at in candidates if at > now and _is_open(window, at)]
+        if found:
+            return min(found)
+    return None
+
+
+def _candidates(window: Window, zone: ZoneInfo, day: date) -> Iterator[datetime]:
+    """Local time comes into a window at its start, or by a jump of the clocks."""
+    start = minutes(window.start)
+    for fold in (0, 1):
+        at = time(start // 60, start % 60, fold=fold)
+        yield datetime.combine(day, at, tzinfo=zone).astimezone(UTC)
+    jump = _jump(zone, day)
+    if jump is not None:
+        yield jump
 
 
 def _jump(zone: ZoneInfo, day: date) -> datetime | None:
