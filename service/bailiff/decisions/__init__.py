@@ -6,6 +6,8 @@ argument; nothing in this package does I/O, reads a clock, logs, or imports a fr
 
 from bailiff.decisions.answer import (
     cancellation_event,
+    combine,
+    condition_of,
     decide,
     decide_change,
     decide_node,
@@ -19,12 +21,14 @@ from bailiff.decisions.decision import (
     ChangeSummary,
     Decision,
     DecisionChange,
+    DeviceTaintSource,
     EventNote,
     Finding,
     ObjectReference,
     TraceStep,
     Verdict,
 )
+from bailiff.decisions.device_taints import DeviceTaintIndex
 from bailiff.decisions.facts import (
     MAX_PODS,
     NO_OVERRIDES,
@@ -46,6 +50,8 @@ __all__ = [
     "ChangeSummary",
     "Decision",
     "DecisionChange",
+    "DeviceTaintIndex",
+    "DeviceTaintSource",
     "EventNote",
     "Facts",
     "FactsError",
@@ -62,6 +68,8 @@ __all__ = [
     "Verdict",
     "cancellation_event",
     "causing_taint",
+    "combine",
+    "condition_of",
     "decide",
     "decide_change",
     "decide_node",

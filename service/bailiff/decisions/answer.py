@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from bailiff.decisions import device_taints, node_taints
 from bailiff.decisions.decision import (
     ChangeSummary,
     Decision,
@@ -19,7 +20,7 @@ from bailiff.decisions.decision import (
 )
 from bailiff.decisions.facts import DEFAULT_OPTIONS, Options
 from bailiff.decisions.instants import in_utc
-from bailiff.decisions.node_taints import CONDITION, EVENT_REASON, NodeTaints, keep_without_node
+from bailiff.decisions.node_taints import NodeTaints, keep_without_node
 from bailiff.kinds import Node
 
 if TYPE_CHECKING:
@@ -27,11 +28,20 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.decisions.facts import Facts, NodeFacts, TaintChangeFacts, TaintSelector
-    from bailiff.kinds import Pod, Taint
+    from bailiff.kinds import Pod, PodCondition, Taint
 
 # Ours: upstream gives up in silence.
 DENIED_REASON = "EvictionDenied"
 _NO_TRACE = Options(explain=False)
+
+_CONDITIONS = {
+    node_taints.SYSTEM: node_taints.CONDITION,
+    device_taints.SYSTEM: device_taints.CONDITION,
+}
+_EVENT_REASONS = {
+    node_taints.SYSTEM: node_taints.EVENT_REASON,
+    device_taints.SYSTEM: device_taints.EVENT_REASON,
+}
 
 
 def decide(facts: Facts, now: datetime, defaults: Options = DEFAULT_OPTIONS) -> Decision:
@@ -127,22 +137,27 @@ def combine(pod: Pod, node: str, findings: tuple[Finding, ...], now: datetime) -
         decided_by=finding.system if evicts else "",
         reason=finding.reason,
         message=finding.message,
-        condition=CONDITION if evicts else None,
+        condition=condition_of(finding) if evicts else None,
         event=eviction_event(pod, finding) if evicts else None,
         findings=findings,
     )
 
 
+def condition_of(finding: Finding) -> PodCondition:
+    """The pod condition to write before deleting for a finding, as upstream's controller has it."""
+    return _CONDITIONS[finding.system]
+
+
 def eviction_event(pod: Pod, finding: Finding) -> EventNote:
     """Upstream's reason and words, and after them the cause."""
     message = f"Marking for deletion Pod {pod.key}: {finding.message}"
-    return EventNote(type="Normal", reason=EVENT_REASON, message=message)
+    return EventNote(type="Normal", reason=_EVENT_REASONS[finding.system], message=message)
 
 
-def cancellation_event(pod: Pod, why: str) -> EventNote:
-    """The Event for an eviction that was announced and will not happen."""
+def cancellation_event(pod: Pod, why: str, system: str = node_taints.SYSTEM) -> EventNote:
+    """The Event for an eviction that was announced for a system and will not happen."""
     message = f"Cancelling deletion of Pod {pod.key}: {why}"
-    return EventNote(type="Normal", reason=EVENT_REASON, message=message)
+    return EventNote(type="Normal", reason=_EVENT_REASONS[system], message=message)
 
 
 def denial_event(pod: Pod, why: str) -> EventNote:

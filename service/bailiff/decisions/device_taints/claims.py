@@ -96,6 +96,8 @@ def reasons_of(met: tuple[MetTaint, ...]) -> tuple[MetTaint, ...]:
 
     Of duplicates, as a device has that is allocated twice, the one that is due first stands.
     """
+    if len(met) == 1:
+        return met if met[0].is_reason else ()
     found: dict[tuple[int, str, str, str, int], MetTaint] = {}
     for one in met:
         if one.is_reason:
@@ -138,15 +140,30 @@ def _meet(
         return
     used_by = ObjectReference(namespace=claim.namespace, name=claim.name, uid=claim.uid)
     if published is not None:
-        source = DeviceTaintSource(
-            claim=used_by, **device._asdict(), resource_slice=published.resource_slice
-        )
+        source = _source(used_by, device, resource_slice=published.resource_slice)
         for index, taint in published.taints:
             yield _judge(source, taint, index, result)
     for rule in evicting:
         reference = ObjectReference(name=rule.metadata.name, uid=rule.metadata.uid)
-        source = DeviceTaintSource(claim=used_by, **device._asdict(), device_taint_rule=reference)
+        source = _source(used_by, device, device_taint_rule=reference)
         yield _judge(source, rule.spec.taint, None, result)
+
+
+def _source(
+    claim: ObjectReference,
+    device: DeviceId,
+    *,
+    resource_slice: ObjectReference | None = None,
+    device_taint_rule: ObjectReference | None = None,
+) -> DeviceTaintSource:
+    return DeviceTaintSource(
+        claim=claim,
+        driver=device.driver,
+        pool=device.pool,
+        device=device.device,
+        resource_slice=resource_slice,
+        device_taint_rule=device_taint_rule,
+    )
 
 
 def _judge(
