@@ -34,6 +34,13 @@ class PodActions(Protocol):
         """
         ...
 
+    async def evict(self, pod: Pod) -> None:
+        """Delete the pod of this UID in this version, if its PodDisruptionBudget allows it.
+
+        DisruptionBudgetError where it does not; ConflictError as `delete`.
+        """
+        ...
+
     async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
         """Create an Event about the pod."""
         ...
@@ -94,6 +101,13 @@ class ClusterActions:
             resource_version=meta.resource_version,
             grace_period_seconds=grace_period_seconds,
             dry_run=self._dry_run,
+        )
+
+    async def evict(self, pod: Pod) -> None:
+        """See PodActions."""
+        meta = pod.metadata
+        await self._cluster.evict(
+            meta.name, meta.namespace, meta.uid, meta.resource_version, dry_run=self._dry_run
         )
 
     async def annotate(self, node: Node, first_observed: str) -> None:

@@ -17,6 +17,8 @@ import structlog
 from bailiff.decisions import Finding, ObjectReference
 from bailiff.kinds import Int64, Time
 from bailiff.kinds.meta import Value
+from bailiff.worker.pending import By
+from bailiff.worker.waits import Waited
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +40,10 @@ class AuditLine(Value, frozen=True):
         node: from where.
         deadline: when it fell due.
         attempts: how often it was tried.
+        by: how: `delete`, `evictionApi`, or `override`.
         finding: why, as the core said right before the delete, with every rule looked at.
+        budget_overridden: its budget still protected it when its hard deadline came.
+        held: what held it back after it had fallen due, and for how long; absent where nothing did.
     """
 
     time: Time
@@ -46,7 +51,10 @@ class AuditLine(Value, frozen=True):
     node: str
     deadline: Time
     attempts: Int64
+    by: str
     finding: Finding
+    budget_overridden: bool = False
+    held: tuple[Waited, ...] = ()
 
 
 class AuditLog:
@@ -72,6 +80,9 @@ class AuditLog:
             node=eviction.pod.spec.node_name,
             deadline=eviction.deadline,
             attempts=eviction.attempts,
+            by=eviction.by.value,
+            budget_overridden=eviction.by is By.OVERRIDE,
+            held=eviction.waits.past() if eviction.waits else (),
             finding=eviction.finding,
         )
         try:

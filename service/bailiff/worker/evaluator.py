@@ -59,9 +59,12 @@ class Evaluator:
         self._clock = clock
         self._options = options
         self._explaining = replace(options, explain=True)
+        self._usual = options
         self._on_cancelled = on_cancelled
         self._on_observed = on_observed
         self.owns = owns
+        # Told of all nodes, also those that are not ours.
+        self.on_node: Callable[[str], None] = lambda _: None
         self._observed: dict[str, observations.Observed] = {}
         self._dirty_nodes: dict[str, None] = {}
         self._dirty_pods: dict[PodKey, None] = {}
@@ -69,6 +72,11 @@ class Evaluator:
 
     def node_changed(self, name: str) -> None:
         """See MirrorListener."""
+        self.on_node(name)
+        self.look_at_node(name)
+
+    def look_at_node(self, name: str) -> None:
+        """Evaluate a node and its pods soon."""
         if self.owns(name):
             self._dirty_nodes[name] = None
             self._wake.set()
@@ -85,7 +93,17 @@ class Evaluator:
     def mark_all(self) -> None:
         """Evaluate everything again: the periodic safety net."""
         for name in self.mirror.node_names():
-            self.node_changed(name)
+            self.look_at_node(name)
+
+    @property
+    def unread_nodes(self) -> int:
+        """Nodes whose pods may be to go without being entered yet."""
+        return len(self._dirty_nodes)
+
+    def explain(self, always: bool) -> None:
+        """Whether all findings carry their trace, which names the taint, and not only the last."""
+        self._usual = self._explaining if always else self._options
+        self.mark_all()
 
     @property
     def backlog(self) -> int:
@@ -128,7 +146,7 @@ class Evaluator:
             for pod in self.mirror.pods_on(name):
                 self._revoke(pod, f"node {name} is gone, pod garbage collection owns its pods")
             return
-        taints = self._taints(node, self._options)
+        taints = self._taints(node, self._usual)
         self._write_down(node)
         for pod in self.mirror.pods_on(name):
             # This settles the pod's own mark too.
@@ -139,7 +157,7 @@ class Evaluator:
         pod = self.mirror.pod(key)
         if pod is None or not pod.spec.node_name or not self.owns(pod.spec.node_name):
             return
-        finding = self._find(pod, self._options)
+        finding = self._find(pod, self._usual)
         if finding is not None:
             self._apply(pod, finding)
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import structlog
 
-from bailiff.cluster import ClusterError
-from bailiff.decisions import Verdict, cancellation_event, denial_event, eviction_event
-from bailiff.decisions.node_taints import CONDITION
+from bailiff.cluster import ClusterError, DisruptionBudgetError
+from bailiff.decisions import cancellation_event, denial_event, eviction_event
+from bailiff.decisions.policies import Cause, Hold
+from bailiff.worker.notes import blocked_event
 from bailiff.worker.outcomes import RETRIES, Outcome, classify
+from bailiff.worker.pending import By
+from bailiff.worker.waits import Waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bailiff.clock import Clock
-    from bailiff.decisions import Finding
     from bailiff.kinds import Pod
-    from bailiff.worker.actions import PodActions
+    from bailiff.worker.attempt import Attempt
+    from bailiff.worker.gate import Gate
     from bailiff.worker.metrics import WorkerMetrics
     from bailiff.worker.pending import Eviction, PendingEvictions
     from bailiff.worker.recorder import Recorder
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
 _LONGEST_SLEEP = 1.0
 # Below this a timer may fire at the very instant it was set and find nothing due, again and again.
 _SHORTEST_SLEEP = 0.001
+# How long to wait for the watch to tell of a pod that has changed, before it is tried all the same.
+_NEWS_WITHIN = 5.0
 
 log = structlog.get_logger(__name__)
 
@@ -39,12 +45,12 @@ class Executor:
     def __init__(
         self,
         pending: PendingEvictions,
-        actions: PodActions,
+        gate: Gate,
+        attempt: Attempt,
         recorder: Recorder,
         metrics: WorkerMetrics,
         clock: Clock,
         *,
-        finding: Callable[[Pod], Finding | None],
         reevaluate: Callable[[Pod], None],
         concurrency: int,
         attempt_timeout: float,
@@ -55,12 +61,12 @@ class Executor:
         """Prepare.
 
         Args:
-            pending: where evictions come from and go back to.
-            actions: what is done to the cluster.
+            pending: where evictions go back to.
+            gate: where they come from.
+            attempt: how one is tried.
             recorder: for Events.
             metrics: for counts.
             clock: for both kinds of time.
-            finding: what holds for a pod now; None if that is not known.
             reevaluate: asks for a fresh look at a pod whose eviction was dropped.
             concurrency: evictions at a time.
             attempt_timeout: seconds one attempt may take.
@@ -70,11 +76,11 @@ class Executor:
             rng: for the jitter of retries.
         """
         self._pending = pending
-        self._actions = actions
+        self._gate = gate
+        self._attempt = attempt
         self._recorder = recorder
         self._metrics = metrics
         self._clock = clock
-        self._finding = finding
         self._reevaluate = reevaluate
         self._concurrency = concurrency
         self._attempt_timeout = attempt_timeout
@@ -109,14 +115,14 @@ class Executor:
         async with self._turn:
             while not self._stopping:
                 self._changed.clear()
-                eviction = self._pending.take() if self._may_act() else None
+                eviction = self._gate.take() if self._may_act() else None
                 if eviction is not None:
                     return eviction
                 await self._sleep()
             return None
 
     async def _sleep(self) -> None:
-        due = self._pending.next_due() if self._may_act() else None
+        due = self._gate.next_due() if self._may_act() else None
         wait = _LONGEST_SLEEP if due is None else due - self._clock.monotonic()
         try:
             async with asyncio.timeout(min(max(wait, _SHORTEST_SLEEP), _LONGEST_SLEEP)):
@@ -139,56 +145,56 @@ class Executor:
             self._log_failure(eviction, outcome, error)
         self._metrics.attempts.labels(outcome.value).inc()
         self._settle(eviction, outcome, failure)
-
-    async def _attempt(self, eviction: Eviction) -> Outcome:
-        objection = self._objection(eviction, eviction.pod)
-        if objection is not None:
-            return _revoked(eviction, objection)
-        # The answer shows the pod as it is this moment, and its version: a look before the leap.
-        # The delete holds for that version only, so that one whose answer was lost, or that
-        # another worker has sent, is never accepted a second time.
-        pod = await self._actions.set_condition(eviction.pod, CONDITION, self._clock.now())
-        objection = self._objection(eviction, pod)
-        if objection is None:
-            await self._actions.delete(pod, None)
-            return Outcome.DELETED
-        if objection.outcome is Outcome.KEPT and self._objection(eviction, eviction.pod) is None:
-            # The watch has not told of it yet. It will, and then the evaluator cancels.
-            return Outcome.CONFLICT
-        return _revoked(eviction, objection)
-
-    def _objection(self, eviction: Eviction, pod: Pod) -> _Objection | None:
-        """What speaks against going on, by the core's word of this moment; None if nothing."""
-        if eviction.revoked:
-            return _Objection(Outcome.KEPT, eviction.revoked)
-        finding = self._finding(pod)
-        if finding is None or finding.verdict is Verdict.KEEP:
-            why = finding.message if finding else "its node is not known"
-            ended = pod.is_terminating or pod.is_finished
-            return _Objection(Outcome.ENDED if ended else Outcome.KEPT, why)
-        # The timer for this deadline has run out on the monotonic clock. Only another deadline
-        # puts the eviction off, not a step of the wall clock.
-        if finding.verdict is Verdict.EVICT_NOW or finding.evict_at == eviction.deadline:
-            eviction.finding = finding
-            return None
-        return _Objection(Outcome.KEPT, finding.message)
+        self._gate.finished(eviction)
 
     def _settle(self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None) -> None:
-        retry = RETRIES.get(outcome)
-        if retry is not None:
-            if outcome is Outcome.DENIED and eviction.outcome != outcome.value:
-                # Once, not with every try: only a person can mend it.
-                self._recorder.record(eviction.pod, denial_event(eviction.pod, str(failure)))
-            asked = failure.retry_after if failure else None
-            delay = retry.delay(eviction.attempts, asked, self._rng)
-            if not self._pending.settle_retry(eviction, outcome.value, delay):
-                self._cancelled(eviction)
+        if eviction.waits is not None:
+            eviction.waits.end(self._clock.monotonic())
+        if outcome in RETRIES:
+            self._try_again(eviction, outcome, failure)
         elif outcome is Outcome.KEPT:
             self._pending.settle_dropped(eviction)
             self._cancelled(eviction)
         else:
             self._pending.settle_over(eviction, outcome.value)
             self._count(eviction, outcome)
+
+    def _try_again(
+        self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None
+    ) -> None:
+        if outcome.value != eviction.outcome:
+            # Once, not with every try.
+            self._tell_people(eviction, outcome, failure)
+        asked = failure.retry_after if failure else None
+        delay = RETRIES[outcome].delay(eviction.attempts, asked, self._rng)
+        if outcome is Outcome.BLOCKED:
+            delay = self._attempt.until_override(eviction, delay)
+        if isinstance(failure, DisruptionBudgetError):
+            self._wait_for_budget(eviction, failure, delay)
+        # The Eviction API charges the budget before it looks at the version: an outdated one is
+        # not tried again before there is news.
+        outdated = outcome is Outcome.CONFLICT and eviction.by is By.EVICTION_API
+        delay = max(delay, _NEWS_WITHIN) if outdated else delay
+        if not self._pending.settle_retry(eviction, outcome.value, delay, until_news=outdated):
+            self._cancelled(eviction)
+
+    def _tell_people(
+        self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None
+    ) -> None:
+        if outcome is Outcome.DENIED:
+            # Only a person can mend it.
+            self._recorder.record(eviction.pod, denial_event(eviction.pod, str(failure)))
+        elif isinstance(failure, DisruptionBudgetError):
+            self._recorder.record(eviction.pod, blocked_event(eviction.pod, failure.budget))
+
+    def _wait_for_budget(
+        self, eviction: Eviction, failure: DisruptionBudgetError, delay: float
+    ) -> None:
+        until = self._clock.now() + timedelta(seconds=delay)
+        hold = Hold(cause=Cause.BUDGET, message=failure.budget, until=until)
+        if eviction.waits is None:
+            eviction.waits = Waits()
+        eviction.waits.begin(hold, self._clock.monotonic())
 
     def _count(self, eviction: Eviction, outcome: Outcome) -> None:
         log.info(
@@ -202,9 +208,11 @@ class Executor:
         )
         if outcome is Outcome.DELETED:
             self._metrics.deletions.inc()
+            self._metrics.evictions.labels(eviction.by.value).inc()
             self._on_executed(eviction)
             late = self._clock.monotonic() - eviction.due
             self._metrics.deletion_duration.observe(max(0.0, late))
+            self._metrics.lateness.observe(max(0.0, late))
 
     def _cancelled(self, eviction: Eviction) -> None:
         """It had been announced and does not happen; a fresh look decides what comes next."""
@@ -223,15 +231,3 @@ class Executor:
             attempts=eviction.attempts,
             error=str(error) or type(error).__name__,
         )
-
-
-class _Objection(NamedTuple):
-    """Why not to go on, and what the attempt has come to by that."""
-
-    outcome: Outcome
-    why: str
-
-
-def _revoked(eviction: Eviction, objection: _Objection) -> Outcome:
-    eviction.revoked = objection.why
-    return objection.outcome

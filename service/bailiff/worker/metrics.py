@@ -6,6 +6,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 # pkg/controller/tainteviction/metrics: 5 ms to 4 min.
 _DELETION_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240)
+# From what a lone eviction takes to what a window may ask for.
+_LATENESS_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14400, 86400)
 
 
 class WorkerMetrics:
@@ -28,6 +30,20 @@ class WorkerMetrics:
             "bailiff_worker_eviction_attempts_total",
             "Attempts to evict a pod, by what they came to.",
             ["outcome"],
+            registry=registry,
+        )
+        self.evictions = Counter(
+            "bailiff_worker_evictions_total",
+            "Evictions that the API server has taken, by how: delete, evictionApi, or override, a "
+            "delete after the hard deadline though the budget has not allowed it.",
+            ["by"],
+            registry=registry,
+        )
+        self.lateness = Histogram(
+            "bailiff_worker_lateness_seconds",
+            "From a pod's deadline until the API server had taken its eviction, on the monotonic "
+            "clock; what policies hold back counts.",
+            buckets=_LATENESS_BUCKETS,
             registry=registry,
         )
         self.cancelled = Counter(

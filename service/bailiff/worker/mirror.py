@@ -45,6 +45,7 @@ class Mirror:
         self._nodes: dict[str, Node] = {}
         self._pods: dict[PodKey, Pod] = {}
         self._by_node: dict[str, dict[PodKey, Pod]] = {}
+        self._unfinished: dict[str, int] = {}
         self.nodes_synced = False
         self.pods_synced = False
 
@@ -74,6 +75,14 @@ class Mirror:
     def pods_on(self, node: str) -> ValuesView[Pod]:
         """The pods bound to a node."""
         return self._by_node.get(node, {}).values()
+
+    def pods_in(self, namespace: str) -> int:
+        """How many pods of a namespace have not finished; terminating ones have not."""
+        return self._unfinished.get(namespace, 0)
+
+    def nodes(self) -> ValuesView[Node]:
+        """All nodes."""
+        return self._nodes.values()
 
     def node_names(self) -> Iterator[str]:
         """The nodes that there are, and those that pods say they run on."""
@@ -125,6 +134,11 @@ class Mirror:
             old.metadata.uid != pod.metadata.uid or old.spec.node_name != pod.spec.node_name
         ):
             self._drop_pod(key)
+            old = None
+        if old is None or old.status.phase != pod.status.phase:
+            self._count(pod, 1)
+            if old is not None:
+                self._count(old, -1)
         self._pods[key] = pod
         if pod.spec.node_name:
             self._by_node.setdefault(pod.spec.node_name, {})[key] = pod
@@ -134,9 +148,20 @@ class Mirror:
         pod = self._pods.pop(key, None)
         if pod is None:
             return
+        self._count(pod, -1)
         on_node = self._by_node.get(pod.spec.node_name)
         if on_node is not None:
             on_node.pop(key, None)
             if not on_node:
                 del self._by_node[pod.spec.node_name]
         self._listener.pod_gone(pod)
+
+    def _count(self, pod: Pod, step: int) -> None:
+        if pod.is_finished:
+            return
+        namespace = pod.metadata.namespace
+        count = self._unfinished.get(namespace, 0) + step
+        if count:
+            self._unfinished[namespace] = count
+        else:
+            del self._unfinished[namespace]

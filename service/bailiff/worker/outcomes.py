@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from bailiff.cluster import (
     ClusterError,
     ConflictError,
+    DisruptionBudgetError,
     FencedError,
     ForbiddenError,
     InvalidError,
@@ -24,14 +25,17 @@ from bailiff.cluster import (
 if TYPE_CHECKING:
     import random
 
+    from bailiff.decisions.policies import EvictionApi
+
 
 class Outcome(Enum):
     """How an attempt ended; the value is the metric label.
 
     DELETED: the API server has taken the delete. GONE: there was no such pod any more. REPLACED:
     another pod has its name. ENDED: it has finished, or somebody else has deleted it. KEPT: it
-    may stay after all. FENCED: another worker leads, nothing was sent. The others, and FENCED, are
-    tried again, see RETRIES.
+    may stay after all. FENCED: another worker leads, nothing was sent. BLOCKED: its
+    PodDisruptionBudget does not let it go now. The others, and the last two, are tried again, see
+    RETRIES.
     """
 
     DELETED = "deleted"
@@ -42,6 +46,7 @@ class Outcome(Enum):
     FENCED = "fenced"
     CONFLICT = "conflict"
     OVERLOADED = "overloaded"
+    BLOCKED = "blocked"
     DENIED = "denied"
     UNREACHABLE = "unreachable"
 
@@ -68,11 +73,16 @@ RETRIES: dict[Outcome, Retry] = {
     Outcome.CONFLICT: Retry(0.05, 5),
     # The server sheds load and says for how long.
     Outcome.OVERLOADED: Retry(1, 60),
+    # A PodDisruptionBudget says not now. It may let go any moment, mostly within minutes.
+    Outcome.BLOCKED: Retry(5, 60),
     # A webhook or RBAC says no. People have to act; asking often does not help them.
     Outcome.DENIED: Retry(5, 300),
     # Down, cut off, or failing inside.
     Outcome.UNREACHABLE: Retry(0.2, 30),
 }
+
+# Those that concern the pod alone, and may go on for long.
+REFUSALS = frozenset({Outcome.BLOCKED.value, Outcome.DENIED.value})
 
 _BY_ERROR: tuple[tuple[type[ClusterError], Outcome], ...] = (
     # A subclass stands before its parent.
@@ -80,11 +90,17 @@ _BY_ERROR: tuple[tuple[type[ClusterError], Outcome], ...] = (
     (NotFoundError, Outcome.GONE),
     (UidMismatchError, Outcome.REPLACED),
     (ConflictError, Outcome.CONFLICT),
+    (DisruptionBudgetError, Outcome.BLOCKED),
     (TooManyRequestsError, Outcome.OVERLOADED),
     (ForbiddenError, Outcome.DENIED),
     (UnauthorizedError, Outcome.DENIED),
     (InvalidError, Outcome.DENIED),
 )
+
+
+def is_past_deadline(due: float, api: EvictionApi, now: float) -> bool:
+    """Whether a pod that fell due then goes by now though its budget protects it."""
+    return api.deadline_seconds is not None and now - due >= api.deadline_seconds
 
 
 def classify(error: ClusterError) -> Outcome:

@@ -8,6 +8,12 @@ Lifecycle of one entry; anything not in the table leaves the state as it is:
     WAITING   schedule, other deadline           WAITING, timer set anew
     WAITING   revoke / forget                    (none)
     WAITING   take, when due                     RUNNING
+    WAITING   hold, when due                     HELD, where there are policies; the gate decides
+    HELD      schedule, same deadline            HELD, and the gate looks again
+    HELD      schedule, other deadline           WAITING, timer set anew
+    HELD      revoke / forget                    (none)
+    HELD      begin, when the gate lets it       RUNNING
+    HELD      release, when policies change      WAITING, due at once
     RUNNING   schedule                           RUNNING, no longer revoked
     RUNNING   revoke / forget                    RUNNING, but not retried
     RUNNING   settle: over                       DONE
@@ -19,14 +25,14 @@ DONE stays until the mirror has seen the pod go, so that no evaluation in betwee
 
 Deadlines are wall-clock instants. A timer, once set, runs on the monotonic clock and is set anew
 only when the deadline itself changes: a step of the wall clock neither fires it early nor
-stalls it.
+stalls it. An entry that is HELD has no timer here: what it waits for, the gate knows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bailiff.worker.queue import DeadlineQueue
 
@@ -37,14 +43,24 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions import Finding
     from bailiff.kinds import Pod
+    from bailiff.worker.waits import Waits
 
 
 class State(Enum):
     """See the module's table."""
 
     WAITING = "waiting"
+    HELD = "held"
     RUNNING = "running"
     DONE = "done"
+
+
+class By(Enum):
+    """How a pod is evicted. OVERRIDE: deleted though its budget has not allowed it."""
+
+    DELETE = "delete"
+    EVICTION_API = "evictionApi"
+    OVERRIDE = "override"
 
 
 @dataclass(slots=True)
@@ -62,6 +78,9 @@ class Eviction:
         outcome: what the last attempt came to; empty before the first.
         revoked: why it is no longer wanted, though it runs; empty while it is.
         gone: the pod has left the mirror while the eviction ran.
+        until_news: the next attempt may be made as soon as the pod is seen to have changed.
+        by: how it is done, or was.
+        waits: what has kept it from happening though it was due; None: nothing so far.
     """
 
     pod: Pod
@@ -74,6 +93,9 @@ class Eviction:
     outcome: str = ""
     revoked: str = ""
     gone: bool = False
+    until_news: bool = False
+    by: By = By.DELETE
+    waits: Waits | None = None
 
     @property
     def uid(self) -> str:
@@ -82,7 +104,21 @@ class Eviction:
 
     def waits_for_other_than(self, finding: Finding) -> bool:
         """Whether the timer runs for another deadline than this finding names."""
-        return self.state is State.WAITING and self.finding.evict_at != finding.evict_at
+        unbegun = self.state is State.WAITING or self.state is State.HELD
+        return unbegun and self.finding.evict_at != finding.evict_at
+
+
+class Watcher(Protocol):
+    """Who wants to know of entries, all of them or those that are HELD."""
+
+    def entered(self, eviction: Eviction) -> None:
+        """It is new, or its finding is."""
+
+    def left(self, eviction: Eviction) -> None:
+        """It was taken out, or another takes its place."""
+
+    def look_again(self, eviction: Eviction) -> None:
+        """It is HELD, and something about it may have changed."""
 
 
 class PendingEvictions:
@@ -99,6 +135,8 @@ class PendingEvictions:
         self._on_earlier = on_earlier
         self._evictions: dict[str, Eviction] = {}
         self._timers: DeadlineQueue[str] = DeadlineQueue()
+        # None as long as there are no policies: nobody is told then, which costs nothing.
+        self.watcher: Watcher | None = None
 
     def __len__(self) -> int:
         return len(self._evictions)
@@ -116,7 +154,7 @@ class PendingEvictions:
         if eviction is None or eviction.waits_for_other_than(finding):
             self._enter(pod, finding)
         elif eviction.state is not State.DONE:
-            eviction.pod, eviction.finding, eviction.revoked = pod, finding, ""
+            self._bring_up_to_date(eviction, pod, finding)
 
     def revoke(self, uid: str, why: str) -> Eviction | None:
         """The pod may stay. Returns the entry if it was still waiting, and so is cancelled."""
@@ -147,10 +185,33 @@ class PendingEvictions:
         uid = self._timers.pop_due(self._clock.monotonic())
         if uid is None:
             return None
+        return self.begin(self._evictions[uid])
+
+    def hold(self) -> Eviction | None:
+        """The first entry that is due, now HELD; None if none is due."""
+        uid = self._timers.pop_due(self._clock.monotonic())
+        if uid is None:
+            return None
         eviction = self._evictions[uid]
+        eviction.state = State.HELD
+        return eviction
+
+    def begin(self, eviction: Eviction) -> Eviction:
+        """Let one that is due be RUNNING."""
         eviction.state = State.RUNNING
         eviction.attempts += 1
+        eviction.until_news = False
         return eviction
+
+    def release(self, eviction: Eviction) -> None:
+        """Let one that is HELD fall due once more."""
+        eviction.state = State.WAITING
+        self._set_timer(eviction)
+
+    def count_due(self, counts: Callable[[Eviction], bool]) -> int:
+        """How many of those whose timer has run out, and that nobody has taken yet, count."""
+        now = self._clock.monotonic()
+        return sum(counts(self._evictions[uid]) for uid in self._timers.due(now))
 
     def settle_over(self, eviction: Eviction, outcome: str) -> None:
         """The pod will not need another attempt."""
@@ -164,24 +225,50 @@ class PendingEvictions:
         """The attempt found that the pod may stay."""
         self._remove(eviction)
 
-    def settle_retry(self, eviction: Eviction, outcome: str, delay: float) -> bool:
-        """Try again after `delay` seconds; False if it is no longer wanted and was removed."""
+    def settle_retry(
+        self, eviction: Eviction, outcome: str, delay: float, *, until_news: bool = False
+    ) -> bool:
+        """Try again after `delay` seconds; False if it is no longer wanted and was removed.
+
+        With `until_news` it is tried earlier if the pod is seen to have changed.
+        """
         eviction.outcome = outcome
         if eviction.gone or eviction.revoked:
             self._remove(eviction)
             return False
         eviction.state = State.WAITING
+        eviction.until_news = until_news
         eviction.next_try = self._clock.monotonic() + delay
         self._set_timer(eviction)
         return True
+
+    def _bring_up_to_date(self, eviction: Eviction, pod: Pod, finding: Finding) -> None:
+        news = eviction.until_news and eviction.pod != pod
+        eviction.pod, eviction.finding, eviction.revoked = pod, finding, ""
+        if news:
+            eviction.until_news = False
+            eviction.next_try = self._clock.monotonic()
+            self._set_timer(eviction)
+        if self.watcher is not None:
+            self.watcher.entered(eviction)
+            if eviction.state is State.HELD:
+                self.watcher.look_again(eviction)
 
     def _enter(self, pod: Pod, finding: Finding) -> None:
         now = self._clock.now()
         deadline = finding.evict_at or now
         due = self._clock.monotonic() + max(0.0, (deadline - now).total_seconds())
         eviction = Eviction(pod=pod, finding=finding, deadline=deadline, due=due, next_try=due)
+        if self.watcher is not None:
+            self._tell(self.watcher, eviction)
         self._evictions[eviction.uid] = eviction
         self._set_timer(eviction)
+
+    def _tell(self, watcher: Watcher, eviction: Eviction) -> None:
+        old = self._evictions.get(eviction.uid)
+        if old is not None:
+            watcher.left(old)
+        watcher.entered(eviction)
 
     def _set_timer(self, eviction: Eviction) -> None:
         first = self._timers.next_due()
@@ -192,4 +279,6 @@ class PendingEvictions:
     def _remove(self, eviction: Eviction) -> Eviction:
         self._timers.cancel(eviction.uid)
         del self._evictions[eviction.uid]
+        if self.watcher is not None:
+            self.watcher.left(eviction)
         return eviction

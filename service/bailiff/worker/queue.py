@@ -8,7 +8,10 @@ cancel cost O(log n) at most and allocate one tuple.
 from __future__ import annotations
 
 import heapq
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 K = TypeVar("K")
 
@@ -57,6 +60,17 @@ class DeadlineQueue(Generic[K]):
         _, _, key = heapq.heappop(self._heap)
         del self._current[key]
         return key
+
+    def due(self, now: float) -> Iterator[K]:
+        """All keys that are due, in no order, left where they are; looks at no others."""
+        places = [0]
+        while places:
+            place = places.pop()
+            if place < len(self._heap) and self._heap[place][0] <= now:
+                entry = self._heap[place]
+                if self._current.get(entry[2]) is entry:
+                    yield entry[2]
+                places += (2 * place + 1, 2 * place + 2)
 
     def _drop_leftovers(self) -> None:
         heap, current = self._heap, self._current

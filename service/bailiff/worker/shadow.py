@@ -52,6 +52,10 @@ class ShadowActions:
         """See PodActions."""
         self._on_due(pod)
 
+    async def evict(self, pod: Pod) -> None:
+        """See PodActions; what a budget would say is not asked."""
+        self._on_due(pod)
+
     async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
         """See PodActions."""
 

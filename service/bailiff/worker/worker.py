@@ -5,20 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import structlog
 
 from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch, Restart
 from bailiff.decisions import cancellation_event
+from bailiff.decisions.policies import NO_POLICIES
 from bailiff.worker.annotator import Annotator
+from bailiff.worker.attempt import Attempt
 from bailiff.worker.audit import AuditLog
 from bailiff.worker.election import Election, Unopposed
 from bailiff.worker.evaluator import Evaluator
 from bailiff.worker.executor import Executor
 from bailiff.worker.freshness import Freshness
+from bailiff.worker.gate import Gate
 from bailiff.worker.metrics import WorkerMetrics
 from bailiff.worker.mirror import pod_key
+from bailiff.worker.notes import held_event
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.recorder import Recorder
 
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.cluster import Cluster, ClusterError, WatchEvent, WatchHealth
+    from bailiff.decisions.policies import Hold, PauseNotice, Policies, Unknown
     from bailiff.kinds import Node, Pod
     from bailiff.worker.actions import Actions
     from bailiff.worker.pending import Eviction
@@ -59,6 +64,7 @@ class Worker:
         settings: WorkerSettings,
         election: Election | None = None,
         audit_log: Path | None = None,
+        policies: Policies = NO_POLICIES,
     ) -> None:
         """Wire the parts; nothing runs yet.
 
@@ -70,6 +76,7 @@ class Worker:
             election: tells whether this worker acts, or stands by with a mirror as warm; None
                 for the only worker of its shard.
             audit_log: where evictions are written down, see AuditLog; None: nowhere.
+            policies: to begin with, see `set_policies`.
         """
         self._settings = settings
         self._clock = clock
@@ -87,13 +94,16 @@ class Worker:
             settings.shard.owns,
         )
         self.annotator = Annotator(actions, self.metrics, self.evaluator.node_changed)
+        self.gate = Gate(self.pending, self.evaluator, clock, self._wake, self._on_held)
+        self.evaluator.on_node = self.gate.surroundings.look_at_node
+        self.attempt = Attempt(actions, clock, self.evaluator.finding)
         self.executor = Executor(
             self.pending,
-            actions,
+            self.gate,
+            self.attempt,
             self.recorder,
             self.metrics,
             clock,
-            finding=self.evaluator.finding,
             reevaluate=lambda pod: self.evaluator.pod_changed(pod_key(pod)),
             concurrency=settings.concurrency,
             attempt_timeout=settings.attempt_timeout,
@@ -101,6 +111,8 @@ class Worker:
             on_executed=self._on_executed,
         )
         self._export_gauges()
+        if policies != NO_POLICIES:
+            self.set_policies(policies)
 
     async def run(
         self, pods: EventSource[Pod], nodes: EventSource[Node], stop: asyncio.Event
@@ -145,6 +157,27 @@ class Worker:
             self.metrics.watch_silence.labels(resource).set_function(silence)
         return freshness
 
+    def set_policies(self, policies: Policies) -> None:
+        """Obey these from now on: evictions that run go on, those that wait are looked at anew."""
+        needs_cause = policies.blast_radius is not None
+        if needs_cause != (self.gate.surroundings.policies.blast_radius is not None):
+            self.evaluator.explain(needs_cause)
+        self.attempt.eviction_api = policies.eviction_api
+        self.gate.set_policies(policies)
+
+    def set_pause(self, notice: PauseNotice | Literal[Unknown.UNKNOWN] | None) -> None:
+        """Everything is paused, or nothing, or nobody knows yet; of no meaning without the policy.
+
+        A notice that ends by itself need not be taken back.
+        """
+        self.gate.set_pause(notice)
+
+    def set_namespaces(
+        self, labels: Mapping[str, Mapping[str, str]] | Literal[Unknown.UNKNOWN]
+    ) -> None:
+        """The labels of each namespace by its name; say so again when they change."""
+        self.gate.set_namespaces(labels)
+
     def role(self) -> dict[str, Any]:
         """What this worker is among its like, as /v1/queue tells it."""
         shard = self._settings.shard
@@ -179,6 +212,16 @@ class Worker:
     def _on_executed(self, eviction: Eviction) -> None:
         if self.audit:
             self.audit.record(eviction, self._clock.now())
+
+    def _on_held(self, eviction: Eviction, hold: Hold) -> None:
+        log.info(
+            "eviction held",
+            pod=eviction.pod.key,
+            uid=eviction.uid,
+            cause=hold.cause.value,
+            why=hold.message,
+        )
+        self.recorder.record(eviction.pod, held_event(eviction.pod, hold))
 
     def _on_cancelled(self, pod: Pod, why: str) -> None:
         if not self.election.may_act():

@@ -15,11 +15,13 @@ from bailiff.cluster import (
     ClusterError,
     ConflictError,
     Deleted,
+    DisruptionBudgetError,
     NotFoundError,
     Replaced,
     UidMismatchError,
 )
 from bailiff.decisions import EventNote
+from bailiff.decisions.policies import NO_POLICIES
 from bailiff.kinds import (
     Annotations,
     Node,
@@ -68,7 +70,9 @@ class FakeWatch:
 class World:
     """The cluster: pods and nodes by name, and a diary of what was done to them and when."""
 
-    def __init__(self, audit_log=None, election: Election | None = None, **settings) -> None:
+    def __init__(
+        self, audit_log=None, election: Election | None = None, policies=NO_POLICIES, **settings
+    ) -> None:
         self.clock = VirtualClock()
         self.pods: dict[str, Pod] = {}
         self.nodes: dict[str, Node] = {}
@@ -77,6 +81,7 @@ class World:
         self.notes: list[tuple[str, str]] = []
         self.requests: list[str] = []
         self.failures: list[ClusterError] = []
+        self.budgets: dict[str, str] = {}  # what forbids the Eviction API to take a pod
         self.latency = 0.0
         self.annotated: list[str] = []
         self._version = 0
@@ -89,6 +94,7 @@ class World:
             WorkerSettings(**settings),
             election,
             audit_log=audit_log,
+            policies=policies,
         )
 
     def successor(self, **settings) -> World:
@@ -145,6 +151,17 @@ class World:
 
     async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
         current = await self._serve("delete", pod)
+        self._take(pod, current)
+
+    async def evict(self, pod: Pod) -> None:
+        current = await self._serve("evict", pod)
+        words = self.budgets.get(pod.metadata.name)
+        if words is not None:
+            details = {"causes": [{"reason": "DisruptionBudget", "message": words}]}
+            raise DisruptionBudgetError("Cannot evict pod", status=429, details=details)
+        self._take(pod, current)
+
+    def _take(self, pod: Pod, current: Pod) -> None:
         if current is not pod:
             raise ConflictError("the pod has changed", status=409)
         name = pod.metadata.name

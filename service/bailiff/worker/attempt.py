@@ -1,0 +1,131 @@
+"""One attempt to evict a pod: look, ask the core once more, then delete or evict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import structlog
+
+from bailiff.cluster import DisruptionBudgetError
+from bailiff.decisions import Verdict
+from bailiff.decisions.node_taints import CONDITION
+from bailiff.worker.outcomes import Outcome, is_past_deadline
+from bailiff.worker.pending import By
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bailiff.clock import Clock
+    from bailiff.decisions import Finding
+    from bailiff.decisions.policies import EvictionApi
+    from bailiff.kinds import Pod
+    from bailiff.worker.actions import PodActions
+    from bailiff.worker.pending import Eviction
+
+log = structlog.get_logger(__name__)
+
+
+class Attempt:
+    """How an attempt is made."""
+
+    def __init__(
+        self, actions: PodActions, clock: Clock, finding: Callable[[Pod], Finding | None]
+    ) -> None:
+        """Prepare.
+
+        Args:
+            actions: what is done to the cluster.
+            clock: for both kinds of time.
+            finding: what holds for a pod now; None if that is not known.
+        """
+        self._actions = actions
+        self._clock = clock
+        self._finding = finding
+        # Whether the Eviction API is asked; may be set at any time.
+        self.eviction_api: EvictionApi | None = None
+
+    async def __call__(self, eviction: Eviction) -> Outcome:
+        """Make one; raises ClusterError."""
+        objection = self._objection(eviction, eviction.pod)
+        if objection is not None:
+            return _revoked(eviction, objection)
+        eviction.by = By.DELETE
+        if self.eviction_api is not None and await self._evicted(eviction, self.eviction_api):
+            return Outcome.DELETED
+        return await self._delete(eviction)
+
+    def until_override(self, eviction: Eviction, delay: float) -> float:
+        """Seconds to wait before a pod that its budget protects is tried again.
+
+        That is `delay`, or less where its hard deadline comes before.
+        """
+        api = self.eviction_api
+        if api is None or api.deadline_seconds is None:
+            return delay
+        left = eviction.due + api.deadline_seconds - self._clock.monotonic()
+        return min(delay, left) if left > 0 else delay
+
+    async def _evicted(self, eviction: Eviction, api: EvictionApi) -> bool:
+        """Ask the Eviction API; False where the pod is to be deleted without its consent.
+
+        There is no look before it: it writes the condition itself, and takes the pod only in the
+        version that the watch has told of.
+        """
+        eviction.by = By.EVICTION_API
+        try:
+            await self._actions.evict(eviction.pod)
+        except DisruptionBudgetError as error:
+            if not is_past_deadline(eviction.due, api, self._clock.monotonic()):
+                raise
+            eviction.by = By.OVERRIDE
+            log.warning(
+                "budget overridden",
+                pod=eviction.pod.key,
+                uid=eviction.uid,
+                deadline_seconds=api.deadline_seconds,
+                budget=error.budget,
+            )
+            return False
+        return True
+
+    async def _delete(self, eviction: Eviction) -> Outcome:
+        # The answer shows the pod as it is this moment, and its version: a look before the leap.
+        # The delete holds for that version only, so that one whose answer was lost, or that
+        # another worker has sent, is never accepted a second time.
+        pod = await self._actions.set_condition(eviction.pod, CONDITION, self._clock.now())
+        objection = self._objection(eviction, pod)
+        if objection is None:
+            await self._actions.delete(pod, None)
+            return Outcome.DELETED
+        if objection.outcome is Outcome.KEPT and self._objection(eviction, eviction.pod) is None:
+            # The watch has not told of it yet. It will, and then the evaluator cancels.
+            return Outcome.CONFLICT
+        return _revoked(eviction, objection)
+
+    def _objection(self, eviction: Eviction, pod: Pod) -> _Objection | None:
+        """What speaks against going on, by the core's word of this moment; None if nothing."""
+        if eviction.revoked:
+            return _Objection(Outcome.KEPT, eviction.revoked)
+        finding = self._finding(pod)
+        if finding is None or finding.verdict is Verdict.KEEP:
+            why = finding.message if finding else "its node is not known"
+            ended = pod.is_terminating or pod.is_finished
+            return _Objection(Outcome.ENDED if ended else Outcome.KEPT, why)
+        # The timer for this deadline has run out on the monotonic clock. Only another deadline
+        # puts the eviction off, not a step of the wall clock.
+        if finding.verdict is Verdict.EVICT_NOW or finding.evict_at == eviction.deadline:
+            eviction.finding = finding
+            return None
+        return _Objection(Outcome.KEPT, finding.message)
+
+
+class _Objection(NamedTuple):
+    """Why not to go on, and what the attempt has come to by that."""
+
+    outcome: Outcome
+    why: str
+
+
+def _revoked(eviction: Eviction, objection: _Objection) -> Outcome:
+    eviction.revoked = objection.why
+    return objection.outcome

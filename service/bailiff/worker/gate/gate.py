@@ -1,0 +1,314 @@
+"""May it begin? Every eviction that is due asks here, as long as there are policies.
+
+An eviction that falls due is looked at once. Where a rule holds it back it is kept by the rule's
+cause, and looked at again when the rule says so, or when what the rule looked at has changed.
+Where none does it stands in line until the limits let it begin, and is looked at once more then.
+Nothing is looked at in turn for no reason, so a step costs O(log n), however many wait.
+
+Without policies none of this happens: what is due runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from bailiff.decisions.policies import NO_POLICIES, Cause, Policies, rank
+from bailiff.worker.gate.holding import Holding
+from bailiff.worker.gate.lines import Lines
+from bailiff.worker.gate.meters import TOTAL, Key, Meters, Scope
+from bailiff.worker.gate.surroundings import Surroundings
+from bailiff.worker.gate.zones import CLUSTER
+from bailiff.worker.outcomes import REFUSALS, is_past_deadline
+from bailiff.worker.pending import State
+from bailiff.worker.waits import Waits
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from typing import Literal
+
+    from bailiff.clock import Clock
+    from bailiff.decisions.policies import Hold, PauseNotice, Unknown
+    from bailiff.worker.evaluator import Evaluator
+    from bailiff.worker.gate.lines import Rank
+    from bailiff.worker.pending import Eviction, PendingEvictions
+
+# Looked at in one go, about 5 ms; other tasks get their turn in between.
+_BATCH = 256
+# The cause of those that nothing holds back.
+DUE = "due"
+# How long to wait for the evaluator, where counts are not complete before it is through.
+_MOMENT = 0.01
+
+
+class Gate:
+    """Between due and running."""
+
+    def __init__(
+        self,
+        pending: PendingEvictions,
+        evaluator: Evaluator,
+        clock: Clock,
+        on_earlier: Callable[[], None],
+        on_held: Callable[[Eviction, Hold], None],
+    ) -> None:
+        """Stand open.
+
+        Args:
+            pending: where evictions come from.
+            evaluator: with the mirror.
+            clock: for both kinds of time.
+            on_earlier: called when something may be taken earlier than `next_due` has said.
+            on_held: told of an eviction that a rule holds back, once.
+        """
+        self._pending = pending
+        self._evaluator = evaluator
+        self._clock = clock
+        self._on_earlier = on_earlier
+        self._on_held = on_held
+        self.surroundings = Surroundings(
+            evaluator.mirror,
+            clock,
+            self._breaker_changed,
+            lambda: self._look_again_at(Cause.BLAST_RADIUS),
+        )
+        self._meters = Meters()
+        self._lines = Lines(self._meters)
+        self._running: dict[str, tuple[Key, ...]] = {}
+        self._holding = Holding()
+
+    @property
+    def _is_open(self) -> bool:
+        return self._pending.watcher is None
+
+    # What the executor asks.
+
+    def take(self) -> Eviction | None:
+        """The first that may begin, now RUNNING; None if none may."""
+        if self._is_open:
+            return self._pending.take()
+        now = self._clock.monotonic()
+        if self._is_blind() or not self._work_off(now):
+            return None
+        for _ in range(_BATCH):
+            eviction = self._lines.first(now)
+            if eviction is None:
+                break
+            if self._may_begin(eviction, now):
+                return self._begin(eviction, now)
+        return None
+
+    def next_due(self) -> float | None:
+        """The monotonic instant of the next look; None: when something changes."""
+        due = self._pending.next_due()
+        if self._is_open:
+            return due
+        now = self._clock.monotonic()
+        if self._is_blind():
+            return now + _MOMENT
+        others = (due, self._holding.next_due(now), self._lines.next_free(now))
+        return min((at for at in others if at is not None), default=None)
+
+    def finished(self, eviction: Eviction) -> None:
+        """An attempt has ended."""
+        keys = self._running.pop(eviction.uid, None)
+        if keys is None:
+            return
+        now = self._clock.monotonic()
+        self._meters.finish(keys)
+        if self._lines.freed(keys, now):
+            self._on_earlier()
+
+    # What others tell.
+
+    def set_policies(self, policies: Policies) -> None:
+        """Go on with these; what runs goes on and still counts."""
+        now = self._clock.monotonic()
+        held = [eviction for eviction in self._pending if eviction.state is State.HELD]
+        for eviction in held:
+            self._drop(eviction)
+        self._pending.watcher = self if _needs_gate(policies) else None
+        zones = policies.breakers.zone is not None
+        self._meters.set_limits(policies.limits, zones=zones, now=now)
+        self.surroundings.set_policies(policies)
+        self._count_anew()
+        for eviction in held:
+            self._pending.release(eviction)
+        self._on_earlier()
+
+    def set_pause(self, notice: PauseNotice | Literal[Unknown.UNKNOWN] | None) -> None:
+        """This is what the ConfigMap says now."""
+        if notice != self.surroundings.pause:
+            self.surroundings.pause = notice
+            self._look_at_all_again(Cause.PAUSED)
+
+    def set_namespaces(
+        self, labels: Mapping[str, Mapping[str, str]] | Literal[Unknown.UNKNOWN]
+    ) -> None:
+        """These are the labels by name of namespace now."""
+        self.surroundings.namespaces = labels
+        self._look_again_at(Cause.EXCLUDED)
+
+    # What the table of evictions tells.
+
+    def entered(self, eviction: Eviction) -> None:
+        """See Watcher."""
+        self.surroundings.blast.entered(eviction)
+
+    def left(self, eviction: Eviction) -> None:
+        """See Watcher."""
+        if eviction.state is State.HELD:
+            self._drop(eviction)
+        self.surroundings.blast.left(eviction.uid)
+
+    def look_again(self, eviction: Eviction) -> None:
+        """See Watcher. One in line is looked at anyway before it begins."""
+        if self._lines.keys_of(eviction.uid) is None:
+            self._holding.mark(eviction)
+            self._on_earlier()
+
+    # What people see.
+
+    def hold(self, eviction: Eviction) -> Hold | None:
+        """What an eviction that does not run is held back by now; None if by nothing."""
+        if eviction.state is State.HELD and self._lines.keys_of(eviction.uid) is not None:
+            return self._lines.hold(eviction.uid, self._clock.monotonic())
+        return None if eviction.waits is None else eviction.waits.hold
+
+    def counts(self) -> Counter[str]:
+        """How many are HELD, by cause; `due` are those that only wait for their turn."""
+        counts = self._holding.counts()
+        now = self._clock.monotonic()
+        for line in self._lines:
+            hold = self._lines.hold_of(line, now)
+            counts[hold.cause.value if hold else DUE] += line.size
+        return counts
+
+    # How it decides.
+
+    def _is_blind(self) -> bool:
+        """Counts of pods by taint are not complete before all nodes have been looked at."""
+        policies = self.surroundings.policies
+        return policies.blast_radius is not None and self._evaluator.unread_nodes > 0
+
+    def _work_off(self, now: float) -> bool:
+        """Look at what fell due and at what is marked; False if some are left for later."""
+        for _ in range(_BATCH):
+            eviction = self._next_to_look_at(now)
+            if eviction is None:
+                return True
+            self._look(eviction, now)
+        return False
+
+    def _next_to_look_at(self, now: float) -> Eviction | None:
+        return self._pending.hold() or self._holding.next(now)
+
+    def _look(self, eviction: Eviction, now: float) -> None:
+        self._drop(eviction)
+        hold = self.surroundings.hold(eviction.pod)
+        if hold is not None:
+            self._hold(eviction, hold, now)
+        else:
+            self._line_up(eviction, now)
+
+    def _may_begin(self, eviction: Eviction, now: float) -> bool:
+        """Whether one that the limits let begin still may, by all else; if not it is looked at."""
+        keys = self._keys(eviction)
+        if keys == self._lines.keys_of(eviction.uid):
+            hold = self.surroundings.hold(eviction.pod)
+            if hold is None:
+                return True
+        self._look(eviction, now)
+        return False
+
+    def _hold(self, eviction: Eviction, hold: Hold, now: float) -> None:
+        waits = _waits(eviction)
+        waits.begin(hold, now)
+        self._holding.put(eviction, hold.cause, self._monotonic(hold.until, now))
+        if not waits.told:
+            waits.told = True
+            self._on_held(eviction, hold)
+
+    def _line_up(self, eviction: Eviction, now: float) -> None:
+        waits = _waits(eviction)
+        waits.end(now)
+        waits.since = now
+        self._lines.put(eviction, self._keys(eviction), self._rank(eviction, now), now)
+
+    def _begin(self, eviction: Eviction, now: float) -> Eviction:
+        keys = self._keys(eviction)
+        self._drop(eviction)
+        self._running[eviction.uid] = keys
+        self._meters.start(keys, now)
+        self._lines.begun(keys, now)
+        return self._pending.begin(eviction)
+
+    def _drop(self, eviction: Eviction) -> None:
+        """Take it out of wherever it waits."""
+        uid = eviction.uid
+        self._holding.drop(uid)
+        last = self._lines.last_hold(uid)
+        if self._lines.remove(uid) and last is not None:
+            waits = _waits(eviction)
+            waits.add(last, self._clock.monotonic() - waits.since)
+
+    def _monotonic(self, instant: datetime | None, now: float) -> float | None:
+        if instant is None:
+            return None
+        return now + max(0.0, (instant - self._clock.now()).total_seconds())
+
+    def _keys(self, eviction: Eviction) -> tuple[Key, ...]:
+        pod = eviction.pod
+        zone = self.surroundings.zone(pod)
+        return self._meters.keys(pod.spec.node_name, pod.metadata.namespace, zone)
+
+    def _rank(self, eviction: Eviction, now: float) -> Rank:
+        """Those that were refused go behind, as they came: they must not use up the limits."""
+        policies = self.surroundings.policies
+        api = policies.eviction_api
+        is_overdue = api is not None and is_past_deadline(eviction.due, api, now)
+        refused = eviction.outcome in REFUSALS and not is_overdue
+        place = () if refused else rank(eviction.pod, policies.drain_order)
+        return refused, *place, eviction.next_try
+
+    def _count_anew(self) -> None:
+        self._running.clear()
+        if self._is_open:
+            return
+        for eviction in self._pending:
+            self.surroundings.blast.entered(eviction)
+            if eviction.state is State.RUNNING:
+                keys = self._running[eviction.uid] = self._keys(eviction)
+                self._meters.runs(keys)
+
+    def _breaker_changed(self, where: str, slow_per_second: float | None) -> None:
+        now = self._clock.monotonic()
+        key = TOTAL if where == CLUSTER else Key(Scope.ZONE, where)
+        self._meters.slow_down(key, slow_per_second, now)
+        self._lines.freed((key,), now)
+        self._look_at_all_again(Cause.BREAKER_OPEN)
+
+    def _look_at_all_again(self, cause: Cause) -> None:
+        """At those whom the cause holds, and at those in line, whom it may hold now."""
+        for eviction in self._lines.evictions():
+            self._drop(eviction)
+            self._holding.mark(eviction)
+        self._look_again_at(cause)
+
+    def _look_again_at(self, cause: Cause) -> None:
+        self._holding.mark_all(cause)
+        self._on_earlier()
+
+
+def _needs_gate(policies: Policies) -> bool:
+    """Whether any policy says when an eviction may begin; the Eviction API says how it is done."""
+    return replace(policies, eviction_api=None) != NO_POLICIES
+
+
+def _waits(eviction: Eviction) -> Waits:
+    if eviction.waits is None:
+        eviction.waits = Waits()
+    return eviction.waits

@@ -1,0 +1,61 @@
+"""Those whom a rule holds back: by cause, by when to look again, and who is to be looked at now."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from bailiff.worker.queue import DeadlineQueue
+
+if TYPE_CHECKING:
+    from bailiff.decisions.policies import Cause
+    from bailiff.worker.pending import Eviction
+
+
+class Holding:
+    """Each eviction at most once; a mark is made for one that is held, or was in line."""
+
+    def __init__(self) -> None:
+        self._causes: dict[Cause, dict[str, Eviction]] = defaultdict(dict)
+        self._cause_of: dict[str, Cause] = {}
+        self._untils: DeadlineQueue[str] = DeadlineQueue()
+        # Worked off in the order they were made.
+        self._marked: dict[str, Eviction] = {}
+
+    def put(self, eviction: Eviction, cause: Cause, until: float | None) -> None:
+        """Keep one, to be looked at by this monotonic instant, or only when it is marked."""
+        self._causes[cause][eviction.uid] = eviction
+        self._cause_of[eviction.uid] = cause
+        if until is not None:
+            self._untils.put(eviction.uid, until)
+
+    def drop(self, uid: str) -> None:
+        """Keep one no longer, and forget its mark."""
+        self._marked.pop(uid, None)
+        self._untils.cancel(uid)
+        cause = self._cause_of.pop(uid, None)
+        if cause is not None:
+            del self._causes[cause][uid]
+
+    def mark(self, eviction: Eviction) -> None:
+        """Look at one soon."""
+        self._marked[eviction.uid] = eviction
+
+    def mark_all(self, cause: Cause) -> None:
+        """Look at all whom this cause holds, soon."""
+        self._marked |= self._causes[cause]
+
+    def next(self, now: float) -> Eviction | None:
+        """One to look at now, until it is dropped; None if there is none."""
+        uid = self._untils.pop_due(now)
+        if uid is not None:
+            return self._causes[self._cause_of[uid]][uid]
+        return next(iter(self._marked.values()), None)
+
+    def next_due(self, now: float) -> float | None:
+        """The monotonic instant of the next look."""
+        return now if self._marked else self._untils.next_due()
+
+    def counts(self) -> Counter[str]:
+        """How many are held, by cause."""
+        return Counter({cause.value: len(held) for cause, held in self._causes.items()})

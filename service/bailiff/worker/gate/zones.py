@@ -1,0 +1,152 @@
+"""How many nodes fail in each zone and in the cluster, and what the breakers say to it.
+
+Counts are kept with each change of a node, O(1). All nodes of the cluster count, not only those
+of this worker's shard: a fault that is not the nodes' knows no shards.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import structlog
+
+from bailiff.decisions.policies import (
+    BreakerLevel,
+    Breakers,
+    BreakerState,
+    describe_zone,
+    is_failing,
+    judge,
+    zone_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from bailiff.decisions.policies import Breaker
+    from bailiff.kinds import Node
+
+# The cluster's own counts and state; no zone can have this name, labels have no blanks.
+CLUSTER = "the cluster"
+
+_NORMAL = BreakerState()
+
+log = structlog.get_logger(__name__)
+
+
+class _Seen(NamedTuple):
+    zone: str
+    failing: bool
+
+
+class _Count:
+    """Nodes of one zone, or of the cluster."""
+
+    __slots__ = ("failing", "state", "total")
+
+    def __init__(self) -> None:
+        self.failing = 0
+        self.total = 0
+        self.state = _NORMAL
+
+
+class Zones:
+    """The breakers of a cluster."""
+
+    def __init__(self, on_changed: Callable[[str, float | None], None]) -> None:
+        """Start without breakers.
+
+        Args:
+            on_changed: told of each zone, or CLUSTER, whose breaker has changed its level, and to
+                how many evictions a second it slows down; None if to none in particular.
+        """
+        self._on_changed = on_changed
+        self._breakers = Breakers()
+        self._nodes: dict[str, _Seen] = {}
+        self._counts: dict[str, _Count] = {}
+
+    def set_breakers(self, breakers: Breakers, nodes: Iterable[Node]) -> None:
+        """Go on with these breakers, and with these nodes, counted anew."""
+        self._breakers = breakers
+        self._nodes.clear()
+        for count in self._counts.values():
+            count.failing = count.total = 0
+        if breakers.zone is None and breakers.cluster is None:
+            nodes = ()
+        for node in nodes:
+            self._count(node.metadata.name, _Seen(zone_of(node), is_failing(node)))
+        for name in list(self._counts):
+            self._judge(name)
+        # The level may be the same, and the rate another.
+        for name, count in self._counts.items():
+            if count.state.level is BreakerLevel.SLOW:
+                self._on_changed(name, self._rate(name, count))
+
+    def look_at(self, name: str, node: Node | None) -> None:
+        """A node appeared, changed, or with None went."""
+        if self._breakers.zone is None and self._breakers.cluster is None:
+            return
+        seen = None if node is None else _Seen(zone_of(node), is_failing(node))
+        before = self._nodes.get(name)
+        if seen == before:
+            return
+        self._count(name, seen)
+        for one in (before, seen):
+            if one is not None:
+                self._judge(one.zone)
+        self._judge(CLUSTER)
+
+    def state(self, zone: str) -> BreakerState:
+        """What the breaker of a zone, or of CLUSTER, says; normal where there is none."""
+        count = self._counts.get(zone)
+        return _NORMAL if count is None else count.state
+
+    def states(self) -> Iterator[tuple[str, BreakerState]]:
+        """All zones that there are or have been, and CLUSTER."""
+        return ((name, count.state) for name, count in self._counts.items())
+
+    def _count(self, name: str, seen: _Seen | None) -> None:
+        before = self._nodes.pop(name, None)
+        if seen is not None:
+            self._nodes[name] = seen
+        for one, step in ((before, -1), (seen, 1)):
+            if one is not None:
+                for where in (one.zone, CLUSTER):
+                    count = self._counts.setdefault(where, _Count())
+                    count.total += step
+                    count.failing += step * one.failing
+
+    def _judge(self, where: str) -> None:
+        count = self._counts[where]
+        before, count.state = count.state, _judged(count, self._breaker(where), where)
+        if count.total == 0 and where != CLUSTER:
+            del self._counts[where]
+        if count.state.level is not before.level:
+            _log_change(where, count)
+            self._on_changed(where, self._rate(where, count))
+
+    def _breaker(self, where: str) -> Breaker | None:
+        return self._breakers.cluster if where == CLUSTER else self._breakers.zone
+
+    def _rate(self, where: str, count: _Count) -> float | None:
+        breaker = self._breaker(where)
+        is_slow = count.state.level is BreakerLevel.SLOW
+        return breaker.slow_per_second if breaker is not None and is_slow else None
+
+
+def _judged(count: _Count, breaker: Breaker | None, where: str) -> BreakerState:
+    if breaker is None:
+        return _NORMAL
+    name = "cluster" if where == CLUSTER else describe_zone(where)
+    return judge(count.failing, count.total, breaker, name)
+
+
+def _log_change(where: str, count: _Count) -> None:
+    log.warning(
+        "breaker changed",
+        where=where if where == CLUSTER else describe_zone(where),
+        level=count.state.level.value,
+        why=count.state.message or "few enough nodes fail",
+        failing=count.failing,
+        nodes=count.total,
+    )
