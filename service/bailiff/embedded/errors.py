@@ -168,6 +168,11 @@ def stale(resource: Resource, name: str) -> ApiError:
     )
 
 
+def apply_conflict(message: str, causes: Sequence[Cause]) -> ApiError:
+    """An apply would change what others own."""
+    return ApiError(409, "Conflict", message, {"causes": _causes(causes)})
+
+
 def forbidden(resource: Resource, name: str, why: str, causes: Sequence[Cause] = ()) -> ApiError:
     """Against a rule of the cluster."""
     subject = f'{resource.id} "{name}"' if name else resource.id

@@ -103,6 +103,59 @@ async def test_writing(kubectl: Kubectl) -> None:
     )
 
 
+async def test_server_side_apply(kubectl: Kubectl) -> None:
+    apply = "apply --server-side -f -"
+    assert await kubectl(apply, POD) == "pod/made serverside-applied\n"
+    assert await kubectl(apply, POD.replace("COLOR", "red")) == "pod/made serverside-applied\n"
+    assert await kubectl("get pod made -o jsonpath={.metadata.labels.color}") == "red"
+    await kubectl("label pod made color=blue --overwrite")
+    code, _, err = await kubectl.run(apply, POD)
+    assert code == 1
+    assert 'Apply failed with 1 conflict: conflict with "kubectl-label" using v1' in err
+    forced = await kubectl(f"{apply} --force-conflicts", POD)
+    assert forced == "pod/made serverside-applied\n"
+    await kubectl("delete pod made --force")
+    await kubectl("apply -f -", POD)
+    assert await kubectl(apply, POD.replace("COLOR", "red")) == "pod/made serverside-applied\n"
+    assert "kubectl-client-side-apply" not in await kubectl(
+        "get pod made -o yaml --show-managed-fields"
+    )
+
+
+SLICE = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: mine}
+spec:
+  driver: gpu.example.com
+  nodeName: node-a
+  pool: {name: node-a, generation: 1, resourceSliceCount: 1}
+  devices: [{name: gpu-0, taints: [{key: example.com/hot, effect: NoSchedule}]}]
+---
+apiVersion: resource.k8s.io/v1beta2
+kind: DeviceTaintRule
+metadata: {name: broken}
+spec:
+  deviceSelector: {driver: gpu.example.com, pool: node-a}
+  taint: {key: example.com/broken, value: "yes", effect: NoExecute}
+"""
+
+
+async def test_devices(kubectl: Kubectl) -> None:
+    await kubectl("apply -f -", SLICE)
+    assert "unchanged" in await kubectl("apply -f -", SLICE)
+    lines = (await kubectl("get resourceslices mine")).splitlines()
+    assert lines[0].split() == ["NAME", "NODE", "DRIVER", "POOL", "AGE"]
+    assert lines[1].split()[:4] == ["mine", "node-a", "gpu.example.com", "node-a"]
+    lines = (await kubectl("get devicetaintrules")).splitlines()
+    assert lines[0].split() == ["NAME", "KEY", "VALUE", "EFFECT", "TIMEADDED", "AGE"]
+    assert lines[1].split()[:4] == ["broken", "example.com/broken", "yes", "NoExecute"]
+    assert "Time Added" in await kubectl("describe resourceslice mine")
+    assert "example.com/broken" in await kubectl("describe devicetaintrule broken")
+    assert "resourceclaims" in await kubectl("api-resources --api-group=resource.k8s.io")
+    assert "deleted" in await kubectl("delete -f -", SLICE)
+
+
 async def test_refusals_name_the_field(kubectl: Kubectl) -> None:
     code, _, err = await kubectl.run("create -f -", POD.replace("name: c,", "name: C,"))
     assert code == 1

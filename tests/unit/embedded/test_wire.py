@@ -32,7 +32,7 @@ REFUSED: list[tuple[str, str, Any, dict[str, str], int]] = [
     ("GET", PODS, None, {"accept": "text/html"}, 406),
     ("POST", PODS, b"\x00", {"type": "application/vnd.kubernetes.protobuf"}, 415),
     ("PATCH", f"{PODS}/a", {}, {"type": "application/json"}, 415),
-    ("PATCH", f"{PODS}/a", {}, {"type": "application/apply-patch+yaml"}, 415),
+    ("PATCH", f"{PODS}/a", {}, {"type": "application/apply-patch+cbor"}, 415),
     ("POST", PODS, b"{", {}, 400),
     ("POST", PODS, b'"pod"', {}, 400),
     ("POST", PODS, b"[" * 5000, {}, 400),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 100
 MAX_QUERY_FIELDS = 100
+# Bytes of a manager's name, as kube-apiserver.
+MAX_MANAGER = 128
 JSON_TYPES = ("application/json",)
 
 
@@ -80,6 +82,24 @@ class Request:
             cause = errors.Cause.not_supported("dryRun", values, ("All",))
             raise errors.invalid("meta.k8s.io", "CreateOptions", "", [cause])
         return bool(values)
+
+    def manager(self, options: str) -> str:
+        """Who writes: `fieldManager`, else the User-Agent up to its first slash.
+
+        Args:
+            options: of the verb, as `PatchOptions`, for the refusal.
+
+        Raises:
+            ApiError: 422, the name is too long.
+        """
+        named = self.first("fieldManager")
+        if len(named.encode()) > MAX_MANAGER:
+            text = f"Too long: may not be more than {MAX_MANAGER} bytes"
+            cause = errors.Cause("FieldValueTooLong", "fieldManager", text)
+            raise errors.invalid("meta.k8s.io", options, "", [cause])
+        agent = self.header("user-agent").partition("/")[0]
+        printable = "".join(char for char in agent if char.isprintable())
+        return named or printable[:MAX_MANAGER] or "unknown"
 
     async def body(self) -> bytes:
         """All of it.

@@ -53,7 +53,13 @@ class Subresources:
         if verb != "get":
             scale = await self._wanted_scale(verb, request, acts.scale_of(record))
             dry_run = request.dry_run()
-            record = acts.set_scale(self._registry, target, scale, dry_run=dry_run)
+            record = acts.set_scale(
+                self._registry,
+                target,
+                scale,
+                dry_run=dry_run,
+                manager=request.manager("UpdateOptions"),
+            )
         await send_json(answer.send, acts.scale_of(record))
 
     @staticmethod

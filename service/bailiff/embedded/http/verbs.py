@@ -11,7 +11,8 @@ from bailiff.embedded.http.answer import Answer, send_json
 from bailiff.embedded.http.options import Query, parse_query
 from bailiff.embedded.http.subresources import Subresources
 from bailiff.embedded.http.watching import ObjectFrames, WatchStream
-from bailiff.embedded.patches import APPLY_TYPES, PATCH_TYPES
+from bailiff.embedded.http.yaml_body import parse_yaml
+from bailiff.embedded.patches import APPLY, PATCH_TYPES
 from bailiff.embedded.registry import DeleteOptions, ListOptions, Page, Target
 from bailiff.embedded.resources import subresources_of
 from bailiff.embedded.tables import TableFrames
@@ -144,7 +145,11 @@ class Verbs:
         if route.resource.namespaced and route.namespace is None:
             raise errors.method_not_allowed()
         record = self._registry.create(
-            route.resource, route.namespace or "", body, dry_run=request.dry_run()
+            route.resource,
+            route.namespace or "",
+            body,
+            dry_run=request.dry_run(),
+            manager=request.manager("CreateOptions"),
         )
         await answer.record(record, 201)
 
@@ -155,14 +160,40 @@ class Verbs:
         elif verb == "update":
             body = await request.object()
             before = self._registry.store.bucket(route.resource).get(target.key)
-            record = self._registry.update(target, body, dry_run=dry_run)
+            manager = request.manager("UpdateOptions")
+            record = self._registry.update(target, body, dry_run=dry_run, manager=manager)
             await answer.record(record, 201 if before is None else 200)
         else:
-            media_type = request.media_type((*PATCH_TYPES, *APPLY_TYPES))
-            if media_type in APPLY_TYPES:
-                raise errors.unsupported_media_type(media_type, PATCH_TYPES)
-            patch = await request.value(PATCH_TYPES)
-            await answer.record(self._registry.patch(target, media_type, patch, dry_run=dry_run))
+            await self._patch(request, target, answer, dry_run=dry_run)
+
+    async def _patch(
+        self, request: Request, target: Target, answer: Answer, *, dry_run: bool
+    ) -> None:
+        media_type = request.media_type((*PATCH_TYPES, APPLY))
+        manager = request.manager("PatchOptions")
+        if media_type == APPLY:
+            await self._apply(request, target, answer, dry_run=dry_run)
+            return
+        if "force" in request.query:
+            cause = Cause.forbidden("force", "may not be specified for non-apply patch")
+            raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
+        patch = await request.value(PATCH_TYPES)
+        record = self._registry.patch(target, media_type, patch, dry_run=dry_run, manager=manager)
+        await answer.record(record)
+
+    async def _apply(
+        self, request: Request, target: Target, answer: Answer, *, dry_run: bool
+    ) -> None:
+        config = parse_yaml(await request.body())
+        before = self._registry.store.bucket(target.resource).get(target.key)
+        record = self._registry.apply(
+            target,
+            config,
+            manager=request.first("fieldManager"),
+            force=request.flag("force"),
+            dry_run=dry_run,
+        )
+        await answer.record(record, 201 if before is None else 200)
 
     async def _delete(self, request: Request, target: Target, answer: Answer) -> None:
         options = await _delete_options(request)

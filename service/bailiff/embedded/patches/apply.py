@@ -16,8 +16,8 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
-# Server-side apply needs field ownership, which this server does not keep.
-APPLY_TYPES = ("application/apply-patch+yaml", "application/apply-patch+cbor")
+# Not a patch of an object but a whole configuration: see embedded/apply.
+APPLY = "application/apply-patch+yaml"
 
 
 def apply_patch(media_type: str, obj: JsonObject, patch: object) -> JsonObject:

@@ -218,7 +218,9 @@ def scale_of(record: Record) -> JsonObject:
     }
 
 
-def set_scale(registry: Registry, target: Target, scale: JsonObject, *, dry_run: bool) -> Record:
+def set_scale(
+    registry: Registry, target: Target, scale: JsonObject, *, dry_run: bool, manager: str = ""
+) -> Record:
     """Set the number of replicas.
 
     Raises:
@@ -233,4 +235,6 @@ def set_scale(registry: Registry, target: Target, scale: JsonObject, *, dry_run:
             workload["metadata"]["resourceVersion"] = meta["resourceVersion"]
         return workload
 
-    return registry.change(replace(target, subresource=""), mutate, dry_run=dry_run)
+    return registry.change(
+        replace(target, subresource=""), mutate, dry_run=dry_run, manager=manager
+    )

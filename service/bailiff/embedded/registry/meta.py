@@ -68,7 +68,6 @@ def keep_owned(new: JsonObject, old: JsonObject) -> None:
         if name in before:
             meta[name] = before[name]
     meta["resourceVersion"] = before["resourceVersion"]
-    meta.pop("managedFields", None)
     meta.pop("selfLink", None)
 
 

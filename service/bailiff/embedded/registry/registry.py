@@ -8,20 +8,21 @@ from bailiff.embedded import errors
 from bailiff.embedded.errors import Cause
 from bailiff.embedded.objects import JsonObject, clone, format_time, without_nulls
 from bailiff.embedded.patches import apply_patch
-from bailiff.embedded.registry import meta
+from bailiff.embedded.registry import checks, meta, ownership
 from bailiff.embedded.registry.deletion import Deletion
+from bailiff.embedded.registry.isolation import isolate
 from bailiff.embedded.registry.listing import ListOptions, Page, list_page
 from bailiff.embedded.registry.target import DeleteOptions, Target
-from bailiff.embedded.resources import NAMESPACES, PODS, Resource
 from bailiff.embedded.rules import strategy_of
 from bailiff.embedded.shapes import check_shape
 from bailiff.embedded.storage import Record, Store
 from bailiff.embedded.views import from_storage, to_storage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from bailiff.clock import Clock
+    from bailiff.embedded.resources import Resource
 
     Mutate: TypeAlias = Callable[[JsonObject], JsonObject]
 
@@ -54,7 +55,13 @@ class Registry:
         return list_page(self.store, resource, options)
 
     def create(
-        self, resource: Resource, namespace: str, obj: JsonObject, *, dry_run: bool = False
+        self,
+        resource: Resource,
+        namespace: str,
+        obj: JsonObject,
+        *,
+        dry_run: bool = False,
+        manager: str = "",
     ) -> Record:
         """A new object.
 
@@ -63,6 +70,7 @@ class Registry:
             namespace: empty for what lives in none.
             obj: taken over and filled in.
             dry_run: check all, write nothing.
+            manager: who owns its fields; empty for nobody in particular.
 
         Raises:
             ApiError: 400, not such an object; 403, its namespace is going; 404, its namespace is
@@ -70,22 +78,35 @@ class Registry:
         """
         obj = self._take(resource, obj)
         meta.prepare_new(obj, namespace)
-        self._check_namespace(resource, namespace, obj["metadata"].get("name", ""))
+        return self._make(resource, namespace, obj, manager, dry_run=dry_run)
+
+    def _make(
+        self, resource: Resource, namespace: str, obj: JsonObject, manager: str, *, dry_run: bool
+    ) -> Record:
+        checks.check_namespace(self.store, resource, namespace, obj["metadata"].get("name", ""))
         strategy = strategy_of(resource)
         strategy.default(obj)
         causes = meta.check_meta(obj, strategy)
         if not causes:
             strategy.on_create(obj)
-            strategy.stamp(obj, None, format_time(self.clock.now()))
+            strategy.stamp(obj, None, self._now())
             causes = strategy.validate(obj)
-        self._refuse(resource, obj, causes)
+        checks.refuse(resource, obj, causes)
         if resource.generation:
             obj["metadata"]["generation"] = 1
+        if manager:
+            target = Target(resource, namespace, obj["metadata"]["name"])
+            ownership.record_write(target, obj, None, manager, self._now())
         if dry_run:
             return self._pretend_insert(resource, obj)
         return self.store.insert(resource, obj)
 
-    def update(self, target: Target, obj: JsonObject, *, dry_run: bool = False) -> Record:
+    def _now(self) -> str:
+        return format_time(self.clock.now())
+
+    def update(
+        self, target: Target, obj: JsonObject, *, dry_run: bool = False, manager: str = ""
+    ) -> Record:
         """Another state for an object (PUT).
 
         Raises:
@@ -97,7 +118,9 @@ class Registry:
         old = self.store.bucket(target.resource).get(target.key)
         if old is None and strategy.create_on_update and not obj["metadata"].get("uid"):
             obj["metadata"].pop("resourceVersion", None)
-            return self.create(target.resource, target.namespace, obj, dry_run=dry_run)
+            return self.create(
+                target.resource, target.namespace, obj, dry_run=dry_run, manager=manager
+            )
         old = self.find(target)
         if not obj["metadata"].get("resourceVersion") and not strategy.unconditional_update:
             text = "must be specified for an update"
@@ -106,10 +129,16 @@ class Registry:
         if (uid := obj["metadata"].get("uid") or old.uid) != old.uid:
             why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}"
             raise errors.conflict(target.resource, target.name, why)
-        return self._write(target, old, obj, dry_run=dry_run)
+        return self._write(target, old, obj, manager, dry_run=dry_run)
 
     def patch(
-        self, target: Target, media_type: str, patch: object, *, dry_run: bool = False
+        self,
+        target: Target,
+        media_type: str,
+        patch: object,
+        *,
+        dry_run: bool = False,
+        manager: str = "",
     ) -> Record:
         """A change of an object (PATCH).
 
@@ -121,9 +150,63 @@ class Registry:
             shown = from_storage(target.resource, obj)
             return self._take(target.resource, apply_patch(media_type, shown, patch))
 
-        return self.change(target, mutate, dry_run=dry_run)
+        return self.change(target, mutate, dry_run=dry_run, manager=manager)
 
-    def change(self, target: Target, mutate: Mutate, *, dry_run: bool = False) -> Record:
+    def apply(
+        self,
+        target: Target,
+        config: JsonObject,
+        *,
+        manager: str,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> Record:
+        """Server-side apply: the object is made, or gets what its manager wants of it.
+
+        Args:
+            target: the object, or its status.
+            config: all that the manager wants.
+            manager: who applies.
+            force: take what others own.
+            dry_run: check all, write nothing.
+
+        Raises:
+            ApiError: as update; 409, a field is another's, or a UID is wanted of what is not there.
+        """
+        config = self._take_config(target, config)
+        live = self.store.bucket(target.resource).get(target.key)
+        if live is None and target.subresource:
+            raise errors.not_found(target.resource, target.name)
+        before = {} if live is None else live.object
+        applied = ownership.apply_to(target, before, config, manager, force=force, now=self._now())
+        obj = self._take(target.resource, from_storage(target.resource, applied.object))
+        if live is not None:
+            return self._write(target, live, obj, None, dry_run=dry_run)
+        return self._apply_new(target, obj, dry_run=dry_run)
+
+    def _take_config(self, target: Target, config: JsonObject) -> JsonObject:
+        if not config.get("kind") or not config.get("apiVersion"):
+            raise errors.bad_request("invalid object type: /, Kind=")
+        obj = self._take(target.resource, config)
+        meta.check_identity(obj, target)
+        return obj
+
+    def _apply_new(self, target: Target, obj: JsonObject, *, dry_run: bool) -> Record:
+        if uid := obj["metadata"].get("uid"):
+            why = (
+                f"uid mismatch: the provided object specified uid {uid}, and no existing object "
+                "was found"
+            )
+            raise errors.conflict(target.resource, target.name, why)
+        owners = obj["metadata"].get("managedFields")
+        meta.prepare_new(obj, target.namespace)
+        if owners:
+            obj["metadata"]["managedFields"] = owners
+        return self._make(target.resource, target.namespace, obj, "", dry_run=dry_run)
+
+    def change(
+        self, target: Target, mutate: Mutate, *, dry_run: bool = False, manager: str = ""
+    ) -> Record:
         """A change of an object by a function, which gets a copy and returns the new state.
 
         Raises:
@@ -132,7 +215,7 @@ class Registry:
         old = self.find(target)
         obj = mutate(clone(old.object))
         meta.check_identity(obj, target)
-        return self._write(target, old, obj, dry_run=dry_run)
+        return self._write(target, old, obj, manager, dry_run=dry_run)
 
     def delete(self, target: Target, options: DeleteOptions | None = None) -> tuple[Record, bool]:
         """Delete an object, at once or as its grace period and finalizers allow.
@@ -155,22 +238,23 @@ class Registry:
         meta.drop_empty(stored)
         return stored
 
-    def _write(self, target: Target, old: Record, new: JsonObject, *, dry_run: bool) -> Record:
-        self._check_version(target, old, new)
-        if (uid := new["metadata"].get("uid") or old.uid) != old.uid:
-            cause = Cause.invalid("metadata.uid", uid, "field is immutable")
-            self._refuse(target.resource, new, [cause])
+    def _write(
+        self,
+        target: Target,
+        old: Record,
+        new: JsonObject,
+        manager: str | None,
+        *,
+        dry_run: bool,
+    ) -> Record:
+        """Write a new state; without a manager its managedFields are as they should be."""
+        checks.check_version(target, old, new)
+        checks.check_uid(target, old, new)
         meta.keep_owned(new, old.object)
-        _isolate(target, new, old.object)
-        strategy = strategy_of(target.resource)
-        strategy.default(new)
-        causes = meta.check_meta(new, strategy)
-        if target.subresource == "status":
-            causes += strategy.validate_status(new, old.object)
-        elif not target.subresource:
-            strategy.stamp(new, old.object, format_time(self.clock.now()))
-            causes += strategy.validate(new) or strategy.validate_update(new, old.object)
-        self._refuse(target.resource, new, causes)
+        isolate(target, new, old.object)
+        self._check_change(target, new, old.object)
+        if manager is not None:
+            ownership.record_write(target, new, old.object, manager, self._now())
         if new == old.object:
             return old
         if target.resource.generation and new.get("spec") != old.object.get("spec"):
@@ -182,37 +266,17 @@ class Registry:
             return Record(old.key, self.store.version, new)
         return self.store.replace(target.resource, old, new)
 
-    @staticmethod
-    def _check_version(target: Target, old: Record, new: JsonObject) -> None:
-        """Refuse a write that was made against another version."""
-        version = new["metadata"].get("resourceVersion") or str(old.version)
-        if not version.isdigit():
-            causes = [Cause.invalid("metadata.resourceVersion", version, "must be a number")]
-            raise errors.invalid(target.resource.group, target.resource.kind, target.name, causes)
-        if int(version) not in (0, old.version):
-            raise errors.stale(target.resource, target.name)
-
-    @staticmethod
-    def _refuse(resource: Resource, obj: JsonObject, causes: Sequence[Cause]) -> None:
-        if causes:
-            name = obj["metadata"].get("name") or obj["metadata"].get("generateName", "")
-            raise errors.invalid(resource.group, resource.kind, name, causes)
-
-    def _check_namespace(self, resource: Resource, namespace: str, name: str) -> None:
-        """The admission plugin NamespaceLifecycle."""
-        if not resource.namespaced:
-            return
-        found = self.store.bucket(NAMESPACES).get(("", namespace))
-        if found is None:
-            raise errors.not_found(NAMESPACES, namespace)
-        if found.object["metadata"].get("deletionTimestamp"):
-            why = (
-                f"unable to create new content in namespace {namespace} because it is being "
-                "terminated"
-            )
-            text = f"namespace {namespace} is being terminated"
-            cause = Cause("NamespaceTerminating", "metadata.namespace", text)
-            raise errors.forbidden(resource, name, why, [cause])
+    def _check_change(self, target: Target, new: JsonObject, old: JsonObject) -> None:
+        """Fill in and judge a new state."""
+        strategy = strategy_of(target.resource)
+        strategy.default(new)
+        causes = meta.check_meta(new, strategy)
+        if target.subresource == "status":
+            causes += strategy.validate_status(new, old)
+        elif not target.subresource:
+            strategy.stamp(new, old, self._now())
+            causes += strategy.validate(new) or strategy.validate_update(new, old)
+        checks.refuse(target.resource, new, causes)
 
     def _pretend_insert(self, resource: Resource, obj: JsonObject) -> Record:
         key = obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
@@ -220,34 +284,3 @@ class Registry:
             raise errors.already_exists(resource, key[1])
         self.store.stamp(obj)
         return Record(key, self.store.version, obj)
-
-
-def _isolate(target: Target, new: JsonObject, old: JsonObject) -> None:
-    """Keep what the other endpoint owns: the status, or all but the status."""
-    if not target.resource.status:
-        return
-    if target.subresource != "status":
-        _keep(new, old, "status")
-        if target.resource is NAMESPACES and not target.subresource:
-            _keep(new, old, "spec")
-        return
-    for name in {*new, *old} - {"status", "metadata", "kind", "apiVersion"}:
-        _keep(new, old, name)
-    if target.resource.status_keeps_metadata:
-        for name in ("labels", "annotations", "finalizers", "ownerReferences"):
-            _keep(new["metadata"], old["metadata"], name)
-    if target.resource is PODS:
-        # Upstream: old kubelets would corrupt the references.
-        _keep(new["metadata"], old["metadata"], "ownerReferences")
-        _keep_missing(new.setdefault("status", {}), old.get("status", {}), "qosClass")
-
-
-def _keep(new: JsonObject, old: JsonObject, name: str) -> None:
-    new.pop(name, None)
-    if name in old:
-        new[name] = old[name]
-
-
-def _keep_missing(new: JsonObject, old: JsonObject, name: str) -> None:
-    if name in old:
-        new.setdefault(name, old[name])
