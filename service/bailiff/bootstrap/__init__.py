@@ -4,6 +4,7 @@ A program is a function of a stop event; `run` gives it an event loop, signals a
 """
 
 from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable
+from bailiff.bootstrap.pausing import use_switch
 from bailiff.bootstrap.process import Program, StartError, run
 from bailiff.bootstrap.serve import serve
 from bailiff.bootstrap.settings import LeaseChoice, ServeSettings, UpSettings, WorkSettings
@@ -22,5 +23,6 @@ __all__ = [
     "run",
     "serve",
     "up",
+    "use_switch",
     "work",
 ]

@@ -12,7 +12,7 @@ import typer
 
 import bailiff
 from bailiff import bootstrap
-from bailiff.cli import availability, cluster
+from bailiff.cli import availability, cluster, pausing, policies
 from bailiff.cli.ending import fail, run
 from bailiff.cli.exit_codes import ExitCode
 from bailiff.cli.explain import InputError, describe, explain, parse_instant, read_object
@@ -194,6 +194,12 @@ def explain_command(
     typer.echo(pretty(msgspec.to_builtins(decision)) if as_json else describe(decision))
     if exit_code:
         raise typer.Exit(_EXIT_BY_VERDICT[decision.verdict])
+
+
+app.add_typer(policies.app, name="policies")
+app.command()(pausing.pause)
+app.command()(pausing.resume)
+app.command()(pausing.paused)
 
 
 @app.command()

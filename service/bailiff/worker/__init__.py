@@ -8,6 +8,9 @@ from bailiff.worker.actions import Actions, ClusterActions, PodActions
 from bailiff.worker.comparison import Comparison
 from bailiff.worker.election import Election, Elector, Unopposed
 from bailiff.worker.freshness import Freshness
+from bailiff.worker.pause_switch import PausedAlreadyError, PauseSwitch
+from bailiff.worker.policy_control import PolicyControl
+from bailiff.worker.policy_file import PoliciesUnusableError, PolicyFile
 from bailiff.worker.settings import WorkerSettings
 from bailiff.worker.shadow import ShadowActions, Watched
 from bailiff.worker.sharding import MAX_SHARDS, Shard
@@ -24,7 +27,12 @@ __all__ = [
     "ElectionSettings",
     "Elector",
     "Freshness",
+    "PauseSwitch",
+    "PausedAlreadyError",
     "PodActions",
+    "PoliciesUnusableError",
+    "PolicyControl",
+    "PolicyFile",
     "ShadowActions",
     "Shard",
     "Unopposed",

@@ -1,0 +1,63 @@
+"""`bailiff policies check`: is this file of policies one that a worker would take?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
+from typing import Annotated, Any
+
+import msgspec
+import typer
+import yaml
+
+from bailiff.cli.ending import fail
+from bailiff.cli.exit_codes import ExitCode
+from bailiff.cli.output import OUTPUT, Output, pretty
+from bailiff.decisions.policies import NO_POLICIES, Policies
+from bailiff.decisions.policies.reading import API_VERSION, KIND, MAX_BYTES
+from bailiff.worker.policy_file import interpret, see
+
+app = typer.Typer(help="Files of policies, as `bailiff worker --policies` reads them.")
+
+
+@app.callback()
+def policies() -> None:
+    """Files of policies, as `bailiff worker --policies` reads them."""
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="The file, YAML or JSON; - reads standard input.")],
+    output: Annotated[Output, OUTPUT] = Output.TEXT,
+) -> None:
+    """Validate a file, and show what would be in force, defaults filled in. Needs no cluster."""
+    found = interpret(sys.stdin.buffer.read(MAX_BYTES + 1) if str(file) == "-" else see(file))
+    if isinstance(found, str):
+        fail(f"{file}: {found}", ExitCode.USAGE)
+    shown = {"apiVersion": API_VERSION, "kind": KIND} | effective(found)
+    if output is Output.JSON:
+        typer.echo(pretty(shown))
+        return
+    typer.echo(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True), nl=False)
+    if found == NO_POLICIES:
+        typer.echo("# all policies are off")
+
+
+def effective(policies: Policies) -> dict[str, Any]:
+    """The policies that are on, each with all that holds for it."""
+    return {
+        field.encode_name: _filled(getattr(policies, field.name))
+        for field in msgspec.structs.fields(policies)
+        if getattr(policies, field.name) != getattr(NO_POLICIES, field.name)
+    }
+
+
+def _filled(value: object) -> object:
+    """The value as JSON has it, with its defaults; what is absent stays absent."""
+    if isinstance(value, msgspec.Struct):
+        named = {f.encode_name: getattr(value, f.name) for f in msgspec.structs.fields(value)}
+        return {name: _filled(item) for name, item in named.items() if item is not None}
+    if isinstance(value, tuple):
+        return [_filled(item) for item in value]
+    filled: object = msgspec.to_builtins(value)
+    return filled

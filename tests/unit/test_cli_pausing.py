@@ -1,0 +1,177 @@
+"""`bailiff pause`, `resume`, `paused`: options, words, exit codes."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from typer.testing import CliRunner
+
+from bailiff import bootstrap
+from bailiff.cli.app import app
+from bailiff.cli.durations import LONGEST, parse_duration
+from bailiff.decisions.policies import Pause, PauseNotice
+from bailiff.worker import PausedAlreadyError
+
+WHERE = ("--kubeconfig", "some-file", "-n", "ops")
+BECAUSE = ("--reason", "moving")
+MOVING = PauseNotice(by="anna", reason="moving")
+
+
+class Switch:
+    """Stands for the ConfigMap."""
+
+    def __init__(self):
+        self.notice = None
+        self.replaced = None
+        self.place = None
+
+    async def pause(self, notice, *, replace):
+        if self.notice and not replace:
+            raise PausedAlreadyError(self.notice.describe())
+        self.notice, self.replaced = notice, replace
+
+    async def resume(self):
+        ended, self.notice = self.notice, None
+        return ended
+
+    async def read(self):
+        return self.notice
+
+
+@pytest.fixture
+def switch(monkeypatch):
+    switch = Switch()
+
+    def use(choice, place, act):
+        switch.place = place
+        step = act(switch) if act.__name__ == "<lambda>" else getattr(switch, act.__name__)()
+        with pytest.raises(StopIteration) as done:
+            step.send(None)
+        return done.value.value
+
+    monkeypatch.setattr("bailiff.bootstrap.use_switch", use)
+    monkeypatch.setattr("getpass.getuser", lambda: "olga")
+    return switch
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, arguments)
+
+
+def test_a_pause_tells_who_why_and_since_when(switch):
+    done = run("pause", *WHERE, *BECAUSE)
+    assert done.exit_code == 0, done.output
+    assert (switch.notice.by, switch.notice.reason, switch.notice.until) == ("olga", "moving", None)
+    assert datetime.now(UTC) - switch.notice.since < timedelta(minutes=1)
+    assert done.output.startswith("paused by olga since ")
+    assert switch.place == Pause(namespace="ops")
+
+
+def test_a_pause_may_end_by_itself_and_be_somebody_elses_and_elsewhere(switch):
+    done = run("pause", *WHERE, *BECAUSE, "--for", "1h30m", "--by", "anna", "--name", "halt")
+    assert done.exit_code == 0
+    assert switch.notice.until - switch.notice.since == timedelta(minutes=90)
+    assert switch.notice.by == "anna"
+    assert switch.place.name == "halt"
+
+
+def test_a_standing_pause_is_replaced_only_if_that_is_said(switch):
+    switch.notice = MOVING
+    refused = run("pause", *WHERE, "--reason", "mine")
+    assert refused.exit_code == 1
+    assert "paused by anna: moving; --replace" in refused.output
+    assert run("pause", *WHERE, "--reason", "mine", "--replace").exit_code == 0
+    assert switch.notice.reason == "mine"
+
+
+def test_resume_tells_what_it_ended(switch):
+    switch.notice = MOVING
+    assert run("resume", *WHERE).output == "resumed; was paused by anna: moving\n"
+    again = run("resume", *WHERE)
+    assert (again.exit_code, again.output) == (0, "was not paused\n")
+
+
+def test_paused_tells_people_and_programs(switch):
+    assert run("paused", *WHERE).output == "not paused\n"
+    assert json.loads(run("paused", *WHERE, "-o", "json").output) == {"paused": False}
+    switch.notice = MOVING
+    assert run("paused", *WHERE).output == "paused by anna: moving\n"
+    shown = json.loads(run("paused", *WHERE, "-o", "json").output)
+    assert shown == {"paused": True, "by": "anna", "reason": "moving"}
+
+
+def test_the_environment_may_say_where(switch, monkeypatch):
+    for name, value in {
+        "BAILIFF_KUBECONFIG": "some-file",
+        "BAILIFF_PAUSE_NAMESPACE": "platform",
+        "BAILIFF_PAUSE_NAME": "halt",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert run("paused").exit_code == 0
+    assert switch.place == Pause(namespace="platform", name="halt")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("pause", *WHERE), "--reason"),
+        (("pause", *WHERE, "--reason", " "), "--reason: expected 1 to 500 characters"),
+        (("pause", *WHERE, "--reason", "x" * 501), "--reason: expected 1 to 500 characters"),
+        (("pause", *WHERE, *BECAUSE, "--by", ""), "--by: expected 1 to 500 characters"),
+        (("pause", *WHERE, *BECAUSE, "--for", "soon"), "--for: expected a length of time"),
+        (("pause", *WHERE, *BECAUSE, "--for", "0s"), "--for: expected more than 0"),
+        (("pause", "--kubeconfig", "f", *BECAUSE), "--namespace"),
+        (("pause", "--kubeconfig", "f", "-n", "a/b", *BECAUSE), "$.namespace"),
+        (("pause", *WHERE, *BECAUSE, "--name", "a/b"), "$.name"),
+        (("resume", "-n", "ops"), "say which cluster"),
+        (("paused", *WHERE, "--in-cluster"), "exclude each other"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_says_why(switch, arguments, said):
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert said in " ".join(done.output.split())
+    assert switch.notice is None
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(bootstrap.ClusterUnusable("no answer"), 3), (bootstrap.StartError("no"), 1)],
+)
+def test_a_cluster_that_says_no_or_nothing(monkeypatch, error, code):
+    def use(*_):
+        raise error
+
+    monkeypatch.setattr("bailiff.bootstrap.use_switch", use)
+    for command in (("pause", *BECAUSE), ("resume",), ("paused",)):
+        done = run(*command, *WHERE)
+        assert (done.exit_code, done.output) == (code, f"bailiff: {error}\n")
+
+
+def test_a_user_without_a_name_has_to_say_who(switch, monkeypatch):
+    def nobody():
+        raise KeyError("uid not found")
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+    assert run("pause", *WHERE, *BECAUSE).exit_code == 2
+    assert run("pause", *WHERE, *BECAUSE, "--by", "anna").exit_code == 0
+
+
+@given(st.integers(0, 364), st.integers(0, 23), st.integers(0, 59), st.integers(0, 59))
+def test_lengths_of_time(days, hours, minutes, seconds):
+    parts = zip((days, hours, minutes, seconds), "dhms", strict=True)
+    text = "".join(f"{number}{unit}" for number, unit in parts if number) or "1s"
+    wanted = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    assert parse_duration(text) == (wanted or timedelta(seconds=1))
+
+
+@pytest.mark.parametrize("text", ["", "2", "h", "-1h", "1.5h", "1m1h", "366d", "99999999s"])
+def test_what_is_no_length_of_time(text):
+    with pytest.raises(ValueError, match="expected"):
+        parse_duration(text)
+
+
+def test_the_longest():
+    assert parse_duration("365d") == LONGEST

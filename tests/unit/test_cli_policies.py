@@ -1,0 +1,74 @@
+"""`bailiff policies check`: what would be in force, or the field at fault."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from bailiff.cli.app import app
+from bailiff.decisions.policies import read
+
+HEAD = "apiVersion: bailiff.dev/v1\nkind: WorkerPolicies\n"
+MUCH = f"""{HEAD}
+evictionApi: {{}}
+limits: {{total: {{perSecond: 5}}, perNode: {{concurrency: 2}}}}
+drainOrder: Priority
+breakers: {{zone: {{stopAt: 0.8}}, cluster: {{}}}}
+pause: {{namespace: ops}}
+protection: true
+exclude: {{namespaceSelector: {{matchLabels: {{tier: system}}}}}}
+windows: [{{days: [Mon], start: "22:00", end: "06:00", timeZone: Europe/Berlin}}]
+blastRadius: {{maxPods: 50}}
+"""
+
+
+def check(*arguments, stdin=None):
+    return CliRunner().invoke(app, ["policies", "check", *arguments], input=stdin)
+
+
+@pytest.mark.parametrize("text", [HEAD, MUCH], ids=["none", "many"])
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_what_is_shown_is_itself_a_file_of_the_same_policies(text, output):
+    shown = check("-", "-o", output, stdin=text)
+    assert shown.exit_code == 0, shown.output
+    assert read(shown.output.encode()) == read(text.encode())
+
+
+def test_defaults_are_filled_in_and_what_is_off_is_left_out():
+    shown = json.loads(check("-", "-o", "json", stdin=MUCH).output)
+    assert shown["evictionApi"] == {}
+    assert shown["limits"] == {
+        "total": {"perSecond": 5.0, "burst": 1},
+        "perNode": {"burst": 1, "concurrency": 2},
+    }
+    assert shown["breakers"]["zone"]["stopAt"] == 0.8
+    assert shown["breakers"]["zone"].keys() == shown["breakers"]["cluster"].keys()
+    assert shown["pause"] == {"namespace": "ops", "name": "bailiff-pause"}
+    assert check("-", stdin=HEAD).output.splitlines() == [
+        *HEAD.splitlines(),
+        "# all policies are off",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{HEAD}protektion: true", "$.protektion: unknown field, allowed are"),
+        (f"{HEAD}limits: {{total: {{perSecond: 0}}}}", "$.limits.total.perSecond: "),
+        (f"{HEAD}pause: {{namespace: 'a b'}}", "$.pause.namespace: "),
+        ("protection: true", "$.apiVersion: required to be bailiff.dev/v1"),
+        ("#" * 300_000, "$: 262145 bytes, at most 262144"),
+    ],
+)
+def test_a_fault_exits_with_2_and_names_the_field(text, said):
+    done = check("-", stdin=text)
+    assert done.exit_code == 2
+    assert f"bailiff: -: {said}" in done.output
+
+
+def test_a_file_is_read_by_name(tmp_path):
+    path = tmp_path / "policies.yaml"
+    path.write_text(MUCH)
+    assert check(str(path)).exit_code == 0
+    absent = check(str(tmp_path / "absent.yaml"))
+    assert (absent.exit_code, "No such file" in absent.output) == (2, True)
