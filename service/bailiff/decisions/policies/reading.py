@@ -33,7 +33,7 @@ class PolicyError(ValueError):
 
 
 class WorkerPolicies(Policies, frozen=True, kw_only=True):
-    """The file: the policies, and what it says of itself."""
+    """The policies of a worker; those that are absent are off."""
 
     api_version: Literal["bailiff.dev/v1"]
     kind: Literal["WorkerPolicies"]
@@ -61,8 +61,12 @@ def read(text: bytes) -> Policies:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of a file; it tells types and bounds, not what `read` checks besides."""
-    return msgspec.json.schema(WorkerPolicies)
+    """The JSON Schema (2020-12) of a file: types and bounds, not what `read` checks besides."""
+    made = msgspec.json.schema(WorkerPolicies)
+    for kind in made["$defs"].values():
+        # Of a docstring only what stands before the names that Python has.
+        kind["description"] = kind["description"].split("\n\n    Attributes:")[0]
+    return made
 
 
 def _body(text: bytes) -> object:
