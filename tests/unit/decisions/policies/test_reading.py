@@ -224,8 +224,6 @@ WORDS = st.sampled_from(("a", "a.b-c", "Z9"))
 REQUIREMENTS = st.builds(
     Requirement, key=WORDS, operator=st.just(Operator.IN), values=st.tuples(WORDS)
 )
-    Requirement, key=WORDS, operator=st.just(Operator.IN), values=st.tuples(WORDS)
-)
 SELECTORS = st.none() | st.builds(
     LabelSelector,
     match_labels=st.dictionaries(WORDS, WORDS | st.just("")),
