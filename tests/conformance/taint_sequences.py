@@ -21,8 +21,9 @@ from bailiff.decisions import Options
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Node, Pod, PodCondition
 from bailiff.worker.evaluator import Evaluator
+from bailiff.worker.eviction import Eviction, State
 from bailiff.worker.mirror import Mirror
-from bailiff.worker.pending import Eviction, PendingEvictions, State
+from bailiff.worker.pending import PendingEvictions
 from tests.conformance.upstream_timers import Answer, Repair, Sequence, Step, replay
 
 Json = dict[str, Any]

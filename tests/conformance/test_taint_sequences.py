@@ -14,7 +14,8 @@ from bailiff.decisions import Options, observations
 from bailiff.decisions.instants import later
 from bailiff.kinds import Pod
 from bailiff.worker import evaluator
-from bailiff.worker.pending import Eviction, PendingEvictions
+from bailiff.worker.eviction import Eviction
+from bailiff.worker.pending import PendingEvictions
 from tests.conformance import taint_sequences
 from tests.conformance.__main__ import DATA
 from tests.conformance.runner import run_file

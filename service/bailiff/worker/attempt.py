@@ -9,8 +9,8 @@ import structlog
 from bailiff.cluster import DisruptionBudgetError
 from bailiff.decisions import Verdict
 from bailiff.decisions.node_taints import CONDITION
+from bailiff.worker.eviction import By
 from bailiff.worker.outcomes import Outcome, is_past_deadline
-from bailiff.worker.pending import By
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.policies import EvictionApi
     from bailiff.kinds import Pod
     from bailiff.worker.actions import PodActions
-    from bailiff.worker.pending import Eviction
+    from bailiff.worker.eviction import Eviction
 
 log = structlog.get_logger(__name__)
 

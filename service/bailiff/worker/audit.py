@@ -17,14 +17,14 @@ import structlog
 from bailiff.decisions import Finding, ObjectReference
 from bailiff.kinds import Int64, Time
 from bailiff.kinds.meta import Value
-from bailiff.worker.pending import By
+from bailiff.worker.eviction import By
 from bailiff.worker.waits import Waited
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bailiff.worker.eviction import Eviction
     from bailiff.worker.metrics import WorkerMetrics
-    from bailiff.worker.pending import Eviction
 
 _CAPACITY = 100_000
 

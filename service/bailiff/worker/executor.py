@@ -12,9 +12,9 @@ import structlog
 from bailiff.cluster import ClusterError, DisruptionBudgetError
 from bailiff.decisions import cancellation_event, denial_event, eviction_event
 from bailiff.decisions.policies import Cause, Hold
+from bailiff.worker.eviction import By
 from bailiff.worker.notes import blocked_event
 from bailiff.worker.outcomes import RETRIES, Outcome, classify
-from bailiff.worker.pending import By
 from bailiff.worker.waits import Waits
 
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.kinds import Pod
     from bailiff.worker.attempt import Attempt
+    from bailiff.worker.eviction import Eviction
     from bailiff.worker.gate import Gate
     from bailiff.worker.metrics import WorkerMetrics
-    from bailiff.worker.pending import Eviction, PendingEvictions
+    from bailiff.worker.pending import PendingEvictions
     from bailiff.worker.recorder import Recorder
 
 # The longest sleep: a machine that was suspended, or whose monotonic clock stood still, is late

@@ -30,95 +30,20 @@ stalls it. An entry that is HELD has no timer here: what it waits for, the gate 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from collections import Counter
+from typing import TYPE_CHECKING
 
+from bailiff.worker.eviction import Eviction, State
 from bailiff.worker.queue import DeadlineQueue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import datetime
 
     from bailiff.clock import Clock
     from bailiff.decisions import Finding
+    from bailiff.decisions.policies import Hold
     from bailiff.kinds import Pod
-    from bailiff.worker.waits import Waits
-
-
-class State(Enum):
-    """See the module's table."""
-
-    WAITING = "waiting"
-    HELD = "held"
-    RUNNING = "running"
-    DONE = "done"
-
-
-class By(Enum):
-    """How a pod is evicted. OVERRIDE: deleted though its budget has not allowed it."""
-
-    DELETE = "delete"
-    EVICTION_API = "evictionApi"
-    OVERRIDE = "override"
-
-
-@dataclass(slots=True)
-class Eviction:
-    """One pod's eviction.
-
-    Attributes:
-        pod: as last seen.
-        finding: why it goes.
-        deadline: the wall-clock instant it falls due.
-        due: the same on the monotonic clock, in seconds.
-        next_try: monotonic instant of the next attempt; later than `due` after a failed one.
-        state: see the module's table.
-        attempts: how often it has been tried.
-        outcome: what the last attempt came to; empty before the first.
-        revoked: why it is no longer wanted, though it runs; empty while it is.
-        gone: the pod has left the mirror while the eviction ran.
-        until_news: the next attempt may be made as soon as the pod is seen to have changed.
-        by: how it is done, or was.
-        waits: what has kept it from happening though it was due; None: nothing so far.
-    """
-
-    pod: Pod
-    finding: Finding
-    deadline: datetime
-    due: float
-    next_try: float
-    state: State = State.WAITING
-    attempts: int = 0
-    outcome: str = ""
-    revoked: str = ""
-    gone: bool = False
-    until_news: bool = False
-    by: By = By.DELETE
-    waits: Waits | None = None
-
-    @property
-    def uid(self) -> str:
-        """The pod's."""
-        return self.pod.metadata.uid
-
-    def waits_for_other_than(self, finding: Finding) -> bool:
-        """Whether the timer runs for another deadline than this finding names."""
-        unbegun = self.state is State.WAITING or self.state is State.HELD
-        return unbegun and self.finding.evict_at != finding.evict_at
-
-
-class Watcher(Protocol):
-    """Who wants to know of entries, all of them or those that are HELD."""
-
-    def entered(self, eviction: Eviction) -> None:
-        """It is new, or its finding is."""
-
-    def left(self, eviction: Eviction) -> None:
-        """It was taken out, or another takes its place."""
-
-    def look_again(self, eviction: Eviction) -> None:
-        """It is HELD, and something about it may have changed."""
+    from bailiff.worker.eviction import Watcher
 
 
 class PendingEvictions:
@@ -135,6 +60,8 @@ class PendingEvictions:
         self._on_earlier = on_earlier
         self._evictions: dict[str, Eviction] = {}
         self._timers: DeadlineQueue[str] = DeadlineQueue()
+        # Those that wait for another try, by what the last one came to.
+        self.retrying: Counter[str] = Counter()
         # None as long as there are no policies: nobody is told then, which costs nothing.
         self.watcher: Watcher | None = None
 
@@ -152,7 +79,7 @@ class PendingEvictions:
         """The pod is to go: enter it, or bring what is entered up to date."""
         eviction = self._evictions.get(pod.metadata.uid)
         if eviction is None or eviction.waits_for_other_than(finding):
-            self._enter(pod, finding)
+            self._enter(pod, finding, eviction)
         elif eviction.state is not State.DONE:
             self._bring_up_to_date(eviction, pod, finding)
 
@@ -185,7 +112,9 @@ class PendingEvictions:
         uid = self._timers.pop_due(self._clock.monotonic())
         if uid is None:
             return None
-        return self.begin(self._evictions[uid])
+        eviction = self._evictions[uid]
+        self._count_retry(eviction, -1)
+        return self.begin(eviction)
 
     def hold(self) -> Eviction | None:
         """The first entry that is due, now HELD; None if none is due."""
@@ -193,6 +122,7 @@ class PendingEvictions:
         if uid is None:
             return None
         eviction = self._evictions[uid]
+        self._count_retry(eviction, -1)
         eviction.state = State.HELD
         return eviction
 
@@ -206,12 +136,23 @@ class PendingEvictions:
     def release(self, eviction: Eviction) -> None:
         """Let one that is HELD fall due once more."""
         eviction.state = State.WAITING
+        self._count_retry(eviction, 1)
         self._set_timer(eviction)
 
-    def count_due(self, counts: Callable[[Eviction], bool]) -> int:
-        """How many of those whose timer has run out, and that nobody has taken yet, count."""
+    def held_by(self, eviction: Eviction) -> Hold | None:
+        """What keeps one that is due from happening now: a policy, or its budget."""
+        if self.watcher is not None and eviction.state is State.HELD:
+            return self.watcher.hold(eviction)
+        return None if eviction.waits is None else eviction.waits.hold
+
+    def count_timers(self) -> tuple[int, int]:
+        """How many have never been tried and wait for their time, and how many for a free hand.
+
+        It looks at all that are due, so it is for those who ask now and then.
+        """
         now = self._clock.monotonic()
-        return sum(counts(self._evictions[uid]) for uid in self._timers.due(now))
+        due = sum(not self._evictions[uid].attempts for uid in self._timers.due(now))
+        return len(self._timers) - due - self.retrying.total(), due
 
     def settle_over(self, eviction: Eviction, outcome: str) -> None:
         """The pod will not need another attempt."""
@@ -238,6 +179,7 @@ class PendingEvictions:
             return False
         eviction.state = State.WAITING
         eviction.until_news = until_news
+        self._count_retry(eviction, 1)
         eviction.next_try = self._clock.monotonic() + delay
         self._set_timer(eviction)
         return True
@@ -254,21 +196,17 @@ class PendingEvictions:
             if eviction.state is State.HELD:
                 self.watcher.look_again(eviction)
 
-    def _enter(self, pod: Pod, finding: Finding) -> None:
+    def _enter(self, pod: Pod, finding: Finding, old: Eviction | None) -> None:
         now = self._clock.now()
         deadline = finding.evict_at or now
         due = self._clock.monotonic() + max(0.0, (deadline - now).total_seconds())
         eviction = Eviction(pod=pod, finding=finding, deadline=deadline, due=due, next_try=due)
-        if self.watcher is not None:
-            self._tell(self.watcher, eviction)
-        self._evictions[eviction.uid] = eviction
-        self._set_timer(eviction)
-
-    def _tell(self, watcher: Watcher, eviction: Eviction) -> None:
-        old = self._evictions.get(eviction.uid)
         if old is not None:
-            watcher.left(old)
-        watcher.entered(eviction)
+            self._leave(old)
+        self._evictions[eviction.uid] = eviction
+        if self.watcher is not None:
+            self.watcher.entered(eviction)
+        self._set_timer(eviction)
 
     def _set_timer(self, eviction: Eviction) -> None:
         first = self._timers.next_due()
@@ -279,6 +217,14 @@ class PendingEvictions:
     def _remove(self, eviction: Eviction) -> Eviction:
         self._timers.cancel(eviction.uid)
         del self._evictions[eviction.uid]
+        self._leave(eviction)
+        return eviction
+
+    def _leave(self, eviction: Eviction) -> None:
+        self._count_retry(eviction, -1)
         if self.watcher is not None:
             self.watcher.left(eviction)
-        return eviction
+
+    def _count_retry(self, eviction: Eviction, step: int) -> None:
+        if eviction.attempts and eviction.state is State.WAITING:
+            self.retrying[eviction.outcome] += step

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from bailiff.decisions.policies import Cause
 from bailiff.decisions.text import describe_time
-from bailiff.worker.pending import Eviction, State
+from bailiff.worker.eviction import Eviction, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +40,7 @@ class QueueQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"after
         node: only pods of this node.
         state: only evictions in this state.
         reason: only those with this reason, as TaintNotTolerated.
+        cause: only those that this holds back.
         after: the `continue` of the page before.
     """
 
@@ -48,10 +50,14 @@ class QueueQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"after
     node: str = ""
     state: State | None = None
     reason: str = ""
+    cause: Cause | None = None
     after: str = ""
 
-    def matches(self, eviction: Eviction) -> bool:
+    def matches(self, eviction: Eviction, pending: PendingEvictions) -> bool:
         """Whether the filters let it through."""
+        return self._matches(eviction) and self.cause in {None, _cause(eviction, pending)}
+
+    def _matches(self, eviction: Eviction) -> bool:
         pod = eviction.pod
         return (
             self.namespace in {"", pod.metadata.namespace}
@@ -81,11 +87,12 @@ def view(pending: PendingEvictions, query: QueueQuery) -> dict[str, Any]:
 
     Evictions come and go between two pages; one that stays where it is is shown once.
     """
-    found = [eviction for eviction in pending if query.matches(eviction)]
+    found = [eviction for eviction in pending if query.matches(eviction, pending)]
     after = _read_place(query.after)
     rest = found if after is None else [one for one in found if _place(one) > after]
     page = heapq.nsmallest(query.limit, rest, key=_place)
-    answer: dict[str, Any] = {"total": len(found), "evictions": [_describe(one) for one in page]}
+    described = [_describe(one) | _describe_hold(one, pending) for one in page]
+    answer: dict[str, Any] = {"total": len(found), "evictions": described}
     if len(rest) > len(page):
         answer["continue"] = _write_place(_place(page[-1]))
     return answer
@@ -123,3 +130,16 @@ def _describe(eviction: Eviction) -> dict[str, Any]:
         "attempts": eviction.attempts,
         "lastOutcome": eviction.outcome,
     }
+
+
+def _describe_hold(eviction: Eviction, pending: PendingEvictions) -> dict[str, Any]:
+    hold = pending.held_by(eviction)
+    if hold is None:
+        return {}
+    told = {"cause": hold.cause.value, "message": hold.message}
+    return {"hold": told | ({"until": describe_time(hold.until)} if hold.until else {})}
+
+
+def _cause(eviction: Eviction, pending: PendingEvictions) -> Cause | None:
+    hold = pending.held_by(eviction)
+    return None if hold is None else hold.cause

@@ -15,6 +15,7 @@ from bailiff.decisions.policies import NO_POLICIES
 from bailiff.worker.annotator import Annotator
 from bailiff.worker.attempt import Attempt
 from bailiff.worker.audit import AuditLog
+from bailiff.worker.backlog import Backlog
 from bailiff.worker.election import Election, Unopposed
 from bailiff.worker.evaluator import Evaluator
 from bailiff.worker.executor import Executor
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.policies import Hold, PauseNotice, Policies, Unknown
     from bailiff.kinds import Node, Pod
     from bailiff.worker.actions import Actions
-    from bailiff.worker.pending import Eviction
+    from bailiff.worker.eviction import Eviction
     from bailiff.worker.settings import WorkerSettings
 
 T = TypeVar("T", bound=HasMetadata)
@@ -110,6 +111,7 @@ class Worker:
             may_act=self.election.may_act,
             on_executed=self._on_executed,
         )
+        registry.register(Backlog(self.pending, self.gate))
         self._export_gauges()
         if policies != NO_POLICIES:
             self.set_policies(policies)

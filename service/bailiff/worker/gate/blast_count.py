@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bailiff.decisions import Finding
     from bailiff.decisions.policies import BlastRadius
     from bailiff.kinds import Taint
-    from bailiff.worker.pending import Eviction
+    from bailiff.worker.eviction import Eviction
 
 _Identity = tuple[str, str, str]
 K = TypeVar("K")

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bailiff.decisions.policies import NO_POLICIES, Cause, Policies, rank
+from bailiff.decisions.policies import NO_POLICIES, Cause, Policies
+from bailiff.worker.eviction import State
 from bailiff.worker.gate.holding import Holding
-from bailiff.worker.gate.lines import Lines
+from bailiff.worker.gate.lines import Lines, place_in_line
 from bailiff.worker.gate.meters import TOTAL, Key, Meters, Scope
 from bailiff.worker.gate.surroundings import Surroundings
 from bailiff.worker.gate.zones import CLUSTER
-from bailiff.worker.outcomes import REFUSALS, is_past_deadline
-from bailiff.worker.pending import State
 from bailiff.worker.waits import Waits
 
 if TYPE_CHECKING:
@@ -33,13 +32,11 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Hold, PauseNotice, Unknown
     from bailiff.worker.evaluator import Evaluator
-    from bailiff.worker.gate.lines import Rank
-    from bailiff.worker.pending import Eviction, PendingEvictions
+    from bailiff.worker.eviction import Eviction
+    from bailiff.worker.pending import PendingEvictions
 
 # Looked at in one go, about 5 ms; other tasks get their turn in between.
 _BATCH = 256
-# The cause of those that nothing holds back.
-DUE = "due"
 # How long to wait for the evaluator, where counts are not complete before it is through.
 _MOMENT = 0.01
 
@@ -61,7 +58,7 @@ class Gate:
             pending: where evictions come from.
             evaluator: with the mirror.
             clock: for both kinds of time.
-            on_earlier: called when something may be taken earlier than `next_due` has said.
+            on_earlier: called when `next_due` is earlier than it was.
             on_held: told of an eviction that a rule holds back, once.
         """
         self._pending = pending
@@ -173,8 +170,8 @@ class Gate:
     # What people see.
 
     def hold(self, eviction: Eviction) -> Hold | None:
-        """What an eviction that does not run is held back by now; None if by nothing."""
-        if eviction.state is State.HELD and self._lines.keys_of(eviction.uid) is not None:
+        """See Watcher."""
+        if self._lines.keys_of(eviction.uid) is not None:
             return self._lines.hold(eviction.uid, self._clock.monotonic())
         return None if eviction.waits is None else eviction.waits.hold
 
@@ -184,7 +181,7 @@ class Gate:
         now = self._clock.monotonic()
         for line in self._lines:
             hold = self._lines.hold_of(line, now)
-            counts[hold.cause.value if hold else DUE] += line.size
+            counts[hold.cause.value if hold else "due"] += line.size
         return counts
 
     # How it decides.
@@ -216,11 +213,9 @@ class Gate:
 
     def _may_begin(self, eviction: Eviction, now: float) -> bool:
         """Whether one that the limits let begin still may, by all else; if not it is looked at."""
-        keys = self._keys(eviction)
-        if keys == self._lines.keys_of(eviction.uid):
-            hold = self.surroundings.hold(eviction.pod)
-            if hold is None:
-                return True
+        in_its_line = self._keys(eviction) == self._lines.keys_of(eviction.uid)
+        if in_its_line and self.surroundings.hold(eviction.pod) is None:
+            return True
         self._look(eviction, now)
         return False
 
@@ -236,7 +231,8 @@ class Gate:
         waits = _waits(eviction)
         waits.end(now)
         waits.since = now
-        self._lines.put(eviction, self._keys(eviction), self._rank(eviction, now), now)
+        place = place_in_line(eviction, self.surroundings.policies, now)
+        self._lines.put(eviction, self._keys(eviction), place, now)
 
     def _begin(self, eviction: Eviction, now: float) -> Eviction:
         keys = self._keys(eviction)
@@ -264,15 +260,6 @@ class Gate:
         pod = eviction.pod
         zone = self.surroundings.zone(pod)
         return self._meters.keys(pod.spec.node_name, pod.metadata.namespace, zone)
-
-    def _rank(self, eviction: Eviction, now: float) -> Rank:
-        """Those that were refused go behind, as they came: they must not use up the limits."""
-        policies = self.surroundings.policies
-        api = policies.eviction_api
-        is_overdue = api is not None and is_past_deadline(eviction.due, api, now)
-        refused = eviction.outcome in REFUSALS and not is_overdue
-        place = () if refused else rank(eviction.pod, policies.drain_order)
-        return refused, *place, eviction.next_try
 
     def _count_anew(self) -> None:
         self._running.clear()

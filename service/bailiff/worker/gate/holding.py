@@ -9,7 +9,7 @@ from bailiff.worker.queue import DeadlineQueue
 
 if TYPE_CHECKING:
     from bailiff.decisions.policies import Cause
-    from bailiff.worker.pending import Eviction
+    from bailiff.worker.eviction import Eviction
 
 
 class Holding:

@@ -17,14 +17,16 @@ import heapq
 import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from bailiff.decisions.policies import rank
 from bailiff.worker.gate.meters import TOTAL, Key, Meters
+from bailiff.worker.outcomes import REFUSALS, is_past_deadline
 from bailiff.worker.queue import DeadlineQueue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bailiff.decisions.policies import Hold
-    from bailiff.worker.pending import Eviction
+    from bailiff.decisions.policies import Hold, Policies
+    from bailiff.worker.eviction import Eviction
 
 # What an eviction is ordered by; the smallest goes first.
 Rank: TypeAlias = tuple[Any, ...]
@@ -87,19 +89,19 @@ class Lines:
     def __iter__(self) -> Iterator[Line]:
         return iter(self._lines.values())
 
-    def put(self, eviction: Eviction, keys: tuple[Key, ...], rank: Rank, now: float) -> None:
+    def put(self, eviction: Eviction, keys: tuple[Key, ...], place: Rank, now: float) -> None:
         """Let one join the line of its limits; it must not stand in any."""
         line = self._lines.get(keys)
         if line is None:
             line = self._lines[keys] = Line(keys)
-        entry = (rank, self._number(), eviction)
+        entry = (place, self._number(), eviction)
         self._standing[eviction.uid] = (line, entry)
         line.push(entry)
-        if line.entry is None or rank < line.entry[0]:
+        if line.entry is None or place < line.entry[0]:
             if line.parked is not None and self._meters.of(line.parked).free_at(now) <= now:
                 # Another line was let out for this key, and has not begun: the better one goes.
                 line.parked = None
-            self._enter(line, rank)
+            self._enter(line, place)
 
     def remove(self, uid: str) -> bool:
         """Let one leave; False if it stands in no line."""
@@ -175,9 +177,9 @@ class Lines:
         """All who stand in a line."""
         return [entry[2] for _, entry in self._standing.values()]
 
-    def _enter(self, line: Line, rank: Rank) -> None:
+    def _enter(self, line: Line, place: Rank) -> None:
         """Let a line be found by the rank of its first, where it is parked or among the ready."""
-        line.entry = (rank, self._number(), line)
+        line.entry = (place, self._number(), line)
         if line.parked is None:
             heapq.heappush(self._ready, line.entry)
         else:
@@ -186,10 +188,10 @@ class Lines:
     def _surface(self, heap: list[_LineEntry]) -> Line | None:
         """The line that is first in a heap, once what is outdated has been taken away."""
         while heap:
-            rank, _, line = heap[0]
+            place, _, line = heap[0]
             if line.entry is heap[0]:
                 first = self._first_of(line)[0]
-                if first == rank:
+                if first == place:
                     return line
                 heapq.heappop(heap)
                 self._enter(line, first)
@@ -245,3 +247,15 @@ class Lines:
     def _number(self) -> int:
         self._sequence += 1
         return self._sequence
+
+
+def place_in_line(eviction: Eviction, policies: Policies, now: float) -> Rank:
+    """Those that were refused go behind, as they came: they must not use up the limits.
+
+    That is over when a hard deadline lets them go all the same.
+    """
+    api = policies.eviction_api
+    is_overdue = api is not None and is_past_deadline(eviction.due, api, now)
+    refused = eviction.outcome in REFUSALS and not is_overdue
+    place = () if refused else rank(eviction.pod, policies.drain_order)
+    return refused, *place, eviction.next_try

@@ -1,0 +1,93 @@
+"""One pod's eviction, as the table of pending ones holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bailiff.decisions import Finding
+    from bailiff.decisions.policies import Hold
+    from bailiff.kinds import Pod
+    from bailiff.worker.waits import Waits
+
+
+class State(Enum):
+    """See the table in bailiff.worker.pending."""
+
+    WAITING = "waiting"
+    HELD = "held"
+    RUNNING = "running"
+    DONE = "done"
+
+
+class By(Enum):
+    """How a pod is evicted. OVERRIDE: deleted though its budget has not allowed it."""
+
+    DELETE = "delete"
+    EVICTION_API = "evictionApi"
+    OVERRIDE = "override"
+
+
+@dataclass(slots=True)
+class Eviction:
+    """One pod's eviction.
+
+    Attributes:
+        pod: as last seen.
+        finding: why it goes.
+        deadline: the wall-clock instant it falls due.
+        due: the same on the monotonic clock, in seconds.
+        next_try: monotonic instant of the next attempt; later than `due` after a failed one.
+        state: see the table in bailiff.worker.pending.
+        attempts: how often it has been tried.
+        outcome: what the last attempt came to; empty before the first.
+        revoked: why it is no longer wanted, though it runs; empty while it is.
+        gone: the pod has left the mirror while the eviction ran.
+        until_news: the next attempt may be made as soon as the pod is seen to have changed.
+        by: how it is done, or was.
+        waits: what has kept it from happening though it was due; None: nothing so far.
+    """
+
+    pod: Pod
+    finding: Finding
+    deadline: datetime
+    due: float
+    next_try: float
+    state: State = State.WAITING
+    attempts: int = 0
+    outcome: str = ""
+    revoked: str = ""
+    gone: bool = False
+    until_news: bool = False
+    by: By = By.DELETE
+    waits: Waits | None = None
+
+    @property
+    def uid(self) -> str:
+        """The pod's."""
+        return self.pod.metadata.uid
+
+    def waits_for_other_than(self, finding: Finding) -> bool:
+        """Whether the timer runs for another deadline than this finding names."""
+        unbegun = self.state is State.WAITING or self.state is State.HELD
+        return unbegun and self.finding.evict_at != finding.evict_at
+
+
+class Watcher(Protocol):
+    """Who wants to know of entries, all of them or those that are HELD."""
+
+    def entered(self, eviction: Eviction) -> None:
+        """It is new, or its finding is."""
+
+    def left(self, eviction: Eviction) -> None:
+        """It was taken out, or another takes its place."""
+
+    def look_again(self, eviction: Eviction) -> None:
+        """It is HELD, and something about it may have changed."""
+
+    def hold(self, eviction: Eviction) -> Hold | None:
+        """What holds back one that is HELD; None if it only waits for its turn."""
