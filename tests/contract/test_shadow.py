@@ -17,6 +17,7 @@ import pytest
 from bailiff.worker.actions import ANNOTATION
 from tests.contract.api import NODES, PODS, taint
 from tests.contract.between import go_between
+from tests.contract.in_tree import evicts, kube_controller_manager
 from tests.contract.working import KEY, is_going, retolerate, tolerating, until
 from tests.kube.plain_http import call
 from tests.kube.programs import Program, free_port
@@ -25,31 +26,14 @@ pytestmark = [pytest.mark.kube_apiserver, pytest.mark.process]
 
 # Seconds until the timer that upstream does not shorten; well above the 5 s that count as agreed.
 LONG = 12
-FLAGS = (
-    # The one does not start without the other, whose index it uses.
-    "--controllers=taint-eviction-controller,node-lifecycle-controller",
-    "--leader-elect=false",
-    "--secure-port=0",
-    # Nodes here have no kubelet; nobody is to miss it.
-    "--node-monitor-grace-period=24h",
-    "--node-startup-grace-period=24h",
-)
 
 
 @pytest.fixture
 async def in_tree(api, bench, tmp_path):
     """kube-controller-manager, at work."""
-    program = Program(
-        "kube-controller-manager", [f"--kubeconfig={api.kubeconfig}", *FLAGS], tmp_path
-    )
-    program.start()
-    try:
-        await bench.pod("canary", node=await bench.node(taint(KEY)))
-        await until(lambda: program.exited or is_going(bench, "canary"), within=60)
-        assert program.running, program.tail()
+    async with kube_controller_manager(api, tmp_path) as program:
+        await evicts(program, bench)
         yield program
-    finally:
-        await asyncio.to_thread(program.stop)
 
 
 class Shadow:
