@@ -1,6 +1,6 @@
 """Policies: when an eviction that is due may begin. Pure; off by default."""
 
-from bailiff.decisions.policies.blast import Blast, blast_excess
+from bailiff.decisions.policies.blast import NO_BLAST, Blast, blast_excess
 from bailiff.decisions.policies.breaker import (
     BreakerLevel,
     BreakerState,
@@ -34,6 +34,7 @@ from bailiff.decisions.policies.settings import (
 )
 
 __all__ = [
+    "NO_BLAST",
     "NO_POLICIES",
     "UNKNOWN",
     "Blast",

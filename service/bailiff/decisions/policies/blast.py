@@ -35,6 +35,10 @@ class Blast(Value, frozen=True):
     namespace_pods: int
 
 
+# Of an eviction that another system than the taints of nodes asks for.
+NO_BLAST = Blast(taint=Taint(), pods=0, namespace_evicted=0, namespace_pods=0)
+
+
 def is_acknowledged(node: Node, taint: Taint) -> bool:
     """Whether the node's annotation lists the taint."""
     wanted = _normal(describe_taint(taint))

@@ -56,7 +56,8 @@ class Circumstances(Struct, frozen=True, kw_only=True, gc=False):
         pause: the notice, or None where nothing is paused.
         zone_breaker: what the breaker of the zone says; None: not known.
         cluster_breaker: what the breaker of the cluster says; None: not known.
-        blast: what the taint that evicts the pod does besides; None: no taint of its node does.
+        blast: what the taint that evicts the pod does besides; NO_BLAST where no taint of its
+            node does; None: not known.
     """
 
     pod: Pod
@@ -66,7 +67,7 @@ class Circumstances(Struct, frozen=True, kw_only=True, gc=False):
     pause: PauseNotice | Literal[Unknown.UNKNOWN] | None = UNKNOWN
     zone_breaker: BreakerState | None = None
     cluster_breaker: BreakerState | None = None
-    blast: Blast | Literal[Unknown.UNKNOWN] | None = UNKNOWN
+    blast: Blast | None = None
 
 
 def hold(circumstances: Circumstances, policies: Policies, now: datetime) -> Hold | None:
@@ -139,9 +140,9 @@ def protected(facts: Circumstances, policies: Policies, now: datetime) -> Hold |
 def blast_radius(facts: Circumstances, policies: Policies, _now: datetime) -> Hold | None:
     """The taint evicts too much for nobody to have acknowledged it."""
     bounds = policies.blast_radius
-    if bounds is None or facts.blast is None:
+    if bounds is None:
         return None
-    if facts.blast is UNKNOWN:
+    if facts.blast is None:
         message = "it is not known yet how many pods the taint evicts"
         return Hold(cause=Cause.BLAST_RADIUS, message=message)
     why = blast_excess(facts.blast, bounds, facts.pod.metadata.namespace)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bailiff.decisions.policies import (
+    NO_BLAST,
     NO_POLICIES,
     Blast,
     BlastRadius,
@@ -173,7 +174,7 @@ def test_held(
         pytest.param(
             RADIUS, {"blast": WIDE, "node": node("a:NoExecute")}, id="much, but acknowledged"
         ),
-        pytest.param(RADIUS, {"blast": None}, id="no taint evicts it"),
+        pytest.param(RADIUS, {"blast": NO_BLAST}, id="no taint evicts it"),
         pytest.param(Policies(windows=(Window(start="12:00", end="13:00"),)), {}, id="it is open"),
         pytest.param(ZONE, {"zone_breaker": SLOW}, id="slow is not stopped"),
         pytest.param(ZONE, {"cluster_breaker": STOPPED}, id="no breaker for the cluster"),
