@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from bailiff.decisions import causing_taint
 from bailiff.decisions.observations import identity_of
 from bailiff.decisions.policies import Blast
 from bailiff.decisions.policies.blast import blast_excess
@@ -15,7 +16,6 @@ from bailiff.decisions.policies.blast import blast_excess
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bailiff.decisions import Finding
     from bailiff.decisions.policies import BlastRadius
     from bailiff.kinds import Taint
     from bailiff.worker.eviction import Eviction
@@ -96,22 +96,6 @@ class BlastCount:
             namespace_evicted=self._by_namespace.get((identity, namespace), 0),
             namespace_pods=self._namespace_pods(namespace),
         )
-
-
-def causing_taint(finding: Finding) -> Taint | None:
-    """The taint whose deadline counts, by the trace; None where there is no trace.
-
-    One that evicts at once has no deadline of its own and comes before all that have.
-    """
-    cause, deadline = None, None
-    for step in finding.trace:
-        if step.taint is None or step.outcome == "ToleratedForever":
-            continue
-        if step.deadline is None:
-            return step.taint
-        if deadline is None or step.deadline < deadline:
-            cause, deadline = step.taint, step.deadline
-    return cause
 
 
 def _step(counts: dict[K, int], key: K, step: int) -> None:
