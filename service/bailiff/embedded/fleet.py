@@ -10,7 +10,7 @@ import yaml
 
 from bailiff.embedded.objects import JsonObject, clone
 from bailiff.embedded.pretend.statuses import ready_node
-from bailiff.embedded.resources import NODES, RESOURCES, Resource
+from bailiff.embedded.resources import NODES, PODS, RESOURCECLAIMS, RESOURCES, Resource
 
 if TYPE_CHECKING:
     from bailiff.embedded.registry import Registry
@@ -24,7 +24,7 @@ class Fleet:
 
     Attributes:
         objects: complete with apiVersion and kind, in an order in which they can be made:
-            namespaces before what lives in them.
+            namespaces before what lives in them, pods before claims reserved for them.
     """
 
     objects: tuple[JsonObject, ...]
@@ -44,11 +44,11 @@ class Fleet:
         return cls.parse(files("bailiff.embedded").joinpath("demo.yaml").read_text("utf-8"))
 
     def settle(self, registry: Registry) -> None:
-        """Make the objects; nodes are ready at once.
+        """Make the objects; nodes are ready and claims allocated at once.
 
         Raises:
             ApiError: one of them breaks rules.
-            KeyError: one is of a kind that is not served.
+            KeyError: one is of a kind that is not served, or a claim's pod is not there.
         """
         for obj in self.objects:
             resource: Resource = _BY_KIND[obj["apiVersion"], obj["kind"]]
@@ -58,3 +58,18 @@ class Fleet:
             if resource is NODES:
                 node = ready_node(clone(record.object), registry.clock.now())
                 registry.store.replace(NODES, record, node)
+            elif resource is RESOURCECLAIMS:
+                allocated = _allocated(registry, record.object, obj.get("status") or {})
+                registry.store.replace(RESOURCECLAIMS, record, allocated)
+
+
+def _allocated(registry: Registry, claim: JsonObject, status: JsonObject) -> JsonObject:
+    """The claim with its status, where a fleet names the pods of `reservedFor` without UIDs."""
+    found: JsonObject = clone(claim) | {"status": clone(status)}
+    pods = registry.store.bucket(PODS)
+    for consumer in found["status"].get("reservedFor") or []:
+        pod = pods.get((claim["metadata"]["namespace"], consumer["name"]))
+        if pod is None:
+            raise KeyError(consumer["name"])
+        consumer["uid"] = pod.uid
+    return found

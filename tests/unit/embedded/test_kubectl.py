@@ -71,7 +71,7 @@ async def test_reading(kubectl: Kubectl) -> None:
     assert "poddisruptionbudgets" in await kubectl("api-resources")
     lines = (await kubectl("get pods -A -o wide")).splitlines()
     assert lines[0].split()[:5] == ["NAMESPACE", "NAME", "READY", "STATUS", "RESTARTS"]
-    (patient,) = [line.split() for line in lines if "patient" in line]
+    (patient,) = [line.split() for line in lines if " patient " in line]
     assert (patient[2], patient[3], patient[7]) == ("1/1", "Running", "node-a")
     assert "control-plane   Ready    control-plane" in await kubectl("get nodes")
     assert "kind: Pod" in await kubectl("get pod patient -n demo -o yaml")

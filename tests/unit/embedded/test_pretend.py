@@ -25,7 +25,7 @@ async def cluster() -> AsyncIterator[EmbeddedCluster]:
 async def api(cluster: EmbeddedCluster) -> AsyncIterator[Client]:
     async with aiohttp.ClientSession() as session:
         client = Client(cluster, session)
-        await settled(client, lambda pods: len(pods) == 16 and all(map(runs, pods)))
+        await settled(client, lambda pods: len(pods) == 19 and all(map(runs, pods)))
         yield client
 
 
@@ -63,12 +63,29 @@ async def test_the_demo_fleet_starts_with_every_temper_on_node_a(api: Client) ->
     await api.until("/apis/apps/v1/namespaces/demo/statefulsets/db", ready_replicas(2))
     await api.until(
         "/apis/apps/v1/namespaces/demo/daemonsets/agent",
-        lambda obj: obj["status"].get("numberReady") == 5,
+        lambda obj: obj["status"].get("numberReady") == 6,
     )
     await api.until(
         "/apis/policy/v1/namespaces/demo/poddisruptionbudgets/web",
         lambda obj: obj["status"].get("disruptionsAllowed") == 2,
     )
+
+
+async def test_the_demo_fleet_has_two_gpus_in_use(api: Client) -> None:
+    pods = {p["metadata"]["name"]: p for p in api.cluster.store.list("pods", "demo")}
+    claims = {c["metadata"]["name"]: c for c in api.cluster.store.list("resourceclaims", "demo")}
+    assert on(list(pods.values()), "gpu-1") == ["agent", "patient-trainer", "trainer"]
+    (found,) = api.cluster.store.list("resourceslices")
+    devices = {device["name"] for device in found["spec"]["devices"]}
+    used = set()
+    for name in ("trainer", "patient-trainer"):
+        status = claims[name]["status"]
+        (user,) = status["reservedFor"]
+        assert user["uid"] == pods[name]["metadata"]["uid"]
+        (result,) = status["allocation"]["devices"]["results"]
+        assert result["pool"] == found["spec"]["pool"]["name"]
+        used.add(result["device"])
+    assert used == devices
 
 
 async def test_deleted_pods_come_back_where_they_are_tolerated(api: Client) -> None:
@@ -84,7 +101,7 @@ async def test_deleted_pods_come_back_where_they_are_tolerated(api: Client) -> N
     pods = await settled(
         api,
         lambda pods: (
-            len(pods) == 16
+            len(pods) == 19
             and all(map(runs, pods))
             and on(pods, "node-a") == ["agent", "calm", "patient", "stoic"]
         ),
@@ -113,7 +130,7 @@ async def test_a_cordoned_node_gets_daemons_only(api: Client) -> None:
             await api.delete(f"{DEMO}/{found['metadata']['name']}")
     await settled(
         api,
-        lambda pods: len(pods) == 16 and all(map(runs, pods)) and on(pods, "node-b") == ["agent"],
+        lambda pods: len(pods) == 19 and all(map(runs, pods)) and on(pods, "node-b") == ["agent"],
     )
 
 
@@ -129,7 +146,7 @@ async def test_pods_of_a_node_that_is_gone_are_collected(api: Client) -> None:
     await settled(
         api,
         lambda pods: (
-            len(pods) == 15
+            len(pods) == 18
             and all(map(runs, pods))
             and all(p["spec"]["nodeName"] != "node-c" for p in pods)
         ),
@@ -151,13 +168,13 @@ async def test_scaling_down_and_up(api: Client) -> None:
 
 async def test_deleting_an_owner_deletes_what_it_owns(api: Client) -> None:
     await api.delete("/apis/apps/v1/namespaces/demo/deployments/web")
-    await settled(api, lambda pods: len(pods) == 10)
+    await settled(api, lambda pods: len(pods) == 13)
     orphan = {"propagationPolicy": "Orphan"}
     await api.delete("/apis/apps/v1/namespaces/demo/daemonsets/agent", orphan)
     async with asyncio.timeout(PATIENCE):
         while api.cluster.store.list("daemonsets"):
             await asyncio.sleep(0)
-    assert len(api.cluster.store.list("pods", "demo")) == 10
+    assert len(api.cluster.store.list("pods", "demo")) == 13
 
 
 async def test_a_namespace_is_emptied_and_goes(api: Client) -> None:

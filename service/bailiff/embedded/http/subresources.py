@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bailiff.embedded import errors
 from bailiff.embedded.http.answer import Answer, send_json
 from bailiff.embedded.patches import PATCH_TYPES, apply_patch
-from bailiff.embedded.registry import Registry, Target, acts
+from bailiff.embedded.registry import Registry, Target, acts, evict
 
 if TYPE_CHECKING:
     from bailiff.embedded.http.request import Request
@@ -37,11 +37,11 @@ class Subresources:
             case "binding":
                 body, dry_run = await request.object(), request.dry_run()
                 acts.bind(self._registry, target, body, dry_run=dry_run)
-                await send_json(answer.send, errors.success(), 201)
+                await send_json(answer.send, errors.success() | {"code": 201}, 201)
             case "eviction":
                 body, dry_run = await request.object(), request.dry_run()
-                acts.evict(self._registry, target, body, dry_run=dry_run)
-                await send_json(answer.send, errors.success(), 201)
+                evict(self._registry, target, body, dry_run=dry_run)
+                await send_json(answer.send, errors.success() | {"code": 201}, 201)
             case "finalize":
                 record = acts.finalize(self._registry, target, await request.object())
                 await answer.record(record)

@@ -1,4 +1,4 @@
-"""What can be done to a pod or a namespace beyond writing it: bind, evict, finalize, scale."""
+"""What can be done to objects beyond writing them: bind, finalize, scale. See also eviction.py."""
 
 from __future__ import annotations
 
@@ -10,23 +10,16 @@ from bailiff.embedded.errors import Cause
 from bailiff.embedded.objects import (
     JsonObject,
     clone,
-    find_condition,
-    format_time,
-    labels_of,
     part,
     set_condition,
 )
-from bailiff.embedded.registry.deletion import check_preconditions
-from bailiff.embedded.registry.target import DeleteOptions, Target
-from bailiff.embedded.resources import PODDISRUPTIONBUDGETS, PODS
-from bailiff.embedded.selectors import matches_selector
+from bailiff.embedded.resources import PODS
 from bailiff.embedded.shapes import check_shape
 
 if TYPE_CHECKING:
     from bailiff.embedded.registry.registry import Registry
+    from bailiff.embedded.registry.target import Target
     from bailiff.embedded.storage import Record
-
-_MAX_DISRUPTED = 2000
 
 
 def bind(registry: Registry, target: Target, binding: JsonObject, *, dry_run: bool = False) -> None:
@@ -69,118 +62,6 @@ def _check_bindable(target: Target, record: Record, meta: JsonObject) -> None:
     if why:
         bindings = replace(target.resource, plural="pods/binding")
         raise errors.conflict(bindings, target.name, why)
-
-
-def evict(
-    registry: Registry, target: Target, eviction: JsonObject, *, dry_run: bool = False
-) -> None:
-    """Delete a pod if its disruption budget allows (pkg/registry/core/pod/storage/eviction.go).
-
-    Raises:
-        ApiError: 400, another name than the path's; 404; 409, a precondition does not hold; 429,
-            the budget does not allow it; 500, two budgets hold the pod.
-    """
-    check_shape(eviction, "Eviction", "policy/v1")
-    if (eviction.get("metadata") or {}).get("name", target.name) != target.name:
-        raise errors.bad_request("name in URL does not match name in Eviction object")
-    options = DeleteOptions.parse(eviction.get("deleteOptions") or {})
-    options = replace(options, dry_run=options.dry_run or dry_run)
-    record = registry.find(target)
-    check_preconditions(record, target, options)
-    if not _is_past_budgets(record.object):
-        _spend_budget(registry, target, record, dry_run=options.dry_run)
-    if not options.dry_run:
-        _mark_disrupted(registry, target)
-    # The mark has moved the version on, so a precondition on it has been met already.
-    registry.delete(target, replace(options, resource_version=None))
-
-
-def _is_past_budgets(pod: JsonObject) -> bool:
-    phase = part(pod, "status").get("phase")
-    going = pod["metadata"].get("deletionTimestamp") is not None
-    return going or phase in ("Succeeded", "Failed", "Pending")
-
-
-def _mark_disrupted(registry: Registry, target: Target) -> None:
-    condition = {
-        "type": "DisruptionTarget",
-        "status": "True",
-        "reason": "EvictionByEvictionAPI",
-        "message": "Eviction API: evicting",
-    }
-    record = registry.find(target)
-    pod = clone(record.object)
-    set_condition(pod, condition, registry.clock.now())
-    if pod != record.object:
-        registry.store.replace(PODS, record, pod)
-
-
-def _spend_budget(registry: Registry, target: Target, record: Record, *, dry_run: bool) -> None:
-    budgets = [
-        budget
-        for budget in registry.store.bucket(PODDISRUPTIONBUDGETS).records(target.namespace)
-        if matches_selector(part(budget.object, "spec").get("selector"), labels_of(record.object))
-    ]
-    if not budgets:
-        return
-    if len(budgets) > 1:
-        message = (
-            "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
-            "not support."
-        )
-        raise errors.ApiError(500, "", message)
-    budget = budgets[0]
-    if not _ready(record.object) and _spares_unready(budget.object):
-        return
-    _check_budget(budget.object)
-    if dry_run:
-        return
-    spent = clone(budget.object)
-    spent["status"]["disruptionsAllowed"] -= 1
-    disrupted = spent["status"].setdefault("disruptedPods", {})
-    disrupted[target.name] = format_time(registry.clock.now())
-    registry.store.replace(PODDISRUPTIONBUDGETS, budget, spent)
-
-
-def _ready(pod: JsonObject) -> bool:
-    condition = find_condition(pod, "Ready")
-    return condition is not None and condition.get("status") == "True"
-
-
-def _spares_unready(budget: JsonObject) -> bool:
-    status = part(budget, "status")
-    if part(budget, "spec").get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
-        return True
-    desired: int = status.get("desiredHealthy", 0)
-    return 0 < desired <= int(status.get("currentHealthy", 0))
-
-
-def _check_budget(budget: JsonObject) -> None:
-    name, status = budget["metadata"]["name"], part(budget, "status")
-    if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
-        text = f"The disruption budget {name} is still being processed by the server."
-        raise _blocked(10, text)
-    if len(status.get("disruptedPods") or {}) > _MAX_DISRUPTED:
-        why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
-        raise errors.forbidden(PODDISRUPTIONBUDGETS, name, why)
-    if status.get("disruptionsAllowed", 0) < 0:
-        why = "pdb disruptions allowed is negative"
-        raise errors.forbidden(PODDISRUPTIONBUDGETS, name, why)
-    if status.get("disruptionsAllowed", 0) == 0:
-        desired, current = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
-        text = (
-            f"The disruption budget {name} needs {desired} healthy pods and has {current} currently"
-        )
-        if current > desired:
-            text = f"The disruption budget {name} does not allow evicting pods currently"
-        raise _blocked(0, text)
-
-
-def _blocked(retry_after: int, text: str) -> errors.ApiError:
-    message = "Cannot evict pod as it would violate the pod's disruption budget."
-    cause = Cause("DisruptionBudget", "", text)
-    # Zero is upstream's way to say that it does not know; then no header is sent.
-    return errors.too_many_requests(message, retry_after, [cause])
 
 
 def finalize(registry: Registry, target: Target, body: JsonObject) -> Record:
