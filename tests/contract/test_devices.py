@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from bailiff import cluster as k8s
-from bailiff.cluster import PatchType
+from bailiff.cluster import PatchType, Request
 from tests.contract.api import PODS, Bench, Object, container, name_of, uid_of, version_of
 from tests.contract.device_objects import (
     CLAIMS,
@@ -27,6 +28,13 @@ from tests.contract.device_objects import (
     slice_of,
 )
 
+CLASS_TO_SLICE = {
+    "deviceclasses",
+    "resourceclaims",
+    "resourceclaims/status",
+    "resourceclaimtemplates",
+    "resourceslices",
+}
 LONG_AGO = "2020-01-01T00:00:00Z"
 
 
@@ -43,6 +51,67 @@ async def name(bench: Bench) -> AsyncIterator[str]:
 def first_taint(obj: Object) -> Object:
     taint: Object = obj["spec"]["devices"][0]["taints"][0]
     return taint
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("v1", CLASS_TO_SLICE),
+        ("v1beta2", CLASS_TO_SLICE | {"devicetaintrules", "devicetaintrules/status"}),
+    ],
+)
+async def test_what_is_served(bench: Bench, version: str, expected: set[str]) -> None:
+    path = f"/apis/resource.k8s.io/{version}"
+    found = json.loads(await bench.cluster.send(Request("GET", path)))
+    assert {one["name"] for one in found["resources"]} == expected
+    scopes = {one["name"]: one["namespaced"] for one in found["resources"]}
+    assert {name for name, namespaced in scopes.items() if namespaced} == {
+        "resourceclaims",
+        "resourceclaims/status",
+        "resourceclaimtemplates",
+    }
+
+
+async def test_v1_is_preferred(bench: Bench) -> None:
+    found = json.loads(await bench.cluster.send(Request("GET", "/apis/resource.k8s.io")))
+    assert [one["version"] for one in found["versions"]] == ["v1", "v1beta2"]
+    assert found["preferredVersion"]["version"] == "v1"
+
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+
+async def row_of(bench: Bench, path: str, name: str) -> dict[str, Any]:
+    """What `kubectl get` shows of an object."""
+    request = Request("GET", path, {"fieldSelector": f"metadata.name={name}"}, accept=TABLE)
+    table = json.loads(await bench.cluster.send(request))
+    (row,) = table["rows"]
+    heads = [column["name"] for column in table["columnDefinitions"]]
+    return dict(zip(heads, row["cells"], strict=True))
+
+
+async def test_what_kubectl_shows(bench: Bench, name: str) -> None:
+    cluster, namespace = bench.cluster, bench.namespace
+    await cluster.create(SLICES, slice_of(name), "")
+    row = await row_of(bench, SLICES.path(""), name)
+    age = row["Age"]
+    shown = {"Name": name, "Node": name, "Driver": DRIVER, "Pool": name, "Age": age}
+    assert list(row.items()) == list(shown.items())
+    body = rule(name, "None")
+    body["spec"]["taint"]["timeAdded"] = "2100-01-01T00:00:00Z"
+    await cluster.create(RULES, body, "")
+    row = await row_of(bench, RULES.path(""), name)
+    assert list(row) == ["Name", "Key", "Value", "Effect", "TimeAdded", "Age"]
+    assert list(row.values())[:5] == [name, "example.com/broken", "yes", "None", "<invalid>"]
+    await cluster.create(CLAIMS, claim(), namespace)
+    states = []
+    consumer = {"resource": "pods", "name": "a", "uid": "1"}
+    for status in ({}, {"allocation": allocation("pool")}, {"reservedFor": [consumer]}):
+        await write_claim(bench, **status)
+        row = await row_of(bench, CLAIMS.path(namespace), "gpu")
+        assert list(row) == ["Name", "State", "Age"]
+        states.append(row["State"])
+    assert states == ["pending", "allocated", "allocated,reserved"]
 
 
 async def test_a_taint_of_a_slice_gets_the_time(bench: Bench, name: str) -> None:
