@@ -72,3 +72,20 @@ def test_a_file_is_read_by_name(tmp_path):
     assert check(str(path)).exit_code == 0
     absent = check(str(tmp_path / "absent.yaml"))
     assert (absent.exit_code, "No such file" in absent.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{HEAD}protektion: true", "$.protektion: unknown field, allowed are"),
+        (None, "No such file or directory"),
+    ],
+)
+def test_a_worker_does_not_start_with_such_a_file(tmp_path, text, said):
+    path = tmp_path / "policies.yaml"
+    if text is not None:
+        path.write_text(text)
+    arguments = ["worker", "--kubeconfig", "some-file", "--policies", str(path)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 2
+    assert f"bailiff: policies: {path}: {said}" in done.output

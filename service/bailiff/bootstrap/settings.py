@@ -49,6 +49,7 @@ class WorkSettings:
     Attributes:
         shard: its share of the nodes.
         lease: acts only while it holds this one; None acts always.
+        policies: their file, which may change; None: all policies are off.
     """
 
     cluster: ClusterChoice
@@ -59,6 +60,7 @@ class WorkSettings:
     dry_run: bool = False
     shadow: bool = False
     audit_log: Path | None = None
+    policies: Path | None = None
     concurrency: int = 20
     options: Options = field(default_factory=Options)
 

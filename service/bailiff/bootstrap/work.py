@@ -22,9 +22,12 @@ from bailiff.worker import (
     Comparison,
     Election,
     Elector,
+    PolicyControl,
+    PolicyFile,
     ShadowActions,
     Unopposed,
     Watched,
+    Watches,
     Worker,
     WorkerSettings,
     create_status_app,
@@ -38,17 +41,22 @@ if TYPE_CHECKING:
 
     from bailiff.bootstrap.settings import WorkSettings
     from bailiff.cluster import ListWatch
-    from bailiff.kinds import Node, Pod
-    from bailiff.worker import Actions
+    from bailiff.kinds import Node
+    from bailiff.worker import Actions, PodWatch
 
 log = structlog.get_logger(__name__)
 
 
 def work(settings: WorkSettings) -> Program:
-    """A worker on the chosen cluster."""
+    """A worker on the chosen cluster.
+
+    Raises:
+        PoliciesUnusableError: the file of policies holds none.
+    """
+    clock, registry = SystemClock(), new_registry()
+    policies = PolicyFile(settings.policies, clock, registry) if settings.policies else None
 
     async def program(stop: asyncio.Event) -> None:
-        clock, registry = SystemClock(), new_registry()
         comparison = Comparison(clock) if settings.shadow else None
         async with await connect_to(settings.cluster) as cluster:
             election = _election(cluster, clock, settings)
@@ -62,17 +70,49 @@ def work(settings: WorkSettings) -> Program:
                 settings.audit_log,
             )
             pods, nodes = watches(cluster, clock, worker.metrics)
-            freshness = worker.trust({"pods": pods.health, "nodes": nodes.health})
+            pods.healths["nodes"] = nodes.health
+            control = _control(policies, worker, pods, cluster, clock)
+            freshness = worker.trust(pods.healths)
             app = create_status_app(
-                worker.pending, worker.evaluator, registry, freshness, worker.role, comparison
+                worker.pending,
+                worker.evaluator,
+                registry,
+                freshness,
+                worker.role,
+                comparison,
+                control,
             )
-            async with _served(app, settings):
+            async with _served(app, settings), _beside(control):
                 if comparison is None:
                     await worker.run(pods, nodes, stop)
                 else:
                     await _run_in_shadow(worker, comparison, pods, nodes, stop)
 
     return program
+
+
+def _control(
+    policies: PolicyFile | None, worker: Worker, pods: PodWatch, cluster: Cluster, clock: Clock
+) -> PolicyControl | None:
+    if policies is None:
+        return None
+    return PolicyControl(
+        policies, worker, clock, Watches(cluster, clock, worker.metrics).open, pods
+    )
+
+
+@contextlib.asynccontextmanager
+async def _beside(control: PolicyControl | None) -> AsyncIterator[None]:
+    """Keep policies up to date meanwhile; what fails there ends the process, as the worker does."""
+    if control is None:
+        yield
+        return
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(control.run(), name="policy control")
+        try:
+            yield
+        finally:
+            task.cancel()
 
 
 @contextlib.asynccontextmanager
@@ -104,7 +144,7 @@ def _actions(
 async def _run_in_shadow(
     worker: Worker,
     comparison: Comparison,
-    pods: ListWatch[Pod],
+    pods: PodWatch,
     nodes: ListWatch[Node],
     stop: asyncio.Event,
 ) -> None:

@@ -12,13 +12,15 @@ import typer
 
 import bailiff
 from bailiff import bootstrap
-from bailiff.cli import availability, cluster, pausing, policies
+from bailiff.cli import availability, cluster, pausing
+from bailiff.cli import policies as policy_files
 from bailiff.cli.ending import fail, run
 from bailiff.cli.exit_codes import ExitCode
 from bailiff.cli.explain import InputError, describe, explain, parse_instant, read_object
 from bailiff.cli.output import OUTPUT, Output, pretty
 from bailiff.decisions import Facts, Options, Verdict
 from bailiff.kinds import Node, Pod
+from bailiff.worker import PoliciesUnusableError
 
 app = typer.Typer(
     name="bailiff",
@@ -73,6 +75,11 @@ _AUDIT_LOG = typer.Option(
     help="Append a JSON line for each eviction, with its trace, to this file; -: standard output.",
     envvar="BAILIFF_AUDIT_LOG",
 )
+_POLICIES = typer.Option(
+    "--policies",
+    help="File of policies, looked at again every few seconds; default: all policies are off.",
+    envvar="BAILIFF_POLICIES",
+)
 # Set by `up` on its children: they end when it does, however it ends.
 _LIFELINE = typer.Option("--lifeline", hidden=True, help="Stop when standard input closes.")
 
@@ -125,6 +132,7 @@ def worker(
     dry_run: Annotated[bool, _DRY_RUN] = False,
     shadow: Annotated[bool, _SHADOW] = False,
     audit_log: Annotated[Path | None, _AUDIT_LOG] = None,
+    policies: Annotated[Path | None, _POLICIES] = None,
     shards: Annotated[int, availability.SHARDS] = 1,
     shard: Annotated[int | None, availability.SHARD] = None,
     leader_elect: Annotated[bool | None, availability.LEADER_ELECT] = None,
@@ -157,9 +165,14 @@ def worker(
         dry_run=dry_run,
         shadow=shadow,
         audit_log=audit_log,
+        policies=policies,
         options=_options(comparison_operators, evict_ended_pods),
     )
-    run(bootstrap.work(settings), lifeline=lifeline)
+    try:
+        program = bootstrap.work(settings)
+    except PoliciesUnusableError as error:
+        fail(f"policies: {error}", ExitCode.USAGE)
+    run(program, lifeline=lifeline)
 
 
 @app.command("explain")
@@ -196,7 +209,7 @@ def explain_command(
         raise typer.Exit(_EXIT_BY_VERDICT[decision.verdict])
 
 
-app.add_typer(policies.app, name="policies")
+app.add_typer(policy_files.app, name="policies")
 app.command()(pausing.pause)
 app.command()(pausing.resume)
 app.command()(pausing.paused)

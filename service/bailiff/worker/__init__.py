@@ -16,7 +16,8 @@ from bailiff.worker.shadow import ShadowActions, Watched
 from bailiff.worker.sharding import MAX_SHARDS, Shard
 from bailiff.worker.status import create_status_app
 from bailiff.worker.tenure import ElectionSettings
-from bailiff.worker.worker import Worker, watches
+from bailiff.worker.watching import PodWatch, Watches, watches
+from bailiff.worker.worker import Worker
 
 __all__ = [
     "MAX_SHARDS",
@@ -30,6 +31,7 @@ __all__ = [
     "PauseSwitch",
     "PausedAlreadyError",
     "PodActions",
+    "PodWatch",
     "PoliciesUnusableError",
     "PolicyControl",
     "PolicyFile",
@@ -37,6 +39,7 @@ __all__ = [
     "Shard",
     "Unopposed",
     "Watched",
+    "Watches",
     "Worker",
     "WorkerSettings",
     "create_status_app",

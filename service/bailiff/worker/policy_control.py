@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import msgspec
 import structlog
 
-from bailiff.cluster import CONFIG_MAPS, NAMESPACES, Selection, WatchHealth
+from bailiff.cluster import CONFIG_MAPS, NAMESPACES, Selection
 from bailiff.decisions.policies import UNKNOWN, PauseNotice, Unknown, read_pause
 from bailiff.worker.optional_watch import OptionalWatch
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bailiff.clock import Clock
-    from bailiff.cluster import ListWatch, Resource
+    from bailiff.cluster import ListWatch, Resource, WatchHealth
     from bailiff.decisions.policies import Pause, Policies
     from bailiff.kinds import ConfigMap, Namespace
     from bailiff.worker.policy_file import PolicyFile
@@ -47,6 +47,15 @@ class OpenWatch(Protocol):
         ...
 
 
+class LabelledPods(Protocol):
+    """A PodWatch."""
+
+    healths: dict[str, WatchHealth]
+
+    def need_labels(self) -> None:
+        """See PodWatch."""
+
+
 class PolicyControl:
     """Tells a worker its policies, the pause and the labels of namespaces, as they change.
 
@@ -54,7 +63,12 @@ class PolicyControl:
     """
 
     def __init__(
-        self, file: PolicyFile, worker: Governed, clock: Clock, open_watch: OpenWatch
+        self,
+        file: PolicyFile,
+        worker: Governed,
+        clock: Clock,
+        open_watch: OpenWatch,
+        pods: LabelledPods,
     ) -> None:
         """Begin with the policies that the file has held.
 
@@ -63,23 +77,24 @@ class PolicyControl:
             worker: who obeys.
             clock: to tell whether a pause is over.
             open_watch: how to watch the cluster.
+            pods: told when a policy selects pods; `healths` gets the health of our own watches.
         """
         self.file = file
-        self.healths: dict[str, WatchHealth] = {}
         self.pause: PauseNotice | NotKnown | None = None
         self._worker = worker
         self._clock = clock
+        self._pods = pods
         self._pauses: OptionalWatch[ConfigMap] = OptionalWatch(
             CONFIG_MAPS.plural,
             lambda selection: open_watch(CONFIG_MAPS, selection),
             self._on_config_maps,
-            self.healths,
+            pods.healths,
         )
         self._namespaces: OptionalWatch[Namespace] = OptionalWatch(
             NAMESPACES.plural,
             lambda selection: open_watch(NAMESPACES, selection),
             self._on_namespaces,
-            self.healths,
+            pods.healths,
         )
         self._apply(file.in_force.policies)
 
@@ -116,6 +131,8 @@ class PolicyControl:
         self._pauses.ask(_config_map_of(policies.pause))
         selects_namespaces = policies.exclude.namespace_selector is not None
         self._namespaces.ask(Selection() if selects_namespaces else None)
+        if policies.exclude.pod_selector is not None:
+            self._pods.need_labels()
         self._worker.set_policies(policies)
 
     def _on_config_maps(self, found: tuple[ConfigMap, ...] | NotKnown) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import structlog
 
-from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch, Restart
+from bailiff.cluster import HasMetadata
 from bailiff.decisions import cancellation_event
 from bailiff.decisions.policies import NO_POLICIES
 from bailiff.worker.annotator import Annotator
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
-    from bailiff.cluster import Cluster, ClusterError, WatchEvent, WatchHealth
+    from bailiff.cluster import WatchEvent, WatchHealth
     from bailiff.decisions.policies import Hold, PauseNotice, Policies, Unknown
     from bailiff.kinds import Node, Pod
     from bailiff.worker.actions import Actions
@@ -250,29 +250,6 @@ class Worker:
         self.metrics.mirrored.labels("nodes").set_function(lambda: mirror.node_count)
         self.metrics.synced.set_function(lambda: mirror.synced)
         self.metrics.leader.set_function(self.election.may_act)
-
-
-def watches(
-    cluster: Cluster, clock: Clock, metrics: WorkerMetrics
-) -> tuple[ListWatch[Pod], ListWatch[Node]]:
-    """What a worker watches: pods and nodes."""
-    return (
-        ListWatch(cluster, PODS, clock, on_restart=_restart_noted("pods", metrics)),
-        ListWatch(cluster, NODES, clock, on_restart=_restart_noted("nodes", metrics)),
-    )
-
-
-def _restart_noted(
-    resource: str, metrics: WorkerMetrics
-) -> Callable[[Restart, ClusterError | None], None]:
-    def note(cause: Restart, error: ClusterError | None) -> None:
-        metrics.watch_restarts.labels(resource, cause.value).inc()
-        if cause is not Restart.ENDED:
-            log.warning(
-                "watch starts again", resource=resource, cause=cause.value, error=str(error)
-            )
-
-    return note
 
 
 async def _nothing() -> None:

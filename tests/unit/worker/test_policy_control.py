@@ -47,11 +47,15 @@ class Scene:
         self.told = []
         clock = VirtualClock()
         file = PolicyFile(self.path, clock, CollectorRegistry(), look_every=5)
-        self.control = PolicyControl(file, self, clock, self._open)
+        self.healths = {}
+        self.control = PolicyControl(file, self, clock, self._open, self)
 
     def _open(self, resource, selection):
         self.watches.append(OpenedWatch(resource, selection))
         return self.watches[-1]
+
+    def need_labels(self):
+        self.told.append(("labels", "needed"))
 
     def set_policies(self, policies):
         self.told.append(("policies", policies))
@@ -128,7 +132,7 @@ async def test_just_the_one_config_map_is_watched(tmp_path):
         assert watch.resource.plural == "configmaps"
         name = "metadata.name=bailiff-pause"
         assert watch.selection == Selection(namespace="ops", field_selector=name)
-        assert scene.control.healths["configmaps"] is watch.health
+        assert scene.healths["configmaps"] is watch.health
 
 
 @pytest.mark.parametrize(
@@ -214,7 +218,7 @@ async def test_without_the_policy_the_watch_ends(tmp_path):
         await scene.rewrite(HEAD)
         assert scene.watches[0].closed
         assert scene.last("pause") is None
-        assert scene.control.healths["configmaps"].last_contact is None
+        assert scene.healths["configmaps"].last_contact is None
         await scene.rewrite(PAUSE)
         assert len(scene.watches) == 2
         assert scene.last("pause") is UNKNOWN
@@ -262,3 +266,12 @@ async def test_what_is_in_force_is_shown(tmp_path):
     assert "$.protektion: unknown field" in shown["error"]
     assert shown["failedAt"] == "2026-01-01T00:00:05Z"
     assert shown["pause"] == {"state": "off"}
+
+
+async def test_labels_of_pods_are_asked_for_when_a_policy_selects_by_them(tmp_path):
+    scene = Scene(tmp_path, HEAD)
+    selects = f"{HEAD}exclude: {{podSelector: {{matchLabels: {{app: db}}}}}}\n"
+    async with scene.running():
+        assert ("labels", "needed") not in scene.told
+        await scene.rewrite(selects)
+        assert scene.told[-2:] == [("labels", "needed"), ("policies", read(selects.encode()))]
