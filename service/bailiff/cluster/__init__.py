@@ -2,6 +2,7 @@
 
 from bailiff.cluster.client import Cluster, Version, connect
 from bailiff.cluster.credentials import service_account_namespace
+from bailiff.cluster.discovery import DeviceApi, DeviceDiscovery
 from bailiff.cluster.errors import (
     AlreadyExistsError,
     BadRequestError,
@@ -58,6 +59,8 @@ __all__ = [
     "ConfigError",
     "ConflictError",
     "Deleted",
+    "DeviceApi",
+    "DeviceDiscovery",
     "DisruptionBudgetError",
     "ExpiredError",
     "FencedError",
