@@ -12,7 +12,7 @@ from bailiff.embedded.http.request import parse
 from bailiff.embedded.objects import JsonObject, without_nulls
 
 # Our YAML parser is slow, and others wait for it; JSON may be as long as any body.
-MAX_YAML_BYTES = 256 * 1024
+MAX_YAML_BYTES = 64 * 1024
 
 
 class _Loader(yaml.SafeLoader):
