@@ -12,6 +12,7 @@ from bailiff.embedded.faults import Faults
 from bailiff.embedded.http import Application
 from bailiff.embedded.pretend import (
     Actor,
+    Claims,
     Collector,
     Disruption,
     Kubelet,
@@ -82,6 +83,7 @@ class EmbeddedCluster:
                 Kubelet(self.registry, settings),
                 Workloads(self.registry),
                 Disruption(self.registry),
+                Claims(self.registry),
                 Collector(self.registry),
             )
         self._performing: list[asyncio.Task[None]] = []

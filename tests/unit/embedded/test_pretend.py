@@ -88,6 +88,24 @@ async def test_the_demo_fleet_has_two_gpus_in_use(api: Client) -> None:
     assert used == devices
 
 
+async def test_a_claim_is_free_when_its_last_user_has_gone(api: Client) -> None:
+    path = "/apis/resource.k8s.io/v1/namespaces/demo/resourceclaims/trainer"
+    own = (await api.get(path))["status"]["reservedFor"]
+    others = [
+        {"resource": "pods", "name": "patient", "uid": "of an older patient"},
+        {"apiGroup": "example.com", "resource": "games", "name": "g", "uid": "2"},
+    ]
+    patch = {"status": {"reservedFor": own + others}}
+    await api.patch(f"{path}/status", patch)
+    found = await api.until(path, lambda obj: len(obj["status"].get("reservedFor", [])) == 2)
+    assert found["status"]["reservedFor"] == [own[0], others[1]]
+    await api.patch(f"{path}/status", {"status": {"reservedFor": own}})
+    await api.delete(f"{DEMO}/trainer")
+    await api.until(path, lambda obj: not obj.get("status"))
+    waiting = (await api.get(path.replace("trainer", "patient-trainer")))["status"]
+    assert waiting["reservedFor"]
+
+
 async def test_deleted_pods_come_back_where_they_are_tolerated(api: Client) -> None:
     before = {p["metadata"]["name"]: p for p in api.cluster.store.list("pods", "demo")}
     taints = [{"key": "maintenance", "value": "true", "effect": "NoExecute"}]

@@ -5,6 +5,7 @@ them evicts anything: that is the worker's business.
 """
 
 from bailiff.embedded.pretend.actor import Actor, perform
+from bailiff.embedded.pretend.claims import Claims
 from bailiff.embedded.pretend.collector import Collector
 from bailiff.embedded.pretend.disruption import Disruption
 from bailiff.embedded.pretend.kubelet import Kubelet
@@ -13,6 +14,7 @@ from bailiff.embedded.pretend.workloads import Workloads
 
 __all__ = [
     "Actor",
+    "Claims",
     "Collector",
     "Disruption",
     "Kubelet",
