@@ -185,6 +185,13 @@ def test_what_a_policy_file_may_not_say(text: str, path: str, reason: str) -> No
     assert reason in caught.value.reason
 
 
+@pytest.mark.parametrize("text", ["drainOrder: %s", "? %s\n: 1", "%s: 1", "windows: [{? %s : 1}]"])
+def test_errors_stay_short(text: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        reading(text % ("x" * 100_000))
+    assert len(str(caught.value)) < 1500
+
+
 @pytest.mark.parametrize(
     "text",
     [
