@@ -190,7 +190,7 @@ def explaining_by(
 
 
 def _from_few_to_all() -> Iterator[tuple[Repair, ...]]:
-    for count in range(1, len(Repair) + 1):
+    for count in range(len(Repair) + 1):
         yield from combinations(Repair, count)
 
 

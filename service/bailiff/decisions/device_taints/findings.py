@@ -115,7 +115,7 @@ def _goes(eviction: PodEviction, trace: tuple[TraceStep, ...], now: datetime) ->
     first = next(cause for cause in eviction.causes if cause.due == at)
     waits = at > now
     message = _describe(first)
-    if first.tolerated.seconds:
+    if first.tolerated.toleration is not None:
         message += f", until {describe_time(at)}"
     elif waits:
         message += f", from {describe_time(at)} on"
@@ -131,7 +131,7 @@ def _goes(eviction: PodEviction, trace: tuple[TraceStep, ...], now: datetime) ->
 
 
 def _reason_code(first: MetTaint, *, waits: bool) -> str:
-    if first.tolerated.seconds:
+    if first.tolerated.toleration is not None:
         return "ToleratedUntil" if waits else "TolerationExpired"
     return "TaintStartsLater" if waits else "TaintNotTolerated"
 

@@ -38,8 +38,8 @@ class Affected(NamedTuple):
     """What a change may have changed the answer for.
 
     Attributes:
-        pods: namespace and name of those to decide anew: all whose answer is another, and some
-            whose is not.
+        pods: namespace and name of those to decide anew: all that name claims and whose answer is
+            another, and some whose is not. A pod without claims always stays.
         rules: names of rules whose status may have to say something else.
     """
 

@@ -96,11 +96,7 @@ def _too_fresh(existing: Condition, rule: DeviceTaintRule, now: datetime) -> tim
 
 
 def _condition(rule: DeviceTaintRule, effect: Callable[[], RuleEffect], evicted: int) -> Condition:
-    status, reason, message = (
-        "False",
-        "OtherEffect",
-        _OTHER_EFFECT,
-    )
+    status, reason, message = "False", "OtherEffect", _OTHER_EFFECT
     if rule.spec.taint.effect == NO_EXECUTE:
         status, reason, message = _progress(effect(), evicted)
     elif rule.spec.taint.effect == _NO_EFFECT:
