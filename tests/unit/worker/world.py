@@ -23,7 +23,6 @@ from bailiff.cluster import (
 from bailiff.decisions import EventNote
 from bailiff.decisions.policies import NO_POLICIES
 from bailiff.kinds import (
-    Annotations,
     Node,
     NodeSpec,
     ObjectMeta,
@@ -175,7 +174,9 @@ class World:
         if current.metadata.resource_version != node.metadata.resource_version:
             raise ConflictError("the node has changed", status=409)
         self.annotated.append(first_observed)
-        annotations = Annotations(taints_first_observed=first_observed)
+        annotations = msgspec.structs.replace(
+            current.metadata.annotations, taints_first_observed=first_observed
+        )
         metadata = msgspec.structs.replace(current.metadata, annotations=annotations)
         self._put_node(msgspec.structs.replace(current, metadata=metadata))
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bailiff.worker.eviction import Eviction
     from bailiff.worker.pending import PendingEvictions
 
-# Looked at in one go, about 5 ms; other tasks get their turn in between.
+# Looked at in one go, about 5 ms.
 _BATCH = 256
 # How long to wait for the evaluator, where counts are not complete before it is through.
 _MOMENT = 0.01
@@ -162,8 +162,8 @@ class Gate:
         self.surroundings.blast.left(eviction.uid)
 
     def look_again(self, eviction: Eviction) -> None:
-        """See Watcher. One in line is looked at anyway before it begins."""
-        if self._lines.keys_of(eviction.uid) is None:
+        """See Watcher. One that stands in its line is looked at anyway before it begins."""
+        if self._lines.keys_of(eviction.uid) != self._keys(eviction):
             self._holding.mark(eviction)
             self._on_earlier()
 
@@ -177,8 +177,7 @@ class Gate:
 
     def counts(self) -> Counter[str]:
         """How many are HELD, by cause; `due` are those that only wait for their turn."""
-        counts = self._holding.counts()
-        now = self._clock.monotonic()
+        counts, now = self._holding.counts(), self._clock.monotonic()
         for line in self._lines:
             hold = self._lines.hold_of(line, now)
             counts[hold.cause.value if hold else "due"] += line.size

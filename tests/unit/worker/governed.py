@@ -1,0 +1,82 @@
+"""A world with policies: nodes in zones, pods with labels, and a look at what is held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bailiff.decisions.policies import NO_POLICIES, Policies
+from bailiff.kinds import Annotations, Node, NodeSpec, ObjectMeta, Pod, PodSpec, PodStatus, Taint
+from bailiff.worker.queue_view import QueueQuery, view
+from tests.unit.worker.world import YESTERDAY, World, no_execute
+
+NOT_READY = Taint(key="node.kubernetes.io/not-ready", effect="NoExecute")
+
+
+class Governed(World):
+    """The world, where names of nodes tell their zone: `eu/n1`."""
+
+    def __init__(self, policies: Policies = NO_POLICIES, **others: Any) -> None:
+        super().__init__(policies=policies, **others)
+        self.begun: list[tuple[float, str]] = []
+        self.running_now: list[str] = []
+        self.most: dict[str, int] = {}
+
+    def node(self, name: str, *taints: Taint, acknowledged: str = "") -> None:
+        """Add a node, or replace it."""
+        zone = name.partition("/")[0] if "/" in name else ""
+        metadata = ObjectMeta(
+            name=name,
+            labels={"topology.kubernetes.io/zone": zone} if zone else {},
+            annotations=Annotations(acknowledged_taints=acknowledged),
+        )
+        self._put_node(Node(metadata=metadata, spec=NodeSpec(taints=taints)))
+
+    def pod(self, name: str, node: str = "n1", *tolerations, **meta: Any) -> Pod:
+        """Add a pod, or replace it; its namespace is what stands before a slash."""
+        namespace = name.partition("/")[0] if "/" in name else "default"
+        priority = meta.pop("priority", 0)
+        metadata = ObjectMeta(
+            **{
+                "name": name,
+                "namespace": namespace,
+                "uid": f"uid-{name}",
+                "creation_timestamp": YESTERDAY,
+            }
+            | meta
+        )
+        spec = PodSpec(node_name=node, tolerations=tolerations, priority=priority)
+        pod = Pod(metadata=metadata, spec=spec, status=PodStatus(phase="Running"))
+        self.put(pod)
+        return pod
+
+    def tainted(self, *nodes: str) -> None:
+        """Taint nodes, so that their pods are to go."""
+        for name in nodes:
+            self.node(name, no_execute())
+
+    async def _serve(self, verb: str, pod: Pod) -> Pod:
+        # The patch begins an eviction that the delete ends; an eviction by its API is one request.
+        if verb != "delete":
+            self.begun.append((self.clock.monotonic(), pod.metadata.name))
+        return await super()._serve(verb, pod)
+
+    def order(self) -> list[str]:
+        """Who went, in the order they went."""
+        return [name for _, name, _ in self.deleted]
+
+    def backlog(self) -> dict[str, float]:
+        """What the metric says, without noughts."""
+        found = {}
+        for metric in self.registry.collect():
+            if metric.name == "bailiff_worker_backlog":
+                found = {s.labels["cause"]: s.value for s in metric.samples if s.value}
+        return found
+
+    def queue(self, **query: Any) -> list[dict[str, Any]]:
+        """What /v1/queue shows."""
+        return view(self.worker.pending, QueueQuery(**query))["evictions"]
+
+    def held(self, name: str) -> dict[str, Any] | None:
+        """What /v1/queue shows of one pod's hold."""
+        (shown,) = self.queue(name=name)
+        return shown.get("hold")

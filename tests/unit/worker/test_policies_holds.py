@@ -1,0 +1,324 @@
+"""What holds an eviction back, when it lets go, and how people learn of it."""
+
+import asyncio
+import json
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from bailiff.decisions.policies import (
+    UNKNOWN,
+    Cause,
+    EvictionApi,
+    Exclusion,
+    LabelSelector,
+    Limit,
+    Limits,
+    Pause,
+    PauseNotice,
+    Policies,
+    Window,
+)
+from bailiff.kinds import Annotations
+from bailiff.worker.eviction import State
+from tests.unit.worker.governed import Governed
+from tests.unit.worker.world import START, no_execute, tolerating
+
+pytestmark = pytest.mark.looptime(start=0)
+
+PAUSABLE = Policies(pause=Pause(namespace="ops"))
+NOTICE = PauseNotice(by="anna", reason="migration")
+
+
+def seconds(count: float):
+    return START + timedelta(seconds=count)
+
+
+async def test_a_pause_holds_until_it_is_taken_back():
+    world = Governed(PAUSABLE)
+    world.worker.set_pause(NOTICE)
+    world.tainted("n1")
+    world.pod("web")
+    async with world.running():
+        await asyncio.sleep(100)
+        assert world.deleted == []
+        assert world.held("web") == {"cause": "paused", "message": "paused by anna: migration"}
+        assert world.backlog() == {"paused": 1}
+        world.worker.set_pause(None)
+        await asyncio.sleep(1)
+    assert world.deletions() == {"web": 100.0}
+
+
+async def test_what_nobody_has_read_yet_pauses():
+    world = Governed(PAUSABLE)
+    world.tainted("n1")
+    world.pod("web")
+    async with world.running():
+        await asyncio.sleep(10)
+        assert world.held("web")["message"] == "ConfigMap ops/bailiff-pause has not been read yet"
+        world.worker.set_pause(None)
+        await asyncio.sleep(10)
+        world.worker.set_pause(UNKNOWN)
+        world.pod("next")
+        await asyncio.sleep(10)
+    assert world.deletions() == {"web": 10.0}
+
+
+async def test_a_pause_may_end_by_itself():
+    world = Governed(PAUSABLE)
+    world.worker.set_pause(PauseNotice(until=seconds(60)))
+    world.tainted("n1")
+    world.pod("web")
+    async with world.running():
+        await asyncio.sleep(10)
+        assert world.held("web")["until"] == "2026-01-01T00:01:00Z"
+        await asyncio.sleep(100)
+    assert world.deletions() == {"web": 60.0}
+
+
+async def test_a_pause_stops_those_that_stand_in_line_and_not_those_that_run():
+    limits = Limits(total=Limit(concurrency=1))
+    world = Governed(msgspec.structs.replace(PAUSABLE, limits=limits))
+    world.worker.set_pause(None)
+    world.latency = 5.0
+    world.tainted("n1")
+    for number in range(3):
+        world.pod(f"pod-{number}")
+    async with world.running():
+        await asyncio.sleep(1)
+        world.worker.set_pause(NOTICE)
+        await asyncio.sleep(100)
+        assert world.order() == ["pod-0"]
+        assert world.backlog() == {"paused": 2}
+        world.worker.set_pause(None)
+        await asyncio.sleep(100)
+    assert world.order() == ["pod-0", "pod-1", "pod-2"]
+
+
+async def test_a_window_opens_and_closes():
+    # START is midnight.
+    world = Governed(Policies(windows=(Window(start="00:02", end="00:03"),)))
+    world.tainted("n1")
+    world.pod("early")
+    world.pod("inside", "n1", tolerating(seconds=130))
+    world.pod("late", "n1", tolerating(seconds=200))
+    async with world.running():
+        await asyncio.sleep(600)
+        assert world.deletions() == {"early": 120.0, "inside": 130.0}
+        assert world.held("late")["until"] == "2026-01-02T00:02:00Z"
+
+
+async def test_a_window_that_closes_stops_those_that_stand_in_line():
+    limits = Limits(total=Limit(per_second=0.1))
+    world = Governed(Policies(windows=(Window(start="00:00", end="00:01"),), limits=limits))
+    world.tainted("n1")
+    for number in range(10):
+        world.pod(f"pod-{number}")
+    async with world.running():
+        await asyncio.sleep(600)
+        assert len(world.deleted) == 6
+        # The line is looked at only when a token comes, and then all of it: none may begin.
+        assert world.backlog() == {"outside_window": 4}
+
+
+async def test_protection_until_an_instant_and_until_it_is_taken_away():
+    world = Governed(Policies(protection=True))
+    world.tainted("n1")
+    world.pod("for-ever", annotations=Annotations(do_not_evict="true"))
+    world.pod("a-while", annotations=Annotations(do_not_evict="2026-01-01T00:00:30Z"))
+    world.pod("none")
+    async with world.running():
+        await asyncio.sleep(100)
+        assert world.deletions() == {"none": 0.0, "a-while": 30.0}
+        world.pod("for-ever")
+        await asyncio.sleep(1)
+    assert world.deletions() == {"none": 0.0, "a-while": 30.0, "for-ever": 100.0}
+
+
+async def test_exclusion_by_namespace_labels_that_come_and_change():
+    selector = LabelSelector(match_labels={"evict": "never"})
+    world = Governed(Policies(exclude=Exclusion(namespace_selector=selector)))
+    world.tainted("n1")
+    world.pod("a/web")
+    world.pod("b/web")
+    async with world.running():
+        await asyncio.sleep(10)
+        # Not known yet: nobody goes.
+        assert world.backlog() == {"excluded": 2}
+        world.worker.set_namespaces({"a": {"evict": "never"}, "b": {}})
+        await asyncio.sleep(10)
+        assert world.deletions() == {"b/web": 10.0}
+        world.worker.set_namespaces({"a": {}, "b": {}})
+        await asyncio.sleep(10)
+    assert world.deletions() == {"b/web": 10.0, "a/web": 20.0}
+
+
+async def test_what_is_held_and_may_stay_is_cancelled():
+    world = Governed(PAUSABLE)
+    world.tainted("n1", "n2")
+    world.pod("stays")
+    world.pod("goes", "n2")
+    async with world.running():
+        await asyncio.sleep(10)
+        world.node("n1")
+        await asyncio.sleep(10)
+        assert world.queue(name="stays") == []
+        assert world.notes_on("stays")[-1].startswith("Cancelling deletion of Pod default/stays")
+        world.worker.set_pause(None)
+        await asyncio.sleep(10)
+    assert world.order() == ["goes"]
+
+
+async def test_what_is_held_and_tolerated_longer_waits_for_its_new_time():
+    world = Governed(PAUSABLE)
+    world.tainted("n1")
+    world.pod("web")
+    async with world.running():
+        await asyncio.sleep(10)
+        world.pod("web", "n1", tolerating(seconds=60))
+        await asyncio.sleep(1)
+        world.worker.set_pause(None)
+        await asyncio.sleep(100)
+    assert world.deletions() == {"web": 60.0}
+
+
+async def test_what_is_held_and_gone_is_forgotten():
+    world = Governed(PAUSABLE)
+    world.tainted("n1")
+    world.pod("web")
+    async with world.running():
+        await asyncio.sleep(10)
+        world.remove_pod("web")
+        await asyncio.sleep(1)
+        assert world.backlog() == {}
+        world.worker.set_pause(None)
+        await asyncio.sleep(10)
+    assert world.requests == []
+
+
+async def test_an_event_tells_once_that_a_policy_holds_and_never_that_a_limit_does():
+    limits = Limits(total=Limit(per_second=0.1))
+    world = Governed(msgspec.structs.replace(PAUSABLE, limits=limits))
+    world.tainted("n1")
+    world.pod("first")
+    world.pod("second")
+    world.worker.set_pause(NOTICE)
+    async with world.running():
+        await asyncio.sleep(700)
+        world.worker.set_pause(PauseNotice(by="bob"))
+        await asyncio.sleep(10)
+        world.worker.set_pause(None)
+        await asyncio.sleep(30)
+    held = "Eviction of Pod default/{0} is held (paused): paused by anna: migration"
+    marked = "Marking for deletion Pod default/{0}: taint maintenance:NoExecute is not tolerated"
+    for name in ("first", "second"):
+        assert world.notes_on(name) == [held.format(name), marked.format(name)]
+
+
+async def test_the_audit_log_tells_what_held_and_for_how_long(tmp_path):
+    log = tmp_path / "audit"
+    limits = Limits(total=Limit(per_second=0.1))
+    world = Governed(msgspec.structs.replace(PAUSABLE, limits=limits), audit_log=log)
+    world.tainted("n1")
+    world.pod("first")
+    world.pod("second")
+    world.worker.set_pause(NOTICE)
+    async with world.running():
+        await asyncio.sleep(60)
+        world.worker.set_pause(None)
+        await asyncio.sleep(30)
+    first, second = map(json.loads, log.read_text().splitlines())
+    paused = {"cause": "paused", "message": "paused by anna: migration"}
+    assert [one["cause"] for one in first["held"]] == ["paused"]
+    assert paused.items() <= first["held"][0].items()
+    assert first["held"][0]["seconds"] == pytest.approx(60, abs=0.1)
+    assert [one["cause"] for one in second["held"]] == ["paused", "rate_limited"]
+    assert second["held"][1]["seconds"] == pytest.approx(10, abs=0.1)
+    assert second["by"] == "delete"
+
+
+async def test_the_queue_is_filtered_by_cause_and_state():
+    world = Governed(Policies(protection=True, limits=Limits(total=Limit(per_second=0.001))))
+    world.tainted("n1")
+    world.pod("protected", annotations=Annotations(do_not_evict="true"))
+    for number in range(3):
+        world.pod(f"pod-{number}")
+    world.pod("patient", "n1", tolerating(seconds=3600))
+    async with world.running():
+        await asyncio.sleep(10)
+        assert [one["name"] for one in world.queue(cause=Cause.PROTECTED)] == ["protected"]
+        assert [one["name"] for one in world.queue(cause=Cause.RATE_LIMITED)] == ["pod-1", "pod-2"]
+        assert len(world.queue(state=State.HELD)) == 3
+        assert [one["name"] for one in world.queue(state=State.WAITING)] == ["patient"]
+        assert world.held("pod-1")["message"] == "no more than 0.001 a second in total"
+        assert world.backlog() == {"protected": 1, "rate_limited": 2, "waiting": 1}
+
+
+async def test_policies_that_are_taken_back_hold_nobody():
+    world = Governed(PAUSABLE)
+    world.tainted("n1")
+    world.pod("web")
+    async with world.running():
+        await asyncio.sleep(10)
+        world.worker.set_policies(Policies(eviction_api=EvictionApi()))
+        await asyncio.sleep(1)
+        assert world.deletions() == {"web": 10.0}
+        assert world.requests == ["evict"]
+        world.worker.set_policies(PAUSABLE)
+        world.pod("next")
+        await asyncio.sleep(10)
+        assert world.backlog() == {"paused": 1}
+
+
+async def test_a_retry_is_a_beginning():
+    world = Governed(PAUSABLE)
+    world.worker.set_pause(None)
+    world.latency = 40.0
+    world.tainted("n1")
+    world.pod("web")
+    async with world.running():
+        await asyncio.sleep(1)
+        world.worker.set_pause(NOTICE)
+        # The attempt takes too long, and is given up.
+        await asyncio.sleep(100)
+        world.latency = 0.0
+        assert world.requests == ["patch"]
+        assert world.backlog() == {"paused": 1}
+        world.worker.set_pause(None)
+        await asyncio.sleep(10)
+    assert world.order() == ["web"]
+
+
+async def test_a_step_of_the_wall_clock_is_noticed_within_a_resync():
+    world = Governed(Policies(windows=(Window(start="12:00", end="13:00"),)))
+    world.tainted("n1")
+    world.pod("web")
+    async with world.running():
+        await asyncio.sleep(10)
+        world.clock.step = timedelta(hours=12)
+        await asyncio.sleep(301)
+    assert world.order() == ["web"]
+
+
+async def test_shutdown_leaves_what_is_held():
+    world = Governed(PAUSABLE)
+    world.tainted("n1")
+    world.pod("web")
+    async with world.running():
+        await asyncio.sleep(10)
+    assert world.clock.monotonic() < 11
+    assert world.requests == []
+
+
+async def test_another_taint_takes_the_place_of_the_one_for_which_it_is_held():
+    world = Governed(PAUSABLE)
+    world.tainted("n1")
+    world.pod("web", "n1", tolerating("other", seconds=0))
+    async with world.running():
+        await asyncio.sleep(10)
+        world.node("n1", no_execute("other"))
+        await asyncio.sleep(1)
+        (shown,) = world.queue()
+        assert shown["message"].startswith("taint other:NoExecute is tolerated by other")
+        assert shown["hold"]["cause"] == "paused"
