@@ -18,8 +18,6 @@ class Governed(World):
     def __init__(self, policies: Policies = NO_POLICIES, **others: Any) -> None:
         super().__init__(policies=policies, **others)
         self.begun: list[tuple[float, str]] = []
-        self.running_now: list[str] = []
-        self.most: dict[str, int] = {}
 
     def node(self, name: str, *taints: Taint, acknowledged: str = "") -> None:
         """Add a node, or replace it."""
@@ -35,15 +33,13 @@ class Governed(World):
         """Add a pod, or replace it; its namespace is what stands before a slash."""
         namespace = name.partition("/")[0] if "/" in name else "default"
         priority = meta.pop("priority", 0)
-        metadata = ObjectMeta(
-            **{
-                "name": name,
-                "namespace": namespace,
-                "uid": f"uid-{name}",
-                "creation_timestamp": YESTERDAY,
-            }
-            | meta
-        )
+        usual: dict[str, Any] = {
+            "name": name,
+            "namespace": namespace,
+            "uid": f"uid-{name}",
+            "creation_timestamp": YESTERDAY,
+        }
+        metadata = ObjectMeta(**usual | meta)
         spec = PodSpec(node_name=node, tolerations=tolerations, priority=priority)
         pod = Pod(metadata=metadata, spec=spec, status=PodStatus(phase="Running"))
         self.put(pod)
@@ -74,9 +70,11 @@ class Governed(World):
 
     def queue(self, **query: Any) -> list[dict[str, Any]]:
         """What /v1/queue shows."""
-        return view(self.worker.pending, QueueQuery(**query))["evictions"]
+        shown: list[dict[str, Any]] = view(self.worker.pending, QueueQuery(**query))["evictions"]
+        return shown
 
-    def held(self, name: str) -> dict[str, Any] | None:
-        """What /v1/queue shows of one pod's hold."""
+    def held(self, name: str) -> dict[str, Any]:
+        """What /v1/queue shows of the hold of a pod that is held."""
         (shown,) = self.queue(name=name)
-        return shown.get("hold")
+        hold: dict[str, Any] = shown["hold"]
+        return hold

@@ -155,10 +155,8 @@ def test_policies_that_have_no_reason_to_hold_change_nothing(story, latency):
 @on_virtual_time
 async def test_without_policies_nothing_is_looked_at_or_counted():
     world = Governed(NO_POLICIES)
-    assert world.worker.pending.watcher is None
-    world.worker.set_policies(Policies(eviction_api=EvictionApi()))
-    assert world.worker.pending.watcher is None
-    world.worker.set_policies(Policies(protection=True))
-    assert world.worker.pending.watcher is not None
-    world.worker.set_policies(Policies())
-    assert world.worker.pending.watcher is None
+    watched = [world.worker.pending.watcher is not None]
+    for policies in (Policies(eviction_api=EvictionApi()), Policies(protection=True), Policies()):
+        world.worker.set_policies(policies)
+        watched.append(world.worker.pending.watcher is not None)
+    assert watched == [False, False, True, False]
