@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,103 +14,23 @@ from bailiff.embedded import EmbeddedCluster, EmbeddedSettings, Fleet
 from bailiff.embedded.errors import ApiError
 from bailiff.embedded.http.answer import item_body
 from bailiff.embedded.objects import clone
-from bailiff.embedded.pretend import Actor, Collector, Disruption, Kubelet, Scheduler, Workloads
-from bailiff.embedded.registry import DeleteOptions, Registry, Target, acts
+from bailiff.embedded.pretend import (
+    Actor,
+    Claims,
+    Collector,
+    Disruption,
+    Kubelet,
+    Scheduler,
+    Workloads,
+)
+from bailiff.embedded.registry import DeleteOptions, Registry, Target, acts, evict
 from bailiff.embedded.resources import PODS, RESOURCES, Resource
 from bailiff.embedded.storage import Change
 from bailiff.embedded.tables import table_body
-from tests.unit.embedded.api import JSON_PATCH, MERGE, STRATEGIC, HandClock, Json, pod, workload
+from tests.unit.embedded.api import JSON_PATCH, MERGE, STRATEGIC, HandClock, Json, pod
+from tests.unit.embedded.good_objects import base
 
-_CONDITION = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-_TERM = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}
-_FIELDS = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "values": ["n"]}]}]}
-_POD: Json = pod(
-    nodeSelector={"a": "b"},
-    tolerations=[{"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}],
-    affinity={
-        "nodeAffinity": {
-            "requiredDuringSchedulingIgnoredDuringExecution": _FIELDS,
-            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": _TERM}],
-        }
-    },
-    volumes=[{"name": "v"}],
-    schedulingGates=[{"name": "g"}],
-    readinessGates=[{"conditionType": "x"}],
-    initContainers=[{"name": "i", "image": "i", "ports": [{"containerPort": 1}]}],
-    terminationGracePeriodSeconds=5,
-    priorityClassName="system-node-critical",
-    resources={"limits": {"cpu": "1"}},
-) | {
-    "status": {
-        "phase": "Running",
-        "reason": "R",
-        "conditions": [_CONDITION],
-        "containerStatuses": [
-            {
-                "name": "c",
-                "ready": True,
-                "restartCount": 1,
-                "state": {"running": {}},
-                "lastState": {"terminated": {"finishedAt": "2026-01-01T00:00:00Z", "exitCode": 1}},
-            }
-        ],
-        "initContainerStatuses": [{"name": "i", "state": {"waiting": {"reason": "x"}}}],
-    }
-}
-_WORKLOAD = workload(
-    "a",
-    replicas=2,
-    strategy={"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}},
-    updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 1}},
-    persistentVolumeClaimRetentionPolicy={"whenDeleted": "Retain"},
-    podManagementPolicy="Parallel",
-) | {"status": {"replicas": 1, "readyReplicas": 1, "conditions": [_CONDITION]}}
-_WORKLOAD["spec"]["template"]["spec"] = _POD["spec"]
 _ONE_NODE = Fleet.parse("{apiVersion: v1, kind: Node, metadata: {name: n}}")
-_BASES: dict[str, Json] = {
-    "Pod": _POD,
-    "Node": {
-        "spec": {"taints": [{"key": "k", "effect": "NoExecute"}], "unschedulable": True},
-        "status": {
-            "conditions": [_CONDITION],
-            "addresses": [{"type": "InternalIP", "address": "1"}],
-            "nodeInfo": {"kubeletVersion": "v"},
-        },
-    },
-    "Namespace": {"spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}},
-    "Lease": {"spec": {"holderIdentity": "h", "leaseDurationSeconds": 1, "leaseTransitions": 1}},
-    "PodDisruptionBudget": {
-        "spec": {"minAvailable": "50%", "selector": {"matchLabels": {"app": "a"}}},
-        "status": {"observedGeneration": 1, "disruptionsAllowed": 1, "disruptedPods": {}},
-    },
-    "Event": {
-        "involvedObject": {"kind": "Pod", "name": "a", "namespace": "default"},
-        "source": {"component": "c", "host": "h"},
-        "series": {"count": 1, "lastObservedTime": "2026-01-01T00:00:00.000000Z"},
-        "lastTimestamp": "2026-01-01T00:00:00Z",
-        "count": 1,
-    },
-    "PriorityClass": {"value": 5, "globalDefault": True, "preemptionPolicy": "Never"},
-    "ConfigMap": {"data": {"a": "b"}},
-    "Secret": {"data": {"a": "b"}, "type": "Opaque"},
-}
-_META: Json = {
-    "name": "a",
-    "labels": {"app": "a"},
-    "annotations": {"b": "c"},
-    "finalizers": ["example.com/f"],
-    "ownerReferences": [
-        {"apiVersion": "v1", "kind": "Pod", "name": "o", "uid": "u", "controller": True}
-    ],
-}
-
-
-def base(resource: Resource) -> Json:
-    """A good object with every field that a rule reads."""
-    found: Json = clone(_BASES.get(resource.kind, {}))
-    if resource.group == "apps":
-        found = clone(_WORKLOAD)
-    return {"metadata": clone(_META), **{k: v for k, v in found.items() if k != "metadata"}}
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -179,6 +100,7 @@ def live(registry: Registry) -> None:
         Kubelet(registry, EmbeddedSettings(start_seconds=0, stop_seconds=0)),
         Workloads(registry),
         Disruption(registry),
+        Claims(registry),
         Collector(registry),
     ]
     for actor in actors:
@@ -211,14 +133,50 @@ def test_any_object(
     namespace = "default" if resource.namespaced else ""
     target = Target(resource, namespace, "a")
     status = Target(resource, namespace, "a", "status" if resource.status else "")
-    attempt(lambda: registry.create(resource, namespace, body))
-    attempt(lambda: registry.update(status, body))
-    attempt(lambda: registry.patch(status, MERGE, {"status": base(resource).get("status")}))
-    attempt(lambda: registry.patch(target, media, sent[1]))
-    attempt(lambda: registry.patch(target, media, {"metadata": patch, "spec": patch}))
+    attempt(lambda: registry.create(resource, namespace, body, manager="a"))
+    attempt(lambda: registry.update(status, body, manager="b"))
+    good = {"status": base(resource).get("status")}
+    attempt(lambda: registry.patch(status, MERGE, good, manager="b"))
+    attempt(lambda: registry.patch(target, media, sent[1], manager="c"))
+    broken = {"metadata": patch, "spec": patch}
+    attempt(lambda: registry.patch(target, media, broken, manager="c"))
     live(registry)
     read_everything(registry)
     attempt(lambda: registry.delete(target, DeleteOptions(propagation="Foreground")))
+    live(registry)
+    read_everything(registry)
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.api_version)
+def test_the_good_objects_are_good(resource: Resource) -> None:
+    registry = EmbeddedCluster(pretend=False).registry
+    target = Target(resource, "default" if resource.namespaced else "", "a")
+    typed = {"apiVersion": resource.api_version, "kind": resource.kind}
+    registry.apply(target, base(resource) | typed, manager="a")
+    if resource.status:
+        status = Target(resource, target.namespace, "a", "status")
+        registry.apply(status, base(resource) | typed, manager="b")
+    registry.delete(target)
+
+
+@settings(max_examples=200, deadline=None)
+@given(first=almost_good(), patch=anything, force=st.booleans(), managed=anything)
+def test_any_apply(first: tuple[Resource, Json], patch: Any, managed: Any, *, force: bool) -> None:
+    registry = EmbeddedCluster(pretend=False, fleet=_ONE_NODE).registry
+    resource, config = first
+    target = Target(resource, "default" if resource.namespaced else "", "a")
+    status = Target(resource, target.namespace, "a", "status" if resource.status else "")
+
+    def apply(where: Target, body: Json, manager: str) -> None:
+        typed = {"apiVersion": resource.api_version, "kind": resource.kind}
+        attempt(lambda: registry.apply(where, clone(body) | typed, manager=manager, force=force))
+
+    apply(target, config, "a")
+    apply(target, base(resource), "b")
+    apply(status, config, "b")
+    attempt(lambda: registry.patch(target, MERGE, {"metadata": {"managedFields": managed}}))
+    apply(target, {"metadata": {"name": "a"}, "spec": patch}, "a")
+    apply(target, {"metadata": {"name": "a"}}, "b")
     live(registry)
     read_everything(registry)
 
@@ -245,7 +203,7 @@ def test_any_act(data: st.DataObject, act: str) -> None:
     path = data.draw(st.sampled_from([p for p in places(_ACTS[act]) if p]))
     body = replaced(_ACTS[act], path, data.draw(anything))
     target = Target(PODS, "default", "a")
-    attempt(lambda: getattr(acts, act)(registry, target, body))
+    attempt(lambda: {"bind": acts.bind, "evict": evict}[act](registry, target, body))
     options = body.get("deleteOptions", {}) if act == "evict" else {}
     if isinstance(options, dict):
         attempt(lambda: registry.delete(target, DeleteOptions.parse(options)))
