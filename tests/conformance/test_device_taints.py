@@ -78,6 +78,35 @@ def test_repaired_the_model_is_bailiff_in_cases_never_seen(case):
     assert ours == theirs or explain(case, ours, theirs)
 
 
+def as_they_stand(case):
+    """What there is after all changes, in the form of the files without changes."""
+    fields = {kind.__name__: field for field, kind in device_taints.KINDS.items()}
+    standing: dict[tuple[str, str], Json] = {}
+    for event in case["events"]:
+        one = event["object"]
+        standing.pop((one["kind"], one["metadata"]["name"]), None)
+        if event["type"] != "DELETED":
+            standing[one["kind"], one["metadata"]["name"]] = one
+    lists: Json = {field: [] for field in fields.values()}
+    for (kind, _), one in standing.items():
+        lists[fields[kind]].append(one)
+    return lists
+
+
+@given(case=events())
+def test_so_are_its_reasons(case):
+    case = as_they_stand(case)
+    assert answer_device_taint(case) == model_device_taint(case, ALL)
+
+
+@given(case=events(), evicted=st.integers(0, 2))
+def test_so_is_what_it_says_of_rules(case, evicted):
+    case = as_they_stand(case) | {"now": "2026-01-01T00:00:00Z", "evictedSoFar": evicted}
+    for rule in case["deviceTaintRules"]:
+        asked = case | {"rule": rule["metadata"]}
+        assert answer_device_rule_status(asked) == model_device_rule_status(asked, ALL)
+
+
 @given(case=events(), data=st.data())
 def test_no_answer_but_bailiffs_is_explained(case, data):
     theirs = model_device_sequence(case)
