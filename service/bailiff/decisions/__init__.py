@@ -41,6 +41,7 @@ from bailiff.decisions.facts import (
     TaintObservation,
     TaintSelector,
 )
+from bailiff.decisions.joining import join
 from bailiff.decisions.node_taints import NodeTaints
 from bailiff.decisions.tolerations import tolerates
 
@@ -76,6 +77,7 @@ __all__ = [
     "decide_without_node",
     "denial_event",
     "eviction_event",
+    "join",
     "summarize",
     "tolerates",
 ]

@@ -20,6 +20,7 @@ from bailiff.decisions.decision import (
 )
 from bailiff.decisions.facts import DEFAULT_OPTIONS, Options
 from bailiff.decisions.instants import in_utc
+from bailiff.decisions.joining import earliest
 from bailiff.decisions.node_taints import NodeTaints, keep_without_node
 from bailiff.kinds import Node
 
@@ -125,7 +126,7 @@ def summarize(changes: Iterable[DecisionChange]) -> ChangeSummary:
 
 def combine(pod: Pod, node: str, findings: tuple[Finding, ...], now: datetime) -> Decision:
     """One decision out of what the systems found: the earliest eviction, or the first KEEP."""
-    finding = min(findings, key=_urgency) if len(findings) > 1 else findings[0]
+    finding = earliest(findings)
     evicts = finding.verdict is not Verdict.KEEP
     return Decision(
         pod=_reference(pod),
@@ -164,11 +165,6 @@ def denial_event(pod: Pod, why: str) -> EventNote:
     """The Event for an eviction that the cluster refuses, so that a person learns of it."""
     message = f"Cannot evict Pod {pod.key}, trying again: {why}"
     return EventNote(type="Warning", reason=DENIED_REASON, message=message)
-
-
-def _urgency(finding: Finding) -> tuple[int, float]:
-    order = (Verdict.EVICT_NOW, Verdict.EVICT_AT, Verdict.KEEP).index(finding.verdict)
-    return order, finding.evict_at.timestamp() if finding.evict_at else 0.0
 
 
 def _reference(pod: Pod) -> ObjectReference:

@@ -25,7 +25,9 @@ def causing_taint(finding: Finding) -> Taint | None:
     """
     if finding.system != SYSTEM or finding.verdict is Verdict.KEEP:
         return None
-    evicting = [step for step in finding.trace if step.outcome in _EVICTING]
+    # A joined finding tells of devices too.
+    steps = (step for step in finding.trace if step.device is None)
+    evicting = [step for step in steps if step.outcome in _EVICTING]
     return min(evicting, key=_deadline_of).taint if evicting else None
 
 
