@@ -199,7 +199,9 @@ class PendingEvictions:
     def _enter(self, pod: Pod, finding: Finding, old: Eviction | None) -> None:
         now = self._clock.now()
         deadline = finding.evict_at or now
-        due = self._clock.monotonic() + max(0.0, (deadline - now).total_seconds())
+        # For one that is overdue it lies in the past, so that those who wait longest go first, and
+        # what is counted from it does not start over with a restart.
+        due = self._clock.monotonic() + (deadline - now).total_seconds()
         eviction = Eviction(pod=pod, finding=finding, deadline=deadline, due=due, next_try=due)
         if old is not None:
             self._leave(old)

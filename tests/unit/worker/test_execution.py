@@ -1,6 +1,7 @@
 """How pods go: guards, retries, order, shutdown; on virtual time."""
 
 import asyncio
+from datetime import timedelta
 
 import msgspec
 import pytest
@@ -9,7 +10,7 @@ from bailiff.cluster import (
     Changed,
     ForbiddenError,
 )
-from tests.unit.worker.world import World, attempts, no_execute, tainted, tolerating
+from tests.unit.worker.world import START, World, attempts, no_execute, tainted, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -122,3 +123,13 @@ async def test_many_timers_each_at_its_own_second():
     async with world.running():
         await asyncio.sleep(1000)
     assert world.deletions() == {f"pod-{n}": n + 1.0 for n in range(200)}
+
+
+async def test_what_fell_due_while_no_worker_ran_goes_in_the_order_of_the_deadlines():
+    world = World(concurrency=1)
+    world.taint("n1", no_execute(time_added=START - timedelta(minutes=10)))
+    for seconds in (300, 100, 200):
+        world.add_pod(f"after-{seconds}", tolerating(seconds=seconds))
+    async with world.running():
+        await asyncio.sleep(1)
+    assert list(world.deletions()) == ["after-100", "after-200", "after-300"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import timedelta
 
 import msgspec
 import pytest
@@ -10,7 +11,7 @@ from bailiff.cluster import ServerError, TooManyRequestsError
 from bailiff.decisions.policies import Cause, EvictionApi, Pause, PauseNotice, Policies
 from bailiff.worker import Comparison, ShadowActions
 from tests.unit.worker.governed import Governed
-from tests.unit.worker.world import attempts, no_execute, tolerating
+from tests.unit.worker.world import START, attempts, no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -94,6 +95,17 @@ async def test_after_the_hard_deadline_it_is_deleted(tmp_path):
     assert counted(world, "override") == 1
     line = json.loads((tmp_path / "audit").read_text())
     assert (line["by"], line["budgetOverridden"]) == ("override", True)
+
+
+async def test_a_hard_deadline_does_not_start_over_with_a_restart():
+    world = governed(Policies(eviction_api=EvictionApi(deadline_seconds=100)))
+    world.node("n1", no_execute(time_added=START - timedelta(seconds=150)))
+    world.pod("web", "n1", tolerating(seconds=90))
+    world.budgets["web"] = WORDS
+    async with world.running():
+        await asyncio.sleep(200)
+    # It fell due a minute before this worker came.
+    assert world.deletions() == {"web": 40.0}
 
 
 async def test_a_hard_deadline_overrides_no_pause():
