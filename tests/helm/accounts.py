@@ -10,7 +10,7 @@ from bailiff.cluster import Cluster, Request, Resource, connect
 from tests.helm.chart import Object, render, the
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from tests.kube.apiserver import KubeApiserver
@@ -38,18 +38,22 @@ class Permission(NamedTuple):
         return f"{self.verb} {self.resource}"
 
 
-def permissions(component: str) -> set[Permission]:
-    """All that the chart grants a component."""
+def permissions(component: str, values: Mapping[str, Any] | None = None) -> set[Permission]:
+    """All that the chart grants a component, with its defaults or with such values."""
     return {
         Permission(resource, verb)
-        for rule in _rules(_access(component, "any"))
+        for rule in _rules(_access(component, "any", values))
         for resource in rule["resources"]
         for verb in rule["verbs"]
     }
 
 
 async def log_in(
-    server: KubeApiserver, component: str, namespace: str, without: Permission | None = None
+    server: KubeApiserver,
+    component: str,
+    namespace: str,
+    without: Permission | None = None,
+    values: Mapping[str, Any] | None = None,
 ) -> Path:
     """Give a component its account in a namespace; a kubeconfig with that account's own token.
 
@@ -58,8 +62,9 @@ async def log_in(
         component: whose rules.
         namespace: where the chart is installed, one of its own for each call.
         without: taken away from the rules.
+        values: of the chart; they lead to no other namespace.
     """
-    objects = _access(component, namespace)
+    objects = _access(component, namespace, values)
     for rule in _rules(objects):
         _take_away(rule, without)
     async with await connect(server.kubeconfig) as cluster:
@@ -77,8 +82,8 @@ async def log_in(
     return server.write_kubeconfig(f"{component}-{namespace}", {"token": token})
 
 
-def _access(component: str, namespace: str) -> list[Object]:
-    objects = render(namespace=namespace)
+def _access(component: str, namespace: str, values: Mapping[str, Any] | None) -> list[Object]:
+    objects = render(values=values, namespace=namespace)
     return [
         obj
         for obj in objects

@@ -23,6 +23,8 @@ VALUES = Path(__file__).parent / "values"
 # What people may set, from nothing to everything; each is a values file beside this one.
 PROFILES = ("defaults", "minimal", "highly-available", "everything")
 COMPONENTS = ("api", "worker")
+# Of the objects that are there for the worker's policies.
+SUFFIXES = ("-policies", "-pause")
 _VERSION = "1.36.2"
 _SECONDS = 60
 
@@ -69,15 +71,20 @@ def render(
     return [found for found in yaml.safe_load_all(done.stdout) if found]
 
 
-def the(objects: list[Object], kind: str, component: str) -> Object:
-    """The one object of a kind that a component has."""
+def the(objects: list[Object], kind: str, component: str, suffix: str = "") -> Object:
+    """The one object of a kind that a component has; of its policies those with such a suffix."""
     [found] = [
         found
         for found in objects
         if found["kind"] == kind
         and found["metadata"]["labels"]["app.kubernetes.io/component"] == component
+        and _suffix(found["metadata"]["name"]) == suffix
     ]
     return found
+
+
+def _suffix(name: str) -> str:
+    return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
 
 
 def pod_of(objects: list[Object], component: str) -> Object:

@@ -49,7 +49,12 @@ def properties(schema, path=""):
     root = json.loads((CHART / "values.schema.json").read_text())
     for name, found in schema.get("properties", {}).items():
         resolved = root["$defs"][found["$ref"].split("/")[-1]] if "$ref" in found else found
-        if resolved.get("properties") and name not in {"affinity", "requests", "limits"}:
+        if resolved.get("properties") and name not in {
+            "affinity",
+            "requests",
+            "limits",
+            "policies",
+        }:
             yield from properties(resolved, f"{path}{name}.")
         else:
             yield f"{path}{name}"

@@ -196,8 +196,15 @@ def test_roles_go_to_the_accounts_that_the_pods_run_as():
             component = binding["metadata"]["labels"]["app.kubernetes.io/component"]
             [subject] = binding["subjects"]
             assert subject["name"] == pod_of(objects, component)["spec"]["serviceAccountName"]
-            role = the(objects, binding["roleRef"]["kind"], component)
-            assert binding["roleRef"]["name"] == role["metadata"]["name"]
+            [role] = [
+                o
+                for o in objects
+                if o["kind"] == binding["roleRef"]["kind"]
+                and o["metadata"]["name"] == binding["roleRef"]["name"]
+            ]
+            place = binding["metadata"].get("namespace")
+            assert role["metadata"].get("namespace") == place
+            assert role["metadata"]["labels"]["app.kubernetes.io/component"] == component
 
 
 def test_names_of_cluster_wide_objects_differ_between_namespaces():

@@ -75,6 +75,7 @@ BAILIFF_LEADER_ELECT: "true"
 BAILIFF_LEASE_NAMESPACE: {{ .Release.Namespace | quote }}
 BAILIFF_LEASE_NAME: {{ include "bailiff.component" (list . "worker") | quote }}
 BAILIFF_SHARDS: {{ .Values.worker.shards | quote }}
+BAILIFF_POLICIES: /etc/bailiff/policies.yaml
 {{- end }}
 
 {{/* What both pods' metadata have. */}}
@@ -87,7 +88,7 @@ labels:
   {{- toYaml . | nindent 2 }}
   {{- end }}
 annotations:
-  # Another setting, another pod: settings are read once, at the start.
+  # Another setting, another pod: settings are read once, at the start. Policies are not among them.
   bailiff.dev/settings-checksum: {{ include (printf "bailiff.%s.settings" (index . 1)) $root | sha256sum }}
   {{- with $own.podAnnotations }}
   {{- toYaml . | nindent 2 }}
