@@ -1,6 +1,7 @@
 """The Kubernetes client: connection, requests, list and watch, errors. Only it knows HTTP."""
 
-from bailiff.cluster.client import Cluster, Version, connect
+from bailiff.cluster.client import Cluster, Version
+from bailiff.cluster.connecting import connect
 from bailiff.cluster.credentials import service_account_namespace
 from bailiff.cluster.discovery import DeviceApi, DeviceDiscovery
 from bailiff.cluster.errors import (

@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import msgspec
 
 from bailiff import kinds
-from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import request as requests
-from bailiff.cluster.credentials import Credentials, Read, in_cluster_reader, kubeconfig_reader
-from bailiff.cluster.errors import ClusterError, ConfigError, ExpiredError, ResponseError
+from bailiff.cluster.errors import ClusterError, ExpiredError, ResponseError
 from bailiff.cluster.listing import ListHead, Listing, Page
 from bailiff.cluster.request import Body, Request, Selection
 from bailiff.cluster.resource import PODS, PatchType, Resource
-from bailiff.cluster.settings import ClusterSettings
 from bailiff.cluster.status import refusal_of
-from bailiff.cluster.transport import Stream, Transport
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-    from pathlib import Path
+    from collections.abc import AsyncGenerator, Callable, Mapping
+
+    from bailiff.cluster.settings import ClusterSettings
+    from bailiff.cluster.transport import Stream, Transport
 
 T = TypeVar("T")
 
@@ -147,6 +145,40 @@ class Cluster:
         )
         return await self._fetch(asked, resource.kind)
 
+    async def apply(
+        self,
+        resource: Resource[T],
+        name: str,
+        namespace: str,
+        body: Mapping[str, Any],
+        *,
+        field_manager: str,
+        force: bool = False,
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> T:
+        """Server-side apply: what the body says is the manager's, what it said before goes.
+
+        Args:
+            resource: its kind.
+            name: of the object, which is created where there is none.
+            namespace: "" for a resource that has none.
+            body: with apiVersion and kind; a `metadata.uid` in it makes it a precondition.
+            field_manager: who owns the fields from now on.
+            force: take fields from other managers (else ConflictError).
+            subresource: as `status`; none is created.
+            dry_run: check everything, write nothing.
+        """
+        asked = requests.patch(
+            resource.path(namespace, name, subresource),
+            body,
+            PatchType.APPLY,
+            fieldManager=field_manager,
+            force="true" if force else "",
+            dryRun=requests.dry_run_value(dry_run),
+        )
+        return await self._fetch(asked, resource.kind)
+
     async def create(
         self,
         resource: Resource[T],
@@ -260,32 +292,3 @@ class Cluster:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-
-async def connect(
-    kubeconfig: Path | None = None,
-    *,
-    context: str | None = None,
-    in_cluster: bool = False,
-    settings: ClusterSettings | None = None,
-    clock: Clock | None = None,
-) -> Cluster:
-    """A client for one cluster; logs in, but sends no request yet.
-
-    Args:
-        kubeconfig: the file; None is $KUBECONFIG or the file in the home directory.
-        context: of the kubeconfig; None is its current one.
-        in_cluster: use the pod's service account instead of a kubeconfig.
-        settings: bounds.
-        clock: when credentials are due to be renewed.
-
-    Raises:
-        ConfigError: both ways named at once, or the one named is not usable.
-    """
-    if in_cluster and (kubeconfig is not None or context is not None):
-        raise ConfigError("either a kubeconfig or the service account of the pod, not both")
-    bounds = settings or ClusterSettings()
-    read: Read = in_cluster_reader() if in_cluster else kubeconfig_reader(kubeconfig, context)
-    credentials = Credentials(read, clock or SystemClock(), bounds.login_timeout)
-    await credentials.current()
-    return Cluster(Transport(credentials, bounds), bounds)

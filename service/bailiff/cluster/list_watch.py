@@ -70,9 +70,9 @@ class ListWatch(Generic[T]):
     """The events of one resource, for one consumer.
 
     Use: `async with aclosing(list_watch.events()) as events: async for event in events: ...`.
-    It survives every ClusterError; it ends only when it is closed or cancelled. Pods and
-    nodes come slim: of a pod's conditions only those in slimming.KEPT_CONDITIONS, of a node's
-    labels only its zone.
+    It survives every ClusterError; it ends only when it is closed or cancelled. Pods, nodes,
+    slices and claims come slim: of a pod's conditions only those in slimming.KEPT_CONDITIONS, of
+    a node's labels only its zone, of slices and claims no labels and annotations.
 
     Args:
         cluster: where to.

@@ -76,3 +76,5 @@ class PatchType(StrEnum):
     STRATEGIC = "application/strategic-merge-patch+json"
     MERGE = "application/merge-patch+json"
     JSON = "application/json-patch+json"
+    # JSON is YAML.
+    APPLY = "application/apply-patch+yaml"

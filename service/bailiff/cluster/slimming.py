@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import force_setattr
 
-from bailiff.kinds import LABEL_ZONE, LABELS_NOT_KEPT, Node, Pod
+from bailiff.cluster.device_slimming import ClaimSlimmer, SliceSlimmer
+from bailiff.kinds import (
+    LABEL_ZONE,
+    LABELS_NOT_KEPT,
+    Node,
+    Pod,
+    ResourceClaim,
+    ResourceSlice,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -122,6 +130,10 @@ def slimmer_for(kind: type[T], *, keep_labels: bool = False) -> Callable[[T], T]
         slim = PodSlimmer(keep_labels=keep_labels)
     elif kind is Node:
         slim = slim_node
+    elif kind is ResourceSlice:
+        slim = SliceSlimmer(InternTable())
+    elif kind is ResourceClaim:
+        slim = ClaimSlimmer(InternTable())
     return slim  # type: ignore[no-any-return]  # T is what it is made for
 
 
