@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from functools import partial
 
 import pytest
 
@@ -236,4 +237,4 @@ async def test_a_taint_that_evicts_too_much_waits_to_be_acknowledged(bench, work
     body = {"metadata": {"annotations": note}}
     await bench.cluster.patch(NODES, node, "", body, patch_type=PatchType.MERGE)
     for number in range(3):
-        await until(lambda number=number: is_going(bench, f"pod-{number}"))
+        await until(partial(is_going, bench, f"pod-{number}"))
