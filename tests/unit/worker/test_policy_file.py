@@ -5,12 +5,14 @@ import contextlib
 import os
 from datetime import timedelta
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import example, given
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
-from bailiff.decisions.policies import NO_POLICIES, read
-from bailiff.worker.policy_file import PoliciesUnusableError, PolicyFile
+from bailiff.decisions.policies import NO_POLICIES, Policies, read
+from bailiff.worker.policy_file import PoliciesUnusableError, PolicyFile, interpret
 from tests.unit.worker.world import START, VirtualClock
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -190,3 +192,35 @@ async def test_no_descriptor_is_left_open(path):
         before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - not a folder of ours
         await asyncio.sleep(100)
         assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 - as above
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "limits: {total: {perSecond: 5}}",
+            "limits: [",
+            "pause:",
+            "  namespace: ops",
+            "windows: [{start: 22:00, end: 06:00, timeZone: Mars/Base}]",
+            "protection: yes",
+            "? [a]",
+            "*a",
+            "&a b",
+            "<<: {}",
+            "2026-01-01: 1",
+            "- 1",
+            "\x00",
+            "!!binary x",
+        ]
+    ),
+    max_size=6,
+)
+
+
+@given(st.one_of(st.binary(max_size=200), LINES.map(lambda ls: "\n".join([HEAD, *ls]).encode())))
+@example(b"[" * 200_000)
+@example(HEAD.encode() + b"pause: " + b"{a: " * 50_000)
+@example("exclude: {namespaces: [\ud800]}".encode("utf-8", "surrogatepass"))
+def test_whatever_the_file_holds_it_is_policies_or_a_reason(content):
+    found = interpret(content)
+    assert isinstance(found, Policies) or found.startswith("$")
