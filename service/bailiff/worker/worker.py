@@ -111,7 +111,8 @@ class Worker:
             may_act=self.election.may_act,
             on_executed=self._on_executed,
         )
-        registry.register(Backlog(self.pending, self.gate))
+        self.backlog = Backlog(self.pending, self.gate)
+        registry.register(self.backlog)
         self._export_gauges()
         if policies != NO_POLICIES:
             self.set_policies(policies)
