@@ -135,9 +135,12 @@ def test_version(run, option):
     assert __version__ in run("version", *option).output
 
 
-@pytest.mark.parametrize("command", ["", "up", "serve", "worker", "explain", "version"])
+COMMANDS = ["up", "serve", "worker", "explain", "version", "pause", "resume", "paused", "policies"]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS, "policies check"])
 def test_help(run, command):
-    result = run(*([command] if command else []), "--help")
+    result = run(*command.split(), "--help")
     assert result.exit_code == 0
     assert "Usage:" in result.output
 

@@ -13,6 +13,7 @@ from bailiff.cli.app import app
 from bailiff.cli.durations import LONGEST, parse_duration
 from bailiff.decisions.policies import Pause, PauseNotice
 from bailiff.worker import PausedAlreadyError
+from tests.kube.programs import free_port
 
 WHERE = ("--kubeconfig", "some-file", "-n", "ops")
 BECAUSE = ("--reason", "moving")
@@ -175,3 +176,14 @@ def test_what_is_no_length_of_time(text):
 
 def test_the_longest():
     assert parse_duration("365d") == LONGEST
+
+
+def test_a_server_that_does_not_answer_exits_with_3(tmp_path):
+    path = tmp_path / "kubeconfig"
+    cluster = {"name": "c", "cluster": {"server": f"http://127.0.0.1:{free_port()}"}}
+    context = {"name": "c", "context": {"cluster": "c", "user": "u"}}
+    whole = {"clusters": [cluster], "contexts": [context], "users": [{"name": "u", "user": {}}]}
+    path.write_text(json.dumps(whole | {"current-context": "c"}))
+    for command in (("pause", *BECAUSE, "--by", "me"), ("resume",), ("paused",)):
+        done = run(*command, "--kubeconfig", str(path), "-n", "ops")
+        assert done.exit_code == 3, done.output

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     NotKnown = Literal[Unknown.UNKNOWN]
 
+# A ConfigMap holds 1 MiB of what somebody takes for a reason.
+_MAX_TEXT = 500
+
 log = structlog.get_logger(__name__)
 
 
@@ -124,7 +127,8 @@ class PolicyControl:
             return told | {"pause": {"state": "unknown"}}
         if pause is None or (pause.until is not None and pause.until <= self._clock.now()):
             return told | {"pause": {"state": "off"}}
-        return told | {"pause": {"state": "on"} | msgspec.to_builtins(pause)}
+        said = msgspec.to_builtins(pause)
+        return told | {"pause": {"state": "on"} | {key: said[key][:_MAX_TEXT] for key in said}}
 
     def _apply(self, policies: Policies) -> None:
         # First what is not known any more, then the policies that need to know it.

@@ -256,6 +256,13 @@ async def test_a_pause_is_shown_until_it_is_over(tmp_path):
         assert scene.control.describe()["pause"] == {"state": "off"}
 
 
+async def test_a_long_reason_is_cut_short(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    async with scene.running():
+        await scene.sent(scene.watches[0], Replaced((config_map(paused="x" * 900_000),), "1"))
+        assert scene.control.describe()["pause"] == {"state": "on", "reason": "x" * 500}
+
+
 async def test_what_is_in_force_is_shown(tmp_path):
     scene = Scene(tmp_path, f"{HEAD}protection: true\n")
     async with scene.running():

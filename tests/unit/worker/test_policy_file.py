@@ -112,6 +112,22 @@ async def test_the_content_counts_not_the_time_of_the_file(path):
     assert watched.reloads("applied") == 2
 
 
+async def test_a_mounted_config_map_is_swapped_by_a_link(tmp_path):
+    """As the kubelet writes it: the file is a link through `..data` to a folder of its own."""
+    for name, text in (("..1", HEAD), ("..2", PROTECTS)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "policies.yaml").write_text(text)
+    data, path = tmp_path / "..data", tmp_path / "policies.yaml"
+    data.symlink_to("..1")
+    path.symlink_to("..data/policies.yaml")
+    watched = Watched(path)
+    async with watched.running():
+        (tmp_path / "..data_tmp").symlink_to("..2")
+        (tmp_path / "..data_tmp").rename(data)
+        await looked()
+    assert watched.applied == [read(PROTECTS.encode())]
+
+
 async def test_a_file_that_says_the_same_in_other_words_changes_nothing(path):
     watched = Watched(path)
     async with watched.running():
