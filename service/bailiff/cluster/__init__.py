@@ -3,7 +3,7 @@
 from bailiff.cluster.client import Cluster, Version
 from bailiff.cluster.connecting import connect
 from bailiff.cluster.credentials import service_account_namespace
-from bailiff.cluster.discovery import DeviceApi, DeviceDiscovery
+from bailiff.cluster.discovery import DeviceApi, DeviceDiscovery, served
 from bailiff.cluster.errors import (
     AlreadyExistsError,
     BadRequestError,
@@ -28,7 +28,8 @@ from bailiff.cluster.errors import (
 from bailiff.cluster.leases import LEASES, Lease, LeaseRecord, LeaseStore
 from bailiff.cluster.list_watch import ListWatch
 from bailiff.cluster.listing import Listing
-from bailiff.cluster.reader import ClusterReader, LiveReader
+from bailiff.cluster.probing import may_follow
+from bailiff.cluster.reader import ClusterReader, Devices, LiveReader
 from bailiff.cluster.request import Request, Selection
 from bailiff.cluster.resource import (
     CONFIG_MAPS,
@@ -62,6 +63,7 @@ __all__ = [
     "Deleted",
     "DeviceApi",
     "DeviceDiscovery",
+    "Devices",
     "DisruptionBudgetError",
     "ExpiredError",
     "FencedError",
@@ -94,5 +96,7 @@ __all__ = [
     "WatchEvent",
     "WatchHealth",
     "connect",
+    "may_follow",
+    "served",
     "service_account_namespace",
 ]

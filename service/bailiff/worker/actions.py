@@ -6,16 +6,19 @@ import random
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bailiff.cluster import EVENTS, NODES, PODS, Cluster, PatchType
+from bailiff.decisions import device_taints, node_taints
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Annotations
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from bailiff.cluster import Resource
     from bailiff.decisions import EventNote
-    from bailiff.kinds import Node, Pod, PodCondition
+    from bailiff.kinds import Condition, DeviceTaintRule, Node, Pod, PodCondition
 
-COMPONENT = "taint-eviction-controller"
+COMPONENT = node_taints.CONTROLLER_NAME
+DEVICE_COMPONENT = device_taints.CONTROLLER_NAME
 ANNOTATION = Annotations.__struct_encode_fields__[0]
 
 
@@ -41,8 +44,10 @@ class PodActions(Protocol):
         """
         ...
 
-    async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
-        """Create an Event about the pod."""
+    async def record(
+        self, pod: Pod, note: EventNote, now: datetime, component: str = COMPONENT
+    ) -> None:
+        """Create an Event about the pod; `component` is the controller that it comes from."""
         ...
 
 
@@ -54,7 +59,17 @@ class NodeActions(Protocol):
         ...
 
 
-class Actions(PodActions, NodeActions, Protocol):
+class RuleActions(Protocol):
+    """What is done to DeviceTaintRules; raises ClusterError."""
+
+    async def set_rule_condition(
+        self, resource: Resource[DeviceTaintRule], rule: DeviceTaintRule, condition: Condition
+    ) -> None:
+        """Put a condition into the status of the rule of this UID, as its field's only owner."""
+        ...
+
+
+class Actions(PodActions, NodeActions, RuleActions, Protocol):
     """All that a worker does."""
 
 
@@ -123,9 +138,33 @@ class ClusterActions:
             NODES, meta.name, "", body, patch_type=PatchType.MERGE, dry_run=self._dry_run
         )
 
-    async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
+    async def set_rule_condition(
+        self, resource: Resource[DeviceTaintRule], rule: DeviceTaintRule, condition: Condition
+    ) -> None:
+        """See RuleActions. A wrong UID is answered with a conflict."""
+        meta = rule.metadata
+        body = {
+            "apiVersion": f"{resource.group}/{resource.version}",
+            "kind": "DeviceTaintRule",
+            "metadata": {"name": meta.name, "uid": meta.uid},
+            "status": {"conditions": [_rule_condition_body(condition)]},
+        }
+        await self._cluster.apply(
+            resource,
+            meta.name,
+            "",
+            body,
+            field_manager=DEVICE_COMPONENT,
+            force=True,
+            subresource="status",
+            dry_run=self._dry_run,
+        )
+
+    async def record(
+        self, pod: Pod, note: EventNote, now: datetime, component: str = COMPONENT
+    ) -> None:
         """See PodActions."""
-        body = _event_body(pod, note, now, self._instance)
+        body = _event_body(pod, note, now, self._instance, component)
         await self._cluster.create(EVENTS, body, pod.metadata.namespace, dry_run=self._dry_run)
 
 
@@ -150,7 +189,21 @@ def _has(pod: Pod, wanted: PodCondition) -> bool:
     )
 
 
-def _event_body(pod: Pod, note: EventNote, now: datetime, instance: str) -> dict[str, Any]:
+def _rule_condition_body(condition: Condition) -> dict[str, Any]:
+    at = condition.last_transition_time
+    return {
+        "type": condition.type,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+        "observedGeneration": condition.observed_generation,
+        "lastTransitionTime": None if at is None else describe_time(at.replace(microsecond=0)),
+    }
+
+
+def _event_body(
+    pod: Pod, note: EventNote, now: datetime, instance: str, component: str
+) -> dict[str, Any]:
     meta = pod.metadata
     at = describe_time(now.replace(microsecond=0))
     return {
@@ -171,8 +224,8 @@ def _event_body(pod: Pod, note: EventNote, now: datetime, instance: str) -> dict
         "type": note.type,
         "reason": note.reason,
         "message": note.message[:1024],
-        "source": {"component": COMPONENT},
-        "reportingComponent": COMPONENT,
+        "source": {"component": component},
+        "reportingComponent": component,
         "reportingInstance": instance,
         "firstTimestamp": at,
         "lastTimestamp": at,

@@ -113,6 +113,11 @@ class Comparison:
         self._evaluator, self._metrics = evaluator, metrics
 
     @property
+    def sees_devices(self) -> bool:
+        """What the in-tree controller does for the taints of devices can be judged."""
+        return self._evaluator is not None and self._evaluator.devices.ready
+
+    @property
     def remembered(self) -> int:
         """Pods that something is kept of; never more than there are, but for a moment."""
         return len(self._judged | self._due.keys() | self._doubtful.keys())

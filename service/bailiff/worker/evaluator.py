@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from bailiff.decisions import NodeTaints, Verdict, observations
-from bailiff.worker.mirror import Mirror, PodKey
+from bailiff.decisions import NodeTaints, Verdict, join, observations
+from bailiff.worker.devices import Devices
+from bailiff.worker.mirror import Mirror, PodKey, pod_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from bailiff.clock import Clock
     from bailiff.decisions import Finding, Options
     from bailiff.kinds import Node, Pod
+    from bailiff.worker.eviction import Eviction
     from bailiff.worker.pending import PendingEvictions
 
 K = TypeVar("K")
@@ -39,7 +41,7 @@ class Evaluator:
         pending: PendingEvictions,
         clock: Clock,
         options: Options,
-        on_cancelled: Callable[[Pod, str], None],
+        on_cancelled: Callable[[Eviction, str], None],
         on_observed: Callable[[Node, str], None],
         owns: Callable[[str], bool] = lambda _: True,
     ) -> None:
@@ -49,12 +51,13 @@ class Evaluator:
             pending: the table to keep.
             clock: for `now`.
             options: of the decisions.
-            on_cancelled: told of each timer that was cancelled though its pod stays, and why.
+            on_cancelled: told of each eviction that was cancelled though its pod stays, and why.
             on_observed: told of each node whose annotation of first observations should read
                 otherwise than it does, and how.
             owns: whether a node, by name, and its pods are ours to look after.
         """
         self.mirror = Mirror(self)
+        self.devices = Devices(options, self.look_at_pods)
         self._pending = pending
         self._clock = clock
         self._options = options
@@ -83,11 +86,20 @@ class Evaluator:
 
     def pod_changed(self, key: PodKey) -> None:
         """See MirrorListener."""
+        pod = self.mirror.pod(key)
+        if pod is not None:
+            self.devices.look_at_pod(key, pod)
         self._dirty_pods[key] = None
+        self._wake.set()
+
+    def look_at_pods(self, keys: Iterable[PodKey]) -> None:
+        """Evaluate pods soon."""
+        self._dirty_pods.update(dict.fromkeys(keys))
         self._wake.set()
 
     def pod_gone(self, pod: Pod) -> None:
         """See MirrorListener."""
+        self.devices.drop_pod(pod_key(pod))
         self._pending.forget(pod.metadata.uid)
 
     def mark_all(self) -> None:
@@ -133,37 +145,59 @@ class Evaluator:
         return False
 
     def finding(self, pod: Pod) -> Finding | None:
-        """What holds for a pod on its mirrored node now; None where that node is not known.
+        """What holds for a pod on its mirrored node, and with its devices, now.
 
-        With its trace: it is asked for what is about to be carried out, which the audit log tells.
+        None where that node is not known, and the pod has no devices. With its trace: it is asked
+        for what is about to be carried out, which the audit log tells.
         """
-        return self._find(pod, self._explaining)
+        node = self.mirror.node(pod.spec.node_name)
+        if node is None:
+            return self.devices.find(pod, self._clock.now(), self._explaining)
+        by_node = self._taints(node, self._explaining).decide(pod)
+        return self._with_devices(by_node, pod, self._explaining)
 
     def _evaluate_node(self, name: str) -> None:
         node = self.mirror.node(name)
         if node is None:
             self._observed.pop(name, None)
             for pod in self.mirror.pods_on(name):
-                self._revoke(pod, f"node {name} is gone, pod garbage collection owns its pods")
+                self._evaluate_orphan(pod)
             return
         taints = self._taints(node, self._usual)
         self._write_down(node)
+        with_devices = self.devices.pods
         for pod in self.mirror.pods_on(name):
             # This settles the pod's own mark too.
-            self._dirty_pods.pop((pod.metadata.namespace, pod.metadata.name), None)
-            self._apply(pod, taints.decide(pod))
+            key = pod.metadata.namespace, pod.metadata.name
+            self._dirty_pods.pop(key, None)
+            found = taints.decide(pod)
+            if key in with_devices:
+                found = self._with_devices(found, pod, self._usual)
+            self._apply(pod, found)
+
+    def _evaluate_orphan(self, pod: Pod) -> None:
+        """A pod whose node is gone: its taints have no say any more, its devices' still have."""
+        found = self.devices.find(pod, self._clock.now(), self._usual)
+        if found is None or (found.verdict is Verdict.KEEP and found.reason not in _LEAVING):
+            node = pod.spec.node_name
+            self._revoke(pod, f"node {node} is gone, pod garbage collection owns its pods")
+        else:
+            self._apply(pod, found)
 
     def _evaluate_pod(self, key: PodKey) -> None:
         pod = self.mirror.pod(key)
         if pod is None or not pod.spec.node_name or not self.owns(pod.spec.node_name):
             return
-        finding = self._find(pod, self._usual)
-        if finding is not None:
-            self._apply(pod, finding)
-
-    def _find(self, pod: Pod, options: Options) -> Finding | None:
         node = self.mirror.node(pod.spec.node_name)
-        return None if node is None else self._taints(node, options).decide(pod)
+        if node is None:
+            self._evaluate_orphan(pod)
+        else:
+            found = self._taints(node, self._usual).decide(pod)
+            self._apply(pod, self._with_devices(found, pod, self._usual))
+
+    def _with_devices(self, by_node: Finding, pod: Pod, options: Options) -> Finding:
+        found = self.devices.find(pod, self._clock.now(), options)
+        return by_node if found is None else join((by_node, found))
 
     def _taints(self, node: Node, options: Options) -> NodeTaints:
         now = self._clock.now()
@@ -189,8 +223,9 @@ class Evaluator:
             self._revoke(pod, finding.message)
 
     def _revoke(self, pod: Pod, why: str) -> None:
-        if self._pending.revoke(pod.metadata.uid, why) is not None:
-            self._on_cancelled(pod, why)
+        eviction = self._pending.revoke(pod.metadata.uid, why)
+        if eviction is not None:
+            self._on_cancelled(eviction, why)
 
 
 def _pop_first(marks: dict[K, None]) -> K:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bailiff.cluster import ClusterError, DisruptionBudgetError
-from bailiff.decisions import cancellation_event, denial_event, eviction_event
+from bailiff.decisions import cancellation_event, denial_event, device_taints, eviction_event
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.worker.eviction import By
 from bailiff.worker.notes import blocked_event
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bailiff.clock import Clock
+    from bailiff.decisions import EventNote
     from bailiff.kinds import Pod
     from bailiff.worker.attempt import Attempt
     from bailiff.worker.eviction import Eviction
@@ -133,7 +134,7 @@ class Executor:
 
     async def _carry_out(self, eviction: Eviction) -> None:
         if eviction.attempts == 1:
-            self._recorder.record(eviction.pod, eviction_event(eviction.pod, eviction.finding))
+            self._tell(eviction, eviction_event(eviction.pod, eviction.finding))
         failure: ClusterError | None = None
         try:
             async with asyncio.timeout(self._attempt_timeout):
@@ -184,9 +185,9 @@ class Executor:
     ) -> None:
         if outcome is Outcome.DENIED:
             # Only a person can mend it.
-            self._recorder.record(eviction.pod, denial_event(eviction.pod, str(failure)))
+            self._tell(eviction, denial_event(eviction.pod, str(failure)))
         elif isinstance(failure, DisruptionBudgetError):
-            self._recorder.record(eviction.pod, blocked_event(eviction.pod, failure.budget))
+            self._tell(eviction, blocked_event(eviction.pod, failure.budget))
 
     def _wait_for_budget(
         self, eviction: Eviction, failure: DisruptionBudgetError, delay: float
@@ -208,20 +209,31 @@ class Executor:
             cause=eviction.finding.message,
         )
         if outcome is Outcome.DELETED:
-            self._metrics.deletions.inc()
-            self._metrics.evictions.labels(eviction.by.value).inc()
+            self._count_deletion(eviction)
             self._on_executed(eviction)
-            late = self._clock.monotonic() - eviction.due
-            self._metrics.deletion_duration.observe(max(0.0, late))
-            self._metrics.lateness.observe(max(0.0, late))
+
+    def _count_deletion(self, eviction: Eviction) -> None:
+        metrics = self._metrics
+        late = max(0.0, self._clock.monotonic() - eviction.due)
+        metrics.evictions.labels(eviction.by.value).inc()
+        metrics.lateness.observe(late)
+        if eviction.finding.system == device_taints.SYSTEM:
+            metrics.device_deletions.inc()
+            metrics.device_deletion_duration.observe(late)
+        else:
+            metrics.deletions.inc()
+            metrics.deletion_duration.observe(late)
 
     def _cancelled(self, eviction: Eviction) -> None:
         """It had been announced and does not happen; a fresh look decides what comes next."""
         if not eviction.gone:
             self._metrics.cancelled.inc()
-            note = cancellation_event(eviction.pod, eviction.revoked)
-            self._recorder.record(eviction.pod, note)
+            system = eviction.finding.system
+            self._tell(eviction, cancellation_event(eviction.pod, eviction.revoked, system))
             self._reevaluate(eviction.pod)
+
+    def _tell(self, eviction: Eviction, note: EventNote) -> None:
+        self._recorder.record(eviction.pod, note, eviction.finding.system)
 
     def _log_failure(self, eviction: Eviction, outcome: Outcome, error: Exception) -> None:
         log.warning(

@@ -1,4 +1,4 @@
-"""What the worker counts. Upstream's two metrics keep their names and buckets."""
+"""What the worker counts. The metrics of upstream's controllers keep their names and buckets."""
 
 from __future__ import annotations
 
@@ -24,6 +24,31 @@ class WorkerMetrics:
             "Latency, in seconds, between the time when a taint effect has been activated for the "
             "Pod and its deletion via TaintEvictionController.",
             buckets=_DELETION_BUCKETS,
+            registry=registry,
+        )
+        self.device_deletions = Counter(
+            "device_taint_eviction_controller_pod_deletions_total",
+            "Total number of Pods deleted by DeviceTaintEvictionController since its start.",
+            registry=registry,
+        )
+        self.device_deletion_duration = Histogram(
+            "device_taint_eviction_controller_pod_deletion_duration_seconds",
+            "Latency, in seconds, between the time when a device taint effect has been activated "
+            "and a Pod's deletion via DeviceTaintEvictionController.",
+            buckets=_DELETION_BUCKETS,
+            registry=registry,
+        )
+        self.device_taints = Gauge(
+            "bailiff_worker_device_taints",
+            "1 while pods are evicted by the taints of their devices; 0 where that is switched "
+            "off, the cluster serves no devices, does not let us see them, or has not listed them.",
+            registry=registry,
+        )
+        self.rule_status_writes = Counter(
+            "bailiff_worker_rule_status_writes_total",
+            "Writes of the status of DeviceTaintRules by fate: written, gone, replaced, conflict, "
+            "denied, overloaded, unreachable, or fenced because another worker leads.",
+            ["fate"],
             registry=registry,
         )
         self.attempts = Counter(
@@ -113,6 +138,7 @@ class WorkerMetrics:
         )
         self.synced = Gauge(
             "bailiff_worker_synced",
-            "1 once nodes and pods have been listed: from then on evictions are carried out.",
+            "1 once nodes, pods, and the devices if they are followed, have been listed. Evictions "
+            "by node taints wait for nodes and pods only.",
             registry=registry,
         )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from bailiff.cluster import ClusterError, FencedError
+from bailiff.worker.notes import controller_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +43,7 @@ class _Entry(NamedTuple):
 
     pod: Pod
     note: EventNote
+    component: str
     at: datetime
     noted: float
 
@@ -71,10 +73,14 @@ class Recorder:
         self._hurry = asyncio.Event()
         self._notes: asyncio.Queue[_Entry] = asyncio.Queue(_CAPACITY)
 
-    def record(self, pod: Pod, note: EventNote) -> None:
-        """Write this Event some time soon; drops it if too many wait already."""
+    def record(self, pod: Pod, note: EventNote, system: str) -> None:
+        """Write this Event some time soon; drops it if too many wait already.
+
+        `system` is the one that evicts, or did: the Event comes from its controller.
+        """
+        now, noted = self._clock.now(), self._clock.monotonic()
         try:
-            self._notes.put_nowait(_Entry(pod, note, self._clock.now(), self._clock.monotonic()))
+            self._notes.put_nowait(_Entry(pod, note, controller_of(system), now, noted))
         except asyncio.QueueFull:
             self._metrics.events.labels("dropped").inc()
 
@@ -91,10 +97,10 @@ class Recorder:
 
     async def _write_all(self) -> None:
         while True:
-            pod, note, at, noted = await self._notes.get()
+            pod, note, component, at, noted = await self._notes.get()
             await self._let_evictions_pass(noted + _PATIENCE)
             try:
-                await self._actions.record(pod, note, at)
+                await self._actions.record(pod, note, at, component)
                 self._metrics.events.labels("written").inc()
             except FencedError:
                 self._metrics.events.labels("fenced").inc()

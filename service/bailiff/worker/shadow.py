@@ -1,8 +1,8 @@
 """Shadow mode: decide and record, act on nothing, and see who evicts instead.
 
-While the in-tree controller evicts, a worker in shadow mode evicts on paper only. The in-tree
-controller is told by the pod condition that it writes, DisruptionTarget with reason
-DeletionByTaintManager.
+While the in-tree controllers evict, a worker in shadow mode evicts on paper only. They are told by
+the pod condition that they write, DisruptionTarget with reason DeletionByTaintManager, or
+DeletionByDeviceTaintManager where this worker looks at devices too.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from bailiff.cluster import Changed, Deleted, Replaced
-from bailiff.decisions.node_taints import CONDITION
+from bailiff.decisions import device_taints, node_taints
+from bailiff.worker.actions import COMPONENT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
     from datetime import datetime
 
-    from bailiff.cluster import WatchEvent
+    from bailiff.cluster import Resource, WatchEvent
     from bailiff.decisions import EventNote
-    from bailiff.kinds import Node, Pod, PodCondition
+    from bailiff.kinds import Condition, DeviceTaintRule, Node, Pod, PodCondition
     from bailiff.worker.comparison import Comparison
-    from bailiff.worker.worker import EventSource
+    from bailiff.worker.sources import EventSource
 
 
 class ShadowActions:
@@ -56,11 +57,18 @@ class ShadowActions:
         """See PodActions; what a budget would say is not asked."""
         self._on_due(pod)
 
-    async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
+    async def record(
+        self, pod: Pod, note: EventNote, now: datetime, component: str = COMPONENT
+    ) -> None:
         """See PodActions."""
 
     async def annotate(self, node: Node, first_observed: str) -> None:
         """See NodeActions."""
+
+    async def set_rule_condition(
+        self, resource: Resource[DeviceTaintRule], rule: DeviceTaintRule, condition: Condition
+    ) -> None:
+        """See RuleActions."""
 
 
 class Watched:
@@ -85,20 +93,27 @@ class Watched:
         match event:
             case Replaced(items=items):
                 for pod in items:
-                    if pod.is_terminating and _by_in_tree(pod):
-                        on_evicted(pod)
+                    if pod.is_terminating:
+                        self._look(pod, on_evicted)
                 self._comparison.listed({pod.metadata.uid for pod in items})
             case Changed(object=pod):
-                if pod.is_terminating and _by_in_tree(pod):
-                    on_evicted(pod)
+                if pod.is_terminating:
+                    self._look(pod, on_evicted)
             case Deleted(object=pod):
-                if _by_in_tree(pod):
-                    on_evicted(pod)
+                self._look(pod, on_evicted)
                 self._comparison.left(pod)
 
+    def _look(self, pod: Pod, on_evicted: Callable[[Pod], None]) -> None:
+        """Tell of a pod that goes, if an in-tree controller has evicted it."""
+        if _has(pod, node_taints.CONDITION):
+            on_evicted(pod)
+        elif _has(pod, device_taints.CONDITION):
+            judged = self._comparison.sees_devices
+            (on_evicted if judged else self._comparison.pass_over)(pod)
 
-def _by_in_tree(pod: Pod) -> bool:
+
+def _has(pod: Pod, wanted: PodCondition) -> bool:
     return any(
-        (c.type, c.status, c.reason) == (CONDITION.type, CONDITION.status, CONDITION.reason)
+        (c.type, c.status, c.reason) == (wanted.type, wanted.status, wanted.reason)
         for c in pod.status.conditions
     )

@@ -53,7 +53,7 @@ class StatusPages:
         """The mirror is whole and fresh, and what the policies refer to is known."""
         if not self._evaluator.mirror.synced:
             return PlainTextResponse("nodes and pods have not been listed yet", status_code=503)
-        complaints = self._freshness.complaints()
+        complaints = self._freshness.complaints() + self._evaluator.devices.complaints()
         if self._policies is not None:
             complaints += self._policies.complaints()
         if complaints:
@@ -112,8 +112,13 @@ def create_status_app(
 
 
 def _picture(evaluator: Evaluator) -> dict[str, Any]:
-    mirror = evaluator.mirror
-    return {"synced": mirror.synced, "nodes": mirror.node_count, "pods": mirror.pod_count}
+    mirror, devices = evaluator.mirror, evaluator.devices
+    return {
+        "synced": mirror.synced and devices.synced,
+        "nodes": mirror.node_count,
+        "pods": mirror.pod_count,
+        "deviceTaints": devices.describe(),
+    }
 
 
 def _problem(status: int, title: str, code: str, detail: str) -> Response:

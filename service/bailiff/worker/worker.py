@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
 
-from bailiff.cluster import HasMetadata
-from bailiff.decisions import cancellation_event
+from bailiff.decisions import cancellation_event, device_taints
 from bailiff.decisions.policies import NO_POLICIES
 from bailiff.worker.annotator import Annotator
 from bailiff.worker.attempt import Attempt
 from bailiff.worker.audit import AuditLog
 from bailiff.worker.backlog import Backlog
+from bailiff.worker.devices import Kind, RuleStatusWriter
 from bailiff.worker.election import Election, Unopposed
 from bailiff.worker.evaluator import Evaluator
 from bailiff.worker.executor import Executor
@@ -26,32 +26,24 @@ from bailiff.worker.mirror import pod_key
 from bailiff.worker.notes import held_event
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.recorder import Recorder
+from bailiff.worker.sources import feed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
-    from bailiff.cluster import WatchEvent, WatchHealth
+    from bailiff.cluster import WatchHealth
     from bailiff.decisions.policies import Hold, PauseNotice, Policies, Unknown
     from bailiff.kinds import Node, Pod
     from bailiff.worker.actions import Actions
     from bailiff.worker.eviction import Eviction
     from bailiff.worker.settings import WorkerSettings
-
-T = TypeVar("T", bound=HasMetadata)
+    from bailiff.worker.sources import EventSource, Follower
 
 log = structlog.get_logger(__name__)
-
-
-class EventSource(Protocol[T]):
-    """What a worker follows: a ListWatch, or a test's stand-in for one."""
-
-    def events(self) -> AsyncGenerator[WatchEvent[T], None]:
-        """See ListWatch."""
-        ...
 
 
 class Worker:
@@ -98,6 +90,16 @@ class Worker:
         self.gate = Gate(self.pending, self.evaluator, clock, self._wake, self._on_held)
         self.evaluator.on_node = self.gate.surroundings.look_at_node
         self.attempt = Attempt(actions, clock, self.evaluator.finding)
+        self.rule_status = RuleStatusWriter(
+            self.evaluator.devices,
+            actions,
+            self.metrics,
+            clock,
+            settings.options,
+            may_write=self._may_write_rules,
+            write_timeout=settings.attempt_timeout,
+        )
+        self.evaluator.devices.on_ready = self.rule_status.look_at_all
         self.executor = Executor(
             self.pending,
             self.gate,
@@ -118,9 +120,20 @@ class Worker:
             self.set_policies(policies)
 
     async def run(
-        self, pods: EventSource[Pod], nodes: EventSource[Node], stop: asyncio.Event
+        self,
+        pods: EventSource[Pod],
+        nodes: EventSource[Node],
+        stop: asyncio.Event,
+        devices: Follower | None = None,
     ) -> None:
         """Work until `stop` is set, then drain within the grace period.
+
+        Args:
+            pods: their events.
+            nodes: their events.
+            stop: see above.
+            devices: keeps `evaluator.devices` in step with the cluster; None: nobody does, and
+                no pod is evicted by the taints of its devices.
 
         Raises:
             ExceptionGroup: a part failed in a way it should not; the process should end, so that
@@ -129,11 +142,13 @@ class Worker:
         mirror = self.evaluator.mirror
         async with asyncio.TaskGroup() as group:
             parts = [
-                group.create_task(_feed(nodes, mirror.apply_node), name="watch nodes"),
-                group.create_task(_feed(pods, mirror.apply_pod), name="watch pods"),
+                group.create_task(feed(nodes, mirror.apply_node), name="watch nodes"),
+                group.create_task(feed(pods, mirror.apply_pod), name="watch pods"),
                 group.create_task(self.evaluator.run(), name="evaluator"),
                 group.create_task(self._resync(), name="resync"),
+                group.create_task(devices.run() if devices else _nothing(), name="devices"),
             ]
+            rule_status = group.create_task(self.rule_status.run(), name="rule status")
             annotator = group.create_task(self.annotator.run(), name="annotator")
             election = group.create_task(
                 self.election.run(self._on_elected, self.metrics.lease_transitions.inc),
@@ -147,7 +162,7 @@ class Worker:
             for part in parts:
                 part.cancel()
             await self._drain(executor)
-            for part in (executor, recorder, annotator, audit, election):
+            for part in (executor, recorder, annotator, rule_status, audit, election):
                 part.cancel()
         # Only now, when nothing of ours is under way any more.
         await self.election.release()
@@ -206,13 +221,21 @@ class Worker:
         while True:
             await asyncio.sleep(self._settings.resync_interval)
             self.evaluator.mark_all()
+            self.rule_status.look_again()
 
     def _on_elected(self) -> None:
         # What was decided and could not be written meanwhile is decided again.
         self.evaluator.mark_all()
+        self.rule_status.look_at_all()
         self.executor.wake()
 
+    def _may_write_rules(self) -> bool:
+        """Of several shards the first writes; all know all pods with claims."""
+        return self._settings.shard.index == 0 and self.election.may_act()
+
     def _on_executed(self, eviction: Eviction) -> None:
+        if eviction.finding.system == device_taints.SYSTEM:
+            self.evaluator.devices.evicted.ours(eviction.pod)
         if self.audit:
             self.audit.record(eviction, self._clock.now())
 
@@ -224,14 +247,16 @@ class Worker:
             cause=hold.cause.value,
             why=hold.message,
         )
-        self.recorder.record(eviction.pod, held_event(eviction.pod, hold))
+        note = held_event(eviction.pod, hold)
+        self.recorder.record(eviction.pod, note, eviction.finding.system)
 
-    def _on_cancelled(self, pod: Pod, why: str) -> None:
+    def _on_cancelled(self, eviction: Eviction, why: str) -> None:
         if not self.election.may_act():
             return
-        log.info("eviction cancelled", pod=pod.key, uid=pod.metadata.uid, why=why)
+        pod, system = eviction.pod, eviction.finding.system
+        log.info("eviction cancelled", pod=pod.key, uid=eviction.uid, why=why)
         self.metrics.cancelled.inc()
-        self.recorder.record(pod, cancellation_event(pod, why))
+        self.recorder.record(pod, cancellation_event(pod, why, system), system)
 
     def _on_observed(self, node: Node, text: str) -> None:
         if self._settings.persist_observations and self.election.may_act():
@@ -245,19 +270,17 @@ class Worker:
         self.executor.wake()
 
     def _export_gauges(self) -> None:
-        mirror = self.evaluator.mirror
+        mirror, devices = self.evaluator.mirror, self.evaluator.devices
         self.metrics.pending.set_function(lambda: len(self.pending))
         self.metrics.mirrored.labels("pods").set_function(lambda: mirror.pod_count)
         self.metrics.mirrored.labels("nodes").set_function(lambda: mirror.node_count)
-        self.metrics.synced.set_function(lambda: mirror.synced)
+        for kind in Kind:
+            count = partial(devices.count, kind)
+            self.metrics.mirrored.labels(kind.value).set_function(count)
+        self.metrics.synced.set_function(lambda: mirror.synced and devices.synced)
+        self.metrics.device_taints.set_function(lambda: devices.ready)
         self.metrics.leader.set_function(self.election.may_act)
 
 
 async def _nothing() -> None:
     pass
-
-
-async def _feed(watch: EventSource[T], apply: Callable[[WatchEvent[T]], None]) -> None:
-    async with contextlib.aclosing(watch.events()) as events:
-        async for event in events:
-            apply(event)

@@ -78,6 +78,7 @@ class World:
         self.pod_watch, self.node_watch = FakeWatch(), FakeWatch()
         self.deleted: list[tuple[float, str, str]] = []
         self.notes: list[tuple[str, str]] = []
+        self.reported: list[tuple[str, str]] = []  # component and reason of each note
         self.requests: list[str] = []
         self.failures: list[ClusterError] = []
         self.budgets: dict[str, str] = {}  # what forbids the Eviction API to take a pod
@@ -180,8 +181,12 @@ class World:
         metadata = msgspec.structs.replace(current.metadata, annotations=annotations)
         self._put_node(msgspec.structs.replace(current, metadata=metadata))
 
-    async def record(self, pod: Pod, note: EventNote, now: datetime) -> None:
+    async def record(self, pod: Pod, note: EventNote, now: datetime, component: str = "") -> None:
         self.notes.append((pod.metadata.name, note.message))
+        self.reported.append((component, note.reason))
+
+    async def set_rule_condition(self, resource, rule, condition) -> None:
+        raise NotImplementedError("see DeviceWorld")
 
     async def _serve(self, verb: str, pod: Pod) -> Pod:
         self.requests.append(verb)
@@ -202,13 +207,16 @@ class World:
         self.node_watch.send(Replaced(tuple(self.nodes.values()), "1"))
         self.pod_watch.send(Replaced(tuple(self.pods.values()), "1"))
         stop = asyncio.Event()
-        task = asyncio.create_task(self.worker.run(self.pod_watch, self.node_watch, stop))
+        task = asyncio.create_task(self._work(stop))
         try:
             await asyncio.sleep(0.001)
             yield
         finally:
             stop.set()
             await task
+
+    async def _work(self, stop: asyncio.Event) -> None:
+        await self.worker.run(self.pod_watch, self.node_watch, stop)
 
     def deletions(self) -> dict[str, float]:
         """Name and second of each deletion, to the millisecond-free second it fell in."""

@@ -13,6 +13,7 @@ from bailiff.decisions.device_taints.findings import (
     PodEviction,
 )
 from bailiff.decisions.device_taints.index import Affected, DeviceTaintIndex
+from bailiff.decisions.device_taints.pods import has_claims
 from bailiff.decisions.device_taints.pools import DeviceId
 from bailiff.decisions.device_taints.status import (
     EVICTION_IN_PROGRESS,
@@ -39,5 +40,6 @@ __all__ = [
     "RuleEffect",
     "RuleStatus",
     "device_tolerates",
+    "has_claims",
     "rule_status",
 ]
