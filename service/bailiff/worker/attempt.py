@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from bailiff.cluster import DisruptionBudgetError
-from bailiff.decisions import Verdict
-from bailiff.decisions.node_taints import CONDITION
+from bailiff.decisions import Verdict, condition_of
 from bailiff.worker.eviction import By
 from bailiff.worker.outcomes import Outcome, is_past_deadline
 
@@ -92,7 +91,9 @@ class Attempt:
         # The answer shows the pod as it is this moment, and its version: a look before the leap.
         # The delete holds for that version only, so that one whose answer was lost, or that
         # another worker has sent, is never accepted a second time.
-        pod = await self._actions.set_condition(eviction.pod, CONDITION, self._clock.now())
+        pod = await self._actions.set_condition(
+            eviction.pod, condition_of(eviction.finding), self._clock.now()
+        )
         objection = self._objection(eviction, pod)
         if objection is None:
             await self._actions.delete(pod, None)
