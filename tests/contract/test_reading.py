@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from bailiff import cluster as k8s
+from bailiff.clock import SystemClock
 from bailiff.cluster import Cluster, ClusterSettings, LiveReader, Request, Selection
 from bailiff.kinds import Taint, Toleration
 from tests.contract.api import NODES, PODS, Api, Bench, name_of, taint, uid_of, version_of
@@ -176,7 +177,7 @@ async def test_a_forgotten_page_is_gone_and_the_list_starts_over(api: Api, bench
 
 
 async def test_the_reader_finds_what_a_person_asks_for(bench: Bench) -> None:
-    reader = LiveReader(bench.cluster)
+    reader = LiveReader(bench.cluster, SystemClock())
     node, other = await asyncio.gather(bench.node(), bench.node())
     await bench.pod("here", node=node)
     await bench.pod("there", node=other)

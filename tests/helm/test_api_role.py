@@ -34,7 +34,7 @@ async def asking(server, bench, without=None):
     node = await bench.node(taint(KEY))
     await bench.pod("plain", node=node)
     async with await connect(path) as own:
-        reader = LiveReader(own)
+        reader = LiveReader(own, SystemClock())
         app = create_app(RestSettings(), SystemClock(), CollectorRegistry(), Options(), reader)
 
         async def ask(question):

@@ -11,7 +11,7 @@ from google.rpc import code_pb2  # type: ignore[import-untyped]  # it ships no t
 
 import bailiff.decisions
 from bailiff.decisions import MAX_PODS, Decision, Facts, Options, TraceStep
-from bailiff.decisions.facts import MAX_COMPARISONS
+from bailiff.decisions.bounds import MAX_COMPARISONS
 from bailiff.grpc import GrpcSettings
 from bailiff.grpc.errors import RefusedError
 from bailiff.grpc.service import DESCRIPTOR

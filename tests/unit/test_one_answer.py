@@ -35,7 +35,7 @@ ONE_POD = ("decide", "node-taints")
 PATHS = {
     "decide": "/v1/decisions",
     "node-taints": "/v1/decisions/node-taints",
-    "node": "/v1/decisions/node-taints/batch",
+    "node": "/v1/decisions/batch",
     "taint-change": "/v1/decisions/node-taints/preview",
 }
 ABSENT = "absent"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from bailiff.bootstrap.cluster import ClusterChoice
     from bailiff.bootstrap.settings import ServeSettings
+    from bailiff.clock import Clock
 
 # Below the 30 s that Kubernetes gives a pod between SIGTERM and SIGKILL.
 _GRACE_SECONDS = 20.0
@@ -33,9 +34,13 @@ def serve(settings: ServeSettings) -> Program:
 
     async def program(stop: asyncio.Event) -> None:
         clock, registry = SystemClock(), new_registry()
-        rest_settings = RestSettings(host=settings.host, port=settings.rest_port)
+        rest_settings = RestSettings(
+            host=settings.host,
+            port=settings.rest_port,
+            device_taint_eviction=settings.device_taint_eviction,
+        )
         grpc_settings = GrpcSettings(host=settings.host, port=settings.grpc_port)
-        async with _reader(settings.cluster) as reader:
+        async with _reader(settings.cluster, clock) as reader:
             app = create_app(rest_settings, clock, registry, settings.options, reader)
             rest = RestServer(app, rest_settings)
             grpc = create_server(grpc_settings, clock, registry, settings.options)
@@ -76,9 +81,9 @@ async def _until_stopped(rest: RestServer, stop: asyncio.Event) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _reader(choice: ClusterChoice) -> AsyncIterator[ClusterReader | None]:
+async def _reader(choice: ClusterChoice, clock: Clock) -> AsyncIterator[ClusterReader | None]:
     if not choice.chosen:
         yield None
         return
     async with await connect_to(choice) as cluster:
-        yield LiveReader(cluster)
+        yield LiveReader(cluster, clock)

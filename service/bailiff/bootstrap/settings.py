@@ -15,12 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ServeSettings:
-    """The decision API."""
+    """The decision API.
+
+    Attributes:
+        device_taint_eviction: answers about live pods read their devices, too.
+    """
 
     cluster: ClusterChoice = field(default_factory=ClusterChoice)
     host: str = "127.0.0.1"
     rest_port: int = 8080
     grpc_port: int = 9090
+    device_taint_eviction: bool = True
     options: Options = field(default_factory=Options)
 
 

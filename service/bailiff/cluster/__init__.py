@@ -29,7 +29,7 @@ from bailiff.cluster.leases import LEASES, Lease, LeaseRecord, LeaseStore
 from bailiff.cluster.list_watch import ListWatch
 from bailiff.cluster.listing import Listing
 from bailiff.cluster.probing import may_follow
-from bailiff.cluster.reader import ClusterReader, LiveReader
+from bailiff.cluster.reader import ClusterReader, Devices, LiveReader
 from bailiff.cluster.request import Request, Selection
 from bailiff.cluster.resource import (
     CONFIG_MAPS,
@@ -63,6 +63,7 @@ __all__ = [
     "Deleted",
     "DeviceApi",
     "DeviceDiscovery",
+    "Devices",
     "DisruptionBudgetError",
     "ExpiredError",
     "FencedError",

@@ -16,11 +16,22 @@ from bailiff.decisions.answer import (
     eviction_event,
     summarize,
 )
+from bailiff.decisions.bounds import (
+    MAX_CLAIMS,
+    MAX_DEVICE_PODS,
+    MAX_PODS,
+    MAX_RULES,
+    MAX_SLICES,
+    FactsError,
+)
 from bailiff.decisions.causes import causing_taint
 from bailiff.decisions.decision import (
     ChangeSummary,
+    ClaimDecision,
     Decision,
     DecisionChange,
+    DeviceDecisions,
+    DeviceTaintRulePreview,
     DeviceTaintSource,
     EventNote,
     Finding,
@@ -28,13 +39,15 @@ from bailiff.decisions.decision import (
     TraceStep,
     Verdict,
 )
+from bailiff.decisions.device_answer import decide_devices, preview_rule
+from bailiff.decisions.device_facts import DeviceFacts, DeviceTaintRuleFacts
 from bailiff.decisions.device_taints import DeviceTaintIndex
 from bailiff.decisions.facts import (
-    MAX_PODS,
     NO_OVERRIDES,
     Facts,
-    FactsError,
     NodeFacts,
+    NodeTaintBatchFacts,
+    NodeTaintFacts,
     OptionOverrides,
     Options,
     TaintChangeFacts,
@@ -46,18 +59,29 @@ from bailiff.decisions.node_taints import NodeTaints
 from bailiff.decisions.tolerations import tolerates
 
 __all__ = [
+    "MAX_CLAIMS",
+    "MAX_DEVICE_PODS",
     "MAX_PODS",
+    "MAX_RULES",
+    "MAX_SLICES",
     "NO_OVERRIDES",
     "ChangeSummary",
+    "ClaimDecision",
     "Decision",
     "DecisionChange",
+    "DeviceDecisions",
+    "DeviceFacts",
     "DeviceTaintIndex",
+    "DeviceTaintRuleFacts",
+    "DeviceTaintRulePreview",
     "DeviceTaintSource",
     "EventNote",
     "Facts",
     "FactsError",
     "Finding",
     "NodeFacts",
+    "NodeTaintBatchFacts",
+    "NodeTaintFacts",
     "NodeTaints",
     "ObjectReference",
     "OptionOverrides",
@@ -73,11 +97,13 @@ __all__ = [
     "condition_of",
     "decide",
     "decide_change",
+    "decide_devices",
     "decide_node",
     "decide_without_node",
     "denial_event",
     "eviction_event",
     "join",
+    "preview_rule",
     "summarize",
     "tolerates",
 ]

@@ -18,7 +18,9 @@ from bailiff.decisions.decision import (
     ObjectReference,
     Verdict,
 )
-from bailiff.decisions.facts import DEFAULT_OPTIONS, Options
+from bailiff.decisions.device_objects import as_if_on, index_of
+from bailiff.decisions.device_taints.pods import has_claims
+from bailiff.decisions.facts import DEFAULT_OPTIONS, Options, has_devices
 from bailiff.decisions.instants import in_utc
 from bailiff.decisions.joining import earliest
 from bailiff.decisions.node_taints import NodeTaints, keep_without_node
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 # Ours: upstream gives up in silence.
 DENIED_REASON = "EvictionDenied"
-_NO_TRACE = Options(explain=False)
+NO_TRACE = Options(explain=False)
 
 _CONDITIONS = {
     node_taints.SYSTEM: node_taints.CONDITION,
@@ -45,36 +47,63 @@ _EVENT_REASONS = {
 }
 
 
-def decide(facts: Facts, now: datetime, defaults: Options = DEFAULT_OPTIONS) -> Decision:
+def decide(
+    facts: Facts,
+    now: datetime,
+    defaults: Options = DEFAULT_OPTIONS,
+    unknown: Finding | None = None,
+) -> Decision:
     """The answer for one pod.
 
     Args:
         facts: what the caller knows.
         now: the clock's instant, used where the facts name none.
         defaults: used where the facts bring no options of their own.
+        unknown: said first of a pod with claims of devices, where those could not be looked at.
 
     Raises:
         FactsError: the facts reach no system, or are too many.
     """
     facts.check()
-    assert facts.node is not None  # noqa: S101 - what check() has just made sure of
     now = in_utc(facts.now or now)
-    taints = NodeTaints(facts.node, now, facts.first_observed, facts.options.over(defaults))
-    finding = taints.decide(facts.pod, facts.bound_at)
-    return combine(facts.pod, facts.node.metadata.name, (finding,), now)
+    options = facts.options.over(defaults)
+    devices = _Devices(facts, now, options, unknown)
+    if facts.node is None:
+        return combine(facts.pod, facts.pod.spec.node_name, devices.findings(facts.pod), now)
+    taints = NodeTaints(facts.node, now, facts.first_observed, options)
+    found = taints.decide(facts.pod, facts.bound_at)
+    pod = as_if_on(facts.node, facts.pod)
+    return combine(facts.pod, facts.node.metadata.name, devices.beside(found, pod), now)
 
 
-def decide_without_node(pod: Pod, now: datetime) -> Decision:
+def decide_without_node(
+    facts: Facts,
+    now: datetime,
+    defaults: Options = DEFAULT_OPTIONS,
+    unknown: Finding | None = None,
+) -> Decision:
     """The answer for a pod of a real cluster whose node does not exist there.
 
     A pod that is not bound has no node yet, and no taint evicts it. The pods of a node that was
-    deleted are pod garbage collection's (pkg/controller/podgc).
+    deleted are pod garbage collection's (pkg/controller/podgc), unless their devices evict them.
+    Args as `decide`.
+
+    Raises:
+        FactsError: too many devices.
     """
-    return combine(pod, pod.spec.node_name, (keep_without_node(pod),), in_utc(now))
+    if has_devices(facts):
+        facts.check()
+    now = in_utc(facts.now or now)
+    devices = _Devices(facts, now, facts.options.over(defaults), unknown)
+    pod = facts.pod
+    return combine(pod, pod.spec.node_name, devices.beside(keep_without_node(pod), pod), now)
 
 
 def decide_node(
-    facts: NodeFacts, now: datetime, defaults: Options = _NO_TRACE
+    facts: NodeFacts,
+    now: datetime,
+    defaults: Options = NO_TRACE,
+    unknown: Finding | None = None,
 ) -> tuple[Decision, ...]:
     """The answers for many pods of one node, in their order.
 
@@ -82,13 +111,20 @@ def decide_node(
     """
     facts.check()
     now = in_utc(facts.now or now)
-    taints = NodeTaints(facts.node, now, facts.first_observed, facts.options.over(defaults))
+    options = facts.options.over(defaults)
+    taints = NodeTaints(facts.node, now, facts.first_observed, options)
     node = facts.node.metadata.name
-    return tuple(combine(pod, node, (taints.decide(pod),), now) for pod in facts.pods)
+    devices = _Devices(facts, now, options, unknown)
+    if not devices.count:
+        return tuple(combine(pod, node, (taints.decide(pod),), now) for pod in facts.pods)
+    return tuple(
+        combine(pod, node, devices.beside(taints.decide(pod), as_if_on(facts.node, pod)), now)
+        for pod in facts.pods
+    )
 
 
 def decide_change(
-    facts: TaintChangeFacts, now: datetime, defaults: Options = _NO_TRACE
+    facts: TaintChangeFacts, now: datetime, defaults: Options = NO_TRACE
 ) -> tuple[DecisionChange, ...]:
     """The pods whose verdict or deadline changes when the node's taints do, in their order.
 
@@ -165,6 +201,38 @@ def denial_event(pod: Pod, why: str) -> EventNote:
     """The Event for an eviction that the cluster refuses, so that a person learns of it."""
     message = f"Cannot evict Pod {pod.key}, trying again: {why}"
     return EventNote(type="Warning", reason=DENIED_REASON, message=message)
+
+
+class _Devices:
+    """What the devices of pods mean for them, as far as the facts tell.
+
+    Attributes:
+        count: they may mean something.
+    """
+
+    def __init__(
+        self, facts: Facts | NodeFacts, now: datetime, options: Options, unknown: Finding | None
+    ) -> None:
+        self._index = index_of(facts) if has_devices(facts) else None
+        self._now = now
+        self._options = options
+        self._unknown = unknown
+        self.count = self._index is not None or unknown is not None
+
+    def beside(self, finding: Finding, pod: Pod) -> tuple[Finding, ...]:
+        """Another system's finding, and after it what the devices mean.
+
+        What is not known stands first, so that a pod does not seem to stay for sure.
+        """
+        if self._unknown is not None and has_claims(pod):
+            return self._unknown, finding
+        return finding, *self.findings(pod)
+
+    def findings(self, pod: Pod) -> tuple[Finding, ...]:
+        """What the devices mean; nothing where the facts do not reach them."""
+        if self._index is None:
+            return ()
+        return (self._index.decide(pod, self._now, self._options),)
 
 
 def _reference(pod: Pod) -> ObjectReference:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from bailiff.kinds import Int64, PodCondition, Taint, Time, Toleration
+from bailiff.kinds import Condition, Int64, PodCondition, Taint, Time, Toleration
 from bailiff.kinds.meta import Value
 
 
@@ -178,3 +178,59 @@ class ChangeSummary(Value, frozen=True):
     evict_now: int
     evict_at: int
     keep: int
+
+
+class ClaimDecision(Value, frozen=True):
+    """What the taints of its devices mean for a claim: when the pods that use it are to go.
+
+    Attributes:
+        claim: whom it concerns.
+        verdict: KEEP, EVICT_NOW or EVICT_AT, for the pods that use it.
+        evict_at: when they are to go; for EVICT_NOW the instant it fell due.
+        holds_until: the answer may differ from this instant on even if no object changes.
+        reasons: each taint that is not tolerated for ever, as `DeviceTaintRule /NAME:UID` or
+            `ResourceSlice /NAME:UID DRIVER/POOL/DEVICE taint #INDEX`.
+        trace: the taints looked at, in order; empty where the caller asked for none.
+    """
+
+    claim: ObjectReference
+    verdict: Verdict
+    evict_at: Time | None = None
+    holds_until: Time | None = None
+    reasons: tuple[str, ...] = ()
+    trace: tuple[TraceStep, ...] = ()
+
+
+class DeviceDecisions(Value, frozen=True):
+    """The answers about devices.
+
+    Attributes:
+        decisions: one for each pod, in the order of the pods asked about.
+        claims: one for each claim, in the order of the claims given.
+    """
+
+    decisions: tuple[Decision, ...]
+    claims: tuple[ClaimDecision, ...]
+
+
+class DeviceTaintRulePreview(Value, frozen=True):
+    """What a DeviceTaintRule does or would do, looked at as if its effect were NoExecute.
+
+    Attributes:
+        rule: whom it concerns.
+        published_devices: how many devices it selects of those that slices publish now.
+        allocated_devices: how many allocated devices it selects; one that is allocated twice counts
+            twice.
+        namespaces: in how many namespaces it evicts pods.
+        decisions: the pods that it evicts, now or later, by namespace and name; each with its
+            answer under all rules, so that another taint may evict it sooner.
+        condition: `EvictionInProgress` as the controller would write it for the rule as it is, with
+            no pod evicted yet.
+    """
+
+    rule: ObjectReference
+    published_devices: int
+    allocated_devices: int
+    namespaces: int
+    decisions: tuple[Decision, ...]
+    condition: Condition

@@ -6,33 +6,31 @@ facts cannot be read in two ways.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 from msgspec.structs import asdict, replace
 
-from bailiff.kinds import NO_EXECUTE, Node, Pod, Taint, Time
+from bailiff.decisions.bounds import (
+    MAX_CLAIMS,
+    MAX_PODS,
+    MAX_RULES,
+    MAX_SLICES,
+    FactsError,
+    check_comparisons,
+    check_devices,
+    check_node,
+)
+from bailiff.kinds import DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice, Taint, Time
 from bailiff.kinds.meta import Value
 
-# Pods in one question. A kubelet runs 110 by default.
-MAX_PODS = 1000
-# Toleration-taint comparisons that one question may cost at worst, about 0.1 s of work, in which
-# the server does nothing else.
-MAX_COMPARISONS = 200_000
+if TYPE_CHECKING:
+    from bailiff.decisions.bounds import DeviceObjects
 
-
-class FactsError(ValueError):
-    """A question that cannot be asked.
-
-    Attributes:
-        path: the field at fault, as `$.node`.
-        reason: what is wrong and what is allowed.
-    """
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}")
-        self.path = path
-        self.reason = reason
+# Kubernetes objects of devices as a question brings them.
+Claims = Annotated[tuple[ResourceClaim, ...], Meta(max_length=MAX_CLAIMS)]
+Slices = Annotated[tuple[ResourceSlice, ...], Meta(max_length=MAX_SLICES)]
+Rules = Annotated[tuple[DeviceTaintRule, ...], Meta(max_length=MAX_RULES)]
 
 
 class Options(Value, frozen=True):
@@ -119,7 +117,11 @@ class Facts(Value, frozen=True):
 
     Attributes:
         pod: the pod. Without `spec.nodeName` the question is "what if it ran there from now on".
-        node: its node. Required until there are systems that decide without it.
+        node: its node. Without it the taints of devices alone decide, so those are required then.
+        resource_claims: the claims that the pod names, and maybe others. Where claims, slices
+            or rules are given, the taints of devices count too.
+        resource_slices: the slices that publish the devices of those claims, and maybe others.
+        device_taint_rules: the rules of the cluster.
         now: the instant to decide for; absent: the server's clock.
         bound_at: when the pod was bound; absent: read from the pod.
         first_observed: when taints without timeAdded were first seen; one that is not told
@@ -129,6 +131,9 @@ class Facts(Value, frozen=True):
 
     pod: Pod
     node: Node | None = None
+    resource_claims: Claims = ()
+    resource_slices: Slices = ()
+    device_taint_rules: Rules = ()
     now: Time | None = None
     bound_at: Time | None = None
     first_observed: tuple[TaintObservation, ...] = ()
@@ -140,12 +145,85 @@ class Facts(Value, frozen=True):
         Raises:
             FactsError: no system has what it needs, or too much to compare.
         """
-        if self.node is None:
+        devices = has_devices(self)
+        if self.node is not None:
+            check_node(self.node.spec.taints, (self.pod,))
+        elif not devices:
             raise FactsError("$.node", "required: there is nothing else to decide from")
-        _check_size(self.node.spec.taints, (self.pod,))
+        if devices:
+            # One pod is explained unless the caller says no.
+            check_devices(self, (self.pod,), explain=self.options.explain is not False)
+
+
+class NodeTaintFacts(Value, frozen=True):
+    """One pod and its node.
+
+    Attributes:
+        pod: the pod. Without `spec.nodeName` the question is "what if it ran there from now on".
+        node: its node.
+        now: the instant to decide for; absent: the server's clock.
+        bound_at: when the pod was bound; absent: read from the pod.
+        first_observed: when taints without timeAdded were first seen; one that is not told
+            is looked up in the node's annotation, and else counts as added now.
+        options: what to do otherwise than the server is set.
+    """
+
+    pod: Pod
+    node: Node
+    now: Time | None = None
+    bound_at: Time | None = None
+    first_observed: tuple[TaintObservation, ...] = ()
+    options: OptionOverrides = NO_OVERRIDES
+
+    def widened(self) -> Facts:
+        """The same question to every system that these facts reach."""
+        return Facts(
+            pod=self.pod,
+            node=self.node,
+            now=self.now,
+            bound_at=self.bound_at,
+            first_observed=self.first_observed,
+            options=self.options,
+        )
 
 
 class NodeFacts(Value, frozen=True):
+    """A node and pods to decide for on it; each answer as if asked alone.
+
+    Attributes:
+        node: the node.
+        pods: the pods, at most 1,000.
+        resource_claims: the claims that the pods name, and maybe others. Where claims, slices or
+            rules are given, the taints of devices count too.
+        resource_slices: the slices that publish the devices of those claims, and maybe others.
+        device_taint_rules: the rules of the cluster.
+        now: the instant to decide for; absent: the server's clock.
+        first_observed: when taints without timeAdded were first seen; one that is not told
+            is looked up in the node's annotation, and else counts as added now.
+        options: what to do otherwise than the server is set; no trace unless asked for.
+    """
+
+    node: Node
+    pods: Annotated[tuple[Pod, ...], Meta(max_length=MAX_PODS)]
+    resource_claims: Claims = ()
+    resource_slices: Slices = ()
+    device_taint_rules: Rules = ()
+    now: Time | None = None
+    first_observed: tuple[TaintObservation, ...] = ()
+    options: OptionOverrides = NO_OVERRIDES
+
+    def check(self) -> None:
+        """Refuse what cannot be answered in bounded time.
+
+        Raises:
+            FactsError: too much to compare.
+        """
+        check_node(self.node.spec.taints, self.pods)
+        if has_devices(self):
+            check_devices(self, self.pods, explain=self.options.explain is True)
+
+
+class NodeTaintBatchFacts(Value, frozen=True):
     """A node and pods to decide for on it; each answer as if asked alone.
 
     Attributes:
@@ -163,13 +241,15 @@ class NodeFacts(Value, frozen=True):
     first_observed: tuple[TaintObservation, ...] = ()
     options: OptionOverrides = NO_OVERRIDES
 
-    def check(self) -> None:
-        """Refuse what cannot be answered in bounded time.
-
-        Raises:
-            FactsError: too much to compare.
-        """
-        _check_size(self.node.spec.taints, self.pods)
+    def widened(self) -> NodeFacts:
+        """The same question to every system that these facts reach."""
+        return NodeFacts(
+            node=self.node,
+            pods=self.pods,
+            now=self.now,
+            first_observed=self.first_observed,
+            options=self.options,
+        )
 
 
 class TaintChangeFacts(Value, frozen=True):
@@ -204,18 +284,10 @@ class TaintChangeFacts(Value, frozen=True):
             raise FactsError("$.addTaints", "at least one of addTaints, removeTaints is required")
         taints = self.node.spec.taints + self.add_taints
         # Merging compares every present taint with every change.
-        _check_count(len(taints) * (len(self.add_taints) + len(self.remove_taints)))
-        _check_size(taints, self.pods)
+        check_comparisons(len(taints) * (len(self.add_taints) + len(self.remove_taints)))
+        check_node(taints, self.pods)
 
 
-def _check_size(taints: tuple[Taint, ...], pods: tuple[Pod, ...]) -> None:
-    evicting = sum(taint.effect == NO_EXECUTE for taint in taints)
-    _check_count(evicting * sum(len(pod.spec.tolerations) for pod in pods))
-
-
-def _check_count(comparisons: int) -> None:
-    if comparisons > MAX_COMPARISONS:
-        raise FactsError(
-            "$.node.spec.taints",
-            f"needs {comparisons} comparisons of taints, at most {MAX_COMPARISONS} are allowed",
-        )
+def has_devices(facts: DeviceObjects) -> bool:
+    """Whether the facts reach the system of device taints."""
+    return bool(facts.resource_claims or facts.resource_slices or facts.device_taint_rules)

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 import bailiff
 from bailiff.rest.boundary import Boundary
 from bailiff.rest.document import DESCRIPTION, SUMMARY, TITLE, make_document
-from bailiff.rest.endpoints import QuestionEndpoint, ReadingEndpoint
+from bailiff.rest.endpoints import LongBodies, QuestionEndpoint, ReadingEndpoint
 from bailiff.rest.live import LiveQuestions
 from bailiff.rest.meters import Meters
 from bailiff.rest.operations import QUESTIONS, READINGS
@@ -115,10 +115,11 @@ def create_app(
 
 
 def _question_routes(questions: Questions, settings: RestSettings) -> list[Route]:
+    long_bodies = LongBodies(settings)
     return [
         Route(
             operation.path,
-            QuestionEndpoint(operation, questions, settings),
+            QuestionEndpoint(operation, questions, settings, long_bodies),
             methods=["POST"],
             name=operation.id,
         )

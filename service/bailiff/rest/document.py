@@ -11,10 +11,9 @@ from prometheus_client import CollectorRegistry
 
 import bailiff
 from bailiff.decisions import Options
-from bailiff.kinds import Node
 from bailiff.rest import schemas
 from bailiff.rest.meters import Meters
-from bailiff.rest.operations import QUESTIONS, READINGS, Operation, Question, Reading
+from bailiff.rest.operations import QUESTIONS, READINGS
 from bailiff.rest.problems import MEDIA_TYPE, STATUS, Problem, ProblemCode, Refusal
 from bailiff.rest.questions import Questions
 from bailiff.rest.upkeep import UPKEEP, Upkeep
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bailiff.rest.examples import Example
+    from bailiff.rest.operation import Operation, Question, Reading
 
 TITLE = "Bailiff"
 SUMMARY = "Should this pod be evicted, and when?"
@@ -100,17 +100,15 @@ def _components() -> dict[str, Json]:
 
 def _add_checks(found: dict[str, Json]) -> None:
     """What the types do not say but the facts' own `check` does."""
-    # Optional in the type, since other systems will decide without a node; none does yet.
-    found["Facts"]["required"] = ["pod", "node"]
-    node = found["Facts"]["properties"]["node"]
-    found["Facts"]["properties"]["node"] = {
-        **schemas.reference(Node),
-        "description": node["description"],
-    }
-    found["TaintChangeFacts"]["anyOf"] = [
-        {"required": [name], "properties": {name: {"type": "array", "minItems": 1}}}
-        for name in ("addTaints", "removeTaints")
-    ]
+    devices = [_filled(name) for name in ("resourceClaims", "resourceSlices", "deviceTaintRules")]
+    node = {"required": ["node"], "properties": {"node": {"type": "object"}}}
+    found["Facts"]["anyOf"] = [node, *devices]
+    found["DeviceFacts"]["anyOf"] = [_filled("pods"), _filled("resourceClaims")]
+    found["TaintChangeFacts"]["anyOf"] = [_filled("addTaints"), _filled("removeTaints")]
+
+
+def _filled(name: str) -> Json:
+    return {"required": [name], "properties": {name: {"type": "array", "minItems": 1}}}
 
 
 def _question(op: Question, questions: Questions) -> Json:

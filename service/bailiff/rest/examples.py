@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # All examples name their instant, so that anybody who runs one gets the answer that is shown.
-_NOW = "2026-05-04T12:00:00Z"
-_ADDED = "2026-05-04T11:59:00Z"
+NOW = "2026-05-04T12:00:00Z"
+ADDED = "2026-05-04T11:59:00Z"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,8 @@ class Example:
     body: Mapping[str, Any]
 
 
-def _pod(name: str, *tolerations: Mapping[str, Any], phase: str = "Running") -> dict[str, Any]:
+def pod(name: str, *tolerations: Mapping[str, Any], phase: str = "Running") -> dict[str, Any]:
+    """A pod on `node-1` with these tolerations."""
     return {
         "metadata": {
             "name": name,
@@ -39,7 +40,8 @@ def _pod(name: str, *tolerations: Mapping[str, Any], phase: str = "Running") -> 
     }
 
 
-def _node(*taints: Mapping[str, Any]) -> dict[str, Any]:
+def node(*taints: Mapping[str, Any]) -> dict[str, Any]:
+    """`node-1` with these taints."""
     return {"metadata": {"name": "node-1"}, "spec": {"taints": list(taints)}}
 
 
@@ -51,35 +53,35 @@ def _tolerates(key: str, seconds: int | None = None) -> dict[str, Any]:
 
 
 _UNREACHABLE = "node.kubernetes.io/unreachable"
-_LOST = {"key": _UNREACHABLE, "effect": "NoExecute", "timeAdded": _ADDED}
+_LOST = {"key": _UNREACHABLE, "effect": "NoExecute", "timeAdded": ADDED}
 _MAINTENANCE = {"key": "maintenance", "value": "disk", "effect": "NoExecute"}
 
 ONE_POD: Mapping[str, Example] = {
     "timed": Example(
         summary="The node was lost a minute ago, the pod waits five: EVICT_AT",
         body={
-            "pod": _pod("web-0", _tolerates(_UNREACHABLE, 300)),
-            "node": _node(_LOST),
-            "now": _NOW,
+            "pod": pod("web-0", _tolerates(_UNREACHABLE, 300)),
+            "node": node(_LOST),
+            "now": NOW,
         },
     ),
     "untolerated": Example(
         summary="Nothing tolerates the taint: EVICT_NOW",
         body={
-            "pod": _pod("web-0", _tolerates(_UNREACHABLE, 300)),
-            "node": _node({**_MAINTENANCE, "timeAdded": _ADDED}),
-            "now": _NOW,
+            "pod": pod("web-0", _tolerates(_UNREACHABLE, 300)),
+            "node": node({**_MAINTENANCE, "timeAdded": ADDED}),
+            "now": NOW,
         },
     ),
     "forever": Example(
         summary="Tolerated without an end: KEEP",
-        body={"pod": _pod("log-agent-x7k2p", _tolerates("")), "node": _node(_LOST), "now": _NOW},
+        body={"pod": pod("log-agent-x7k2p", _tolerates("")), "node": node(_LOST), "now": NOW},
     ),
     "noTimeAdded": Example(
         summary="A taint without timeAdded, seen first two minutes ago",
         body={
-            "pod": _pod("web-0", _tolerates("maintenance", 180)),
-            "node": _node(_MAINTENANCE),
+            "pod": pod("web-0", _tolerates("maintenance", 180)),
+            "node": node(_MAINTENANCE),
             "firstObserved": [
                 {
                     "key": "maintenance",
@@ -88,7 +90,7 @@ ONE_POD: Mapping[str, Example] = {
                     "time": "2026-05-04T11:58:00Z",
                 }
             ],
-            "now": _NOW,
+            "now": NOW,
         },
     ),
     "whatIf": Example(
@@ -98,41 +100,41 @@ ONE_POD: Mapping[str, Example] = {
                 "metadata": {"name": "web-1", "namespace": "default"},
                 "spec": {"tolerations": [_tolerates(_UNREACHABLE, 300)]},
             },
-            "node": _node(_LOST),
-            "now": _NOW,
+            "node": node(_LOST),
+            "now": NOW,
         },
     ),
     "comparison": Example(
         summary="Operator Lt, behind its gate: tolerates taint values below 500",
         body={
-            "pod": _pod(
+            "pod": pod(
                 "batch-4", {"key": "example.com/latency-ms", "operator": "Lt", "value": "500"}
             ),
-            "node": _node({"key": "example.com/latency-ms", "value": "120", "effect": "NoExecute"}),
-            "now": _NOW,
+            "node": node({"key": "example.com/latency-ms", "value": "120", "effect": "NoExecute"}),
+            "now": NOW,
             "options": {"comparisonOperators": True},
         },
     ),
 }
 
 _PODS = [
-    _pod("web-0", _tolerates(_UNREACHABLE, 300)),
-    _pod("log-agent-x7k2p", _tolerates("")),
-    _pod("cache-0"),
-    _pod("import-28", phase="Succeeded"),
+    pod("web-0", _tolerates(_UNREACHABLE, 300)),
+    pod("log-agent-x7k2p", _tolerates("")),
+    pod("cache-0"),
+    pod("import-28", phase="Succeeded"),
 ]
 
 NODE: Mapping[str, Example] = {
     "drain": Example(
         summary="Four pods on a node that was lost a minute ago",
-        body={"node": _node(_LOST), "pods": _PODS, "now": _NOW},
+        body={"node": node(_LOST), "pods": _PODS, "now": NOW},
     ),
     "explained": Example(
         summary="The same with every rule that was looked at",
         body={
-            "node": _node(_LOST),
+            "node": node(_LOST),
             "pods": _PODS[:2],
-            "now": _NOW,
+            "now": NOW,
             "options": {"explain": True},
         },
     ),
@@ -142,19 +144,19 @@ TAINT_CHANGE: Mapping[str, Example] = {
     "add": Example(
         summary="Before tainting a node for maintenance",
         body={
-            "node": _node(),
+            "node": node(),
             "pods": _PODS,
             "addTaints": [{"key": "maintenance", "value": "disk", "effect": "NoExecute"}],
-            "now": _NOW,
+            "now": NOW,
         },
     ),
     "remove": Example(
         summary="What does removing the taint save?",
         body={
-            "node": _node(_LOST),
+            "node": node(_LOST),
             "pods": _PODS,
             "removeTaints": [{"key": _UNREACHABLE, "effect": "NoExecute"}],
-            "now": _NOW,
+            "now": NOW,
         },
     ),
 }

@@ -55,6 +55,12 @@ def require_json(headers: Mapping[bytes, bytes]) -> None:
         )
 
 
+def announced_length(headers: Mapping[bytes, bytes]) -> int:
+    """The length of the body in bytes, as its sender tells it; 0 where it does not."""
+    announced = headers.get(b"content-length", b"0")
+    return int(announced[:_MAX_DIGITS]) if announced.isdigit() else 0
+
+
 async def read_body(
     given: Mapping[bytes, bytes], receive: Receive, limit: int, seconds: float
 ) -> bytes:
@@ -70,8 +76,7 @@ async def read_body(
         Refusal: body_too_large, by what is announced or by what comes; slow_body.
         ClientGoneError: the client hung up before the end.
     """
-    announced = given.get(b"content-length", b"0")
-    if announced.isdigit() and int(announced[:_MAX_DIGITS]) > limit:
+    if announced_length(given) > limit:
         raise _too_large(limit)
     first = Begun(receive())
     if first.finished and _is_whole(first.result) and len(first.result["body"]) <= limit:

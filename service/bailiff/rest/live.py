@@ -6,18 +6,9 @@ import asyncio
 import re
 from typing import TYPE_CHECKING, TypeVar
 
-from bailiff.cluster.errors import (
-    ClusterError,
-    ForbiddenError,
-    NotFoundError,
-    RequestTimeoutError,
-    ServerError,
-    TooManyRequestsError,
-    UnauthorizedError,
-    UnreachableError,
-)
 from bailiff.decisions import Decision, Facts, NodeFacts
 from bailiff.rest.problems import ProblemCode, Refusal
+from bailiff.rest.reading import DeviceReading, read, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -37,9 +28,6 @@ SUBDOMAIN_PATTERN = rf"^{_LABEL}(\.{_LABEL})*$"
 MAX_LABEL = 63
 MAX_SUBDOMAIN = 253
 
-_UNAVAILABLE = (UnreachableError, RequestTimeoutError, ServerError, TooManyRequestsError)
-_RETRY_SECONDS = 5
-
 
 class LiveQuestions:
     """Fetches the facts and asks what Questions asks. Reads, never writes, keeps nothing."""
@@ -54,6 +42,7 @@ class LiveQuestions:
         self._reader = reader
         self._questions = questions
         self._timeout = settings.cluster_timeout_seconds
+        self._devices = DeviceReading(enabled=settings.device_taint_eviction)
         self._turns = asyncio.Semaphore(settings.max_cluster_reads)
 
     async def pod(self, namespace: str, name: str, overrides: OptionOverrides) -> Decision:
@@ -83,18 +72,27 @@ class LiveQuestions:
     async def _pod(
         self, reader: ClusterReader, namespace: str, name: str, overrides: OptionOverrides
     ) -> Decision:
-        pod = await _read(reader.get_pod(namespace, name), "get pods", f"pod {namespace}/{name}")
+        pod = await read(reader.get_pod(namespace, name), "get pods", f"pod {namespace}/{name}")
         node = await self._node_of(reader, pod)
+        devices, unknown = await self._devices.of(reader, (pod,))
+        facts = Facts(
+            pod=pod,
+            node=node,
+            resource_claims=devices.claims,
+            resource_slices=devices.slices,
+            device_taint_rules=devices.rules,
+            options=overrides,
+        )
         if node is None:
-            return self._questions.without_node(pod)
-        return self._questions.decide(Facts(pod=pod, node=node, options=overrides))
+            return self._questions.without_node(facts, unknown)
+        return self._questions.decide(facts, unknown)
 
     async def _node_of(self, reader: ClusterReader, pod: Pod) -> Node | None:
         name = pod.spec.node_name
         if not name:
             return None
         try:
-            return await _read(reader.get_node(name), "get nodes", f"node {name}")
+            return await read(reader.get_node(name), "get nodes", f"node {name}")
         except Refusal as refusal:
             if refusal.code is ProblemCode.NOT_FOUND:
                 return None
@@ -103,9 +101,18 @@ class LiveQuestions:
     async def _node(
         self, reader: ClusterReader, name: str, overrides: OptionOverrides
     ) -> DecisionList:
-        node = await _read(reader.get_node(name), "get nodes", f"node {name}")
-        pods = await _read(reader.pods_on_node(name), "list pods", f"the pods of node {name}")
-        return self._questions.decide_node(NodeFacts(node=node, pods=pods, options=overrides))
+        node = await read(reader.get_node(name), "get nodes", f"node {name}")
+        pods = await read(reader.pods_on_node(name), "list pods", f"the pods of node {name}")
+        devices, unknown = await self._devices.of(reader, pods)
+        facts = NodeFacts(
+            node=node,
+            pods=pods,
+            resource_claims=devices.claims,
+            resource_slices=devices.slices,
+            device_taint_rules=devices.rules,
+            options=overrides,
+        )
+        return self._questions.decide_node(facts, unknown)
 
     def _present(self) -> ClusterReader:
         if self._reader is None:
@@ -121,28 +128,7 @@ class LiveQuestions:
             async with asyncio.timeout(self._timeout), self._turns:
                 return await answer()
         except TimeoutError as error:
-            raise _unavailable(f"the cluster did not answer within {self._timeout:g} s") from error
-
-
-async def _read(reading: Awaitable[T], permission: str, what: str) -> T:
-    """Await one request and turn its failure into a Refusal that says what to do."""
-    try:
-        return await reading
-    except NotFoundError as error:
-        raise Refusal(ProblemCode.NOT_FOUND, f"{what} does not exist") from error
-    except (ForbiddenError, UnauthorizedError) as error:
-        detail = f"Bailiff's account may not read {what}: grant it the permission to {permission}"
-        raise Refusal(ProblemCode.CLUSTER_FORBIDDEN, detail) from error
-    except _UNAVAILABLE as error:
-        raise _unavailable(f"{what} could not be read: {error.message}") from error
-    except ClusterError as error:
-        detail = f"{what} could not be read: {error.message}"
-        raise Refusal(ProblemCode.CLUSTER_FAILED, detail) from error
-
-
-def _unavailable(detail: str) -> Refusal:
-    retry = {"Retry-After": str(_RETRY_SECONDS)}
-    return Refusal(ProblemCode.CLUSTER_UNAVAILABLE, detail, headers=retry)
+            raise unavailable(f"the cluster did not answer within {self._timeout:g} s") from error
 
 
 def check_label(path: str, name: str) -> None:

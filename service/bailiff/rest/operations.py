@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from bailiff.decisions import Decision, Facts, NodeFacts, TaintChangeFacts
-from bailiff.rest import examples
+from bailiff.decisions import (
+    Decision,
+    DeviceDecisions,
+    DeviceFacts,
+    DeviceTaintRuleFacts,
+    DeviceTaintRulePreview,
+    Facts,
+    NodeFacts,
+    NodeTaintBatchFacts,
+    NodeTaintFacts,
+    TaintChangeFacts,
+)
+from bailiff.rest import device_examples, examples
 from bailiff.rest.live import (
     LABEL_PATTERN,
     MAX_LABEL,
@@ -14,110 +22,8 @@ from bailiff.rest.live import (
     SUBDOMAIN_PATTERN,
     LiveQuestions,
 )
-from bailiff.rest.problems import ProblemCode
+from bailiff.rest.operation import BodySize, Parameter, Question, Reading
 from bailiff.rest.questions import DecisionList, Questions, TaintChangePreview
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    from bailiff.rest.examples import Example
-
-_ASKING = (
-    ProblemCode.MALFORMED_BODY,
-    ProblemCode.SLOW_BODY,
-    ProblemCode.BODY_TOO_LARGE,
-    ProblemCode.UNSUPPORTED_MEDIA_TYPE,
-    ProblemCode.INVALID_FIELD,
-    ProblemCode.OVERLOADED,
-)
-_READING = (
-    ProblemCode.NOT_FOUND,
-    ProblemCode.INVALID_FIELD,
-    ProblemCode.CLUSTER_FORBIDDEN,
-    ProblemCode.CLUSTER_FAILED,
-    ProblemCode.NO_CLUSTER,
-    ProblemCode.CLUSTER_UNAVAILABLE,
-    ProblemCode.OVERLOADED,
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Operation:
-    """What all operations have.
-
-    Attributes:
-        id: stable name for generated clients.
-        path: the route template.
-        summary: one line.
-        description: Markdown.
-        answer: the type of a 200.
-        codes: the problems it may answer with, beyond `internal`.
-    """
-
-    id: str
-    path: str
-    summary: str
-    description: str
-    answer: type
-    codes: tuple[ProblemCode, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question(Operation):
-    """A POST that brings its facts.
-
-    Attributes:
-        facts: the type of the body.
-        ask: who answers.
-        batch: the body may be as long as a batch may.
-        examples: bodies by name.
-    """
-
-    facts: type
-    ask: Callable[[Questions, Any], Any]
-    batch: bool = False
-    examples: Mapping[str, Example]
-    codes: tuple[ProblemCode, ...] = _ASKING
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameter:
-    """A part of the path.
-
-    Attributes:
-        name: as in the template.
-        description: for people.
-        pattern: what it must match.
-        max_length: in characters.
-        example: a value.
-    """
-
-    name: str
-    description: str
-    pattern: str
-    max_length: int
-    example: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reading(Operation):
-    """A GET that is answered from the cluster.
-
-    Attributes:
-        parameters: of the path, in the order in which `read` takes them.
-        read: who answers.
-        explains: whether the trace is given where the query does not say.
-        example_of: the question that answers alike.
-        example: one of that question's; its answer shows what comes.
-    """
-
-    parameters: tuple[Parameter, ...]
-    read: Callable[..., Awaitable[Any]]
-    explains: bool
-    example_of: Question
-    example: Example
-    codes: tuple[ProblemCode, ...] = _READING
-
 
 _NAMESPACE = Parameter(
     name="namespace",
@@ -146,22 +52,23 @@ DECIDE = Question(
     path="/v1/decisions",
     summary="Should this pod be evicted, and when?",
     description=(
-        "Asks every system that the facts reach and answers with the earliest eviction; each "
-        "system's own answer, with its trace, is in `findings`."
+        "Asks every system that the facts reach (the node's taints where the node is given, those "
+        "of the pod's devices where claims, slices or rules are) and answers with the earliest "
+        "eviction; each system's own answer, with its trace, is in `findings`."
     ),
     facts=Facts,
     answer=Decision,
     ask=Questions.decide,
-    examples=examples.ONE_POD,
+    examples={**examples.ONE_POD, **device_examples.POD_WITH_DEVICES},
 )
 DECIDE_NODE_TAINTS = Question(
     id="decideNodeTaints",
     path="/v1/decisions/node-taints",
     summary="Should this pod be evicted by its node's taints, and when?",
     description="As `/v1/decisions`, but asks the node's NoExecute taints alone.",
-    facts=Facts,
+    facts=NodeTaintFacts,
     answer=Decision,
-    ask=Questions.decide,
+    ask=Questions.decide_node_taints,
     examples=examples.ONE_POD,
 )
 DECIDE_BATCH = Question(
@@ -169,13 +76,14 @@ DECIDE_BATCH = Question(
     path="/v1/decisions/batch",
     summary="Which pods of this node should be evicted, and when?",
     description=(
-        "A node and up to 1,000 pods; each is answered as if asked alone, in their order. "
+        "A node and up to 1,000 pods; each is answered as if asked alone, in their order. Devices "
+        "count where claims, slices or rules are given. "
         "The trace comes only where `options.explain` is true."
     ),
     facts=NodeFacts,
     answer=DecisionList,
     ask=Questions.decide_node,
-    batch=True,
+    size=BodySize.BATCH,
     examples=examples.NODE,
 )
 DECIDE_NODE_TAINTS_BATCH = Question(
@@ -183,10 +91,10 @@ DECIDE_NODE_TAINTS_BATCH = Question(
     path="/v1/decisions/node-taints/batch",
     summary="Which pods of this node should be evicted by its taints, and when?",
     description="As `/v1/decisions/batch`, but asks the node's NoExecute taints alone.",
-    facts=NodeFacts,
+    facts=NodeTaintBatchFacts,
     answer=DecisionList,
-    ask=Questions.decide_node,
-    batch=True,
+    ask=Questions.decide_node_taints_batch,
+    size=BodySize.BATCH,
     examples=examples.NODE,
 )
 PREVIEW = Question(
@@ -200,10 +108,49 @@ PREVIEW = Question(
     facts=TaintChangeFacts,
     answer=TaintChangePreview,
     ask=Questions.preview,
-    batch=True,
+    size=BodySize.BATCH,
     examples=examples.TAINT_CHANGE,
 )
-QUESTIONS = (DECIDE, DECIDE_NODE_TAINTS, DECIDE_BATCH, DECIDE_NODE_TAINTS_BATCH, PREVIEW)
+DECIDE_DEVICE_TAINTS = Question(
+    id="decideDeviceTaints",
+    path="/v1/decisions/device-taints",
+    summary="Which pods should be evicted by the taints of their devices, and when?",
+    description=(
+        "Pods with their ResourceClaims, the ResourceSlices that publish the devices and the "
+        "DeviceTaintRules; answers for each pod, and for each claim when and why the pods that use "
+        "it go. Of objects of one name the last counts. The trace comes only where "
+        "`options.explain` is true."
+    ),
+    facts=DeviceFacts,
+    answer=DeviceDecisions,
+    ask=Questions.decide_devices,
+    size=BodySize.DEVICES,
+    examples=device_examples.DEVICES,
+)
+PREVIEW_RULE = Question(
+    id="previewDeviceTaintRule",
+    path="/v1/decisions/device-taints/preview",
+    summary="What does this DeviceTaintRule do, or would it?",
+    description=(
+        "A rule that is in the cluster or not yet, looked at as if its effect were NoExecute: the "
+        "devices that it selects, the pods that it evicts and when, and the condition that the "
+        "controller would write. Changes nothing."
+    ),
+    facts=DeviceTaintRuleFacts,
+    answer=DeviceTaintRulePreview,
+    ask=Questions.preview_rule,
+    size=BodySize.DEVICES,
+    examples=device_examples.DEVICE_TAINT_RULE,
+)
+QUESTIONS = (
+    DECIDE,
+    DECIDE_NODE_TAINTS,
+    DECIDE_BATCH,
+    DECIDE_NODE_TAINTS_BATCH,
+    PREVIEW,
+    DECIDE_DEVICE_TAINTS,
+    PREVIEW_RULE,
+)
 
 READINGS: tuple[Reading, ...] = (
     Reading(
@@ -211,8 +158,10 @@ READINGS: tuple[Reading, ...] = (
         path="/v1/namespaces/{namespace}/pods/{name}/decision",
         summary="Should this pod of the cluster be evicted, and when?",
         description=(
-            "Fetches the pod and its node and answers as `/v1/decisions`. A pod that is bound to "
-            "no node stays, with the reason `PodNotBound`; one whose node is gone with `NodeGone`."
+            "Fetches the pod, its node and its devices, and answers as `/v1/decisions`. A pod that "
+            "is bound to no node stays, with the reason `PodNotBound`; one whose node is gone with "
+            "`NodeGone`; one whose devices Bailiff may not read with `DevicesNotRead`, unless its "
+            "node evicts it."
             " A taint without `timeAdded` counts from when the worker wrote on the node that it "
             "saw it, else from now."
         ),
@@ -228,9 +177,9 @@ READINGS: tuple[Reading, ...] = (
         path="/v1/nodes/{name}/decisions",
         summary="Which pods of this node of the cluster should be evicted, and when?",
         description=(
-            "Fetches the node and its pods and answers as `/v1/decisions/batch`. A taint without "
-            "`timeAdded` counts from when the worker wrote on the node that it saw it, else from "
-            "now."
+            "Fetches the node, its pods and their devices, and answers as `/v1/decisions/batch`. "
+            "A node's taint without `timeAdded` counts from when the worker wrote on the node that "
+            "it saw it, else from now."
         ),
         answer=DecisionList,
         parameters=(_NODE,),

@@ -10,21 +10,28 @@ from bailiff.decisions import (
     ChangeSummary,
     Decision,
     DecisionChange,
+    DeviceDecisions,
+    DeviceFacts,
+    DeviceTaintRuleFacts,
+    DeviceTaintRulePreview,
     Facts,
     NodeFacts,
+    NodeTaintBatchFacts,
+    NodeTaintFacts,
     TaintChangeFacts,
     decide,
     decide_change,
+    decide_devices,
     decide_node,
     decide_without_node,
+    preview_rule,
     summarize,
 )
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
-    from bailiff.decisions import Options
-    from bailiff.kinds import Pod
+    from bailiff.decisions import Finding, Options
     from bailiff.rest.meters import Meters
 
 
@@ -70,23 +77,43 @@ class Questions:
         self.brief = replace(defaults, explain=False)
         self._meters = meters
 
-    def decide(self, facts: Facts) -> Decision:
-        """One pod."""
-        decision = decide(facts, self._clock.now(), self.defaults)
+    def decide(self, facts: Facts, unknown: Finding | None = None) -> Decision:
+        """One pod; `unknown` is said of one with claims whose devices could not be looked at."""
+        decision = decide(facts, self._clock.now(), self.defaults, unknown)
         self._meters.count_one(decision)
         return decision
 
-    def without_node(self, pod: Pod) -> Decision:
-        """One pod of a real cluster whose node is not there."""
-        decision = decide_without_node(pod, self._clock.now())
+    def decide_node_taints(self, facts: NodeTaintFacts) -> Decision:
+        """One pod, by its node's taints alone."""
+        return self.decide(facts.widened())
+
+    def without_node(self, facts: Facts, unknown: Finding | None = None) -> Decision:
+        """One pod of a real cluster whose node is not there; `unknown` as for `decide`."""
+        decision = decide_without_node(facts, self._clock.now(), self.defaults, unknown)
         self._meters.count_one(decision)
         return decision
 
-    def decide_node(self, facts: NodeFacts) -> DecisionList:
-        """The pods of one node."""
-        decisions = decide_node(facts, self._clock.now(), self.brief)
+    def decide_node(self, facts: NodeFacts, unknown: Finding | None = None) -> DecisionList:
+        """The pods of one node; `unknown` as for `decide`."""
+        decisions = decide_node(facts, self._clock.now(), self.brief, unknown)
         self._meters.count(decisions)
         return DecisionList(decisions=decisions)
+
+    def decide_node_taints_batch(self, facts: NodeTaintBatchFacts) -> DecisionList:
+        """The pods of one node, by its taints alone."""
+        return self.decide_node(facts.widened())
+
+    def decide_devices(self, facts: DeviceFacts) -> DeviceDecisions:
+        """Pods and claims, by the taints of devices alone."""
+        answer = decide_devices(facts, self._clock.now(), self.brief)
+        self._meters.count(answer.decisions)
+        return answer
+
+    def preview_rule(self, facts: DeviceTaintRuleFacts) -> DeviceTaintRulePreview:
+        """What a DeviceTaintRule does or would do."""
+        answer = preview_rule(facts, self._clock.now(), self.brief)
+        self._meters.count(answer.decisions)
+        return answer
 
     def preview(self, facts: TaintChangeFacts) -> TaintChangePreview:
         """The pods whose answer a change of taints would change."""

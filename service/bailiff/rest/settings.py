@@ -19,6 +19,12 @@ class RestSettings:
             etcd's 1.5 MiB and is hardly ever above 100 KiB.
         max_batch_body_bytes: longest body of a question about a node and its pods. 1,000 real
             pods are about 2 MiB slimmed and 8 MiB whole; ask in several batches above that.
+        max_device_body_bytes: longest body of a question about devices. 20,000 claims and devices
+            are about 12 MiB slimmed; whole objects are several times that, so leave out
+            managedFields and attributes. A body above max_batch_body_bytes must announce its
+            length.
+        max_long_bodies: bodies above max_batch_body_bytes at the same time; more get 503. Bounds
+            their memory, and the processor time that they take from everybody else.
         max_in_flight: requests answered at the same time; more get 503. Together with
             max_batch_body_bytes it bounds the memory that bodies can take.
         max_connections: open connections; more are refused with 503 and closed.
@@ -31,6 +37,8 @@ class RestSettings:
             common load balancers drop theirs, so that it is not us who close under a request.
         cluster_timeout_seconds: time for reading from the cluster for one answer, all requests
             of it together.
+        device_taint_eviction: the gate DRADeviceTaintEviction: devices are read from the cluster,
+            and their taints count. Questions that bring devices are answered in any case.
         max_cluster_reads: answers that read from the cluster at the same time; more wait, within
             cluster_timeout_seconds. Keeps a crowd of callers from becoming the API server's load.
     """
@@ -39,6 +47,8 @@ class RestSettings:
     port: int = 8080
     max_body_bytes: int = 1 * _MIB
     max_batch_body_bytes: int = 4 * _MIB
+    max_device_body_bytes: int = 16 * _MIB
+    max_long_bodies: int = 4
     max_in_flight: int = 256
     max_connections: int = 4096
     header_timeout_seconds: float = 10.0
@@ -46,4 +56,5 @@ class RestSettings:
     body_timeout_seconds: float = 10.0
     keep_alive_seconds: int = 75
     cluster_timeout_seconds: float = 10.0
+    device_taint_eviction: bool = True
     max_cluster_reads: int = 16

@@ -11,7 +11,7 @@ from prometheus_client.exposition import choose_encoder
 import bailiff
 from bailiff.kinds.meta import Value
 from bailiff.rest.exchange import JSON, header, reply
-from bailiff.rest.operations import Operation
+from bailiff.rest.operation import Operation
 from bailiff.rest.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:

@@ -1,5 +1,6 @@
 """One REST face with a fixed clock, and a cluster that is a dictionary."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -8,6 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from bailiff.cluster.errors import ClusterError, NotFoundError
+from bailiff.cluster.reader import Devices
 from bailiff.decisions import Options
 from bailiff.kinds import Node, Pod
 from bailiff.rest import RestApp, RestSettings, create_app
@@ -36,6 +38,14 @@ class DictReader:
     pods: dict[str, Pod | ClusterError] = field(default_factory=dict)
     nodes: dict[str, Node | ClusterError] = field(default_factory=dict)
     on_node: dict[str, tuple[Pod, ...] | ClusterError] = field(default_factory=dict)
+
+    devices: Devices | ClusterError | None = None
+
+    async def devices_of(self, pods: Iterable[Pod]) -> Devices | None:
+        assert all(pod.spec.resource_claims for pod in pods), "asked though no pod has claims"
+        if isinstance(self.devices, ClusterError):
+            raise self.devices
+        return self.devices
 
     async def get_pod(self, namespace: str, name: str) -> Pod:
         return _found(self.pods.get(f"{namespace}/{name}"))

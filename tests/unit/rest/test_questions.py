@@ -7,7 +7,8 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from bailiff.rest import RestApp
-from bailiff.rest.operations import QUESTIONS, Question
+from bailiff.rest.operation import Question
+from bailiff.rest.operations import QUESTIONS
 from tests.unit.rest.asgi import call
 
 EXAMPLES = [
