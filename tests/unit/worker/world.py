@@ -80,6 +80,7 @@ class World:
         self.notes: list[tuple[str, str]] = []
         self.reported: list[tuple[str, str]] = []  # component and reason of each note
         self.requests: list[str] = []
+        self.conditions: list[str] = []  # reasons of those that were written
         self.failures: list[ClusterError] = []
         self.budgets: dict[str, str] = {}  # what forbids the Eviction API to take a pod
         self.latency = 0.0
@@ -144,6 +145,7 @@ class World:
 
     async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
         current = await self._serve("patch", pod)
+        self.conditions.append(condition.reason)
         status = msgspec.structs.replace(current.status, conditions=(condition,))
         fresh = msgspec.structs.replace(current, status=status)
         self.pods[pod.metadata.name] = fresh
