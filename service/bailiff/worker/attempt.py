@@ -8,6 +8,7 @@ import structlog
 
 from bailiff.cluster import DisruptionBudgetError
 from bailiff.decisions import Verdict, condition_of
+from bailiff.decisions.node_taints import FOR_NO_TIME, NOT_TOLERATED
 from bailiff.worker.eviction import By
 from bailiff.worker.outcomes import Outcome, is_past_deadline
 
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bailiff.clock import Clock
-    from bailiff.decisions import Finding
+    from bailiff.decisions import Finding, TraceStep
     from bailiff.decisions.policies import EvictionApi
     from bailiff.kinds import Pod
     from bailiff.worker.actions import PodActions
     from bailiff.worker.eviction import Eviction
+
+# A wait below the clock's resolution would be over before it began, again and again.
+_A_MOMENT = 0.001
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +66,7 @@ class Attempt:
         if api is None or api.deadline_seconds is None:
             return delay
         left = eviction.due + api.deadline_seconds - self._clock.monotonic()
-        return min(delay, left) if left > 0 else delay
+        return min(delay, max(left, _A_MOMENT))
 
     async def _evicted(self, eviction: Eviction, api: EvictionApi) -> bool:
         """Ask the Eviction API; False where the pod is to be deleted without its consent.
@@ -74,6 +78,7 @@ class Attempt:
         try:
             await self._actions.evict(eviction.pod)
         except DisruptionBudgetError as error:
+            self._look_back(eviction)
             if not is_past_deadline(eviction.due, api, self._clock.monotonic()):
                 raise
             eviction.by = By.OVERRIDE
@@ -86,6 +91,21 @@ class Attempt:
             )
             return False
         return True
+
+    def _look_back(self, eviction: Eviction) -> None:
+        """Since when it would have been due, had this worker been there: once.
+
+        A pod that tolerates a taint for a while has a deadline that tells. One that does not
+        tolerate it at all fell due with the taint, or when it came to the node.
+        """
+        if eviction.outcome == Outcome.BLOCKED.value or eviction.finding.evict_at is not None:
+            return
+        added = [step.added_at for step in eviction.finding.trace if _evicts_at_once(step)]
+        starts = [at for at in added if at is not None]
+        if starts:
+            since = max(min(starts), eviction.pod.bound_at or min(starts))
+            ago = (self._clock.now() - since).total_seconds()
+            eviction.due = min(eviction.due, self._clock.monotonic() - ago)
 
     async def _delete(self, eviction: Eviction) -> Outcome:
         # The answer shows the pod as it is this moment, and its version: a look before the leap.
@@ -125,6 +145,10 @@ class _Objection(NamedTuple):
 
     outcome: Outcome
     why: str
+
+
+def _evicts_at_once(step: TraceStep) -> bool:
+    return step.outcome in {NOT_TOLERATED, FOR_NO_TIME}
 
 
 def _revoked(eviction: Eviction, objection: _Objection) -> Outcome:

@@ -63,6 +63,7 @@ class Backlog(Collector):
 
     def _breakers(self) -> Iterator[Metric]:
         zones = self._gate.surroundings.zones
+        zones.judge()
         yield GaugeMetricFamily(
             "bailiff_worker_cluster_breaker_state",
             "What the breaker of the cluster does: 0 nothing, 1 slows down, 2 stops evictions.",

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import msgspec
 import pytest
 
 from bailiff.decisions.policies import BlastRadius, Limit, Limits, Policies
@@ -138,3 +139,17 @@ async def test_only_pods_of_this_shard_are_this_workers():
     async with world.running():
         await asyncio.sleep(10)
     assert len(world.deleted) == 3
+
+
+async def test_what_another_system_evicts_has_no_blast_radius():
+    world = Governed(FIVE)
+    world.tainted("n1")
+    for number in range(6):
+        world.pod(f"pod-{number}")
+    async with world.running():
+        await asyncio.sleep(1)
+        (one, *_) = world.worker.pending
+        surroundings = world.worker.gate.surroundings
+        assert surroundings.hold(one) is not None
+        one.finding = msgspec.structs.replace(one.finding, system="device-taints", trace=())
+        assert surroundings.hold(one) is None

@@ -45,12 +45,24 @@ def test_counts_kept_change_by_change_are_those_of_a_fresh_count(changes):
             metadata = ObjectMeta(name=name, labels={LABEL: zone} if zone else {})
             nodes[name] = Node(metadata=metadata, spec=NodeSpec(taints=taints))
         kept.look_at(name, nodes.get(name))
+        kept.judge()
         fresh = Zones(lambda *_: None)
         fresh.set_breakers(Breakers(zone=BREAKER, cluster=BREAKER), nodes.values())
         for where in ("", "a", "b", CLUSTER):
             assert kept.state(where) == fresh.state(where)
             slow = kept.state(where).level is BreakerLevel.SLOW
             assert told.get(where) == (BREAKER.slow_per_second if slow else None)
+
+
+def test_a_list_is_judged_when_all_of_it_has_been_counted():
+    told = []
+    zones = Zones(lambda *change: told.append(change))
+    zones.set_breakers(Breakers(zone=BREAKER, cluster=BREAKER), ())
+    for number in range(10):
+        spec = NodeSpec(taints=(NOT_READY,) if number < 2 else ())
+        zones.look_at(f"n{number}", Node(metadata=ObjectMeta(name=f"n{number}"), spec=spec))
+    zones.judge()
+    assert told == []
 
 
 def fleet(world: Governed, zone: str, count: int, failing: int) -> None:

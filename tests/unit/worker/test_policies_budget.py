@@ -190,3 +190,18 @@ async def test_lateness_counts_what_held_it_back():
         await asyncio.sleep(75)
     total = world.registry.get_sample_value("bailiff_worker_lateness_seconds_sum")
     assert total == pytest.approx(world.deleted[0][0], abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("seconds_ago", "gone_at"), [(3600, 0.0), (60, 40.0), (0, 100.0)], ids=["past", "near", "new"]
+)
+async def test_a_hard_deadline_counts_from_the_taint_and_not_from_the_start_of_the_worker(
+    seconds_ago, gone_at
+):
+    world = Governed(Policies(eviction_api=EvictionApi(deadline_seconds=100)))
+    world.node("n1", no_execute(time_added=START - timedelta(seconds=seconds_ago)))
+    world.pod("web")
+    world.budgets["web"] = WORDS
+    async with world.running():
+        await asyncio.sleep(300)
+    assert world.deletions() == {"web": gone_at}

@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bailiff.decisions import Finding, Verdict
 from bailiff.decisions.policies import EvictionApi, Limit, Limits, Policies
+from bailiff.kinds import ObjectMeta, Pod
+from bailiff.worker.eviction import Eviction
+from bailiff.worker.gate.lines import Lines
 from bailiff.worker.gate.meters import TOTAL, Key, Meters, Pace, Scope
 from tests.unit.worker.governed import Governed
+from tests.unit.worker.world import START
 
 on_virtual_time = pytest.mark.looptime(start=0)
 SLACK = 1e-6
@@ -61,6 +66,31 @@ def test_meters_that_rest_are_forgotten():
         meters.start((Key(Scope.NODE, f"m{number}"),), 20_001.0 + number)
     assert meters.of(keys[0]).running == 1
     assert meters.of(TOTAL).running == 3_001
+
+
+def test_those_that_come_and_leave_leave_nothing_behind():
+    meters = Meters()
+    meters.set_limits(Limits(total=Limit(per_second=0.001)), zones=False, now=0.0)
+    meters.start((), 0.0)
+    lines, now = Lines(meters), 1.0
+    finding = Finding(system="", verdict=Verdict.EVICT_NOW, reason="", message="")
+
+    def eviction(number: int) -> Eviction:
+        pod = Pod(metadata=ObjectMeta(uid=f"uid-{number}"))
+        return Eviction(pod=pod, finding=finding, deadline=START, due=0.0, next_try=0.0)
+
+    stays = eviction(0)
+    lines.put(stays, (), (0,), now)
+    for number in range(1, 20_000):
+        # One that shares the line of the other, and one that has a line of its own.
+        keys = () if number % 2 else (Key(Scope.NODE, f"n{number}"),)
+        lines.put(eviction(number), keys, (number,), now)
+        assert lines.first(now) is None
+        lines.remove(f"uid-{number}")
+    (line,) = lines
+    assert len(line._heap) < 2_000
+    assert len(lines._ready) < 2_000
+    assert lines.first(1_000.0) is stays
 
 
 LIMIT = st.builds(

@@ -70,6 +70,7 @@ class Gate:
             evaluator.mirror,
             clock,
             self._breaker_changed,
+            on_earlier,
             lambda: self._look_again_at(Cause.BLAST_RADIUS),
         )
         self._meters = Meters()
@@ -88,6 +89,7 @@ class Gate:
         if self._is_open:
             return self._pending.take()
         now = self._clock.monotonic()
+        self.surroundings.zones.judge()
         if self._is_blind() or not self._work_off(now):
             return None
         for _ in range(_BATCH):
@@ -193,18 +195,15 @@ class Gate:
     def _work_off(self, now: float) -> bool:
         """Look at what fell due and at what is marked; False if some are left for later."""
         for _ in range(_BATCH):
-            eviction = self._next_to_look_at(now)
+            eviction = self._pending.hold() or self._holding.next(now)
             if eviction is None:
                 return True
             self._look(eviction, now)
         return False
 
-    def _next_to_look_at(self, now: float) -> Eviction | None:
-        return self._pending.hold() or self._holding.next(now)
-
     def _look(self, eviction: Eviction, now: float) -> None:
         self._drop(eviction)
-        hold = self.surroundings.hold(eviction.pod)
+        hold = self.surroundings.hold(eviction)
         if hold is not None:
             self._hold(eviction, hold, now)
         else:
@@ -213,7 +212,7 @@ class Gate:
     def _may_begin(self, eviction: Eviction, now: float) -> bool:
         """Whether one that the limits let begin still may, by all else; if not it is looked at."""
         in_its_line = self._keys(eviction) == self._lines.keys_of(eviction.uid)
-        if in_its_line and self.surroundings.hold(eviction.pod) is None:
+        if in_its_line and self.surroundings.hold(eviction) is None:
             return True
         self._look(eviction, now)
         return False

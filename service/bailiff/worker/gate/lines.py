@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from bailiff.decisions.policies import Hold, Policies
     from bailiff.worker.eviction import Eviction
 
+# A heap is swept when leftovers are more than this, and than what counts.
+_SWEEP_ABOVE = 1024
+
 # What an eviction is ordered by; the smallest goes first.
 Rank: TypeAlias = tuple[Any, ...]
 _Entry: TypeAlias = tuple[Rank, int, "Eviction"]
@@ -55,10 +58,13 @@ class Line:
         self.size = 0
         self._heap: list[_Entry] = []
 
-    def push(self, entry: _Entry) -> None:
-        """Someone joins."""
+    def push(self, entry: _Entry, standing: dict[str, tuple[Line, _Entry]]) -> None:
+        """Someone joins, who stands here by now."""
         heapq.heappush(self._heap, entry)
         self.size += 1
+        if len(self._heap) > _SWEEP_ABOVE + 2 * self.size:
+            self._heap = [one for one in self._heap if standing.get(one[2].uid) == (self, one)]
+            heapq.heapify(self._heap)
 
     def first(self, standing: dict[str, tuple[Line, _Entry]]) -> _Entry | None:
         """The best of those who still stand here."""
@@ -96,7 +102,7 @@ class Lines:
             line = self._lines[keys] = Line(keys)
         entry = (place, self._number(), eviction)
         self._standing[eviction.uid] = (line, entry)
-        line.push(entry)
+        line.push(entry, self._standing)
         if line.entry is None or place < line.entry[0]:
             if line.parked is not None and self._meters.of(line.parked).free_at(now) <= now:
                 # Another line was let out for this key, and has not begun: the better one goes.
@@ -180,10 +186,12 @@ class Lines:
     def _enter(self, line: Line, place: Rank) -> None:
         """Let a line be found by the rank of its first, where it is parked or among the ready."""
         line.entry = (place, self._number(), line)
-        if line.parked is None:
-            heapq.heappush(self._ready, line.entry)
-        else:
-            heapq.heappush(self._parked.setdefault(line.parked, []), line.entry)
+        parked = line.parked
+        heap = self._ready if parked is None else self._parked.setdefault(parked, [])
+        heapq.heappush(heap, line.entry)
+        if len(heap) > _SWEEP_ABOVE + 2 * len(self._lines):
+            heap[:] = [one for one in heap if one[2].entry is one]
+            heapq.heapify(heap)
 
     def _surface(self, heap: list[_LineEntry]) -> Line | None:
         """The line that is first in a heap, once what is outdated has been taken away."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from msgspec.structs import replace
+
+from bailiff.decisions.node_taints import SYSTEM
 from bailiff.decisions.policies import (
     NO_POLICIES,
     UNKNOWN,
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Hold
     from bailiff.kinds import Pod
+    from bailiff.worker.eviction import Eviction
     from bailiff.worker.mirror import Mirror
 
 
@@ -42,6 +46,7 @@ class Surroundings:
         mirror: Mirror,
         clock: Clock,
         on_breaker: Callable[[str, float | None], None],
+        on_unjudged: Callable[[], None],
         on_less_blast: Callable[[], None],
     ) -> None:
         """Start without policies.
@@ -50,33 +55,38 @@ class Surroundings:
             mirror: nodes and pods.
             clock: for `now`.
             on_breaker: see Zones.
+            on_unjudged: told that breakers should be judged soon.
             on_less_blast: see BlastCount.
         """
         self._mirror = mirror
         self._clock = clock
-        self.policies: Policies = NO_POLICIES
+        self.policies = self._without_blast = NO_POLICIES
         self.pause: PauseNotice | Literal[Unknown.UNKNOWN] | None = UNKNOWN
         self.namespaces: Mapping[str, Mapping[str, str]] | Literal[Unknown.UNKNOWN] = UNKNOWN
+        self._on_unjudged = on_unjudged
         self.zones = Zones(on_breaker)
         self.blast = BlastCount(mirror.pods_in, on_less_blast)
 
     def set_policies(self, policies: Policies) -> None:
         """Go on with these."""
         self.policies = policies
+        self._without_blast = replace(policies, blast_radius=None)
         self.zones.set_breakers(policies.breakers, self._mirror.nodes())
         self.blast.set_bounds(policies.blast_radius)
 
     def look_at_node(self, name: str) -> None:
         """A node appeared, changed or went."""
-        self.zones.look_at(name, self._mirror.node(name))
+        if self.zones.look_at(name, self._mirror.node(name)):
+            self._on_unjudged()
 
     def zone(self, pod: Pod) -> str:
         """The zone of a pod's node; empty where it has none, or is not known."""
         node = self._mirror.node(pod.spec.node_name)
         return "" if node is None else zone_of(node)
 
-    def hold(self, pod: Pod) -> Hold | None:
-        """Why the eviction of a pod may not begin now; None if it may."""
+    def hold(self, eviction: Eviction) -> Hold | None:
+        """Why an eviction may not begin now; None if it may."""
+        pod = eviction.pod
         zone = self.zone(pod)
         facts = Circumstances(
             pod=pod,
@@ -88,7 +98,10 @@ class Surroundings:
             cluster_breaker=self.zones.state(CLUSTER),
             blast=self.blast.of(pod.metadata.uid),
         )
-        return hold(facts, self.policies, self._clock.now())
+        # The blast radius is that of a node's taint; what another system evicts has none.
+        by_taint = eviction.finding.system == SYSTEM
+        policies = self.policies if by_taint else self._without_blast
+        return hold(facts, policies, self._clock.now())
 
     def _labels(self, namespace: str) -> Mapping[str, str] | None:
         return None if self.namespaces is UNKNOWN else self.namespaces.get(namespace)

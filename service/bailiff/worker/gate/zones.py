@@ -1,7 +1,9 @@
 """How many nodes fail in each zone and in the cluster, and what the breakers say to it.
 
-Counts are kept with each change of a node, O(1). All nodes of the cluster count, not only those
-of this worker's shard: a fault that is not the nodes' knows no shards.
+Counts are kept with each change of a node, O(1). They are judged when somebody asks, and not with
+each change: while a list of all nodes is taken in, what has been counted so far tells nothing. All
+nodes of the cluster count, not only those of this worker's shard: a fault that is not the nodes'
+knows no shards.
 """
 
 from __future__ import annotations
@@ -64,6 +66,7 @@ class Zones:
         self._breakers = Breakers()
         self._nodes: dict[str, _Seen] = {}
         self._counts: dict[str, _Count] = {}
+        self._unjudged: set[str] = set()
 
     def set_breakers(self, breakers: Breakers, nodes: Iterable[Node]) -> None:
         """Go on with these breakers, and with these nodes, counted anew."""
@@ -75,26 +78,27 @@ class Zones:
             nodes = ()
         for node in nodes:
             self._count(node.metadata.name, _Seen(zone_of(node), is_failing(node)))
-        for name in list(self._counts):
-            self._judge(name)
+        self._unjudged |= self._counts.keys()
+        self.judge()
         # The level may be the same, and the rate another.
         for name, count in self._counts.items():
             if count.state.level is BreakerLevel.SLOW:
                 self._on_changed(name, self._rate(name, count))
 
-    def look_at(self, name: str, node: Node | None) -> None:
-        """A node appeared, changed, or with None went."""
+    def look_at(self, name: str, node: Node | None) -> bool:
+        """A node appeared, changed, or with None went; whether that is to be judged."""
         if self._breakers.zone is None and self._breakers.cluster is None:
-            return
+            return False
         seen = None if node is None else _Seen(zone_of(node), is_failing(node))
-        before = self._nodes.get(name)
-        if seen == before:
-            return
+        if seen == self._nodes.get(name):
+            return False
         self._count(name, seen)
-        for one in (before, seen):
-            if one is not None:
-                self._judge(one.zone)
-        self._judge(CLUSTER)
+        return True
+
+    def judge(self) -> None:
+        """Judge what has been counted since the last time."""
+        while self._unjudged:
+            self._judge(self._unjudged.pop())
 
     def state(self, zone: str) -> BreakerState:
         """What the breaker of a zone, or of CLUSTER, says; normal where there is none."""
@@ -115,6 +119,7 @@ class Zones:
                     count = self._counts.setdefault(where, _Count())
                     count.total += step
                     count.failing += step * one.failing
+                    self._unjudged.add(where)
 
     def _judge(self, where: str) -> None:
         count = self._counts[where]
