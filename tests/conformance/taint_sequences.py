@@ -55,7 +55,7 @@ class WorkerTimers:
             self._pending,
             self._clock,
             OPTIONS,
-            on_cancelled=lambda pod, why: self._answer.cancelled.append(pod.key),
+            on_cancelled=lambda gone, why: self._answer.cancelled.append(gone.pod.key),
             on_observed=lambda node, text: None,
         )
         self._mirror: Mirror = self._evaluator.mirror

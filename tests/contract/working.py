@@ -10,7 +10,15 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import NotFoundError, PatchType, Resource
-from bailiff.worker import ClusterActions, Unopposed, Worker, WorkerSettings, watches
+from bailiff.worker import (
+    ClusterActions,
+    DeviceFollowing,
+    Unopposed,
+    Watches,
+    Worker,
+    WorkerSettings,
+    watches,
+)
 from tests.contract.api import PODS, uid_of
 
 if TYPE_CHECKING:
@@ -32,7 +40,7 @@ def tolerating(seconds: int | None = None) -> Object:
 
 @contextlib.asynccontextmanager
 async def running_worker(
-    cluster: Cluster, election: Election | None = None, **settings: Any
+    cluster: Cluster, election: Election | None = None, *, devices: bool = False, **settings: Any
 ) -> AsyncIterator[Worker]:
     """A worker with everything but a process of its own; not yet synced."""
     clock, stop = SystemClock(), asyncio.Event()
@@ -40,7 +48,10 @@ async def running_worker(
     actions = ClusterActions(cluster.fenced(election.may_act), instance="test")
     chosen = WorkerSettings(**{"shutdown_grace": 5.0} | settings)
     worker = Worker(actions, clock, CollectorRegistry(), chosen, election)
-    task = asyncio.create_task(worker.run(*watches(cluster, clock, worker.metrics), stop))
+    pods, nodes = watches(cluster, clock, worker.metrics)
+    opener = Watches(cluster, clock, worker.metrics)
+    follower = DeviceFollowing(cluster, opener.open, worker.evaluator.devices, pods.healths)
+    task = asyncio.create_task(worker.run(pods, nodes, stop, follower if devices else None))
     try:
         yield worker
     finally:

@@ -55,6 +55,7 @@ class WorkSettings:
         shard: its share of the nodes.
         lease: acts only while it holds this one; None acts always.
         policies: their file, which may change; None: all policies are off.
+        device_taint_eviction: evict by the taints of devices too, where the cluster serves them.
     """
 
     cluster: ClusterChoice
@@ -67,6 +68,7 @@ class WorkSettings:
     audit_log: Path | None = None
     policies: Path | None = None
     concurrency: int = 20
+    device_taint_eviction: bool = True
     options: Options = field(default_factory=Options)
 
 

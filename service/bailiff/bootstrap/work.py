@@ -9,17 +9,18 @@ import socket
 from typing import TYPE_CHECKING
 
 import structlog
+from msgspec.structs import replace
 
 from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable, connect_to
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import Program, listen
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import Cluster, ClusterError, LeaseStore, service_account_namespace
-from bailiff.decisions import Options
 from bailiff.serving import HttpServer
 from bailiff.worker import (
     ClusterActions,
     Comparison,
+    DeviceFollowing,
     Election,
     Elector,
     PolicyControl,
@@ -72,6 +73,7 @@ def work(settings: WorkSettings) -> Program:
             pods, nodes = watches(cluster, clock, worker.metrics)
             pods.healths["nodes"] = nodes.health
             control = _control(policies, worker, pods, cluster, clock)
+            devices = _devices(worker, pods, cluster, clock, settings)
             freshness = worker.trust(pods.healths)
             app = create_status_app(
                 worker.pending,
@@ -84,9 +86,9 @@ def work(settings: WorkSettings) -> Program:
             )
             async with _served(app, settings), _beside(control):
                 if comparison is None:
-                    await worker.run(pods, nodes, stop)
+                    await worker.run(pods, nodes, stop, devices)
                 else:
-                    await _run_in_shadow(worker, comparison, pods, nodes, stop)
+                    await _run_in_shadow(worker, comparison, pods, nodes, stop, devices)
 
     return program
 
@@ -99,6 +101,17 @@ def _control(
     return PolicyControl(
         policies, worker, clock, Watches(cluster, clock, worker.metrics).open, pods
     )
+
+
+def _devices(
+    worker: Worker, pods: PodWatch, cluster: Cluster, clock: Clock, settings: WorkSettings
+) -> DeviceFollowing | None:
+    devices = worker.evaluator.devices
+    if not settings.device_taint_eviction:
+        devices.switch_off("--no-device-taint-eviction")
+        return None
+    open_watch = Watches(cluster, clock, worker.metrics).open
+    return DeviceFollowing(cluster, open_watch, devices, pods.healths)
 
 
 @contextlib.asynccontextmanager
@@ -147,11 +160,12 @@ async def _run_in_shadow(
     pods: PodWatch,
     nodes: ListWatch[Node],
     stop: asyncio.Event,
+    devices: DeviceFollowing | None,
 ) -> None:
     comparison.look_at(worker.evaluator, worker.metrics)
     async with asyncio.TaskGroup() as group:
         looking = group.create_task(comparison.run(), name="shadow")
-        await worker.run(Watched(pods, comparison), nodes, stop)
+        await worker.run(Watched(pods, comparison), nodes, stop, devices)
         looking.cancel()
 
 
@@ -177,10 +191,6 @@ def _usual_namespace(choice: ClusterChoice) -> str:
 
 
 def _worker_settings(settings: WorkSettings) -> WorkerSettings:
-    options = Options(
-        comparison_operators=settings.options.comparison_operators,
-        evict_ended_pods=settings.options.evict_ended_pods,
-        # Timers need no trace; who asks why asks the decision API.
-        explain=False,
-    )
+    # Timers need no trace; who asks why asks the decision API.
+    options = replace(settings.options, explain=False)
     return WorkerSettings(options=options, shard=settings.shard, concurrency=settings.concurrency)

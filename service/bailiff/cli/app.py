@@ -12,14 +12,21 @@ import typer
 
 import bailiff
 from bailiff import bootstrap
-from bailiff.cli import availability, cluster, pausing
+from bailiff.cli import availability, cluster, devices, pausing
 from bailiff.cli import policies as policy_files
 from bailiff.cli.ending import fail, run
 from bailiff.cli.exit_codes import ExitCode
-from bailiff.cli.explain import InputError, describe, explain, parse_instant, read_object
+from bailiff.cli.explain import (
+    InputError,
+    describe,
+    explain,
+    parse_instant,
+    read_object,
+    read_objects,
+)
 from bailiff.cli.output import OUTPUT, Output, pretty
 from bailiff.decisions import Facts, Options, Verdict
-from bailiff.kinds import Node, Pod
+from bailiff.kinds import DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice
 from bailiff.worker import PoliciesUnusableError
 
 app = typer.Typer(
@@ -108,6 +115,9 @@ def serve(
     grpc_port: Annotated[int, _GRPC_PORT] = 9090,
     comparison_operators: Annotated[bool, _COMPARISON] = False,
     evict_ended_pods: Annotated[bool, _EVICT_ENDED] = False,
+    device_taint_eviction: Annotated[bool, devices.DEVICE_TAINT_EVICTION] = True,
+    extended_resource_claims: Annotated[bool, devices.EXTENDED_RESOURCE_CLAIMS] = True,
+    pod_group_claims: Annotated[bool, devices.POD_GROUP_CLAIMS] = False,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Serve the decision API over REST and gRPC. Reads a cluster only if told which."""
@@ -116,7 +126,13 @@ def serve(
         host=host,
         rest_port=rest_port,
         grpc_port=grpc_port,
-        options=_options(comparison_operators, evict_ended_pods),
+        device_taint_eviction=device_taint_eviction,
+        options=Options(
+            comparison_operators=comparison_operators,
+            evict_ended_pods=evict_ended_pods,
+            extended_resource_claims=extended_resource_claims,
+            pod_group_claims=pod_group_claims,
+        ),
     )
     run(bootstrap.serve(settings), lifeline=lifeline)
 
@@ -144,6 +160,9 @@ def worker(
     retry_period: Annotated[float, availability.RETRY_PERIOD] = 2.0,
     comparison_operators: Annotated[bool, _COMPARISON] = False,
     evict_ended_pods: Annotated[bool, _EVICT_ENDED] = False,
+    device_taint_eviction: Annotated[bool, devices.DEVICE_TAINT_EVICTION] = True,
+    extended_resource_claims: Annotated[bool, devices.EXTENDED_RESOURCE_CLAIMS] = True,
+    pod_group_claims: Annotated[bool, devices.POD_GROUP_CLAIMS] = False,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Watch a cluster and evict pods when their time has come."""
@@ -166,7 +185,13 @@ def worker(
         shadow=shadow,
         audit_log=audit_log,
         policies=policies,
-        options=_options(comparison_operators, evict_ended_pods),
+        device_taint_eviction=device_taint_eviction,
+        options=Options(
+            comparison_operators=comparison_operators,
+            evict_ended_pods=evict_ended_pods,
+            extended_resource_claims=extended_resource_claims,
+            pod_group_claims=pod_group_claims,
+        ),
     )
     try:
         program = bootstrap.work(settings)
@@ -178,7 +203,13 @@ def worker(
 @app.command("explain")
 def explain_command(
     pod: Annotated[Path, typer.Argument(help="The pod, YAML or JSON; - reads standard input.")],
-    node: Annotated[Path, typer.Option("--node", help="Its node, YAML or JSON.")],
+    node: Annotated[
+        Path | None,
+        typer.Option("--node", help="Its node, YAML or JSON; without, devices alone decide."),
+    ] = None,
+    claim: Annotated[list[Path] | None, devices.CLAIM] = None,
+    slices: Annotated[list[Path] | None, devices.SLICE] = None,
+    rule: Annotated[list[Path] | None, devices.RULE] = None,
     output: Annotated[Output, OUTPUT] = Output.TEXT,
     now: Annotated[str | None, typer.Option(help="Decide for this instant (RFC 3339).")] = None,
     bound_at: Annotated[
@@ -190,16 +221,28 @@ def explain_command(
     ] = False,
     comparison_operators: Annotated[bool, _COMPARISON] = False,
     evict_ended_pods: Annotated[bool, _EVICT_ENDED] = False,
+    extended_resource_claims: Annotated[bool, devices.EXTENDED_RESOURCE_CLAIMS] = True,
+    pod_group_claims: Annotated[bool, devices.POD_GROUP_CLAIMS] = False,
 ) -> None:
-    """Tell whether a pod would be evicted from a node, when, and why. Needs no cluster."""
+    """Tell whether a pod would be evicted, when, and why. Needs no cluster."""
     try:
+        asked = read_object(pod, Pod, "Pod")
+        namespace = asked.metadata.namespace
         facts = Facts(
-            pod=read_object(pod, Pod, "Pod"),
-            node=read_object(node, Node, "Node"),
+            pod=asked,
+            node=read_object(node, Node, "Node") if node else None,
+            resource_claims=read_objects(claim or (), ResourceClaim, "ResourceClaim", namespace),
+            resource_slices=read_objects(slices or (), ResourceSlice, "ResourceSlice"),
+            device_taint_rules=read_objects(rule or (), DeviceTaintRule, "DeviceTaintRule"),
             now=parse_instant(now, "--now") if now else None,
             bound_at=parse_instant(bound_at, "--bound-at") if bound_at else None,
         )
-        options = _options(comparison_operators, evict_ended_pods, explain=True)
+        options = Options(
+            comparison_operators=comparison_operators,
+            evict_ended_pods=evict_ended_pods,
+            extended_resource_claims=extended_resource_claims,
+            pod_group_claims=pod_group_claims,
+        )
         decision = explain(facts, datetime.now(UTC), options)
     except InputError as error:
         fail(str(error), ExitCode.USAGE)
@@ -239,11 +282,3 @@ _EXIT_BY_VERDICT = {
     Verdict.EVICT_AT: ExitCode.EVICT_AT,
     Verdict.EVICT_NOW: ExitCode.EVICT_NOW,
 }
-
-
-def _options(comparison_operators: bool, evict_ended_pods: bool, explain: bool = True) -> Options:
-    return Options(
-        comparison_operators=comparison_operators,
-        evict_ended_pods=evict_ended_pods,
-        explain=explain,
-    )

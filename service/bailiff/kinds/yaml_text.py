@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 
 from bailiff.kinds.decoding import DecodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
+
+T = TypeVar("T")
 
 
 def parse_yaml(data: bytes) -> object:
@@ -20,8 +22,22 @@ def parse_yaml(data: bytes) -> object:
         DecodeError: no YAML, several documents, an alias, a tag, a key given twice, or nested too
             deep.
     """
+    return _parse(lambda: yaml.load(data, Loader=_Loader))  # noqa: S506 - a SafeLoader, see there
+
+
+def parse_yaml_documents(data: bytes) -> list[object]:
+    """The documents in the text, those that hold nothing left out. Time as `parse_yaml`.
+
+    Raises:
+        DecodeError: as `parse_yaml`, but for several documents.
+    """
+    documents = _parse(lambda: list(yaml.load_all(data, Loader=_Loader)))
+    return [document for document in documents if document is not None]
+
+
+def _parse(parse: Callable[[], T]) -> T:
     try:
-        return yaml.load(data, Loader=_Loader)  # noqa: S506 - a SafeLoader, see there
+        return parse()
     except (yaml.YAMLError, ValueError) as error:
         # ValueError: a number of thousands of digits, or text that is no UTF-8.
         raise DecodeError(f"not valid YAML: {error}", malformed=True) from error

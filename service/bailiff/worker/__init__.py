@@ -6,6 +6,7 @@ list+watch -> Mirror -> Evaluator -> PendingEvictions -> Executor -> PodActions
 
 from bailiff.worker.actions import Actions, ClusterActions, PodActions
 from bailiff.worker.comparison import Comparison
+from bailiff.worker.devices import DeviceFollowing
 from bailiff.worker.election import Election, Elector, Unopposed
 from bailiff.worker.freshness import Freshness
 from bailiff.worker.pause_switch import PausedAlreadyError, PauseSwitch
@@ -24,6 +25,7 @@ __all__ = [
     "Actions",
     "ClusterActions",
     "Comparison",
+    "DeviceFollowing",
     "Election",
     "ElectionSettings",
     "Elector",

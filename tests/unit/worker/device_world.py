@@ -187,11 +187,11 @@ class DeviceWorld(World):
     async def _work(self, stop: asyncio.Event) -> None:
         for kind, watch in self.watches.items():
             if self.lists[kind]:
-                self.list(kind, watch)
+                self.relist(kind, watch)
         follower = HandFed(self.devices, self.watches)
         await self.worker.run(self.pod_watch, self.node_watch, stop, follower)
 
-    def list(self, kind: Kind, watch: FakeWatch | None = None) -> None:
+    def relist(self, kind: Kind, watch: FakeWatch | None = None) -> None:
         """The watch of a kind tells of all its objects."""
         watch = watch or self.watches[kind]
         watch.send(Replaced(tuple(self.objects[kind].values()), "1"))
@@ -205,7 +205,7 @@ class DeviceWorld(World):
     def told(self, rule: str = "rule") -> str:
         """The message of a rule's condition as it stands."""
         found = self.objects[Kind.RULES][rule].status.conditions
-        return next(c.message for c in found if c.type == EVICTION_IN_PROGRESS)
+        return str(next(c.message for c in found if c.type == EVICTION_IN_PROGRESS))
 
     def metric(self, name: str, **labels: str) -> float:
         return self.registry.get_sample_value(name, labels) or 0

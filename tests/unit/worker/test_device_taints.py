@@ -247,7 +247,7 @@ async def test_what_a_relist_no_longer_has_is_gone():
         assert len(world.worker.pending) == 2
         for kind in Kind:
             world.objects[kind].clear()
-            world.list(kind)
+            world.relist(kind)
         await asyncio.sleep(600)
     assert world.deletions() == {}
 
@@ -271,7 +271,7 @@ async def test_no_pod_goes_for_its_devices_before_all_is_listed_and_nodes_do_not
         assert world.deletions() == {"plain": 0.0}
         assert world.metric("bailiff_worker_synced") == 0
         assert world.devices.complaints() == [f"{late} have not been listed yet"]
-        world.list(late)
+        world.relist(late)
         await asyncio.sleep(10)
         assert world.metric("bailiff_worker_synced") == 1
         assert world.devices.complaints() == []
@@ -299,7 +299,8 @@ async def test_when_devices_are_followed_no_longer_nobody_goes_for_them():
         await asyncio.sleep(600)
     assert world.deletions() == {}
     assert [len(world.notes_on(name)) for name in ("a", "orphan")] == [1, 1]
-    assert world.devices.index.slices == world.devices.index.claims == {}
+    assert not world.devices.index.slices
+    assert not world.devices.index.claims
     assert world.metric("bailiff_worker_device_taints") == 0
 
 

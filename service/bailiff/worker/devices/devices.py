@@ -79,6 +79,10 @@ class Devices:
         # Told when findings begin.
         self.on_ready: Callable[[], None] = lambda: None
 
+    def switch_off(self, why: str) -> None:
+        """Nothing is ever followed; `why` is for people."""
+        self.state, self.why = State.OFF, why
+
     @property
     def synced(self) -> bool:
         """Everything that is followed has been listed; true too where nothing is."""

@@ -1,0 +1,257 @@
+"""The worker and the taints of devices on an API server, the same on both."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bailiff import cluster as k8s
+from bailiff.cluster import PatchType
+from tests.contract.api import PODS, container, taint, uid_of
+from tests.contract.device_objects import (
+    CLAIMS,
+    DRIVER,
+    RULES,
+    SLICES,
+    allocation,
+    claim,
+    device_taint,
+    rule,
+    slice_of,
+)
+from tests.contract.working import EVENTS, KEY, is_going, messages, running_worker, until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from bailiff.cluster import Cluster
+    from bailiff.worker import Worker
+    from tests.contract.api import Bench, Object
+
+BROKEN = "example.com/broken"
+REASON = "DeviceTaintManagerEviction"
+
+
+class Gpus:
+    """A node whose pool bears its name; devices gpu-0 and gpu-1."""
+
+    def __init__(self, bench: Bench, name: str) -> None:
+        self.bench = bench
+        self.name = name
+        self.node = ""
+
+    async def set_up(self) -> None:
+        self.node = await self.bench.node()
+        await self.bench.cluster.create(SLICES, slice_of(self.name), "")
+
+    async def clear_away(self) -> None:
+        for resource in (SLICES, RULES):
+            with contextlib.suppress(k8s.NotFoundError):
+                await self.bench.cluster.delete(resource, self.name, "")
+
+    async def taint(self, *taints: Object) -> None:
+        """Replace the taints of gpu-0."""
+        devices = [{"name": "gpu-0", "taints": list(taints)}, {"name": "gpu-1"}]
+        body = {"spec": {"devices": devices}}
+        await self.bench.cluster.patch(SLICES, self.name, "", body, patch_type=PatchType.MERGE)
+
+    async def rule(self, effect: str = "NoExecute") -> Object:
+        """A rule for the whole pool."""
+        body = rule(self.name, effect, driver=DRIVER, pool=self.name)
+        return await self.bench.cluster.create(RULES, body, "")
+
+    async def pod(self, name: str, *tolerations: Object) -> Object:
+        """A pod with a claim to which gpu-0 is allocated, as a scheduler leaves it."""
+        bench = self.bench
+        await bench.cluster.create(CLAIMS, claim(name), bench.namespace)
+        named = [{"name": "gpu", "resourceClaimName": name}]
+        main = container() | {"resources": {"claims": [{"name": "gpu"}]}}
+        spec = {"nodeName": self.node, "containers": [main], "resourceClaims": named}
+        body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+        pod = await bench.cluster.create(PODS, body, bench.namespace)
+        consumer = {"resource": "pods", "name": name, "uid": uid_of(pod)}
+        allocated = allocation(self.name, tolerations=list(tolerations))
+        status = {"allocation": allocated, "reservedFor": [consumer]}
+        await bench.cluster.patch(
+            CLAIMS,
+            name,
+            bench.namespace,
+            {"status": status},
+            patch_type=PatchType.MERGE,
+            subresource="status",
+        )
+        return pod
+
+    async def condition(self) -> dict[str, Any]:
+        """EvictionInProgress of the rule; empty before it is written."""
+        found = await self.bench.cluster.get(RULES, self.name)
+        conditions = found.get("status", {}).get("conditions", [])
+        return next((c for c in conditions if c["type"] == "EvictionInProgress"), {})
+
+    async def completed(self) -> bool:
+        """Whether the worker says that nothing is left to evict for the rule."""
+        return (await self.condition()).get("reason") == "Completed"
+
+
+@pytest.fixture
+async def gpus(bench: Bench) -> AsyncIterator[Gpus]:
+    """A node with devices."""
+    gpus = Gpus(bench, f"pool-{secrets.token_hex(4)}")
+    await gpus.set_up()
+    yield gpus
+    await gpus.clear_away()
+
+
+@pytest.fixture
+async def worker(cluster: Cluster) -> AsyncIterator[Worker]:
+    async with running_worker(cluster, devices=True) as worker:
+        await until(lambda: worker.evaluator.mirror.synced and worker.evaluator.devices.ready)
+        yield worker
+
+
+def patience(seconds: int | None = None) -> Object:
+    """A toleration of the device taint, for ever if no seconds are given."""
+    found: Object = {"key": BROKEN, "operator": "Exists", "effect": "NoExecute"}
+    return found if seconds is None else found | {"tolerationSeconds": seconds}
+
+
+async def test_a_slice_s_taint_evicts_with_condition_event_and_metric(
+    bench: Bench, gpus: Gpus, worker: Worker
+) -> None:
+    pod = await gpus.pod("plain")
+    await gpus.pod("stoic", patience())
+    await gpus.taint(device_taint())
+    await until(lambda: is_going(bench, "plain"))
+    found = await bench.get("plain")
+    mark = next(c for c in found["status"]["conditions"] if c["type"] == "DisruptionTarget")
+    assert (mark["status"], mark["reason"]) == ("True", "DeletionByDeviceTaintManager")
+    assert mark["message"] == "Device Taint manager: deleting due to NoExecute taint"
+    await until(lambda: messages(bench, pod, REASON))
+    (message,) = await messages(bench, pod, REASON)
+    why = f"taint {BROKEN}=yes:NoExecute of device {DRIVER}/{gpus.name}/gpu-0 is not tolerated"
+    assert message.startswith(f"Marking for deletion Pod {bench.namespace}/plain: {why}")
+    listing = await bench.cluster.list(EVENTS, namespace=bench.namespace)
+    about = [one for one in listing.items if one["involvedObject"]["uid"] == uid_of(pod)]
+    assert {one["source"]["component"] for one in about} == {"device-taint-eviction-controller"}
+    assert worker.metrics.device_deletions._value.get() == 1
+    assert worker.metrics.deletions._value.get() == 0
+    assert not await is_going(bench, "stoic")
+
+
+async def test_seconds_are_counted_from_time_added(
+    bench: Bench, gpus: Gpus, worker: Worker
+) -> None:
+    await gpus.pod("patient", patience(3))
+    began = time.time()
+    await gpus.taint(device_taint())
+    await until(lambda: len(worker.pending))
+    await until(lambda: is_going(bench, "patient"))
+    # The API server writes timeAdded, in whole seconds.
+    assert time.time() - began > 2
+    # Seconds that have passed already are not given again.
+    await gpus.pod("late", patience(600))
+    long_ago = (datetime.now(UTC) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    await gpus.taint(device_taint(timeAdded=long_ago))
+    await until(lambda: is_going(bench, "late"))
+
+
+async def test_a_rule_evicts_and_tells_how_far_it_is(
+    bench: Bench, gpus: Gpus, worker: Worker
+) -> None:
+    await gpus.pod("plain")
+    await gpus.pod("patient", patience(4))
+    await gpus.pod("stoic", patience())
+    made = await gpus.rule()
+    await until(gpus.condition)
+    first = await gpus.condition()
+    assert (first["status"], first["reason"]) == ("True", "PodsPendingEviction")
+    assert first["message"] == "2 pods need to be evicted in 1 namespace."
+    assert first["observedGeneration"] == made["metadata"]["generation"]
+    await until(lambda: is_going(bench, "plain"))
+    await until(lambda: is_going(bench, "patient"))
+    await until(gpus.completed, within=40)
+    last = await gpus.condition()
+    assert last["status"] == "False"
+    assert last["message"] == "2 pods evicted since starting the controller."
+    assert not await is_going(bench, "stoic")
+    managers = {
+        entry["manager"]: entry["operation"]
+        for entry in (await bench.cluster.get(RULES, gpus.name))["metadata"]["managedFields"]
+        if entry.get("subresource") == "status"
+    }
+    assert managers == {"device-taint-eviction-controller": "Apply"}
+
+
+async def test_a_rule_without_effect_reports_numbers_and_evicts_nothing(
+    bench: Bench, gpus: Gpus, worker: Worker
+) -> None:
+    await gpus.pod("plain")
+    await until(lambda: len(worker.evaluator.devices.index.claims))
+    await gpus.rule("None")
+    await until(gpus.condition)
+    found = await gpus.condition()
+    assert (found["status"], found["reason"]) == ("False", "NoEffect")
+    assert found["message"].startswith(
+        "2 published devices selected. 1 allocated device selected. "
+        "1 pod would be evicted in 1 namespace if the effect was NoExecute."
+    )
+    await asyncio.sleep(1)
+    assert not await is_going(bench, "plain")
+
+
+@pytest.mark.parametrize("by", ["slice", "rule"])
+async def test_taking_the_taint_away_in_time_cancels(
+    bench: Bench, gpus: Gpus, worker: Worker, by: str
+) -> None:
+    pod = await gpus.pod("patient", patience(3))
+    await (gpus.taint(device_taint()) if by == "slice" else gpus.rule())
+    await until(lambda: uid_of(pod) in {one.uid for one in worker.pending})
+    if by == "slice":
+        await gpus.taint()
+    else:
+        await bench.cluster.delete(RULES, gpus.name, "")
+    await until(lambda: messages(bench, pod, REASON))
+    (message,) = await messages(bench, pod, REASON)
+    assert message.startswith("Cancelling deletion of Pod ")
+    await asyncio.sleep(3.5)
+    assert not await is_going(bench, "patient")
+
+
+async def test_a_restart_in_the_middle_keeps_the_deadline_and_the_rule_s_status(
+    bench: Bench, gpus: Gpus, cluster: Cluster
+) -> None:
+    pod = await gpus.pod("patient", patience(6))
+    began = time.time()
+    async with running_worker(cluster, devices=True) as worker:
+        await gpus.rule()
+        await until(lambda: uid_of(pod) in {one.uid for one in worker.pending})
+        (first,) = worker.pending
+        await until(gpus.condition)
+    assert (await gpus.condition())["reason"] == "PodsPendingEviction"
+    async with running_worker(cluster, devices=True) as worker:
+        await until(lambda: uid_of(pod) in {one.uid for one in worker.pending})
+        (second,) = worker.pending
+        assert second.deadline == first.deadline
+        await until(lambda: is_going(bench, "patient"))
+        assert 5 < time.time() - began < 60
+        await until(gpus.completed, within=40)
+
+
+async def test_both_systems_at_once_the_earlier_wins_and_both_are_told(
+    bench: Bench, gpus: Gpus, worker: Worker
+) -> None:
+    pod = await gpus.pod("plain", patience(600))
+    await gpus.taint(device_taint())
+    await until(lambda: uid_of(pod) in {one.uid for one in worker.pending})
+    await bench.taint(gpus.node, taint(KEY))
+    await until(lambda: is_going(bench, "plain"))
+    await until(lambda: messages(bench, pod))
+    (message,) = await messages(bench, pod)
+    assert f"taint {KEY}:NoExecute is not tolerated" in message
+    assert f"taint {BROKEN}=yes:NoExecute of device" in message
