@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import secrets
 import time
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from bailiff import cluster as k8s
-from bailiff.cluster import PatchType
-from tests.contract.api import PODS, container, taint, uid_of
-from tests.contract.device_objects import (
-    CLAIMS,
-    DRIVER,
-    RULES,
-    SLICES,
-    allocation,
-    claim,
-    device_taint,
-    rule,
-    slice_of,
-)
+from tests.contract.api import taint, uid_of
+from tests.contract.device_objects import DRIVER, RULES, device_taint
+from tests.contract.gpus import gpus_of
 from tests.contract.working import EVENTS, KEY, is_going, messages, running_worker, until
 
 if TYPE_CHECKING:
@@ -33,79 +20,17 @@ if TYPE_CHECKING:
     from bailiff.cluster import Cluster
     from bailiff.worker import Worker
     from tests.contract.api import Bench, Object
+    from tests.contract.gpus import Gpus
 
 BROKEN = "example.com/broken"
 REASON = "DeviceTaintManagerEviction"
 
 
-class Gpus:
-    """A node whose pool bears its name; devices gpu-0 and gpu-1."""
-
-    def __init__(self, bench: Bench, name: str) -> None:
-        self.bench = bench
-        self.name = name
-        self.node = ""
-
-    async def set_up(self) -> None:
-        self.node = await self.bench.node()
-        await self.bench.cluster.create(SLICES, slice_of(self.name), "")
-
-    async def clear_away(self) -> None:
-        for resource in (SLICES, RULES):
-            with contextlib.suppress(k8s.NotFoundError):
-                await self.bench.cluster.delete(resource, self.name, "")
-
-    async def taint(self, *taints: Object) -> None:
-        """Replace the taints of gpu-0."""
-        devices = [{"name": "gpu-0", "taints": list(taints)}, {"name": "gpu-1"}]
-        body = {"spec": {"devices": devices}}
-        await self.bench.cluster.patch(SLICES, self.name, "", body, patch_type=PatchType.MERGE)
-
-    async def rule(self, effect: str = "NoExecute") -> Object:
-        """A rule for the whole pool."""
-        body = rule(self.name, effect, driver=DRIVER, pool=self.name)
-        return await self.bench.cluster.create(RULES, body, "")
-
-    async def pod(self, name: str, *tolerations: Object) -> Object:
-        """A pod with a claim to which gpu-0 is allocated, as a scheduler leaves it."""
-        bench = self.bench
-        await bench.cluster.create(CLAIMS, claim(name), bench.namespace)
-        named = [{"name": "gpu", "resourceClaimName": name}]
-        main = container() | {"resources": {"claims": [{"name": "gpu"}]}}
-        spec = {"nodeName": self.node, "containers": [main], "resourceClaims": named}
-        body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
-        pod = await bench.cluster.create(PODS, body, bench.namespace)
-        consumer = {"resource": "pods", "name": name, "uid": uid_of(pod)}
-        allocated = allocation(self.name, tolerations=list(tolerations))
-        status = {"allocation": allocated, "reservedFor": [consumer]}
-        await bench.cluster.patch(
-            CLAIMS,
-            name,
-            bench.namespace,
-            {"status": status},
-            patch_type=PatchType.MERGE,
-            subresource="status",
-        )
-        return pod
-
-    async def condition(self) -> dict[str, Any]:
-        """EvictionInProgress of the rule; empty before it is written."""
-        found = await self.bench.cluster.get(RULES, self.name)
-        conditions = found.get("status", {}).get("conditions", [])
-        return next((c for c in conditions if c["type"] == "EvictionInProgress"), {})
-
-    async def completed(self) -> bool:
-        """Whether the worker says that nothing is left to evict for the rule."""
-        return (await self.condition()).get("reason") == "Completed"
-
-
 @pytest.fixture
 async def gpus(bench: Bench) -> AsyncIterator[Gpus]:
     """A node with devices."""
-    gpus = Gpus(bench, f"pool-{secrets.token_hex(4)}")
-    await gpus.set_up()
-    yield gpus
-    await gpus.clear_away()
+    async with gpus_of(bench) as gpus:
+        yield gpus
 
 
 @pytest.fixture
