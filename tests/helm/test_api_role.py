@@ -12,7 +12,10 @@ from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, ForbiddenError, LiveReader, connect
 from bailiff.decisions import Options
 from bailiff.rest import RestSettings, create_app
-from tests.contract.api import taint
+from tests.contract.api import PODS as OBJECTS
+from tests.contract.api import container, taint
+from tests.contract.device_objects import device_taint
+from tests.contract.gpus import gpus_of
 from tests.contract.working import KEY
 from tests.helm.accounts import Permission, log_in, permissions
 from tests.unit.rest.asgi import call
@@ -20,11 +23,21 @@ from tests.unit.rest.asgi import call
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 
 POD, NODE = "/v1/namespaces/{namespace}/pods/plain/decision", "/v1/nodes/{node}/decisions"
+TRAINER = "/v1/namespaces/{namespace}/pods/trainer/decision"
+# Names as many claims as are listed rather than got one by one.
+GREEDY = "/v1/namespaces/{namespace}/pods/greedy/decision"
 # Which question each verb is for; the question fails without it, and says so.
 FAILS = {
     Permission("pods", "get"): POD,
     Permission("nodes", "get"): POD,
     Permission("pods", "list"): NODE,
+}
+# Without these the node's taints are still answered for, and what was not read is said.
+UNTOLD = {
+    Permission("resourceclaims", "get"): TRAINER,
+    Permission("resourceclaims", "list"): GREEDY,
+    Permission("resourceslices", "list"): TRAINER,
+    Permission("devicetaintrules", "list"): TRAINER,
 }
 
 
@@ -45,6 +58,16 @@ async def asking(server, bench, without=None):
         yield ask
 
 
+async def train(bench, gpus):
+    """A pod whose device is tainted, and one whose many claims do not exist."""
+    await gpus.taint(device_taint())
+    await gpus.pod("trainer")
+    named = [{"name": f"gpu-{i}", "resourceClaimName": f"absent-{i}"} for i in range(9)]
+    spec = {"nodeName": gpus.node, "containers": [container()], "resourceClaims": named}
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "greedy"}, "spec": spec}
+    await bench.cluster.create(OBJECTS, body, bench.namespace)
+
+
 async def test_under_the_chart_s_rules_every_live_question_is_answered(kube_apiserver, bench):
     async with asking(kube_apiserver, bench) as ask:
         status, decision = await ask(POD)
@@ -54,8 +77,19 @@ async def test_under_the_chart_s_rules_every_live_question_is_answered(kube_apis
         assert "plain" in json.dumps(answer)
 
 
-def test_the_table_names_every_permission_of_the_api():
-    assert set(FAILS) == permissions("api")
+async def test_under_the_chart_s_rules_devices_are_read(kube_apiserver, bench):
+    async with gpus_of(bench) as gpus, asking(kube_apiserver, bench) as ask:
+        await train(bench, gpus)
+        status, decision = await ask(TRAINER)
+        assert (status, decision["verdict"]) == (200, "EVICT_NOW")
+        assert decision["decidedBy"] == "device-taints"
+        status, decision = await ask(GREEDY)
+        assert (status, decision["verdict"]) == (200, "KEEP")
+        assert "DevicesNotRead" not in json.dumps(decision)
+
+
+def test_the_tables_name_every_permission_of_the_api():
+    assert FAILS.keys() | UNTOLD.keys() == permissions("api")
 
 
 @pytest.mark.parametrize("without", FAILS, ids=str)
@@ -65,6 +99,16 @@ async def test_with_one_verb_less_a_question_fails(kube_apiserver, bench, withou
         assert problem["code"] == "cluster_forbidden"
         assert status == problem["status"] >= 400
         assert f"permission to {without}" in problem["detail"]
+
+
+@pytest.mark.parametrize("without", UNTOLD, ids=str)
+async def test_with_one_verb_less_devices_are_not_known(kube_apiserver, bench, without):
+    async with gpus_of(bench) as gpus, asking(kube_apiserver, bench, without) as ask:
+        await train(bench, gpus)
+        status, decision = await ask(UNTOLD[without])
+        assert (status, decision["verdict"]) == (200, "KEEP")
+        assert decision["reason"] == "DevicesNotRead"
+        assert str(without) in decision["message"].partition("permission to ")[2]
 
 
 async def test_the_api_cannot_write(kube_apiserver, bench):

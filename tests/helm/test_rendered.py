@@ -109,11 +109,12 @@ def test_settings_are_understood(component, monkeypatch):
     assert options["in_cluster"]
     assert options["comparison_operators"]
     assert options["evict_ended_pods"]
+    assert options["pod_group_claims"]
 
 
 @each_component
 def test_switches_that_are_off_are_off(component, monkeypatch):
-    values = {"api": {"readCluster": False}}
+    values = {"api": {"readCluster": False}, "decisions": {"extendedResourceClaims": False}}
     objects = render(values=values)
     args = container_of(objects, component)["args"]
     options = parsed(component, settings_of(objects, component), args, monkeypatch)
@@ -121,6 +122,8 @@ def test_switches_that_are_off_are_off(component, monkeypatch):
     assert options["in_cluster"] == (component == "worker")
     assert not options["comparison_operators"]
     assert not options["evict_ended_pods"]
+    assert not options["extended_resource_claims"]
+    assert not options["pod_group_claims"]
 
 
 def test_processes_listen_where_the_chart_says(monkeypatch):
@@ -187,6 +190,15 @@ def test_the_api_gets_a_token_and_a_role_only_if_it_reads(reads):
     for component in COMPONENTS:
         account = the(objects, "ServiceAccount", component)
         assert account["automountServiceAccountToken"] is False
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_api_reads_devices_only_if_their_taints_count(enabled, monkeypatch):
+    objects = render(values={"api": {"deviceTaintEviction": {"enabled": enabled}}})
+    options = parsed("api", settings_of(objects, "api"), ["serve"], monkeypatch)
+    assert options["device_taint_eviction"] is enabled
+    groups = [rule["apiGroups"] for rule in the(objects, "ClusterRole", "api")["rules"]]
+    assert (["resource.k8s.io"] in groups) is enabled
 
 
 def test_roles_go_to_the_accounts_that_the_pods_run_as():

@@ -19,6 +19,12 @@ BAD = [
     ("too many standbys", {"worker": {"standbys": 5}}, "/worker/standbys"),
     ("replicas", {"api": {"replicas": 101}}, "/api/replicas"),
     ("yes is no boolean", {"api": {"readCluster": "yes"}}, "/api/readCluster"),
+    ("no section", {"api": {"deviceTaintEviction": False}}, "/api/deviceTaintEviction"),
+    (
+        "no gate",
+        {"api": {"deviceTaintEviction": {"enabled": "on"}}},
+        "/api/deviceTaintEviction/enabled",
+    ),
     ("a port", {"api": {"service": {"restPort": 0}}}, "/api/service/restPort"),
     ("a port beyond all", {"api": {"service": {"grpcPort": 65536}}}, "/api/service/grpcPort"),
     ("a kind of Service", {"api": {"service": {"type": "ExternalName"}}}, "/api/service/type"),

@@ -56,6 +56,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 BAILIFF_HOST: {{ .Values.listenAddress | quote }}
 BAILIFF_COMPARISON_OPERATORS: {{ .Values.decisions.comparisonOperators | quote }}
 BAILIFF_EVICT_ENDED_PODS: {{ .Values.decisions.evictEndedPods | quote }}
+BAILIFF_EXTENDED_RESOURCE_CLAIMS: {{ .Values.decisions.extendedResourceClaims | quote }}
+BAILIFF_POD_GROUP_CLAIMS: {{ .Values.decisions.podGroupClaims | quote }}
 BAILIFF_LOG_FORMAT: {{ .Values.logs.format | quote }}
 BAILIFF_LOG_LEVEL: {{ .Values.logs.level | quote }}
 {{- end }}
@@ -63,6 +65,7 @@ BAILIFF_LOG_LEVEL: {{ .Values.logs.level | quote }}
 {{- define "bailiff.api.settings" -}}
 {{ include "bailiff.commonSettings" . }}
 BAILIFF_IN_CLUSTER: {{ .Values.api.readCluster | quote }}
+BAILIFF_DEVICE_TAINT_EVICTION: {{ .Values.api.deviceTaintEviction.enabled | quote }}
 BAILIFF_REST_PORT: "8080"
 BAILIFF_GRPC_PORT: "9090"
 {{- end }}

@@ -35,7 +35,9 @@ T = TypeVar("T")
 _UNAVAILABLE = (UnreachableError, RequestTimeoutError, ServerError, TooManyRequestsError)
 _RETRY_SECONDS = 5
 _NO_DEVICES = Devices()
-_DEVICE_PERMISSION = "get and list resourceclaims, list resourceslices and devicetaintrules"
+_DEVICE_PERMISSION = (
+    "get resourceclaims, list resourceclaims, list resourceslices, list devicetaintrules"
+)
 
 
 class DeviceReading:
