@@ -1,0 +1,132 @@
+"""Answers about the pods of a cluster that use devices."""
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from bailiff.cluster.errors import (
+    ClusterError,
+    ForbiddenError,
+    NotFoundError,
+    RequestTimeoutError,
+    ResponseError,
+    ServerError,
+)
+from bailiff.cluster.reader import Devices
+from bailiff.decisions import Options
+from bailiff.kinds import (
+    DeviceTaintRule,
+    Node,
+    NodeSpec,
+    ObjectMeta,
+    Pod,
+    ResourceClaim,
+    Taint,
+    decode,
+)
+from bailiff.rest import RestApp, RestSettings, create_app
+from tests.unit.rest.asgi import call
+from tests.unit.rest.conftest import DictReader, FixedClock
+
+POD_PATH, NODE_PATH = "/v1/namespaces/default/pods/train/decision", "/v1/nodes/node-1/decisions"
+POD = b"""{"metadata": {"name": "train", "namespace": "default", "uid": "u"},
+"spec": {"nodeName": "node-1", "resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}],
+"tolerations": [{"key": "k", "operator": "Exists", "tolerationSeconds": 60}]}}"""
+CLAIM = b"""{"metadata": {"name": "gpu", "namespace": "default"}, "status": {
+"allocation": {"devices": {"results": [{"driver": "d", "pool": "p", "device": "gpu-0"}]}},
+"reservedFor": [{"resource": "pods", "name": "train", "uid": "u"}]}}"""
+RULE = b"""{"metadata": {"name": "recall", "uid": "r"}, "spec": {"deviceSelector": {},
+"taint": {"key": "recall", "effect": "NoExecute", "timeAdded": "2026-05-04T12:00:30Z"}}}"""
+TAINTED = Node(
+    metadata=ObjectMeta(name="node-1"),
+    spec=NodeSpec(taints=(Taint(key="k", effect="NoExecute"),)),
+)
+DEVICES = Devices(claims=(decode(CLAIM, ResourceClaim),), rules=(decode(RULE, DeviceTaintRule),))
+
+
+@pytest.fixture
+def user(reader: DictReader) -> DictReader:
+    """A cluster with a pod that tolerates its node's taint for 60 s; its device has one in 30 s."""
+    found = decode(POD, Pod)
+    reader.pods["default/train"] = found
+    reader.nodes["node-1"] = TAINTED
+    reader.on_node["node-1"] = (found,)
+    reader.devices = DEVICES
+    return reader
+
+
+def told(decision: dict) -> dict:
+    return {one["system"]: (one["verdict"], one["reason"]) for one in decision["findings"]}
+
+
+@pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
+async def test_both_systems_are_told_and_the_earliest_wins(
+    app: RestApp, user: DictReader, path: str
+) -> None:
+    answer = (await call(app, "GET", path)).json
+    (decision,) = answer.get("decisions", [answer])
+    assert decision["decidedBy"] == "device-taints"
+    assert decision["evictAt"] == "2026-05-04T12:00:30Z"
+    assert told(decision) == {
+        "node-taints": ("EVICT_AT", "ToleratedUntil"),
+        "device-taints": ("EVICT_AT", "TaintStartsLater"),
+    }
+
+
+@pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
+@pytest.mark.parametrize(
+    ("devices", "reason"),
+    [
+        (None, "DevicesNotServed"),
+        (ForbiddenError("no", status=403), "DevicesNotRead"),
+    ],
+)
+async def test_without_devices_the_node_still_decides(
+    app: RestApp, user: DictReader, path: str, devices: ClusterError | None, reason: str
+) -> None:
+    user.devices = devices
+    answer = await call(app, "GET", path)
+    (decision,) = answer.json.get("decisions", [answer.json])
+    assert (answer.status, decision["decidedBy"]) == (200, "node-taints")
+    assert told(decision)["device-taints"] == ("KEEP", reason)
+
+
+async def test_what_is_not_known_is_the_reason_where_nothing_evicts(
+    app: RestApp, user: DictReader
+) -> None:
+    user.nodes["node-1"] = Node(metadata=ObjectMeta(name="node-1"))
+    user.devices = ForbiddenError("no", status=403)
+    answer = await call(app, "GET", POD_PATH)
+    assert (answer.json["verdict"], answer.json["reason"]) == ("KEEP", "DevicesNotRead")
+    for permission in ("get resourceclaims", "list resourceslices", "list devicetaintrules"):
+        assert permission in answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        # Served a moment ago, as while the API server is upgraded.
+        (NotFoundError("no", status=404), 503, "cluster_unavailable"),
+        (RequestTimeoutError("slow"), 503, "cluster_unavailable"),
+        (ServerError("ill", status=500), 503, "cluster_unavailable"),
+        (ResponseError("nonsense"), 502, "cluster_failed"),
+    ],
+)
+@pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
+async def test_devices_that_fail_to_be_read_fail_the_answer(
+    app: RestApp, user: DictReader, path: str, error: ClusterError, status: int, code: str
+) -> None:
+    user.devices = error
+    answer = await call(app, "GET", path)
+    assert (answer.status, answer.json["code"]) == (status, code)
+    assert ("retry-after" in answer.headers) == (code == "cluster_unavailable")
+
+
+@pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
+async def test_with_the_gate_off_no_device_is_read(user: DictReader, path: str) -> None:
+    user.devices = ServerError("asked", status=500)
+    settings = RestSettings(device_taint_eviction=False)
+    app = create_app(settings, FixedClock(), CollectorRegistry(), Options(), user)
+    answer = await call(app, "GET", path)
+    (decision,) = answer.json.get("decisions", [answer.json])
+    assert (answer.status, decision["decidedBy"]) == (200, "node-taints")
+    assert told(decision)["device-taints"] == ("KEEP", "DeviceTaintEvictionOff")
