@@ -87,6 +87,10 @@ class RuleStatusWriter:
         devices.on_rules = self.look_later
         devices.on_new_rule = self.look_now
 
+    def __len__(self) -> int:
+        """Rules that wait for a look; none while it is not our turn to write."""
+        return len(self._queue)
+
     def look_now(self, rule: DeviceTaintRule) -> None:
         """The rule is new, or its spec is."""
         self._failed.pop(rule.metadata.uid, None)
@@ -127,6 +131,9 @@ class RuleStatusWriter:
         return devices.ready and Kind.RULES in devices.served and self._may_write()
 
     def _put(self, rule: DeviceTaintRule, delay: float) -> None:
+        if not self._is_our_turn():
+            # Rules come and go, perhaps for weeks. When it is our turn, all are looked at.
+            return
         uid = rule.metadata.uid
         self._names[uid] = rule.metadata.name
         self._queue.put(uid, self._clock.monotonic() + delay)
