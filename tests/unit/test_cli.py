@@ -6,8 +6,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from bailiff import __version__
+from bailiff import __version__, bootstrap, decisions
 from bailiff.cli.app import app
+from bailiff.decisions import Options
 
 POD = """
 apiVersion: v1
@@ -222,6 +223,8 @@ def test_bad_objects_are_refused_with_their_place(run, stdin, message):
         (("explain", "POD", "--node", "NODE", "--now", "soon"), "expected RFC 3339"),
         (("explain", "POD", "--node", "NODE", "--now", "2026-01-01T00:00:00"), "offset"),
         (("explain", "absent.yaml", "--node", "NODE"), "No such file"),
+        (("explain", "-", "--node", "-"), "standard input can be read only once"),
+        (("explain", "POD", "--claim", "-", "--rule", "-"), "only once"),
         (("worker",), "say which cluster"),
         (("worker", "--kubeconfig", "a", "--in-cluster"), "exclude each other"),
         (("serve", "--context", "c"), "--context needs --kubeconfig"),
@@ -259,3 +262,30 @@ def test_every_option_can_be_given_in_the_environment(command):
     shown = [option for option in options if not getattr(option, "hidden", False)]
     named = {option.name: f"BAILIFF_{option.name.upper()}" for option in shown}
     assert {option.name: option.envvar for option in shown} == named
+
+
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [
+        ((), Options()),
+        (("--comparison-operators",), Options(comparison_operators=True)),
+        (("--evict-ended-pods",), Options(evict_ended_pods=True)),
+        (("--no-extended-resource-claims",), Options(extended_resource_claims=False)),
+        (("--pod-group-claims",), Options(pod_group_claims=True)),
+    ],
+)
+@pytest.mark.parametrize("command", ["serve", "worker", "explain"])
+def test_options_of_decisions_reach_whoever_decides(run, monkeypatch, command, given, options):
+    seen = []
+    monkeypatch.setattr("bailiff.cli.processes.run", lambda *_, **__: None)
+    monkeypatch.setattr(bootstrap, "serve", lambda settings: seen.append(settings.options))
+    monkeypatch.setattr(bootstrap, "work", lambda settings: seen.append(settings.options))
+
+    def decide(facts, now, options):
+        seen.append(options)
+        return decisions.decide(facts, now, options)
+
+    monkeypatch.setattr("bailiff.cli.explain.decide", decide)
+    cluster = {"serve": (), "worker": ("--in-cluster",), "explain": ("POD", "--node", "NODE")}
+    assert run(command, *cluster[command], *given).exit_code == 0
+    assert seen == [options]

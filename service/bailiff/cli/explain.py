@@ -2,68 +2,91 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
+from typing import TYPE_CHECKING, Annotated
 
-from bailiff.decisions import Facts, FactsError, Options, Verdict, decide
+import msgspec
+import typer
+
+from bailiff.cli.deciding import deciding
+from bailiff.cli.ending import fail
+from bailiff.cli.exit_codes import ExitCode
+from bailiff.cli.objects import InputError, check_standard_input, read_object, read_objects
+from bailiff.cli.output import OUTPUT, Output, pretty
+from bailiff.decisions import Decision, Facts, FactsError, Options, Verdict, decide
 from bailiff.decisions.text import describe_time
-from bailiff.kinds import DecodeError, decode, decode_yaml_value
-from bailiff.kinds.yaml_text import parse_yaml, parse_yaml_documents
+from bailiff.kinds import DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Sequence
 
-    from bailiff.decisions import Decision, TraceStep
+    from bailiff.decisions import TraceStep
 
-T = TypeVar("T")
-
-# etcd, and so Kubernetes, keeps no larger object.
-MAX_FILE_BYTES = 3 * 512 * 1024
-# As long as the decision API takes questions about devices. Longer than one object only as JSON.
-MAX_LIST_BYTES = 16 * 1024 * 1024
-
-
-class InputError(Exception):
-    """A file or an argument that cannot be used; the message says which and why."""
-
-
-def read_object(path: Path, kind: type[T], kind_name: str) -> T:
-    """One Kubernetes object from a YAML or JSON file; `-` reads standard input.
-
-    Raises:
-        InputError: the file cannot be read, is no YAML, or holds something else.
-    """
-    value = _parse(path, _read(path, MAX_FILE_BYTES), parse_yaml)
-    if not isinstance(value, dict):
-        raise InputError(f"{path}: expected one {kind_name} object")
-    return _decode(path, value, kind, kind_name)
+_POD = typer.Argument(help="The pod, YAML or JSON; - reads standard input.")
+_NODE = typer.Option("--node", help="Its node, YAML or JSON; without, devices alone decide.")
+_CLAIM = typer.Option(
+    "--claim", help="ResourceClaims, YAML or JSON: documents or lists; may be given several times."
+)
+_SLICE = typer.Option("--slice", help="ResourceSlices, as --claim.")
+_RULE = typer.Option("--rule", help="DeviceTaintRules, as --claim.")
+_NOW = typer.Option(help="Decide for this instant (RFC 3339).")
+_BOUND_AT = typer.Option(help="When the pod was bound; default: as the pod tells.")
+_EXIT_CODE = typer.Option("--exit-code", help="Exit 0 for keep, 10 for evict at, 11 for evict now.")
+_EXIT_BY_VERDICT = {
+    Verdict.KEEP: ExitCode.OK,
+    Verdict.EVICT_AT: ExitCode.EVICT_AT,
+    Verdict.EVICT_NOW: ExitCode.EVICT_NOW,
+}
 
 
-def read_objects(
-    paths: Iterable[Path], kind: type[T], kind_name: str, namespace: str = ""
-) -> tuple[T, ...]:
-    """All Kubernetes objects of some files, each YAML documents or JSON, single ones or lists.
+@deciding
+def explain(
+    pod: Annotated[Path, _POD],
+    options: Options,
+    node: Annotated[Path | None, _NODE] = None,
+    claim: Annotated[list[Path] | None, _CLAIM] = None,
+    slices: Annotated[list[Path] | None, _SLICE] = None,
+    rule: Annotated[list[Path] | None, _RULE] = None,
+    output: Annotated[Output, OUTPUT] = Output.TEXT,
+    now: Annotated[str | None, _NOW] = None,
+    bound_at: Annotated[str | None, _BOUND_AT] = None,
+    exit_code: Annotated[bool, _EXIT_CODE] = False,
+) -> None:
+    """Tell whether a pod would be evicted, when, and why. Needs no cluster."""
+    claims, slices, rules = claim or [], slices or [], rule or []
+    try:
+        check_standard_input((pod, *([node] if node else ()), *claims, *slices, *rules))
+        facts = msgspec.structs.replace(
+            _facts(pod, node, claims, slices, rules),
+            now=parse_instant(now, "--now") if now else None,
+            bound_at=parse_instant(bound_at, "--bound-at") if bound_at else None,
+        )
+        decision = decide(facts, datetime.now(UTC), options)
+    except (InputError, FactsError) as error:
+        fail(str(error), ExitCode.USAGE)
+    as_json = output is Output.JSON
+    typer.echo(pretty(msgspec.to_builtins(decision)) if as_json else describe(decision))
+    if exit_code:
+        raise typer.Exit(_EXIT_BY_VERDICT[decision.verdict])
 
-    Args:
-        paths: the files; `-` is standard input.
-        kind: what they hold.
-        kind_name: its name.
-        namespace: for objects that name none.
 
-    Raises:
-        InputError: as `read_object`.
-    """
-    found: list[T] = []
-    for path in paths:
-        for value in _listed(path, kind_name):
-            metadata = value.setdefault("metadata", {})
-            if namespace and isinstance(metadata, dict):
-                metadata.setdefault("namespace", namespace)
-            found.append(_decode(path, value, kind, kind_name))
-    return tuple(found)
+def _facts(
+    pod: Path,
+    node: Path | None,
+    claims: Sequence[Path],
+    slices: Sequence[Path],
+    rules: Sequence[Path],
+) -> Facts:
+    asked = read_object(pod, Pod, "Pod")
+    namespace = asked.metadata.namespace
+    return Facts(
+        pod=asked,
+        node=read_object(node, Node, "Node") if node else None,
+        resource_claims=read_objects(claims, ResourceClaim, "ResourceClaim", namespace),
+        resource_slices=read_objects(slices, ResourceSlice, "ResourceSlice"),
+        device_taint_rules=read_objects(rules, DeviceTaintRule, "DeviceTaintRule"),
+    )
 
 
 def parse_instant(text: str, name: str) -> datetime:
@@ -81,18 +104,6 @@ def parse_instant(text: str, name: str) -> datetime:
     if instant.tzinfo is None:
         raise InputError(f"{name}: the offset is missing, as in {text}Z")
     return instant.astimezone(UTC)
-
-
-def explain(facts: Facts, now: datetime, options: Options) -> Decision:
-    """Ask the core.
-
-    Raises:
-        InputError: the core refuses the question.
-    """
-    try:
-        return decide(facts, now, options)
-    except FactsError as error:
-        raise InputError(str(error)) from error
 
 
 def describe(decision: Decision) -> str:
@@ -124,55 +135,3 @@ def _step(step: TraceStep) -> list[str]:
     if step.deadline is not None:
         lines.append(f"  deadline {describe_time(step.deadline)}")
     return lines
-
-
-def _decode(path: Path, value: dict[str, Any], kind: type[T], kind_name: str) -> T:
-    found = value.get("kind", kind_name)
-    if found != kind_name:
-        raise InputError(f"{path}: $.kind: expected {kind_name}, got {found}")
-    try:
-        return decode_yaml_value(value, kind)
-    except DecodeError as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def _listed(path: Path, kind_name: str) -> Iterator[dict[str, Any]]:
-    """The objects of a file, those of lists one by one."""
-    for document in _documents(path):
-        items = document.get("items") if isinstance(document, dict) else document
-        for value in items if isinstance(items, list) else [document]:
-            if not isinstance(value, dict):
-                raise InputError(f"{path}: expected {kind_name} objects")
-            yield value
-
-
-def _documents(path: Path) -> list[object]:
-    data = _read(path, MAX_LIST_BYTES)
-    if data.lstrip()[:1] in (b"{", b"["):
-        # What kubectl writes as JSON is read a hundred times faster than as YAML.
-        with contextlib.suppress(DecodeError):
-            return [decode(data, object)]
-    if len(data) > MAX_FILE_BYTES:
-        raise InputError(f"{path}: YAML larger than {MAX_FILE_BYTES} bytes: give it as JSON")
-    return _parse(path, data, parse_yaml_documents)
-
-
-def _parse(path: Path, data: bytes, parse: Callable[[bytes], T]) -> T:
-    try:
-        return parse(data)
-    except DecodeError as error:
-        raise InputError(f"{path}: {error.reason}") from error
-
-
-def _read(path: Path, limit: int) -> bytes:
-    try:
-        if str(path) == "-":
-            data = sys.stdin.buffer.read(limit + 1)
-        else:
-            with path.open("rb") as file:
-                data = file.read(limit + 1)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    if len(data) > limit:
-        raise InputError(f"{path}: larger than {limit} bytes")
-    return data

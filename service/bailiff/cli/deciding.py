@@ -1,0 +1,68 @@
+"""Options of how Bailiff decides, the same for every command that does."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bailiff.decisions import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# By the field of Options that each sets.
+_OPTIONS = {
+    "comparison_operators": typer.Option(
+        "--comparison-operators",
+        help="Feature gate TaintTolerationComparisonOperators: operators Lt and Gt.",
+        envvar="BAILIFF_COMPARISON_OPERATORS",
+    ),
+    "evict_ended_pods": typer.Option(
+        "--evict-ended-pods",
+        help="Evict finished and terminating pods too, as kube-controller-manager does.",
+        envvar="BAILIFF_EVICT_ENDED_PODS",
+    ),
+    "extended_resource_claims": typer.Option(
+        "--extended-resource-claims/--no-extended-resource-claims",
+        help="Taints count on devices behind extended resources too, unlike upstream.",
+        envvar="BAILIFF_EXTENDED_RESOURCE_CLAIMS",
+    ),
+    "pod_group_claims": typer.Option(
+        "--pod-group-claims",
+        help="Feature gate DRAWorkloadResourceClaims: a PodGroup's claims are its pods', too.",
+        envvar="BAILIFF_POD_GROUP_CLAIMS",
+    ),
+}
+DEVICE_TAINT_EVICTION = typer.Option(
+    "--device-taint-eviction/--no-device-taint-eviction",
+    help="Feature gate DRADeviceTaintEviction: taints of devices count, where the cluster has any.",
+    envvar="BAILIFF_DEVICE_TAINT_EVICTION",
+)
+
+
+def deciding(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that takes its parameter `options` from the command line, one option a field.
+
+    Typer reads options from a signature, so the fields' options are written into that.
+    """
+    given = inspect.signature(command, eval_str=True)
+    own = [one for one in given.parameters.values() if one.name != "options"]
+    added = [_parameter(name, option) for name, option in _OPTIONS.items()]
+
+    @functools.wraps(command)
+    def run(**values: object) -> None:
+        chosen = {name: values.pop(name) for name in _OPTIONS}
+        command(**values, options=Options(**chosen))  # type: ignore[arg-type]  # bool, by Typer
+
+    run.__dict__["__signature__"] = given.replace(parameters=[*own, *added])
+    run.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
+    return run
+
+
+def _parameter(name: str, option: object) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    usual = getattr(Options(), name)
+    return inspect.Parameter(name, kind, default=usual, annotation=Annotated[bool, option])
