@@ -125,6 +125,7 @@ def _describe(eviction: Eviction) -> dict[str, Any]:
         "node": eviction.pod.spec.node_name,
         "state": eviction.state.value,
         "evictAt": describe_time(eviction.deadline),
+        "system": eviction.finding.system,
         "reason": eviction.finding.reason,
         "message": eviction.finding.message,
         "attempts": eviction.attempts,

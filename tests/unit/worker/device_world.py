@@ -20,6 +20,7 @@ from bailiff.kinds import (
     ResourceSlice,
 )
 from bailiff.worker.devices import Devices, Kind, State
+from bailiff.worker.sources import EventSource
 from tests.unit.worker.world import START, FakeWatch, World
 
 DRIVER = "gpu.example.com"
@@ -109,6 +110,12 @@ class DeviceWorld(World):
         status = {"reservedFor": [consumer]} | ({"allocation": allocation} if allocation else {})
         self._put(Kind.CLAIMS, name, status=status, **more)
 
+    def reserve(self, name: str, *consumers: dict[str, Any]) -> None:
+        """Reserve a claim for these, and nobody else."""
+        body = msgspec.to_builtins(self.objects[Kind.CLAIMS][name])
+        body["status"]["reservedFor"] = list(consumers)
+        self._put(Kind.CLAIMS, name, status=body["status"])
+
     def rule(
         self, name: str, effect: str = "NoExecute", at: float = 0, uid: str = "", **selector: str
     ) -> None:
@@ -142,13 +149,17 @@ class DeviceWorld(World):
 
     def terminate(self, name: str, by_device_manager: bool = False) -> None:
         """Somebody deletes a pod, gracefully; another worker, if so said."""
+        self.put(self.terminating(name, by_device_manager))
+
+    def terminating(self, name: str, by_device_manager: bool) -> Pod:
+        """The pod, on its way out."""
         body = msgspec.to_builtins(self.pods[name])
         body["metadata"]["deletionTimestamp"] = self.clock.now().isoformat()
         if by_device_manager:
             mark = {"type": "DisruptionTarget", "status": "True"}
             mark |= {"reason": "DeletionByDeviceTaintManager"}
             body["status"]["conditions"] = [mark]
-        self.put(msgspec.convert(body, Pod))
+        return msgspec.convert(body, Pod)
 
     def _put(self, kind: Kind, name: str, uid: str = "", **parts: Any) -> None:
         old = self.objects[kind].get(name)
@@ -189,7 +200,11 @@ class DeviceWorld(World):
             if self.lists[kind]:
                 self.relist(kind, watch)
         follower = HandFed(self.devices, self.watches)
-        await self.worker.run(self.pod_watch, self.node_watch, stop, follower)
+        await self.worker.run(self.pod_events(), self.node_watch, stop, follower)
+
+    def pod_events(self) -> EventSource[Pod]:
+        """What the worker learns of pods from."""
+        return self.pod_watch
 
     def relist(self, kind: Kind, watch: FakeWatch | None = None) -> None:
         """The watch of a kind tells of all its objects."""

@@ -173,43 +173,6 @@ async def test_a_pod_that_is_bound_later_goes_when_it_is_bound():
     assert world.deletions() == {"a": 10.0}
 
 
-async def test_ended_pods_stay():
-    world = untainted()
-    world.slice(gpu_a=[device_taint(0)])
-    world.gpu_pod("a", phase="Succeeded")
-    async with world.running():
-        await asyncio.sleep(10)
-    assert world.deletions() == {}
-
-
-# Where upstream looks at what changed, this looks at what is.
-
-
-async def test_an_allocation_that_changes_in_one_update_has_the_time_of_the_new_device():
-    world = untainted()
-    world.slice(gpu_a=[device_taint(0)], gpu_b=[device_taint(100)])
-    world.gpu_pod("a", patience(60))
-    async with world.running():
-        await asyncio.sleep(10)
-        world.claim("claim-a", "a", patience(60), device="gpu-b")
-        await asyncio.sleep(600)
-    assert world.deletions() == {"a": 160.0}
-
-
-async def test_a_slice_that_moves_to_another_pool_taints_there_and_no_longer_here():
-    world = untainted()
-    world.gpu_pod("a", patience(60))
-    world.add_pod("b")
-    world.claim("claim-b", "b", patience(60), pool="other", device="gpu-a")
-    world.claiming(world.pods["b"], {"name": "gpu", "resourceClaimName": "claim-b"})
-    async with world.running():
-        world.slice(gpu_a=[device_taint(0)])
-        await asyncio.sleep(30)
-        world.slice(pool="other", gpu_a=[device_taint(0)])
-        await asyncio.sleep(600)
-    assert world.deletions() == {"b": 60.0}
-
-
 async def test_a_newer_generation_counts_and_an_older_one_does_again_when_it_goes():
     world = untainted()
     world.gpu_pod("a", patience(60))
@@ -222,18 +185,6 @@ async def test_a_newer_generation_counts_and_an_older_one_does_again_when_it_goe
         world.remove(Kind.SLICES, "newer")
         await asyncio.sleep(10)
     assert world.deletions() == {"a": 110.0}
-
-
-async def test_a_pod_of_the_same_name_is_not_taken_for_the_one_that_has_the_claim():
-    world = untainted()
-    world.gpu_pod("a", patience(60))
-    world.slice(gpu_a=[device_taint(0)])
-    async with world.running():
-        await asyncio.sleep(10)
-        claims = {"name": "gpu", "resourceClaimName": "claim-a"}
-        world.claiming(world.add_pod("a", uid="another"), claims)
-        await asyncio.sleep(600)
-    assert world.deletions() == {}
 
 
 async def test_what_a_relist_no_longer_has_is_gone():

@@ -90,7 +90,8 @@ class Devices:
 
     def find(self, pod: Pod, now: datetime, options: Options) -> Finding | None:
         """What the taints of its devices mean for a pod; None: nothing, or nobody knows yet."""
-        if not self.ready or (pod.metadata.namespace, pod.metadata.name) not in self.pods:
+        # It need not be there any more: who sees it go asks why.
+        if not self.ready or not has_claims(pod):
             return None
         return self.index.decide(pod, now, options)
 

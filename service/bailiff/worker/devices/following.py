@@ -81,6 +81,7 @@ class DeviceFollowing:
         self._healths = healths
         self._tasks: dict[Kind, asyncio.Task[None]] = {}
         self._doubted: Mapping[Kind, Resource[Any]] | None = None
+        self._unknown = ""
         for kind in Kind:
             healths[kind.value] = WatchHealth()
 
@@ -96,14 +97,23 @@ class DeviceFollowing:
         try:
             plan = await self._find_out()
         except ClusterError as error:
-            log.info("not known what devices are served", error=str(error))
+            self._do_not_know(str(error) or type(error).__name__)
             return _SOON
+        self._unknown = ""
         if self._takes_away(plan) and plan.served != self._doubted:
             self._doubted = plan.served
             return _SOON
         self._doubted = None
         await self._carry_out(plan, group)
         return _PERIOD
+
+    def _do_not_know(self, why: str) -> None:
+        """What is followed goes on being followed; people are told once, not with every look."""
+        if self._devices.state is State.UNKNOWN:
+            self._devices.why = why
+        if why != self._unknown:
+            log.warning("not known what devices are served", error=why)
+        self._unknown = why
 
     async def _find_out(self) -> _Plan:
         api = await served(self._cluster)
