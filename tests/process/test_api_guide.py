@@ -10,8 +10,8 @@ import pytest
 from google.rpc import code_pb2  # type: ignore[import-untyped]  # it ships no types
 
 import bailiff.decisions
-from bailiff.decisions import MAX_PODS, Decision, Facts, Options, TraceStep
-from bailiff.decisions.bounds import MAX_COMPARISONS
+from bailiff.decisions import Decision, Facts, Options, TraceStep, bounds
+from bailiff.decisions.device_taints.pods import USED
 from bailiff.grpc import GrpcSettings
 from bailiff.grpc.errors import RefusedError
 from bailiff.grpc.service import DESCRIPTOR
@@ -28,8 +28,9 @@ TYPED = "\n".join(step.command for steps in TRANSCRIPTS for step in steps)
 CODE = re.compile(r"`(\w+)`")
 # A stable code is one word in capitals and small letters, which no message is.
 WORD = re.compile(r"[A-Z][a-z]+[A-Za-z]*")
-# Kubernetes' words, not ours: types of Events, operators of tolerations.
+# Kubernetes' words, not ours: types of Events, operators of tolerations, kinds, statuses.
 KUBERNETES_WORDS = {"Normal", "Warning", "Equal", "Exists", "Lt", "Gt"}
+KUBERNETES_WORDS |= {"DaemonSet", "PodGroup", "True", "False"}
 MIB, KIB = 1024 * 1024, 1024
 
 
@@ -98,7 +99,8 @@ def spoken_codes():
 
 def test_reasons_rules_and_outcomes_are_those_of_the_core():
     told = codes("Reasons", 1) | codes("Trace", 0) | codes("Trace", 1)
-    assert told == set(spoken_codes()) - KUBERNETES_WORDS
+    told |= codes("What would this rule do", 2)
+    assert told == (set(spoken_codes()) | {USED}) - KUBERNETES_WORDS
 
 
 def test_problem_codes_are_those_of_rest():
@@ -140,9 +142,19 @@ def test_limits_are_those_of_the_code():
     assert dict(table("Limits")) == {
         "body of a question about one pod": f"{rest.max_body_bytes // MIB} MiB",
         "body of a batch or preview": f"{rest.max_batch_body_bytes // MIB} MiB",
+        "body of a question about devices": f"{rest.max_device_body_bytes // MIB} MiB",
+        "such bodies above 4 MiB at a time": f"{rest.max_long_bodies}",
         "gRPC message": f"{grpc.max_message_bytes // MIB} MiB",
-        "pods in a question": f"{MAX_PODS:,}",
-        "comparisons in a question": f"{MAX_COMPARISONS:,}",
+        "pods in a question": f"{bounds.MAX_PODS:,}",
+        "comparisons in a question": f"{bounds.MAX_COMPARISONS:,}",
+        "pods in a question about devices": f"{bounds.MAX_DEVICE_PODS:,}",
+        "ResourceClaims in a question": f"{bounds.MAX_CLAIMS:,}",
+        "ResourceSlices in a question": f"{bounds.MAX_SLICES:,}",
+        "devices in a question": f"{bounds.MAX_DEVICES:,}",
+        "allocated devices in a question": f"{bounds.MAX_ALLOCATED:,}",
+        "DeviceTaintRules in a question": f"{bounds.MAX_RULES:,}",
+        "steps in a question about devices": f"{bounds.MAX_DEVICE_STEPS:,}",
+        "taints named in an answer about devices": f"{bounds.MAX_TOLD:,}",
         "time to send the head": f"{rest.header_timeout_seconds:g} s",
         "length of the head": f"{rest.max_header_bytes // KIB} KiB",
         "time to send the body": f"{rest.body_timeout_seconds:g} s",
