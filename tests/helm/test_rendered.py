@@ -201,6 +201,15 @@ def test_the_api_reads_devices_only_if_their_taints_count(enabled, monkeypatch):
     assert (["resource.k8s.io"] in groups) is enabled
 
 
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_worker_follows_devices_only_if_their_taints_count(enabled, monkeypatch):
+    objects = render(values={"worker": {"deviceTaintEviction": {"enabled": enabled}}})
+    options = parsed("worker", settings_of(objects, "worker"), ["worker"], monkeypatch)
+    assert options["device_taint_eviction"] is enabled
+    groups = [rule["apiGroups"] for rule in the(objects, "ClusterRole", "worker")["rules"]]
+    assert (["resource.k8s.io"] in groups) is enabled
+
+
 def test_roles_go_to_the_accounts_that_the_pods_run_as():
     for profile in PROFILES:
         objects = render(profile)

@@ -25,6 +25,16 @@ BAD = [
         {"api": {"deviceTaintEviction": {"enabled": "on"}}},
         "/api/deviceTaintEviction/enabled",
     ),
+    (
+        "no section of the worker",
+        {"worker": {"deviceTaintEviction": True}},
+        "/worker/deviceTaintEviction",
+    ),
+    (
+        "no gate of the worker",
+        {"worker": {"deviceTaintEviction": {"enabled": 1}}},
+        "/worker/deviceTaintEviction/enabled",
+    ),
     ("a port", {"api": {"service": {"restPort": 0}}}, "/api/service/restPort"),
     ("a port beyond all", {"api": {"service": {"grpcPort": 65536}}}, "/api/service/grpcPort"),
     ("a kind of Service", {"api": {"service": {"type": "ExternalName"}}}, "/api/service/type"),

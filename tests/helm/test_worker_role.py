@@ -6,6 +6,7 @@ So the rules are enough, and none is superfluous.
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 
 import pytest
 from structlog.testing import capture_logs
@@ -15,7 +16,10 @@ from bailiff.cluster import ClusterSettings, ForbiddenError, LeaseStore, connect
 from bailiff.cluster.leases import LEASES
 from bailiff.worker import ElectionSettings, Elector
 from bailiff.worker.actions import ANNOTATION
+from bailiff.worker.devices import State
 from tests.contract.api import NODES, taint
+from tests.contract.device_objects import device_taint
+from tests.contract.gpus import gpus_of
 from tests.contract.working import KEY, is_going, messages, running_worker, until
 from tests.helm.accounts import Permission, log_in, permissions
 
@@ -32,8 +36,9 @@ LIST_FIRST = ClusterSettings(watch_initial_events=False)
 class Scene:
     """A worker under its account, a tainted node, and a pod that is to go."""
 
-    def __init__(self, bench, worker, logs):
+    def __init__(self, bench, worker, logs, gpus):
         self.bench = bench
+        self.gpus, self.others = gpus
         self.worker = worker
         self.logs = logs
 
@@ -64,7 +69,15 @@ class Scene:
     def denied(self, permission):
         """Whether the log names the verb and the resource that were refused."""
         named = f'cannot {permission.verb} resource "{permission.resource}"'
-        return any(named in str(entry.get("error")) for entry in self.logs)
+        return any(named in f"{entry.get('error')} {entry.get('why')}" for entry in self.logs)
+
+    async def doom(self):
+        """Pods that a slice's taint and a DeviceTaintRule evict, of nodes without taints."""
+        await self.gpus.taint(device_taint())
+        await self.gpus.rule()
+        await self.gpus.pod("trainer")
+        await self.others.rule()
+        await self.others.pod("tuner")
 
 
 @contextlib.asynccontextmanager
@@ -74,9 +87,14 @@ async def at_work(server, bench, settings=OBJECTS_FIRST, without=None):
         async with await connect(path, settings=settings) as own:
             store = LeaseStore(own, bench.namespace, LEASE)
             elector = Elector(store, SystemClock(), "test", TIMES)
-            async with running_worker(own, elector) as worker:
-                scene = Scene(bench, worker, logs)
+            async with (
+                running_worker(own, elector, devices=True) as worker,
+                gpus_of(bench) as gpus,
+                gpus_of(bench) as others,
+            ):
+                scene = Scene(bench, worker, logs, (gpus, others))
                 await scene.begin()
+                await scene.doom()
                 yield scene
 
 
@@ -89,6 +107,9 @@ async def test_under_the_chart_s_rules_the_worker_does_all_its_work(
         assert await scene.condition()
         await until(scene.told)
         await until(scene.annotated)
+        for name in ("trainer", "tuner"):
+            await until(partial(is_going, bench, name))
+        await until(scene.others.completed, within=40)
         acquired = await scene.lease()
 
         async def renewed():
@@ -137,6 +158,28 @@ async def leads_no_longer(scene):
     assert scene.worker.election.holder
 
 
+async def evicts_for_nodes_only(scene):
+    devices = scene.worker.evaluator.devices
+    assert devices.state is State.OFF
+    assert 'resource "resource' in devices.why
+    await until(scene.going)
+    assert not await is_going(scene.bench, "trainer")
+    assert not await is_going(scene.bench, "tuner")
+
+
+async def evicts_for_slices_only(scene):
+    devices = scene.worker.evaluator.devices
+    assert devices.state is State.ON
+    assert 'resource "devicetaintrules"' in devices.why
+    await until(lambda: is_going(scene.bench, "trainer"))
+    assert not await is_going(scene.bench, "tuner")
+
+
+async def evicts_and_does_not_say_so(scene):
+    await until(lambda: is_going(scene.bench, "tuner"))
+    assert not await scene.others.condition()
+
+
 FAILS = {
     Permission("nodes", "list"): (sees_nothing, LIST_FIRST),
     Permission("nodes", "watch"): (sees_nothing, OBJECTS_FIRST),
@@ -146,6 +189,13 @@ FAILS = {
     Permission("pods", "delete"): (evicts_nothing_but_marks_it, OBJECTS_FIRST),
     Permission("pods/status", "patch"): (evicts_nothing_for_want_of_the_condition, OBJECTS_FIRST),
     Permission("events", "create"): (tells_nobody, OBJECTS_FIRST),
+    Permission("resourceslices", "list"): (evicts_for_nodes_only, OBJECTS_FIRST),
+    Permission("resourceslices", "watch"): (evicts_for_nodes_only, OBJECTS_FIRST),
+    Permission("resourceclaims", "list"): (evicts_for_nodes_only, OBJECTS_FIRST),
+    Permission("resourceclaims", "watch"): (evicts_for_nodes_only, OBJECTS_FIRST),
+    Permission("devicetaintrules", "list"): (evicts_for_slices_only, OBJECTS_FIRST),
+    Permission("devicetaintrules", "watch"): (evicts_for_slices_only, OBJECTS_FIRST),
+    Permission("devicetaintrules/status", "patch"): (evicts_and_does_not_say_so, OBJECTS_FIRST),
     Permission("leases", "get"): (never_leads, OBJECTS_FIRST),
     Permission("leases", "create"): (never_leads, OBJECTS_FIRST),
     Permission("leases", "update"): (leads_no_longer, OBJECTS_FIRST),

@@ -77,6 +77,7 @@ BAILIFF_STATUS_PORT: "8081"
 BAILIFF_LEADER_ELECT: "true"
 BAILIFF_LEASE_NAMESPACE: {{ .Release.Namespace | quote }}
 BAILIFF_LEASE_NAME: {{ include "bailiff.component" (list . "worker") | quote }}
+BAILIFF_DEVICE_TAINT_EVICTION: {{ .Values.worker.deviceTaintEviction.enabled | quote }}
 BAILIFF_SHARDS: {{ .Values.worker.shards | quote }}
 BAILIFF_POLICIES: /etc/bailiff/policies.yaml
 {{- end }}
