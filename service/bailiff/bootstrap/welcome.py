@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
     from bailiff.bootstrap.settings import UpSettings
 
+# Taints the GPU that the pod `trainer` uses, as its driver would.
+_HOT = '[{"op":"add","path":"/spec/devices/0/taints","value":[{"key":"hot","effect":"NoExecute"}]}]'
+
 _WITH_KUBECTL = """\
 Try, in another terminal:
   kubectl get pods -n demo -o wide
@@ -17,6 +20,8 @@ Try, in another terminal:
   kubectl get pods -n demo -o wide -w
   kubectl get events -n demo
   kubectl taint node node-a maintenance=true:NoExecute-
+  kubectl patch resourceslice gpu-1-gpu.example.com --type json \\
+    -p '{hot}'
 """
 
 _WITH_CURL = """\
@@ -24,6 +29,9 @@ Try, in another terminal (kubectl, where you have it, works too):
   curl -s {cluster}/api/v1/namespaces/demo/pods?fieldSelector=spec.nodeName=node-a
   curl -s -X PATCH -H 'Content-Type: application/merge-patch+json' {cluster}/api/v1/nodes/node-a \\
     -d '{{"spec":{{"taints":[{{"key":"maintenance","value":"true","effect":"NoExecute"}}]}}}}'
+  curl -s -X PATCH -H 'Content-Type: application/json-patch+json' \\
+    {cluster}/apis/resource.k8s.io/v1/resourceslices/gpu-1-gpu.example.com \\
+    -d '{hot}'
   curl -s {cluster}/api/v1/namespaces/demo/events
   curl -s {queue}
 """
@@ -41,7 +49,8 @@ def welcome(settings: UpSettings, cluster: str, kubeconfig: Path, worker_pid: in
   worker      {queue}   (pid {worker_pid})
   cluster     {cluster}   embedded, in memory
 
-{tries.format(cluster=cluster, queue=queue)}  curl -s {rest}/v1/nodes/node-a/decisions
+{tries.format(cluster=cluster, queue=queue, hot=_HOT)}  curl -s {rest}/v1/nodes/node-a/decisions
+  curl -s {rest}/v1/nodes/gpu-1/decisions
 
 export KUBECONFIG={kubeconfig}
 bailiff is ready
