@@ -1,0 +1,207 @@
+"""What the device-taint-eviction controller gets wrong, row by row: the worker on API servers.
+
+The same rows on virtual time: tests/unit/worker/test_device_repairs.py. A taint without timeAdded,
+and an allocation changed in one update, are nothing that an API server lets pass: those rows are
+there alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bailiff.cluster import PatchType
+from bailiff.decisions import Options
+from tests.contract.api import PODS, container, uid_of
+from tests.contract.device_objects import (
+    CLAIMS,
+    SLICES,
+    allocation,
+    claim,
+    device_taint,
+    slice_of,
+)
+from tests.contract.gpus import Gpus, gpus_of
+from tests.contract.working import is_going, running_worker, until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from bailiff.cluster import Cluster
+    from bailiff.worker import Worker
+    from tests.contract.api import Bench, Object
+
+EXTENDED = "example.com/gpu"
+
+
+@pytest.fixture
+async def gpus(bench: Bench) -> AsyncIterator[Gpus]:
+    async with gpus_of(bench) as gpus:
+        yield gpus
+
+
+@pytest.fixture
+async def worker(cluster: Cluster) -> AsyncIterator[Worker]:
+    async with running_worker(cluster, devices=True) as worker:
+        await until(lambda: worker.evaluator.mirror.synced and worker.evaluator.devices.ready)
+        yield worker
+
+
+def patience(seconds: int) -> Object:
+    found = {"key": "example.com/broken", "operator": "Exists", "effect": "NoExecute"}
+    return found | {"tolerationSeconds": seconds}
+
+
+def due(worker: Worker, pod: Object) -> datetime | None:
+    """When the worker means to evict a pod; None if it does not."""
+    eviction = worker.pending.get(uid_of(pod))
+    return None if eviction is None else eviction.deadline
+
+
+async def set_claim(bench: Bench, name: str, **status: object) -> None:
+    await bench.cluster.patch(
+        CLAIMS,
+        name,
+        bench.namespace,
+        {"status": status},
+        patch_type=PatchType.MERGE,
+        subresource="status",
+    )
+
+
+async def reserve(bench: Bench, name: str, pod: Object, allocated: Object) -> None:
+    """Give a claim to a pod."""
+    consumer = {"resource": "pods", "name": pod["metadata"]["name"], "uid": uid_of(pod)}
+    await set_claim(bench, name, allocation=allocated, reservedFor=[consumer])
+
+
+async def test_level_based_a_claim_that_is_given_up_and_taken_again_counts_as_it_stands(
+    bench: Bench, gpus: Gpus, worker: Worker
+) -> None:
+    pod = await gpus.pod("patient", patience(600))
+    await gpus.taint(device_taint())
+    await until(lambda: due(worker, pod))
+    await set_claim(bench, "patient", reservedFor=None, allocation=None)
+    await until(lambda: due(worker, pod) is None)
+    # The other device has no taint, the first still has.
+    await reserve(bench, "patient", pod, allocation(gpus.name, "gpu-1"))
+    await asyncio.sleep(1)
+    assert due(worker, pod) is None
+    await set_claim(bench, "patient", reservedFor=None, allocation=None)
+    await reserve(bench, "patient", pod, allocation(gpus.name, tolerations=[patience(900)]))
+    await until(lambda: due(worker, pod))
+
+
+async def test_level_based_a_newer_generation_replaces_and_its_end_revives_the_older(
+    bench: Bench, gpus: Gpus, worker: Worker
+) -> None:
+    pod = await gpus.pod("patient", patience(600))
+    await gpus.taint(device_taint())
+    await until(lambda: due(worker, pod))
+    first = due(worker, pod)
+    pool = {"name": gpus.name, "generation": 2, "resourceSliceCount": 1}
+    newer = slice_of(f"{gpus.name}-newer", nodeName=gpus.name, pool=pool)
+    await bench.cluster.create(SLICES, newer, "")
+    await until(lambda: due(worker, pod) is None)
+    await bench.cluster.delete(SLICES, f"{gpus.name}-newer", "")
+    await until(lambda: due(worker, pod))
+    assert due(worker, pod) == first
+
+
+async def test_level_based_a_slice_recreated_for_another_pool_taints_there_alone(
+    bench: Bench, gpus: Gpus, worker: Worker
+) -> None:
+    pod = await gpus.pod("patient", patience(600))
+    await gpus.taint(device_taint())
+    await until(lambda: due(worker, pod))
+    await bench.cluster.delete(SLICES, gpus.name, "")
+    pool = {"name": f"{gpus.name}-other", "generation": 1, "resourceSliceCount": 1}
+    await bench.cluster.create(SLICES, slice_of(gpus.name, device_taint(), pool=pool), "")
+    await until(lambda: due(worker, pod) is None)
+
+
+async def test_uid_guard_a_pod_recreated_under_the_same_name_is_not_killed(
+    bench: Bench, gpus: Gpus, worker: Worker
+) -> None:
+    old = await gpus.pod("db-0", patience(2))
+    await gpus.taint(device_taint())
+    await until(lambda: due(worker, old))
+    await bench.remove("db-0")
+    new = await bench.pod("db-0", node=gpus.node)
+    await asyncio.sleep(3)
+    assert uid_of(await bench.get("db-0")) == uid_of(new)
+    assert not await is_going(bench, "db-0")
+
+
+@pytest.mark.parametrize("restored", [False, True], ids=["by default", "setting"])
+async def test_ended_pods_are_left_alone_unless_a_setting_says_otherwise(
+    bench: Bench, gpus: Gpus, cluster: Cluster, restored: bool
+) -> None:
+    ended = await gpus.pod("ended")
+    await bench.set_status(ended, phase="Succeeded")
+    await gpus.pod("plain")
+    await gpus.taint(device_taint())
+    options = Options(evict_ended_pods=restored)
+    async with running_worker(cluster, devices=True, options=options):
+        await until(lambda: is_going(bench, "plain"))
+        if restored:
+            await until(lambda: is_going(bench, "ended"))
+    assert await is_going(bench, "ended") == restored
+
+
+async def test_toleration_seconds_overflow_leads_to_a_far_deadline(
+    bench: Bench, gpus: Gpus, worker: Worker
+) -> None:
+    pod = await gpus.pod("patient", patience(9223372037))
+    await gpus.taint(device_taint())
+    await until(lambda: due(worker, pod))
+    deadline = due(worker, pod)
+    assert deadline is not None
+    assert deadline > datetime.now(UTC) + timedelta(days=365 * 200)
+
+
+async def extended_pod(bench: Bench, gpus: Gpus) -> Object:
+    """A pod that asks for a device as for memory."""
+    wanted = {"requests": {EXTENDED: "1"}, "limits": {EXTENDED: "1"}}
+    spec = {"nodeName": gpus.node, "containers": [container() | {"resources": wanted}]}
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "extended"}, "spec": spec}
+    return await bench.cluster.create(PODS, body, bench.namespace)
+
+
+@pytest.mark.parametrize("counts", [True, False], ids=["by default", "setting"])
+async def test_extended_resource_claims_count_unless_a_setting_says_otherwise(
+    bench: Bench, gpus: Gpus, cluster: Cluster, counts: bool
+) -> None:
+    pod = await extended_pod(bench, gpus)
+    mapping = [{"containerName": "main", "resourceName": EXTENDED, "requestName": "one"}]
+    told = {"resourceClaimName": "extended", "requestMappings": mapping}
+    await bench.set_status(pod, extendedResourceClaimStatus=told)
+    await bench.cluster.create(CLAIMS, claim("extended"), bench.namespace)
+    await reserve(bench, "extended", pod, allocation(gpus.name))
+    await gpus.taint(device_taint())
+    options = Options(extended_resource_claims=counts)
+    async with running_worker(cluster, devices=True, options=options) as worker:
+        if counts:
+            await until(lambda: is_going(bench, "extended"))
+        else:
+            await until(lambda: worker.evaluator.devices.ready)
+            await asyncio.sleep(1)
+    assert await is_going(bench, "extended") == counts
+
+
+async def test_rule_status_follows_when_somebody_else_deletes_a_pending_pod(
+    bench: Bench, gpus: Gpus, worker: Worker
+) -> None:
+    await gpus.pod("patient", patience(600))
+    await gpus.rule()
+
+    async def reason(wanted: str) -> bool:
+        return (await gpus.condition()).get("reason") == wanted
+
+    await until(lambda: reason("PodsPendingEviction"))
+    await bench.remove("patient")
+    await until(lambda: reason("NotStarted"), within=40)
+    assert (await gpus.condition())["status"] == "False"
