@@ -32,6 +32,8 @@ def join(findings: tuple[Finding, ...]) -> Finding:
     others = [one for one in findings if one is not counts]
     evicts = counts.verdict is not Verdict.KEEP
     alike = [one.message for one in others if (one.verdict is not Verdict.KEEP) is evicts]
+    if not alike and not any(one.trace for one in others):
+        return counts
     told = dict.fromkeys((counts.message, *alike))
     trace = sum((one.trace for one in others), counts.trace)
     return replace(counts, message="; ".join(told), trace=trace)

@@ -9,7 +9,8 @@ does no harm.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, TypeVar
+from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node, Pod
     from bailiff.worker.eviction import Eviction
     from bailiff.worker.pending import PendingEvictions
-
-K = TypeVar("K")
 
 # Findings of pods that leave anyway: no timer is needed, and none was cancelled by a change of
 # taints or tolerations, so no "Cancelling deletion" is due.
@@ -69,8 +68,9 @@ class Evaluator:
         # Told of all nodes, also those that are not ours.
         self.on_node: Callable[[str], None] = lambda _: None
         self._observed: dict[str, observations.Observed] = {}
-        self._dirty_nodes: dict[str, None] = {}
-        self._dirty_pods: dict[PodKey, None] = {}
+        # In a plain dict the way to the first mark grows with those that have been taken.
+        self._dirty_nodes: OrderedDict[str, None] = OrderedDict()
+        self._dirty_pods: OrderedDict[PodKey, None] = OrderedDict()
         self._wake = asyncio.Event()
 
     def node_changed(self, name: str) -> None:
@@ -84,11 +84,9 @@ class Evaluator:
             self._dirty_nodes[name] = None
             self._wake.set()
 
-    def pod_changed(self, key: PodKey) -> None:
+    def pod_changed(self, key: PodKey, pod: Pod) -> None:
         """See MirrorListener."""
-        pod = self.mirror.pod(key)
-        if pod is not None:
-            self.devices.look_at_pod(key, pod)
+        self.devices.look_at_pod(key, pod)
         self._dirty_pods[key] = None
         self._wake.set()
 
@@ -137,10 +135,10 @@ class Evaluator:
         if not self.mirror.synced:
             return False
         if self._dirty_nodes:
-            self._evaluate_node(_pop_first(self._dirty_nodes))
+            self._evaluate_node(self._dirty_nodes.popitem(last=False)[0])
             return True
         if self._dirty_pods:
-            self._evaluate_pod(_pop_first(self._dirty_pods))
+            self._evaluate_pod(self._dirty_pods.popitem(last=False)[0])
             return True
         return False
 
@@ -169,7 +167,8 @@ class Evaluator:
         for pod in self.mirror.pods_on(name):
             # This settles the pod's own mark too.
             key = pod.metadata.namespace, pod.metadata.name
-            self._dirty_pods.pop(key, None)
+            if key in self._dirty_pods:
+                del self._dirty_pods[key]
             found = taints.decide(pod)
             if key in with_devices:
                 found = self._with_devices(found, pod, self._usual)
@@ -193,7 +192,9 @@ class Evaluator:
             self._evaluate_orphan(pod)
         else:
             found = self._taints(node, self._usual).decide(pod)
-            self._apply(pod, self._with_devices(found, pod, self._usual))
+            if key in self.devices.pods:
+                found = self._with_devices(found, pod, self._usual)
+            self._apply(pod, found)
 
     def _with_devices(self, by_node: Finding, pod: Pod, options: Options) -> Finding:
         found = self.devices.find(pod, self._clock.now(), options)
@@ -226,9 +227,3 @@ class Evaluator:
         eviction = self._pending.revoke(pod.metadata.uid, why)
         if eviction is not None:
             self._on_cancelled(eviction, why)
-
-
-def _pop_first(marks: dict[K, None]) -> K:
-    key = next(iter(marks))
-    del marks[key]
-    return key

@@ -30,7 +30,7 @@ class MirrorListener(Protocol):
     def node_changed(self, name: str) -> None:
         """The node appeared, changed or went."""
 
-    def pod_changed(self, key: PodKey) -> None:
+    def pod_changed(self, key: PodKey, pod: Pod) -> None:
         """The pod appeared or changed."""
 
     def pod_gone(self, pod: Pod) -> None:
@@ -142,7 +142,7 @@ class Mirror:
         self._pods[key] = pod
         if pod.spec.node_name:
             self._by_node.setdefault(pod.spec.node_name, {})[key] = pod
-        self._listener.pod_changed(key)
+        self._listener.pod_changed(key, pod)
 
     def _drop_pod(self, key: PodKey) -> None:
         pod = self._pods.pop(key, None)

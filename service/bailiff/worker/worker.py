@@ -107,7 +107,7 @@ class Worker:
             self.recorder,
             self.metrics,
             clock,
-            reevaluate=lambda pod: self.evaluator.pod_changed(pod_key(pod)),
+            reevaluate=lambda pod: self.evaluator.look_at_pods((pod_key(pod),)),
             concurrency=settings.concurrency,
             attempt_timeout=settings.attempt_timeout,
             may_act=self.election.may_act,
