@@ -145,6 +145,8 @@ def test_limits_are_those_of_the_code():
         "body of a question about devices": f"{rest.max_device_body_bytes // MIB} MiB",
         "such bodies above 4 MiB at a time": f"{rest.max_long_bodies}",
         "gRPC message": f"{grpc.max_message_bytes // MIB} MiB",
+        "gRPC message of a question about devices": f"{grpc.max_device_message_bytes // MIB} MiB",
+        "such messages above 4 MiB at a time": f"{grpc.max_long_messages}",
         "pods in a question": f"{bounds.MAX_PODS:,}",
         "comparisons in a question": f"{bounds.MAX_COMPARISONS:,}",
         "pods in a question about devices": f"{bounds.MAX_DEVICE_PODS:,}",

@@ -12,14 +12,19 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.clock import Clock
 from bailiff.decisions import (
+    DeviceFacts,
+    DeviceTaintRuleFacts,
     Facts,
     FactsError,
     NodeFacts,
+    NodeTaintFacts,
     Options,
     TaintChangeFacts,
     decide,
     decide_change,
+    decide_devices,
     decide_node,
+    preview_rule,
     summarize,
 )
 from bailiff.kinds import DecodeError, decode
@@ -37,6 +42,8 @@ PATHS = {
     "node-taints": "/v1/decisions/node-taints",
     "node": "/v1/decisions/batch",
     "taint-change": "/v1/decisions/node-taints/preview",
+    "device-taints": "/v1/decisions/device-taints",
+    "device-taint-rule": "/v1/decisions/device-taints/preview",
 }
 ABSENT = "absent"
 CLOCK: Clock = grpc_face.FixedClock()
@@ -77,6 +84,12 @@ def _ask_core(question: str, written: bytes) -> object:
     if question == "taint-change":
         changes = decide_change(decode(written, TaintChangeFacts), now, brief)
         return {"changes": changes, "summary": summarize(changes)}
+    if question == "device-taints":
+        return decide_devices(decode(written, DeviceFacts), now, brief)
+    if question == "device-taint-rule":
+        return preview_rule(decode(written, DeviceTaintRuleFacts), now, brief)
+    if question == "node-taints":
+        return decide(decode(written, NodeTaintFacts).widened(), now, Options())
     return decide(decode(written, Facts), now, Options())
 
 

@@ -3,7 +3,8 @@
     RefusedError            carries the status of the call
     ├── MalformedError      malformed_body    INVALID_ARGUMENT    no such message
     ├── FieldError          invalid_field     INVALID_ARGUMENT    a field is missing or wrong
-    └── TooLargeError       body_too_large    RESOURCE_EXHAUSTED
+    ├── TooLargeError       body_too_large    RESOURCE_EXHAUSTED
+    └── OverloadedError     overloaded        RESOURCE_EXHAUSTED  not now
 
 What goes wrong on our side ends as INTERNAL with `internal`, and the reason in the log alone.
 """
@@ -77,6 +78,13 @@ class TooLargeError(RefusedError):
     """The request is longer than the server takes."""
 
     code = "body_too_large"
+    grpc_code = code_pb2.RESOURCE_EXHAUSTED
+
+
+class OverloadedError(RefusedError):
+    """The server has enough to do with requests of this kind."""
+
+    code = "overloaded"
     grpc_code = code_pb2.RESOURCE_EXHAUSTED
 
 

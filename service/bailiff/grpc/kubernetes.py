@@ -1,33 +1,18 @@
-"""Kubernetes objects from protobuf to `kinds`.
-
-An empty time where Go has no pointer (creationTimestamp, lastTransitionTime) is Go's zero time and
-counts as not set, as JSON's null does; Go writes nothing at all for an absent pointer.
-"""
+"""Pods and nodes from protobuf to `kinds`."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
-from google.protobuf.timestamp_pb2 import Timestamp
-from msgspec import convert
-
-from bailiff.grpc.errors import FieldError, RefusedError
-from bailiff.grpc.wire import (
-    Interned,
-    WireMessage,
-    parse,
-    read_all,
-    read_within,
-    wire_class,
-)
+from bailiff.grpc.meta import read_annotations, read_metadata, read_time
+from bailiff.grpc.wire import Interned, WireMessage, parse, read_all, read_within, wire_class
 from bailiff.kinds import (
-    Annotations,
     Node,
     NodeSpec,
-    ObjectMeta,
-    OwnerReference,
     Pod,
     PodCondition,
+    PodExtendedResourceClaimStatus,
+    PodResourceClaim,
+    PodResourceClaimStatus,
+    PodSchedulingGroup,
     PodSpec,
     PodStatus,
     Taint,
@@ -35,18 +20,17 @@ from bailiff.kinds import (
 )
 from bailiff.v1 import kubernetes_pb2
 
-_OwnerReference = wire_class(kubernetes_pb2.OwnerReference)
 _PodSpec = wire_class(kubernetes_pb2.PodSpec)
 _PodStatus = wire_class(kubernetes_pb2.PodStatus)
 _PodCondition = wire_class(kubernetes_pb2.PodCondition)
+_PodResourceClaim = wire_class(kubernetes_pb2.PodResourceClaim)
+_PodResourceClaimStatus = wire_class(kubernetes_pb2.PodResourceClaimStatus)
+_PodExtendedResourceClaimStatus = wire_class(kubernetes_pb2.PodExtendedResourceClaimStatus)
+_PodSchedulingGroup = wire_class(kubernetes_pb2.PodSchedulingGroup)
 _Toleration = wire_class(kubernetes_pb2.Toleration)
 _Node = wire_class(kubernetes_pb2.Node)
 _NodeSpec = wire_class(kubernetes_pb2.NodeSpec)
 _Taint = wire_class(kubernetes_pb2.Taint)
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_NANOS = 1_000_000_000
-_NO_ANNOTATIONS = Annotations()
 
 
 def read_pod(message: WireMessage) -> Pod:
@@ -58,70 +42,9 @@ def read_pod(message: WireMessage) -> Pod:
     """
     spec, status = message.spec, message.status
     return Pod(
-        metadata=_metadata(message.metadata),
+        metadata=read_metadata(message.metadata),
         spec=_pod_spec.known(spec) or read_within("spec", _pod_spec, spec),
         status=_pod_status.known(status) or read_within("status", _pod_status, status),
-    )
-
-
-def read_time(data: bytes, path: str) -> datetime:
-    """An instant, to the microsecond: what is finer is cut off.
-
-    Args:
-        data: a google.protobuf.Timestamp.
-        path: the field that holds it.
-
-    Raises:
-        MalformedError: no such message.
-        FieldError: not within the years 1 to 9999, or nanos not within 0 to 999999999.
-    """
-    return _instant.known(data) or read_within(path, _instant, data)
-
-
-def _convert_time(data: bytes) -> datetime:
-    time: Timestamp = parse(Timestamp, data)
-    if not 0 <= time.nanos < _NANOS:
-        raise FieldError(f"must be within 0 and 999999999, is {time.nanos}", "nanos")
-    try:
-        return _EPOCH + timedelta(seconds=time.seconds, microseconds=time.nanos // 1000)
-    except OverflowError as error:
-        raise FieldError(
-            "must be within 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, "
-            f"is {time.seconds} s from 1970",
-            "seconds",
-        ) from error
-
-
-def _metadata(meta: WireMessage, annotations: Annotations = _NO_ANNOTATIONS) -> ObjectMeta:
-    created, owners = meta.creation_timestamp, meta.owner_references
-    deleted = meta.deletion_timestamp if meta.HasField("deletion_timestamp") else None
-    try:
-        return ObjectMeta(
-            name=meta.name,
-            namespace=meta.namespace,
-            uid=meta.uid,
-            resource_version=meta.resource_version,
-            generation=meta.generation,
-            creation_timestamp=read_time(created, "creation_timestamp") if created else None,
-            deletion_timestamp=None
-            if deleted is None
-            else read_time(deleted, "deletion_timestamp"),
-            owner_references=tuple(read_all("owner_references", _owner, owners)) if owners else (),
-            annotations=annotations,
-        )
-    except RefusedError as error:
-        error.move_under("metadata")
-        raise
-
-
-def _convert_owner(data: bytes) -> OwnerReference:
-    owner = parse(_OwnerReference, data)
-    return OwnerReference(
-        api_version=owner.api_version,
-        kind=owner.kind,
-        name=owner.name,
-        uid=owner.uid,
-        controller=owner.controller,
     )
 
 
@@ -130,7 +53,32 @@ def _convert_pod_spec(data: bytes) -> PodSpec:
     return PodSpec(
         node_name=spec.node_name,
         tolerations=tuple(read_all("tolerations", _toleration, spec.tolerations)),
+        priority=spec.priority,
+        resource_claims=tuple(read_all("resource_claims", _pod_claim, spec.resource_claims)),
+        scheduling_group=read_within("scheduling_group", _group, spec.scheduling_group)
+        if spec.HasField("scheduling_group")
+        else None,
     )
+
+
+def _convert_pod_claim(data: bytes) -> PodResourceClaim:
+    claim = parse(_PodResourceClaim, data)
+    template = claim.HasField("resource_claim_template_name")
+    return PodResourceClaim(
+        name=claim.name,
+        resource_claim_name=_claim_name(claim),
+        resource_claim_template_name=claim.resource_claim_template_name if template else None,
+    )
+
+
+def _claim_name(message: WireMessage) -> str | None:
+    return message.resource_claim_name if message.HasField("resource_claim_name") else None
+
+
+def _convert_group(data: bytes) -> PodSchedulingGroup:
+    group = parse(_PodSchedulingGroup, data)
+    has_name = group.HasField("pod_group_name")
+    return PodSchedulingGroup(pod_group_name=group.pod_group_name if has_name else None)
 
 
 def _convert_toleration(data: bytes) -> Toleration:
@@ -147,8 +95,29 @@ def _convert_toleration(data: bytes) -> Toleration:
 
 def _convert_pod_status(data: bytes) -> PodStatus:
     status = parse(_PodStatus, data)
-    conditions = read_all("conditions", _condition, status.conditions)
-    return PodStatus(phase=status.phase, conditions=tuple(conditions))
+    made = status.resource_claim_statuses
+    extended = status.extended_resource_claim_status
+    has_extended = status.HasField("extended_resource_claim_status")
+    return PodStatus(
+        phase=status.phase,
+        conditions=tuple(read_all("conditions", _condition, status.conditions)),
+        resource_claim_statuses=tuple(read_all("resource_claim_statuses", _made_claim, made)),
+        extended_resource_claim_status=read_within(
+            "extended_resource_claim_status", _extended_claim, extended
+        )
+        if has_extended
+        else None,
+    )
+
+
+def _convert_made_claim(data: bytes) -> PodResourceClaimStatus:
+    made = parse(_PodResourceClaimStatus, data)
+    return PodResourceClaimStatus(name=made.name, resource_claim_name=_claim_name(made))
+
+
+def _convert_extended_claim(data: bytes) -> PodExtendedResourceClaimStatus:
+    extended = parse(_PodExtendedResourceClaimStatus, data)
+    return PodExtendedResourceClaimStatus(resource_claim_name=extended.resource_claim_name)
 
 
 def _convert_condition(data: bytes) -> PodCondition:
@@ -167,8 +136,7 @@ def _convert_condition(data: bytes) -> PodCondition:
 def _convert_node(data: bytes) -> Node:
     node = parse(_Node, data)
     # Only a node's annotations are read; a look into each pod's would cost for nothing.
-    annotations = convert(dict(node.metadata.annotations), Annotations)
-    metadata = _metadata(node.metadata, annotations)
+    metadata = read_metadata(node.metadata, read_annotations(node.metadata))
     return Node(metadata=metadata, spec=read_within("spec", _node_spec, node.spec))
 
 
@@ -188,9 +156,11 @@ def _convert_taint(data: bytes) -> Taint:
     )
 
 
-_instant = Interned(_convert_time)
-_owner = Interned(_convert_owner)
 _toleration = Interned(_convert_toleration)
+_pod_claim = Interned(_convert_pod_claim)
+_group = Interned(_convert_group)
+_made_claim = Interned(_convert_made_claim)
+_extended_claim = Interned(_convert_extended_claim)
 _condition = Interned(_convert_condition)
 _pod_spec = Interned(_convert_pod_spec)
 _pod_status = Interned(_convert_pod_status)

@@ -5,9 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, TypedDict
 
+from msgspec.structs import replace
+
 from bailiff.decisions import (
+    MAX_DEVICE_PODS,
     MAX_PODS,
     NO_OVERRIDES,
+    DeviceFacts,
+    DeviceTaintRuleFacts,
     Facts,
     NodeFacts,
     OptionOverrides,
@@ -16,11 +21,14 @@ from bailiff.decisions import (
     TaintSelector,
 )
 from bailiff.grpc.errors import FieldError
-from bailiff.grpc.kubernetes import read_node, read_pod, read_taint, read_time
+from bailiff.grpc.kubernetes import read_node, read_pod, read_taint
+from bailiff.grpc.meta import read_time
+from bailiff.grpc.resource import brings_devices, read_devices, read_rule
+from bailiff.grpc.turns import PODS_A_TURN, aside
 from bailiff.grpc.wire import (
     Interned,
-    WireClass,
     WireMessage,
+    check_number,
     parse,
     read_all,
     read_within,
@@ -37,20 +45,22 @@ if TYPE_CHECKING:
 _DecideRequest = wire_class(pb.DecideRequest)
 _DecideNodeTaintsRequest = wire_class(pb.DecideNodeTaintsRequest)
 _DecideNodeRequest = wire_class(pb.DecideNodeRequest)
+_DecideDeviceTaintsRequest = wire_class(pb.DecideDeviceTaintsRequest)
+_PreviewDeviceTaintRuleRequest = wire_class(pb.PreviewDeviceTaintRuleRequest)
 _DecideTaintChangeRequest = wire_class(pb.DecideTaintChangeRequest)
 _DecideStreamRequest = wire_class(pb.DecideStreamRequest)
 _Options = wire_class(pb.Options)
 _TaintObservation = wire_class(pb.TaintObservation)
 _TaintSelector = wire_class(pb.TaintSelector)
 
-# About half a millisecond of work, after which other calls get their turn.
-PODS_A_TURN = 100
 
-
-class _Common(TypedDict):
+class _Asked(TypedDict):
     now: datetime | None
-    first_observed: tuple[TaintObservation, ...]
     options: OptionOverrides
+
+
+class _Common(_Asked):
+    first_observed: tuple[TaintObservation, ...]
 
 
 def read_facts(data: bytes) -> Facts:
@@ -59,12 +69,14 @@ def read_facts(data: bytes) -> Facts:
     Raises:
         RefusedError: malformed, or a field missing or wrong.
     """
-    return _facts(_DecideRequest, data)
+    request = parse(_DecideRequest, data)
+    facts = _facts(request)
+    return replace(facts, **read_devices(request)) if brings_devices(request) else facts
 
 
 def read_node_taints_facts(data: bytes) -> Facts:
     """A DecideNodeTaintsRequest; errors as `read_facts`."""
-    return _facts(_DecideNodeTaintsRequest, data)
+    return _facts(parse(_DecideNodeTaintsRequest, data))
 
 
 async def read_node_facts(data: bytes) -> NodeFacts:
@@ -72,7 +84,10 @@ async def read_node_facts(data: bytes) -> NodeFacts:
     request = parse(_DecideNodeRequest, data)
     node = _required_node(request)
     pods = await _pods(request.pods)
-    return NodeFacts(node=node, pods=pods, **_common(request))
+    facts = NodeFacts(node=node, pods=pods, **_common(request))
+    if not brings_devices(request):
+        return facts
+    return replace(facts, **await aside(len(data), read_devices, request))
 
 
 async def read_change_facts(data: bytes) -> TaintChangeFacts:
@@ -99,8 +114,29 @@ def read_stream_request(data: bytes) -> tuple[str, bytes]:
     return request.request_id, request.batch
 
 
-def _facts(wire: WireClass, data: bytes) -> Facts:
-    request = parse(wire, data)
+def read_device_facts(data: bytes) -> DeviceFacts:
+    """A DecideDeviceTaintsRequest; errors as `read_facts`."""
+    request = parse(_DecideDeviceTaintsRequest, data)
+    pods = _device_pods(request)
+    return DeviceFacts(pods=pods, **read_devices(request), **_asked(request))
+
+
+def read_rule_facts(data: bytes) -> DeviceTaintRuleFacts:
+    """A PreviewDeviceTaintRuleRequest; errors as `read_facts`."""
+    request = parse(_PreviewDeviceTaintRuleRequest, data)
+    if not request.HasField("rule"):
+        raise FieldError("required", "rule")
+    rule = read_within("rule", read_rule, request.rule)
+    pods = _device_pods(request)
+    return DeviceTaintRuleFacts(rule=rule, pods=pods, **read_devices(request), **_asked(request))
+
+
+def _device_pods(request: WireMessage) -> tuple[Pod, ...]:
+    check_number("pods", request.pods, MAX_DEVICE_PODS)
+    return tuple(read_all("pods", read_pod, request.pods))
+
+
+def _facts(request: WireMessage) -> Facts:
     if not request.HasField("pod"):
         raise FieldError("required", "pod")
     pod = read_within("pod", read_pod, request.pod)
@@ -109,16 +145,29 @@ def _facts(wire: WireClass, data: bytes) -> Facts:
     return Facts(pod=pod, node=node, bound_at=bound, **_common(request))
 
 
+def _asked(request: WireMessage) -> _Asked:
+    return {"now": _now(request), "options": _overrides(request)}
+
+
 def _common(request: WireMessage) -> _Common:
+    observed = request.first_observed
     return {
-        "now": read_time(request.now, "now") if request.HasField("now") else None,
-        "first_observed": tuple(read_all("first_observed", _observation, request.first_observed))
-        if request.first_observed
+        "now": _now(request),
+        "first_observed": tuple(read_all("first_observed", _observation, observed))
+        if observed
         else (),
-        "options": read_within("options", _options, request.options)
-        if request.HasField("options")
-        else NO_OVERRIDES,
+        "options": _overrides(request),
     }
+
+
+def _now(request: WireMessage) -> datetime | None:
+    return read_time(request.now, "now") if request.HasField("now") else None
+
+
+def _overrides(request: WireMessage) -> OptionOverrides:
+    if not request.HasField("options"):
+        return NO_OVERRIDES
+    return read_within("options", _options, request.options)
 
 
 def _required_node(request: WireMessage) -> Node:
@@ -128,8 +177,7 @@ def _required_node(request: WireMessage) -> Node:
 
 
 async def _pods(messages: Sequence[WireMessage]) -> tuple[Pod, ...]:
-    if len(messages) > MAX_PODS:
-        raise FieldError(f"at most {MAX_PODS} are allowed, there are {len(messages)}", "pods")
+    check_number("pods", messages, MAX_PODS)
     if len(messages) <= PODS_A_TURN:
         return tuple(read_all("pods", read_pod, messages))
     pods: list[Pod] = []

@@ -8,48 +8,36 @@ with others, which protobuf merges into one.
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from google.protobuf.timestamp_pb2 import Timestamp
-
-from bailiff.decisions import Verdict
-from bailiff.grpc.requests import PODS_A_TURN
+from bailiff.grpc.findings import (
+    VERDICTS,
+    write_finding,
+    write_pod_condition,
+    write_reference,
+    write_time,
+)
+from bailiff.grpc.turns import PODS_A_TURN
 from bailiff.grpc.wire import wire_class
-from bailiff.v1 import decision_pb2, kubernetes_pb2
+from bailiff.v1 import decision_pb2
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # no types
 
-    from bailiff.decisions import (
-        ChangeSummary,
-        Decision,
-        DecisionChange,
-        Finding,
-        ObjectReference,
-        TraceStep,
-    )
-    from bailiff.kinds import PodCondition, Taint, Toleration
+    from bailiff.decisions import ChangeSummary, Decision, DecisionChange
+
+T = TypeVar("T")
 
 _Decision = wire_class(decision_pb2.Decision)
 _DecisionChange = wire_class(decision_pb2.DecisionChange)
-_Finding = wire_class(decision_pb2.Finding)
-_TraceStep = wire_class(decision_pb2.TraceStep)
 _DecideResponse = wire_class(pb.DecideResponse)
 _DecideNodeResponse = wire_class(pb.DecideNodeResponse)
 _DecideTaintChangeResponse = wire_class(pb.DecideTaintChangeResponse)
 _DecideStreamResponse = wire_class(pb.DecideStreamResponse)
-_PodCondition = wire_class(kubernetes_pb2.PodCondition)
-_Taint = wire_class(kubernetes_pb2.Taint)
-_Toleration = wire_class(kubernetes_pb2.Toleration)
-
-_VERDICTS = {verdict: decision_pb2.Verdict.Value(f"VERDICT_{verdict}") for verdict in Verdict}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def write_decision(writer: DecisionWriter, decision: Decision) -> bytes:
@@ -60,13 +48,19 @@ def write_decision(writer: DecisionWriter, decision: Decision) -> bytes:
 
 async def write_decisions(writer: DecisionWriter, decisions: Sequence[Decision]) -> bytes:
     """A DecideNodeResponse. Lets others run in between."""
-    answers: list[bytes] = []
-    for start in range(0, len(decisions), PODS_A_TURN):
-        if start:
-            await asyncio.sleep(0)
-        answers += map(writer.write, decisions[start : start + PODS_A_TURN])
+    answers = await write_in_turns(writer.write, decisions)
     data: bytes = _DecideNodeResponse(decisions=answers).SerializeToString()
     return data
+
+
+async def write_in_turns(write: Callable[[T], bytes], answers: Sequence[T]) -> list[bytes]:
+    """Each of many answers, serialised. Lets others run in between."""
+    written: list[bytes] = []
+    for start in range(0, len(answers), PODS_A_TURN):
+        if start:
+            await asyncio.sleep(0)
+        written += map(write, answers[start : start + PODS_A_TURN])
+    return written
 
 
 async def write_changes(
@@ -77,7 +71,7 @@ async def write_changes(
     answers: list[bytes] = []
     for index, change in enumerate(changes, start=1):
         message = _DecisionChange(
-            pod=_reference(change.pod),
+            pod=write_reference(change.pod),
             before=before.write(change.before),
             after=after.write(change.after),
         )
@@ -142,7 +136,7 @@ class DecisionWriter:
             yield shared.verdict, shared.system, shared.count
 
     def _write_own(self, decision: Decision) -> bytes:
-        """`pod` and `event`, by one message that is filled again and again."""
+        """`pod` and the event's words, by one message that is filled again and again."""
         reference, pod = decision.pod, self._pod
         pod.namespace = reference.namespace
         pod.name = reference.name
@@ -152,115 +146,38 @@ class DecisionWriter:
             self._own.ClearField("event")
             self._event = self._own.event
         else:
-            event = self._event
-            event.type = note.type
-            event.reason = note.reason
-            event.message = note.message
+            self._event.message = note.message
         return self._own.SerializeToString()
 
 
 def _write_shared(decision: Decision) -> bytes:
-    """All but `pod` and `event`."""
+    """All but `pod` and the event's words."""
+    note = decision.event
     message = _Decision(
         node=decision.node,
-        verdict=_VERDICTS[decision.verdict],
-        evict_at=_time(decision.evict_at),
-        holds_until=_time(decision.holds_until),
-        decided_at=_time(decision.decided_at),
+        verdict=VERDICTS[decision.verdict],
+        evict_at=write_time(decision.evict_at),
+        holds_until=write_time(decision.holds_until),
+        decided_at=write_time(decision.decided_at),
         decided_by=decision.decided_by,
         reason=decision.reason,
         message=decision.message,
         grace_period_seconds=decision.grace_period_seconds,
-        condition=None if decision.condition is None else _condition(decision.condition),
-        findings=[_finding(finding) for finding in decision.findings],
+        condition=None if decision.condition is None else write_pod_condition(decision.condition),
+        event=None if note is None else _event_of_any(note.type, note.reason),
+        findings=[write_finding(finding) for finding in decision.findings],
     )
     data: bytes = message.SerializeToString()
     return data
 
 
-def _finding(finding: Finding) -> bytes:
-    message = _Finding(
-        system=finding.system,
-        verdict=_VERDICTS[finding.verdict],
-        reason=finding.reason,
-        message=finding.message,
-        evict_at=_time(finding.evict_at),
-        holds_until=_time(finding.holds_until),
-        trace=[_step(step) for step in finding.trace],
-    )
-    data: bytes = message.SerializeToString()
-    return data
-
-
-def _step(step: TraceStep) -> bytes:
-    message = _TraceStep(
-        rule=step.rule,
-        outcome=step.outcome,
-        message=step.message,
-        taint=None if step.taint is None else _taint(step.taint),
-        taint_index=step.taint_index,
-        toleration=None if step.toleration is None else _toleration(step.toleration),
-        toleration_index=step.toleration_index,
-        added_at=_time(step.added_at),
-        added_from=step.added_from,
-        deadline=_time(step.deadline),
-    )
-    data: bytes = message.SerializeToString()
-    return data
-
-
-def _reference(reference: ObjectReference) -> bytes:
-    return decision_pb2.ObjectReference(
-        namespace=reference.namespace, name=reference.name, uid=reference.uid
-    ).SerializeToString()
+@lru_cache(maxsize=16)  # the events of the systems, not the callers'
+def _event_of_any(type_: str, reason: str) -> bytes:
+    """An EventNote without words."""
+    return decision_pb2.EventNote(type=type_, reason=reason).SerializeToString()
 
 
 def _summary(summary: ChangeSummary) -> bytes:
     return decision_pb2.ChangeSummary(
         evict_now=summary.evict_now, evict_at=summary.evict_at, keep=summary.keep
     ).SerializeToString()
-
-
-@lru_cache(maxsize=16)  # the conditions of the systems, not the callers'
-def _condition(condition: PodCondition) -> bytes:
-    message = _PodCondition(
-        type=condition.type,
-        status=condition.status,
-        reason=condition.reason,
-        message=condition.message,
-        observed_generation=condition.observed_generation,
-        last_transition_time=_time(condition.last_transition_time),
-    )
-    data: bytes = message.SerializeToString()
-    return data
-
-
-def _taint(taint: Taint) -> bytes:
-    message = _Taint(
-        key=taint.key,
-        value=taint.value,
-        effect=taint.effect,
-        time_added=_time(taint.time_added),
-    )
-    data: bytes = message.SerializeToString()
-    return data
-
-
-def _toleration(toleration: Toleration) -> bytes:
-    message = _Toleration(
-        key=toleration.key,
-        operator=toleration.operator,
-        value=toleration.value,
-        effect=toleration.effect,
-        toleration_seconds=toleration.toleration_seconds,
-    )
-    data: bytes = message.SerializeToString()
-    return data
-
-
-@lru_cache(maxsize=256)  # one answer names its few instants several times
-def _time(instant: datetime | None) -> bytes | None:
-    if instant is None:
-        return None
-    seconds, microseconds = divmod((instant - _EPOCH) // _MICROSECOND, 1_000_000)
-    return Timestamp(seconds=seconds, nanos=microseconds * 1000).SerializeToString()

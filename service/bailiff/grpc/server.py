@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # ships no types
 
+from bailiff.grpc.bounds import MessageBounds
 from bailiff.grpc.metrics import GrpcMetrics
 from bailiff.grpc.questions import Questions
 from bailiff.grpc.reflection import add_reflection
@@ -88,7 +89,7 @@ def create_server(
         defaults: the options of questions that bring none.
     """
     metrics = GrpcMetrics(registry)
-    questions = Questions(clock, defaults, settings.max_message_bytes, metrics)
+    questions = Questions(clock, defaults, MessageBounds(settings), metrics)
     return BailiffGrpcServer(settings, rpc_handlers(questions, metrics, clock))
 
 

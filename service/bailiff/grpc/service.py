@@ -44,6 +44,8 @@ def rpc_handlers(questions: Questions, metrics: GrpcMetrics, clock: Clock) -> Ha
         "DecideNodeTaints": questions.decide_node_taints,
         "DecideNode": questions.decide_node,
         "DecideTaintChange": questions.decide_taint_change,
+        "DecideDeviceTaints": questions.decide_device_taints,
+        "PreviewDeviceTaintRule": questions.preview_device_taint_rule,
     }
     handlers: Handlers = {
         name: grpc.unary_unary_rpc_method_handler(_unary(answer, metrics.method(name), clock))
@@ -102,7 +104,7 @@ class _Stream:
         request_id = ""
         code = grpc.StatusCode.CANCELLED
         try:
-            self._questions.check_size(data)
+            self._questions.bounds.check(data)
             request_id, batch = read_stream_request(data)
             answer = await self._questions.decide_batch(batch)
             code = grpc.StatusCode.OK

@@ -16,12 +16,18 @@ class GrpcSettings:
         reuse_port: let several processes listen on the same port (SO_REUSEPORT) and share its
             connections. Off, so that a second server started by mistake fails.
         max_message_bytes: longest request, in bytes. 4 MiB is gRPC's own default and holds the
-            batch limit of 1000 pods with their facts. The transport takes twice as much, so that
-            a request somewhat too long is answered with `body_too_large` in place of a bare
-            status, and does not end its stream.
+            batch limit of 1000 pods with their facts. The transport takes at least twice as much,
+            so that a request somewhat too long is answered with `body_too_large` in place of a
+            bare status, and does not end its stream.
+        max_device_message_bytes: longest question about devices, in bytes. 20,000 pods, claims and
+            devices are about 10 MiB slimmed; whole objects are several times that, so leave out
+            managedFields and attributes. The transport takes no more.
+        max_long_messages: questions above max_message_bytes that are answered at the same time;
+            more are refused with RESOURCE_EXHAUSTED. Bounds the memory of what they hold, and the
+            processor time that they take from everybody else.
         max_concurrent_rpcs: calls under way at once in this process, further ones are refused
-            with RESOURCE_EXHAUSTED. Bounds memory: at worst this many times twice
-            max_message_bytes.
+            with RESOURCE_EXHAUSTED. Bounds memory: at worst this many times what the transport
+            takes.
         max_concurrent_streams: calls under way at once on one connection; the client queues
             further ones. 100 is the usual figure of HTTP/2 servers.
         max_connection_age_seconds: age at which a connection is told to go (GOAWAY), with 10 %
@@ -42,6 +48,8 @@ class GrpcSettings:
     port: int = 9090
     reuse_port: bool = False
     max_message_bytes: int = 4 * 1024 * 1024
+    max_device_message_bytes: int = 16 * 1024 * 1024
+    max_long_messages: int = 4
     max_concurrent_rpcs: int = 1000
     max_concurrent_streams: int = 100
     max_connection_age_seconds: float | None = 300.0
@@ -54,7 +62,7 @@ class GrpcSettings:
         """The same in gRPC's own terms (grpc/include/grpc/impl/channel_arg_names.h)."""
         return (
             ("grpc.so_reuseport", int(self.reuse_port)),
-            ("grpc.max_receive_message_length", 2 * self.max_message_bytes),
+            ("grpc.max_receive_message_length", self._longest_received()),
             # Answers are bounded by the batch limit; a client that cannot take one says so itself.
             ("grpc.max_send_message_length", -1),
             ("grpc.max_concurrent_streams", self.max_concurrent_streams),
@@ -65,6 +73,9 @@ class GrpcSettings:
             ("grpc.keepalive_permit_without_calls", 1),
             ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         )
+
+    def _longest_received(self) -> int:
+        return max(2 * self.max_message_bytes, self.max_device_message_bytes)
 
     def _connection_age(self) -> tuple[tuple[str, int], ...]:
         if self.max_connection_age_seconds is None:

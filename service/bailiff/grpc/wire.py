@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
-from bailiff.grpc.errors import MalformedError, RefusedError
-from bailiff.v1 import decision_pb2, eviction_decision_service_pb2, kubernetes_pb2
+from bailiff.grpc.errors import FieldError, MalformedError, RefusedError
+from bailiff.v1 import (
+    decision_pb2,
+    eviction_decision_service_pb2,
+    kubernetes_pb2,
+    resource_pb2,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from google.protobuf.descriptor import FileDescriptor
     from google.protobuf.message import Message
@@ -40,6 +45,7 @@ def _derive() -> descriptor_pool.DescriptorPool:
     pool = descriptor_pool.DescriptorPool()
     for file in (
         kubernetes_pb2.DESCRIPTOR,
+        resource_pb2.DESCRIPTOR,
         decision_pb2.DESCRIPTOR,
         eviction_decision_service_pb2.DESCRIPTOR,
     ):
@@ -55,17 +61,12 @@ def _with_bytes(file: FileDescriptor) -> descriptor_pb2.FileDescriptorProto:
     proto.dependency[:] = kept
     for message in proto.message_type:
         for field in message.field:
-            if _nests(message, field):
+            if field.type == _Field.TYPE_MESSAGE and field.type_name not in _STRUCTURED:
                 _make_bytes(message, field)
+        for entry in message.nested_type:
+            # A map is a list of its entries on the wire, and here too: no field calls it a map.
+            entry.options.ClearField("map_entry")
     return proto
-
-
-def _nests(message: descriptor_pb2.DescriptorProto, field: _Field) -> bool:
-    """A message that becomes bytes: not what always differs, and no map's entry."""
-    if field.type != _Field.TYPE_MESSAGE or field.type_name in _STRUCTURED:
-        return False
-    entries = {nested.name for nested in message.nested_type if nested.options.map_entry}
-    return field.type_name.rpartition(".")[2] not in entries
 
 
 def _make_bytes(message: descriptor_pb2.DescriptorProto, field: _Field) -> None:
@@ -128,6 +129,16 @@ def read_all(path: str, read: Callable[[M], T], messages: Iterable[M], first: in
         error.move_under(f"{path}[{first + len(values)}]")
         raise
     return values
+
+
+def check_number(path: str, messages: Sequence[object], most: int) -> None:
+    """Refuse too long a list, before anything of it is read.
+
+    Raises:
+        FieldError: as said.
+    """
+    if len(messages) > most:
+        raise FieldError(f"at most {most} are allowed, there are {len(messages)}", path)
 
 
 class Interned(Generic[T]):

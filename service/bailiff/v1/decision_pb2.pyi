@@ -307,6 +307,7 @@ class TraceStep(_message.Message):
     ADDED_AT_FIELD_NUMBER: _builtins.int
     ADDED_FROM_FIELD_NUMBER: _builtins.int
     DEADLINE_FIELD_NUMBER: _builtins.int
+    DEVICE_FIELD_NUMBER: _builtins.int
     rule: _builtins.str
     """Stable code of the rule."""
     outcome: _builtins.str
@@ -314,9 +315,9 @@ class TraceStep(_message.Message):
     message: _builtins.str
     """The same for people."""
     taint_index: _builtins.int
-    """Its place in `node.spec.taints`."""
+    """Its place in `node.spec.taints`, or in the device's taints."""
     toleration_index: _builtins.int
-    """Its place in `pod.spec.tolerations`."""
+    """Its place in `pod.spec.tolerations`, or in the device's allocation."""
     added_from: _builtins.str
     """Where `added_at` comes from: timeAdded, firstObserved, or now where neither is known."""
     @_builtins.property
@@ -325,7 +326,9 @@ class TraceStep(_message.Message):
 
     @_builtins.property
     def toleration(self) -> _kubernetes_pb2.Toleration:
-        """The toleration used, the first that matches."""
+        """The toleration used: of a pod the first that matches, of an allocated device the one that
+        tolerates for ever, or else for the shortest time.
+        """
 
     @_builtins.property
     def added_at(self) -> _timestamp_pb2.Timestamp:
@@ -334,6 +337,10 @@ class TraceStep(_message.Message):
     @_builtins.property
     def deadline(self) -> _timestamp_pb2.Timestamp:
         """When this taint alone would evict the pod."""
+
+    @_builtins.property
+    def device(self) -> Global___DeviceTaintSource:
+        """The device that the taint is on; absent for a node's."""
 
     def __init__(
         self,
@@ -348,10 +355,11 @@ class TraceStep(_message.Message):
         added_at: _timestamp_pb2.Timestamp | None = ...,
         added_from: _builtins.str = ...,
         deadline: _timestamp_pb2.Timestamp | None = ...,
+        device: Global___DeviceTaintSource | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_taint_index", b"_taint_index", "_toleration_index", b"_toleration_index", "added_at", b"added_at", "deadline", b"deadline", "taint", b"taint", "taint_index", b"taint_index", "toleration", b"toleration", "toleration_index", b"toleration_index"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_taint_index", b"_taint_index", "_toleration_index", b"_toleration_index", "added_at", b"added_at", "deadline", b"deadline", "device", b"device", "taint", b"taint", "taint_index", b"taint_index", "toleration", b"toleration", "toleration_index", b"toleration_index"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_taint_index", b"_taint_index", "_toleration_index", b"_toleration_index", "added_at", b"added_at", "added_from", b"added_from", "deadline", b"deadline", "message", b"message", "outcome", b"outcome", "rule", b"rule", "taint", b"taint", "taint_index", b"taint_index", "toleration", b"toleration", "toleration_index", b"toleration_index"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_taint_index", b"_taint_index", "_toleration_index", b"_toleration_index", "added_at", b"added_at", "added_from", b"added_from", "deadline", b"deadline", "device", b"device", "message", b"message", "outcome", b"outcome", "rule", b"rule", "taint", b"taint", "taint_index", b"taint_index", "toleration", b"toleration", "toleration_index", b"toleration_index"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__taint_index: _TypeAlias = _typing.Literal["taint_index"]  # noqa: Y015
     _WhichOneofArgType__taint_index: _TypeAlias = _typing.Literal["_taint_index", b"_taint_index"]  # noqa: Y015
@@ -363,3 +371,102 @@ class TraceStep(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__toleration_index) -> _WhichOneofReturnType__toleration_index | None: ...
 
 Global___TraceStep: _TypeAlias = TraceStep  # noqa: Y015
+
+@_typing.final
+class DeviceTaintSource(_message.Message):
+    """Which device a taint is on, who put it there, and whom it reaches."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLAIM_FIELD_NUMBER: _builtins.int
+    DRIVER_FIELD_NUMBER: _builtins.int
+    POOL_FIELD_NUMBER: _builtins.int
+    DEVICE_FIELD_NUMBER: _builtins.int
+    RESOURCE_SLICE_FIELD_NUMBER: _builtins.int
+    DEVICE_TAINT_RULE_FIELD_NUMBER: _builtins.int
+    driver: _builtins.str
+    pool: _builtins.str
+    device: _builtins.str
+    @_builtins.property
+    def claim(self) -> Global___ObjectReference:
+        """The ResourceClaim that the device is allocated to."""
+
+    @_builtins.property
+    def resource_slice(self) -> Global___ObjectReference:
+        """The ResourceSlice that publishes the taint; absent if a rule puts it there."""
+
+    @_builtins.property
+    def device_taint_rule(self) -> Global___ObjectReference:
+        """The DeviceTaintRule that puts it there; absent if a slice publishes it."""
+
+    def __init__(
+        self,
+        *,
+        claim: Global___ObjectReference | None = ...,
+        driver: _builtins.str = ...,
+        pool: _builtins.str = ...,
+        device: _builtins.str = ...,
+        resource_slice: Global___ObjectReference | None = ...,
+        device_taint_rule: Global___ObjectReference | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["claim", b"claim", "device_taint_rule", b"device_taint_rule", "resource_slice", b"resource_slice"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim", b"claim", "device", b"device", "device_taint_rule", b"device_taint_rule", "driver", b"driver", "pool", b"pool", "resource_slice", b"resource_slice"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeviceTaintSource: _TypeAlias = DeviceTaintSource  # noqa: Y015
+
+@_typing.final
+class ClaimDecision(_message.Message):
+    """What the taints of its devices mean for a claim: when the pods that use it are to go."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLAIM_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    EVICT_AT_FIELD_NUMBER: _builtins.int
+    HOLDS_UNTIL_FIELD_NUMBER: _builtins.int
+    REASONS_FIELD_NUMBER: _builtins.int
+    TRACE_FIELD_NUMBER: _builtins.int
+    verdict: Global___Verdict.ValueType
+    """For the pods that use it."""
+    @_builtins.property
+    def claim(self) -> Global___ObjectReference:
+        """Whom it concerns."""
+
+    @_builtins.property
+    def evict_at(self) -> _timestamp_pb2.Timestamp:
+        """When they are to go; for EVICT_NOW the instant it fell due."""
+
+    @_builtins.property
+    def holds_until(self) -> _timestamp_pb2.Timestamp:
+        """As in Decision."""
+
+    @_builtins.property
+    def reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Each taint that is not tolerated for ever, as `DeviceTaintRule /NAME:UID` or
+        `ResourceSlice /NAME:UID DRIVER/POOL/DEVICE taint #INDEX`.
+        """
+
+    @_builtins.property
+    def trace(self) -> _containers.RepeatedCompositeFieldContainer[Global___TraceStep]:
+        """The taints looked at, in order; empty where the caller asked for none."""
+
+    def __init__(
+        self,
+        *,
+        claim: Global___ObjectReference | None = ...,
+        verdict: Global___Verdict.ValueType = ...,
+        evict_at: _timestamp_pb2.Timestamp | None = ...,
+        holds_until: _timestamp_pb2.Timestamp | None = ...,
+        reasons: _abc.Iterable[_builtins.str] | None = ...,
+        trace: _abc.Iterable[Global___TraceStep] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["claim", b"claim", "evict_at", b"evict_at", "holds_until", b"holds_until"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim", b"claim", "evict_at", b"evict_at", "holds_until", b"holds_until", "reasons", b"reasons", "trace", b"trace", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClaimDecision: _TypeAlias = ClaimDecision  # noqa: Y015

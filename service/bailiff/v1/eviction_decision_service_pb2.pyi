@@ -5,6 +5,7 @@ The decision API: "should this pod be evicted, and when?" """
 
 from bailiff.v1 import decision_pb2 as _decision_pb2
 from bailiff.v1 import kubernetes_pb2 as _kubernetes_pb2
+from bailiff.v1 import resource_pb2 as _resource_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -34,13 +35,16 @@ class DecideRequest(_message.Message):
     BOUND_AT_FIELD_NUMBER: _builtins.int
     FIRST_OBSERVED_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
+    RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
+    RESOURCE_SLICES_FIELD_NUMBER: _builtins.int
+    DEVICE_TAINT_RULES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def pod(self) -> _kubernetes_pb2.Pod:
         """Required."""
 
     @_builtins.property
     def node(self) -> _kubernetes_pb2.Node:
-        """The pod's node. Required until there are systems that decide without it."""
+        """Its node. Without it the taints of devices alone decide, so those are required then."""
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
@@ -60,6 +64,20 @@ class DecideRequest(_message.Message):
     def options(self) -> Global___Options:
         """Absent: the server's."""
 
+    @_builtins.property
+    def resource_claims(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceClaim]:
+        """The claims that the pod names, and maybe others. Where claims, slices or rules are
+        given, the taints of devices count too.
+        """
+
+    @_builtins.property
+    def resource_slices(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceSlice]:
+        """The slices that publish the devices of those claims, and maybe others."""
+
+    @_builtins.property
+    def device_taint_rules(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.DeviceTaintRule]:
+        """The rules of the cluster."""
+
     def __init__(
         self,
         *,
@@ -69,10 +87,13 @@ class DecideRequest(_message.Message):
         bound_at: _timestamp_pb2.Timestamp | None = ...,
         first_observed: _abc.Iterable[Global___TaintObservation] | None = ...,
         options: Global___Options | None = ...,
+        resource_claims: _abc.Iterable[_resource_pb2.ResourceClaim] | None = ...,
+        resource_slices: _abc.Iterable[_resource_pb2.ResourceSlice] | None = ...,
+        device_taint_rules: _abc.Iterable[_resource_pb2.DeviceTaintRule] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["bound_at", b"bound_at", "node", b"node", "now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bound_at", b"bound_at", "first_observed", b"first_observed", "node", b"node", "now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bound_at", b"bound_at", "device_taint_rules", b"device_taint_rules", "first_observed", b"first_observed", "node", b"node", "now", b"now", "options", b"options", "pod", b"pod", "resource_claims", b"resource_claims", "resource_slices", b"resource_slices"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -189,6 +210,9 @@ class DecideNodeRequest(_message.Message):
     NOW_FIELD_NUMBER: _builtins.int
     FIRST_OBSERVED_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
+    RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
+    RESOURCE_SLICES_FIELD_NUMBER: _builtins.int
+    DEVICE_TAINT_RULES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def node(self) -> _kubernetes_pb2.Node:
         """Required."""
@@ -211,6 +235,20 @@ class DecideNodeRequest(_message.Message):
     def options(self) -> Global___Options:
         """Absent: the server's, without trace."""
 
+    @_builtins.property
+    def resource_claims(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceClaim]:
+        """The claims that the pods name, and maybe others. Where claims, slices or rules are
+        given, the taints of devices count too.
+        """
+
+    @_builtins.property
+    def resource_slices(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceSlice]:
+        """The slices that publish the devices of those claims, and maybe others."""
+
+    @_builtins.property
+    def device_taint_rules(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.DeviceTaintRule]:
+        """The rules of the cluster."""
+
     def __init__(
         self,
         *,
@@ -219,10 +257,13 @@ class DecideNodeRequest(_message.Message):
         now: _timestamp_pb2.Timestamp | None = ...,
         first_observed: _abc.Iterable[Global___TaintObservation] | None = ...,
         options: Global___Options | None = ...,
+        resource_claims: _abc.Iterable[_resource_pb2.ResourceClaim] | None = ...,
+        resource_slices: _abc.Iterable[_resource_pb2.ResourceSlice] | None = ...,
+        device_taint_rules: _abc.Iterable[_resource_pb2.DeviceTaintRule] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "now", b"now", "options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["first_observed", b"first_observed", "node", b"node", "now", b"now", "options", b"options", "pods", b"pods"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taint_rules", b"device_taint_rules", "first_observed", b"first_observed", "node", b"node", "now", b"now", "options", b"options", "pods", b"pods", "resource_claims", b"resource_claims", "resource_slices", b"resource_slices"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -341,6 +382,202 @@ class DecideTaintChangeResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DecideTaintChangeResponse: _TypeAlias = DecideTaintChangeResponse  # noqa: Y015
+
+@_typing.final
+class DecideDeviceTaintsRequest(_message.Message):
+    """Devices, who has them, and their taints: which pods go, and when?"""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PODS_FIELD_NUMBER: _builtins.int
+    RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
+    RESOURCE_SLICES_FIELD_NUMBER: _builtins.int
+    DEVICE_TAINT_RULES_FIELD_NUMBER: _builtins.int
+    NOW_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
+        """Each answered as if asked alone, at most 20,000. Pods or claims are required."""
+
+    @_builtins.property
+    def resource_claims(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceClaim]:
+        """The claims of those pods, at most 20,000; each gets an answer too."""
+
+    @_builtins.property
+    def resource_slices(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceSlice]:
+        """The slices that publish their devices, at most 20,000 with 50,000 devices."""
+
+    @_builtins.property
+    def device_taint_rules(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.DeviceTaintRule]:
+        """The rules of the cluster, at most 1000."""
+
+    @_builtins.property
+    def now(self) -> _timestamp_pb2.Timestamp:
+        """The instant to decide for; absent: the server's clock."""
+
+    @_builtins.property
+    def options(self) -> Global___Options:
+        """Absent: the server's, without trace."""
+
+    def __init__(
+        self,
+        *,
+        pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
+        resource_claims: _abc.Iterable[_resource_pb2.ResourceClaim] | None = ...,
+        resource_slices: _abc.Iterable[_resource_pb2.ResourceSlice] | None = ...,
+        device_taint_rules: _abc.Iterable[_resource_pb2.DeviceTaintRule] | None = ...,
+        now: _timestamp_pb2.Timestamp | None = ...,
+        options: Global___Options | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["now", b"now", "options", b"options"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taint_rules", b"device_taint_rules", "now", b"now", "options", b"options", "pods", b"pods", "resource_claims", b"resource_claims", "resource_slices", b"resource_slices"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DecideDeviceTaintsRequest: _TypeAlias = DecideDeviceTaintsRequest  # noqa: Y015
+
+@_typing.final
+class DecideDeviceTaintsResponse(_message.Message):
+    """The answers. Of objects of one name the last counts."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DECISIONS_FIELD_NUMBER: _builtins.int
+    CLAIMS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def decisions(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.Decision]:
+        """In the order of the pods asked about."""
+
+    @_builtins.property
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.ClaimDecision]:
+        """In the order of the claims given."""
+
+    def __init__(
+        self,
+        *,
+        decisions: _abc.Iterable[_decision_pb2.Decision] | None = ...,
+        claims: _abc.Iterable[_decision_pb2.ClaimDecision] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "decisions", b"decisions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DecideDeviceTaintsResponse: _TypeAlias = DecideDeviceTaintsResponse  # noqa: Y015
+
+@_typing.final
+class PreviewDeviceTaintRuleRequest(_message.Message):
+    """A DeviceTaintRule, in the cluster or not yet: what does it do, or would it?"""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RULE_FIELD_NUMBER: _builtins.int
+    PODS_FIELD_NUMBER: _builtins.int
+    RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
+    RESOURCE_SLICES_FIELD_NUMBER: _builtins.int
+    DEVICE_TAINT_RULES_FIELD_NUMBER: _builtins.int
+    NOW_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def rule(self) -> _resource_pb2.DeviceTaintRule:
+        """Required. Whatever its effect is, it is looked at as if it were NoExecute."""
+
+    @_builtins.property
+    def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
+        """The pods it may reach, at most 20,000."""
+
+    @_builtins.property
+    def resource_claims(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceClaim]:
+        """The claims of those pods, at most 20,000."""
+
+    @_builtins.property
+    def resource_slices(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceSlice]:
+        """The slices that publish their devices, at most 20,000 with 50,000 devices."""
+
+    @_builtins.property
+    def device_taint_rules(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.DeviceTaintRule]:
+        """The other rules of the cluster, at most 1000; one of the same name does not count."""
+
+    @_builtins.property
+    def now(self) -> _timestamp_pb2.Timestamp:
+        """The instant to decide for; absent: the server's clock."""
+
+    @_builtins.property
+    def options(self) -> Global___Options:
+        """Absent: the server's, without trace."""
+
+    def __init__(
+        self,
+        *,
+        rule: _resource_pb2.DeviceTaintRule | None = ...,
+        pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
+        resource_claims: _abc.Iterable[_resource_pb2.ResourceClaim] | None = ...,
+        resource_slices: _abc.Iterable[_resource_pb2.ResourceSlice] | None = ...,
+        device_taint_rules: _abc.Iterable[_resource_pb2.DeviceTaintRule] | None = ...,
+        now: _timestamp_pb2.Timestamp | None = ...,
+        options: Global___Options | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["now", b"now", "options", b"options", "rule", b"rule"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taint_rules", b"device_taint_rules", "now", b"now", "options", b"options", "pods", b"pods", "resource_claims", b"resource_claims", "resource_slices", b"resource_slices", "rule", b"rule"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewDeviceTaintRuleRequest: _TypeAlias = PreviewDeviceTaintRuleRequest  # noqa: Y015
+
+@_typing.final
+class PreviewDeviceTaintRuleResponse(_message.Message):
+    """What the rule does or would do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RULE_FIELD_NUMBER: _builtins.int
+    PUBLISHED_DEVICES_FIELD_NUMBER: _builtins.int
+    ALLOCATED_DEVICES_FIELD_NUMBER: _builtins.int
+    NAMESPACES_FIELD_NUMBER: _builtins.int
+    DECISIONS_FIELD_NUMBER: _builtins.int
+    CONDITION_FIELD_NUMBER: _builtins.int
+    published_devices: _builtins.int
+    """How many devices it selects of those that slices publish now."""
+    allocated_devices: _builtins.int
+    """How many allocated devices it selects; one that is allocated twice counts twice."""
+    namespaces: _builtins.int
+    """In how many namespaces it evicts pods."""
+    @_builtins.property
+    def rule(self) -> _decision_pb2.ObjectReference:
+        """Whom it concerns."""
+
+    @_builtins.property
+    def decisions(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.Decision]:
+        """The pods that it evicts, now or later, by namespace and name; each with its answer under all
+        rules, so that another taint may evict it sooner.
+        """
+
+    @_builtins.property
+    def condition(self) -> _kubernetes_pb2.Condition:
+        """EvictionInProgress as the controller would write it for the rule as it is, with no pod evicted
+        yet.
+        """
+
+    def __init__(
+        self,
+        *,
+        rule: _decision_pb2.ObjectReference | None = ...,
+        published_devices: _builtins.int = ...,
+        allocated_devices: _builtins.int = ...,
+        namespaces: _builtins.int = ...,
+        decisions: _abc.Iterable[_decision_pb2.Decision] | None = ...,
+        condition: _kubernetes_pb2.Condition | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["condition", b"condition", "rule", b"rule"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allocated_devices", b"allocated_devices", "condition", b"condition", "decisions", b"decisions", "namespaces", b"namespaces", "published_devices", b"published_devices", "rule", b"rule"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewDeviceTaintRuleResponse: _TypeAlias = PreviewDeviceTaintRuleResponse  # noqa: Y015
 
 @_typing.final
 class DecideStreamRequest(_message.Message):

@@ -29,8 +29,8 @@ class EvictionDecisionServiceStub:
     """Answers from the facts that the caller brings; keeps no state.
 
     Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the path of the
-    field.
+    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
+    path of the field.
     """
 
     def __init__(self, channel):
@@ -59,6 +59,16 @@ class EvictionDecisionServiceStub:
                 request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeRequest.SerializeToString,
                 response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeResponse.FromString,
                 _registered_method=True)
+        self.DecideDeviceTaints = channel.unary_unary(
+                '/bailiff.v1.EvictionDecisionService/DecideDeviceTaints',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsResponse.FromString,
+                _registered_method=True)
+        self.PreviewDeviceTaintRule = channel.unary_unary(
+                '/bailiff.v1.EvictionDecisionService/PreviewDeviceTaintRule',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.FromString,
+                _registered_method=True)
         self.DecideStream = channel.stream_stream(
                 '/bailiff.v1.EvictionDecisionService/DecideStream',
                 request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamRequest.SerializeToString,
@@ -70,8 +80,8 @@ class EvictionDecisionServiceServicer:
     """Answers from the facts that the caller brings; keeps no state.
 
     Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the path of the
-    field.
+    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
+    path of the field.
     """
 
     def Decide(self, request, context):
@@ -97,6 +107,20 @@ class EvictionDecisionServiceServicer:
 
     def DecideTaintChange(self, request, context):
         """The pods whose verdict or deadline changes when the node's taints do.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DecideDeviceTaints(self, request, context):
+        """The answers for up to 20,000 pods, and for their claims, by the taints of devices alone.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PreviewDeviceTaintRule(self, request, context):
+        """What a DeviceTaintRule does or would do, looked at as if its effect were NoExecute.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -133,6 +157,16 @@ def add_EvictionDecisionServiceServicer_to_server(servicer, server):
                     request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeRequest.FromString,
                     response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeResponse.SerializeToString,
             ),
+            'DecideDeviceTaints': grpc.unary_unary_rpc_method_handler(
+                    servicer.DecideDeviceTaints,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsResponse.SerializeToString,
+            ),
+            'PreviewDeviceTaintRule': grpc.unary_unary_rpc_method_handler(
+                    servicer.PreviewDeviceTaintRule,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.SerializeToString,
+            ),
             'DecideStream': grpc.stream_stream_rpc_method_handler(
                     servicer.DecideStream,
                     request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamRequest.FromString,
@@ -150,8 +184,8 @@ class EvictionDecisionService:
     """Answers from the facts that the caller brings; keeps no state.
 
     Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the path of the
-    field.
+    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
+    path of the field.
     """
 
     @staticmethod
@@ -252,6 +286,60 @@ class EvictionDecisionService:
             '/bailiff.v1.EvictionDecisionService/DecideTaintChange',
             bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeRequest.SerializeToString,
             bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DecideDeviceTaints(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/bailiff.v1.EvictionDecisionService/DecideDeviceTaints',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PreviewDeviceTaintRule(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/bailiff.v1.EvictionDecisionService/PreviewDeviceTaintRule',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.FromString,
             options,
             channel_credentials,
             insecure,

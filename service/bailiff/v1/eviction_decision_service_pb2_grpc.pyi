@@ -30,8 +30,8 @@ class EvictionDecisionServiceStub:
     """Answers from the facts that the caller brings; keeps no state.
 
     Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the path of the
-    field.
+    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
+    path of the field.
     """
 
     @_typing.overload
@@ -46,6 +46,10 @@ class EvictionDecisionServiceStub:
     """The answers for up to 1000 pods of one node."""
     DecideTaintChange: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideTaintChangeRequest, _eviction_decision_service_pb2.DecideTaintChangeResponse]
     """The pods whose verdict or deadline changes when the node's taints do."""
+    DecideDeviceTaints: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideDeviceTaintsRequest, _eviction_decision_service_pb2.DecideDeviceTaintsResponse]
+    """The answers for up to 20,000 pods, and for their claims, by the taints of devices alone."""
+    PreviewDeviceTaintRule: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest, _eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]
+    """What a DeviceTaintRule does or would do, looked at as if its effect were NoExecute."""
     DecideStream: _grpc.StreamStreamMultiCallable[_eviction_decision_service_pb2.DecideStreamRequest, _eviction_decision_service_pb2.DecideStreamResponse]
     """DecideNode for bulk callers: one response for each request, in their order. A request that
     cannot be answered gets its error in its response, and the stream goes on.
@@ -56,8 +60,8 @@ class EvictionDecisionServiceAsyncStub(EvictionDecisionServiceStub):
     """Answers from the facts that the caller brings; keeps no state.
 
     Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the path of the
-    field.
+    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
+    path of the field.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -69,6 +73,10 @@ class EvictionDecisionServiceAsyncStub(EvictionDecisionServiceStub):
     """The answers for up to 1000 pods of one node."""
     DecideTaintChange: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideTaintChangeRequest, _eviction_decision_service_pb2.DecideTaintChangeResponse]  # type: ignore[assignment]
     """The pods whose verdict or deadline changes when the node's taints do."""
+    DecideDeviceTaints: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideDeviceTaintsRequest, _eviction_decision_service_pb2.DecideDeviceTaintsResponse]  # type: ignore[assignment]
+    """The answers for up to 20,000 pods, and for their claims, by the taints of devices alone."""
+    PreviewDeviceTaintRule: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest, _eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]  # type: ignore[assignment]
+    """What a DeviceTaintRule does or would do, looked at as if its effect were NoExecute."""
     DecideStream: _aio.StreamStreamMultiCallable[_eviction_decision_service_pb2.DecideStreamRequest, _eviction_decision_service_pb2.DecideStreamResponse]  # type: ignore[assignment]
     """DecideNode for bulk callers: one response for each request, in their order. A request that
     cannot be answered gets its error in its response, and the stream goes on.
@@ -78,8 +86,8 @@ class EvictionDecisionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Answers from the facts that the caller brings; keeps no state.
 
     Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the path of the
-    field.
+    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
+    path of the field.
     """
 
     @_abc_1.abstractmethod
@@ -113,6 +121,22 @@ class EvictionDecisionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_eviction_decision_service_pb2.DecideTaintChangeResponse, _abc.Awaitable[_eviction_decision_service_pb2.DecideTaintChangeResponse]]:
         """The pods whose verdict or deadline changes when the node's taints do."""
+
+    @_abc_1.abstractmethod
+    def DecideDeviceTaints(
+        self,
+        request: _eviction_decision_service_pb2.DecideDeviceTaintsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_eviction_decision_service_pb2.DecideDeviceTaintsResponse, _abc.Awaitable[_eviction_decision_service_pb2.DecideDeviceTaintsResponse]]:
+        """The answers for up to 20,000 pods, and for their claims, by the taints of devices alone."""
+
+    @_abc_1.abstractmethod
+    def PreviewDeviceTaintRule(
+        self,
+        request: _eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse, _abc.Awaitable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]]:
+        """What a DeviceTaintRule does or would do, looked at as if its effect were NoExecute."""
 
     @_abc_1.abstractmethod
     def DecideStream(

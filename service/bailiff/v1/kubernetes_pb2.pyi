@@ -34,6 +34,26 @@ class ObjectMeta(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     @_typing.final
+    class LabelsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
     class AnnotationsEntry(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -60,6 +80,7 @@ class ObjectMeta(_message.Message):
     GENERATION_FIELD_NUMBER: _builtins.int
     CREATION_TIMESTAMP_FIELD_NUMBER: _builtins.int
     DELETION_TIMESTAMP_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
     ANNOTATIONS_FIELD_NUMBER: _builtins.int
     OWNER_REFERENCES_FIELD_NUMBER: _builtins.int
     name: _builtins.str
@@ -76,6 +97,8 @@ class ObjectMeta(_message.Message):
     def deletion_timestamp(self) -> _timestamp_pb2.Timestamp:
         """Set: somebody has deleted the object already."""
 
+    @_builtins.property
+    def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
     @_builtins.property
     def annotations(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """Of a node, "bailiff.dev/taints-first-observed" is read: when its taints without time_added were
@@ -94,12 +117,13 @@ class ObjectMeta(_message.Message):
         generation: _builtins.int = ...,
         creation_timestamp: _timestamp_pb2.Timestamp | None = ...,
         deletion_timestamp: _timestamp_pb2.Timestamp | None = ...,
+        labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         annotations: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         owner_references: _abc.Iterable[Global___OwnerReference] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["creation_timestamp", b"creation_timestamp", "deletion_timestamp", b"deletion_timestamp"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["annotations", b"annotations", "creation_timestamp", b"creation_timestamp", "deletion_timestamp", b"deletion_timestamp", "generation", b"generation", "name", b"name", "namespace", b"namespace", "owner_references", b"owner_references", "resource_version", b"resource_version", "uid", b"uid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["annotations", b"annotations", "creation_timestamp", b"creation_timestamp", "deletion_timestamp", b"deletion_timestamp", "generation", b"generation", "labels", b"labels", "name", b"name", "namespace", b"namespace", "owner_references", b"owner_references", "resource_version", b"resource_version", "uid", b"uid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -176,23 +200,95 @@ class PodSpec(_message.Message):
 
     NODE_NAME_FIELD_NUMBER: _builtins.int
     TOLERATIONS_FIELD_NUMBER: _builtins.int
+    PRIORITY_FIELD_NUMBER: _builtins.int
+    RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
+    SCHEDULING_GROUP_FIELD_NUMBER: _builtins.int
     node_name: _builtins.str
     """Empty: not bound; "what if it ran there from now on?" """
+    priority: _builtins.int
     @_builtins.property
     def tolerations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Toleration]: ...
+    @_builtins.property
+    def resource_claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodResourceClaim]:
+        """The claims of devices that the pod needs."""
+
+    @_builtins.property
+    def scheduling_group(self) -> Global___PodSchedulingGroup: ...
     def __init__(
         self,
         *,
         node_name: _builtins.str = ...,
         tolerations: _abc.Iterable[Global___Toleration] | None = ...,
+        priority: _builtins.int = ...,
+        resource_claims: _abc.Iterable[Global___PodResourceClaim] | None = ...,
+        scheduling_group: Global___PodSchedulingGroup | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["scheduling_group", b"scheduling_group"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["node_name", b"node_name", "tolerations", b"tolerations"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["node_name", b"node_name", "priority", b"priority", "resource_claims", b"resource_claims", "scheduling_group", b"scheduling_group", "tolerations", b"tolerations"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PodSpec: _TypeAlias = PodSpec  # noqa: Y015
+
+@_typing.final
+class PodResourceClaim(_message.Message):
+    """k8s.io.api.core.v1.PodResourceClaim. Where both names are set, the claim's counts."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    RESOURCE_CLAIM_NAME_FIELD_NUMBER: _builtins.int
+    RESOURCE_CLAIM_TEMPLATE_NAME_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    resource_claim_name: _builtins.str
+    resource_claim_template_name: _builtins.str
+    """The claim that was made from it is in PodStatus.resource_claim_statuses."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        resource_claim_name: _builtins.str | None = ...,
+        resource_claim_template_name: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_resource_claim_name", b"_resource_claim_name", "_resource_claim_template_name", b"_resource_claim_template_name", "resource_claim_name", b"resource_claim_name", "resource_claim_template_name", b"resource_claim_template_name"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_resource_claim_name", b"_resource_claim_name", "_resource_claim_template_name", b"_resource_claim_template_name", "name", b"name", "resource_claim_name", b"resource_claim_name", "resource_claim_template_name", b"resource_claim_template_name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__resource_claim_name: _TypeAlias = _typing.Literal["resource_claim_name"]  # noqa: Y015
+    _WhichOneofArgType__resource_claim_name: _TypeAlias = _typing.Literal["_resource_claim_name", b"_resource_claim_name"]  # noqa: Y015
+    _WhichOneofReturnType__resource_claim_template_name: _TypeAlias = _typing.Literal["resource_claim_template_name"]  # noqa: Y015
+    _WhichOneofArgType__resource_claim_template_name: _TypeAlias = _typing.Literal["_resource_claim_template_name", b"_resource_claim_template_name"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__resource_claim_name) -> _WhichOneofReturnType__resource_claim_name | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__resource_claim_template_name) -> _WhichOneofReturnType__resource_claim_template_name | None: ...
+
+Global___PodResourceClaim: _TypeAlias = PodResourceClaim  # noqa: Y015
+
+@_typing.final
+class PodSchedulingGroup(_message.Message):
+    """k8s.io.api.core.v1.PodSchedulingGroup."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POD_GROUP_NAME_FIELD_NUMBER: _builtins.int
+    pod_group_name: _builtins.str
+    """Read with Options.pod_group_claims."""
+    def __init__(
+        self,
+        *,
+        pod_group_name: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_pod_group_name", b"_pod_group_name", "pod_group_name", b"pod_group_name"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pod_group_name", b"_pod_group_name", "pod_group_name", b"pod_group_name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__pod_group_name: _TypeAlias = _typing.Literal["pod_group_name"]  # noqa: Y015
+    _WhichOneofArgType__pod_group_name: _TypeAlias = _typing.Literal["_pod_group_name", b"_pod_group_name"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__pod_group_name) -> _WhichOneofReturnType__pod_group_name | None: ...
+
+Global___PodSchedulingGroup: _TypeAlias = PodSchedulingGroup  # noqa: Y015
 
 @_typing.final
 class Toleration(_message.Message):
@@ -243,23 +339,82 @@ class PodStatus(_message.Message):
 
     PHASE_FIELD_NUMBER: _builtins.int
     CONDITIONS_FIELD_NUMBER: _builtins.int
+    RESOURCE_CLAIM_STATUSES_FIELD_NUMBER: _builtins.int
+    EXTENDED_RESOURCE_CLAIM_STATUS_FIELD_NUMBER: _builtins.int
     phase: _builtins.str
     """Succeeded and Failed pods are not evicted, unless Options.evict_ended_pods."""
     @_builtins.property
     def conditions(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodCondition]: ...
+    @_builtins.property
+    def resource_claim_statuses(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodResourceClaimStatus]: ...
+    @_builtins.property
+    def extended_resource_claim_status(self) -> Global___PodExtendedResourceClaimStatus:
+        """Read unless Options.extended_resource_claims is false."""
+
     def __init__(
         self,
         *,
         phase: _builtins.str = ...,
         conditions: _abc.Iterable[Global___PodCondition] | None = ...,
+        resource_claim_statuses: _abc.Iterable[Global___PodResourceClaimStatus] | None = ...,
+        extended_resource_claim_status: Global___PodExtendedResourceClaimStatus | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["extended_resource_claim_status", b"extended_resource_claim_status"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conditions", b"conditions", "phase", b"phase"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conditions", b"conditions", "extended_resource_claim_status", b"extended_resource_claim_status", "phase", b"phase", "resource_claim_statuses", b"resource_claim_statuses"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PodStatus: _TypeAlias = PodStatus  # noqa: Y015
+
+@_typing.final
+class PodResourceClaimStatus(_message.Message):
+    """k8s.io.api.core.v1.PodResourceClaimStatus."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    RESOURCE_CLAIM_NAME_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Of the entry in PodSpec.resource_claims."""
+    resource_claim_name: _builtins.str
+    """Absent: no claim was needed."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        resource_claim_name: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_resource_claim_name", b"_resource_claim_name", "resource_claim_name", b"resource_claim_name"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_resource_claim_name", b"_resource_claim_name", "name", b"name", "resource_claim_name", b"resource_claim_name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__resource_claim_name: _TypeAlias = _typing.Literal["resource_claim_name"]  # noqa: Y015
+    _WhichOneofArgType__resource_claim_name: _TypeAlias = _typing.Literal["_resource_claim_name", b"_resource_claim_name"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__resource_claim_name) -> _WhichOneofReturnType__resource_claim_name | None: ...
+
+Global___PodResourceClaimStatus: _TypeAlias = PodResourceClaimStatus  # noqa: Y015
+
+@_typing.final
+class PodExtendedResourceClaimStatus(_message.Message):
+    """k8s.io.api.core.v1.PodExtendedResourceClaimStatus."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESOURCE_CLAIM_NAME_FIELD_NUMBER: _builtins.int
+    resource_claim_name: _builtins.str
+    def __init__(
+        self,
+        *,
+        resource_claim_name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resource_claim_name", b"resource_claim_name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PodExtendedResourceClaimStatus: _TypeAlias = PodExtendedResourceClaimStatus  # noqa: Y015
 
 @_typing.final
 class PodCondition(_message.Message):
@@ -379,3 +534,42 @@ class Taint(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Taint: _TypeAlias = Taint  # noqa: Y015
+
+@_typing.final
+class Condition(_message.Message):
+    """k8s.io.apimachinery.pkg.apis.meta.v1.Condition."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TYPE_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    OBSERVED_GENERATION_FIELD_NUMBER: _builtins.int
+    LAST_TRANSITION_TIME_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    type: _builtins.str
+    status: _builtins.str
+    observed_generation: _builtins.int
+    reason: _builtins.str
+    message: _builtins.str
+    @_builtins.property
+    def last_transition_time(self) -> _timestamp_pb2.Timestamp:
+        """Empty (Go's zero time) counts as not set."""
+
+    def __init__(
+        self,
+        *,
+        type: _builtins.str = ...,
+        status: _builtins.str = ...,
+        observed_generation: _builtins.int = ...,
+        last_transition_time: _timestamp_pb2.Timestamp | None = ...,
+        reason: _builtins.str = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["last_transition_time", b"last_transition_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["last_transition_time", b"last_transition_time", "message", b"message", "observed_generation", b"observed_generation", "reason", b"reason", "status", b"status", "type", b"type"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Condition: _TypeAlias = Condition  # noqa: Y015

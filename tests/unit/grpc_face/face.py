@@ -14,7 +14,14 @@ from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it s
 from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 from prometheus_client import CollectorRegistry
 
-from bailiff.decisions import ChangeSummary, Decision, DecisionChange, Options
+from bailiff.decisions import (
+    ChangeSummary,
+    Decision,
+    DecisionChange,
+    DeviceDecisions,
+    DeviceTaintRulePreview,
+    Options,
+)
 from bailiff.grpc import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
     from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceAsyncStub
 
 T = TypeVar("T")
+M = TypeVar("M", bound="Message")
 
 SERVICE = "bailiff.v1.EvictionDecisionService"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -97,7 +105,7 @@ async def ask(question: str, body: dict[str, Any], *, now: datetime = NOW) -> di
     """Ask over a real connection.
 
     Args:
-        question: decide, node-taints, node or taint-change.
+        question: decide, node-taints, node, taint-change, device-taints or device-taint-rule.
         body: as REST takes it.
         now: the server's clock.
 
@@ -133,7 +141,7 @@ def decision_of(message: Message) -> Decision:
     return _value(message, Decision)
 
 
-def message_of(body: dict[str, Any], message: Message) -> Message:
+def message_of(body: dict[str, Any], message: M) -> M:
     """A body as a message; InexpressibleError."""
     try:
         return json_format.ParseDict(body, message, ignore_unknown_fields=True)
@@ -174,6 +182,14 @@ def _changes(response: pb.DecideTaintChangeResponse) -> dict[str, Any]:
     }
 
 
+def _devices(response: pb.DecideDeviceTaintsResponse) -> dict[str, Any]:
+    return _builtins(_value(response, DeviceDecisions))
+
+
+def _preview(response: pb.PreviewDeviceTaintRuleResponse) -> dict[str, Any]:
+    return _builtins(_value(response, DeviceTaintRulePreview))
+
+
 def _builtins(value: msgspec.Struct) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.to_builtins(value)
     return fields
@@ -184,10 +200,14 @@ _QUESTIONS: dict[str, tuple[str, type[Message]]] = {
     "node-taints": ("DecideNodeTaints", pb.DecideNodeTaintsRequest),
     "node": ("DecideNode", pb.DecideNodeRequest),
     "taint-change": ("DecideTaintChange", pb.DecideTaintChangeRequest),
+    "device-taints": ("DecideDeviceTaints", pb.DecideDeviceTaintsRequest),
+    "device-taint-rule": ("PreviewDeviceTaintRule", pb.PreviewDeviceTaintRuleRequest),
 }
 _ANSWERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "decide": _one,
     "node-taints": _one,
     "node": _many,
     "taint-change": _changes,
+    "device-taints": _devices,
+    "device-taint-rule": _preview,
 }

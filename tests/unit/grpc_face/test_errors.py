@@ -7,8 +7,9 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.message import Message
+from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 
-from bailiff.decisions import MAX_PODS
+from bailiff.decisions import MAX_CLAIMS, MAX_DEVICE_PODS, MAX_PODS, MAX_RULES, MAX_SLICES
 from bailiff.grpc import GrpcSettings
 from bailiff.v1 import eviction_decision_service_pb2, kubernetes_pb2
 from tests.unit.grpc_face.face import Face, error_of, running
@@ -17,12 +18,20 @@ from tests.unit.grpc_face.face import Face, error_of, running
 pb: Any = eviction_decision_service_pb2
 kube: Any = kubernetes_pb2
 
-UNARY = ("Decide", "DecideNodeTaints", "DecideNode", "DecideTaintChange")
+USUAL = ("Decide", "DecideNodeTaints", "DecideNode", "DecideTaintChange")
+LONG = ("DecideDeviceTaints", "PreviewDeviceTaintRule")
+UNARY = USUAL + LONG
 NODE = kube.Node(metadata={"name": "node-1"})
 POD = kube.Pod(metadata={"name": "web-1"})
 FAR = {"seconds": 253_402_300_800}  # 10000-01-01
 CROWDED = kube.Node(spec={"taints": [{"key": "a", "effect": "NoExecute"}] * 1001})
 TOLERANT = kube.Pod(spec={"tolerations": [{"key": "b"}] * 1000})
+CLAIMS = "$.resourceClaims"
+FAR_TAINT = {"time_added": FAR}
+
+
+def allocated(results: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"status": {"allocation": {"devices": {"results": results}}}}
 
 
 async def refusal(face: Face, method: str, data: bytes) -> tuple[grpc.StatusCode, str, str]:
@@ -115,6 +124,62 @@ FIELDS: list[tuple[str, Any, str]] = [
         pb.DecideTaintChangeRequest(node=NODE, add_taints=[{"time_added": FAR}]),
         "$.addTaints[0].timeAdded.seconds",
     ),
+    ("Decide", pb.DecideRequest(pod=POD, resource_claims=[{}] * (MAX_CLAIMS + 1)), CLAIMS),
+    (
+        "DecideNode",
+        pb.DecideNodeRequest(node=NODE, resource_slices=[{}] * (MAX_SLICES + 1)),
+        "$.resourceSlices",
+    ),
+    ("DecideDeviceTaints", pb.DecideDeviceTaintsRequest(), "$.pods"),
+    ("DecideDeviceTaints", pb.DecideDeviceTaintsRequest(resource_slices=[{}]), "$.pods"),
+    (
+        "DecideDeviceTaints",
+        pb.DecideDeviceTaintsRequest(pods=[POD] * (MAX_DEVICE_PODS + 1)),
+        "$.pods",
+    ),
+    (
+        "DecideDeviceTaints",
+        pb.DecideDeviceTaintsRequest(resource_claims=[{}] * (MAX_CLAIMS + 1)),
+        CLAIMS,
+    ),
+    (
+        "DecideDeviceTaints",
+        pb.DecideDeviceTaintsRequest(pods=[POD], device_taint_rules=[{}] * (MAX_RULES + 1)),
+        "$.deviceTaintRules",
+    ),
+    ("DecideDeviceTaints", pb.DecideDeviceTaintsRequest(pods=[POD], now=FAR), "$.now.seconds"),
+    (
+        "DecideDeviceTaints",
+        pb.DecideDeviceTaintsRequest(
+            pods=[POD], resource_slices=[{}, {"spec": {"devices": [{"taints": [FAR_TAINT]}]}}]
+        ),
+        "$.resourceSlices[1].spec.devices[0].taints[0].timeAdded.seconds",
+    ),
+    (
+        "DecideDeviceTaints",
+        pb.DecideDeviceTaintsRequest(
+            pods=[POD], resource_slices=[{"spec": {"devices": [{}] * 25_001}}] * 2
+        ),
+        "$.resourceSlices[*].spec.devices",
+    ),
+    (
+        "DecideDeviceTaints",
+        pb.DecideDeviceTaintsRequest(resource_claims=[allocated([{}] * 50_001)] * 2),
+        "$.resourceClaims[*].status.allocation.devices.results",
+    ),
+    ("PreviewDeviceTaintRule", pb.PreviewDeviceTaintRuleRequest(pods=[POD]), "$.rule"),
+    (
+        "PreviewDeviceTaintRule",
+        pb.PreviewDeviceTaintRuleRequest(rule={"spec": {"taint": FAR_TAINT}}),
+        "$.rule.spec.taint.timeAdded.seconds",
+    ),
+    (
+        "PreviewDeviceTaintRule",
+        pb.PreviewDeviceTaintRuleRequest(
+            rule={}, device_taint_rules=[{"metadata": {"deletion_timestamp": FAR}}]
+        ),
+        "$.deviceTaintRules[0].metadata.deletionTimestamp.seconds",
+    ),
 ]
 
 
@@ -133,15 +198,23 @@ async def test_the_longest_batch_is_answered(face: Face) -> None:
     assert len(response.decisions) == MAX_PODS
 
 
-@pytest.mark.parametrize("method", UNARY)
-async def test_too_long_a_request(method: str) -> None:
-    async with running(GrpcSettings(port=0, max_message_bytes=100)) as face:
-        told = await refusal(face, method, bytes(101))
-        assert told == (grpc.StatusCode.RESOURCE_EXHAUSTED, "body_too_large", "$")
-        # Far too long: the transport does not even take it, and has no details to give.
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await face.raw(method)(bytes(201))
-        assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+@pytest.mark.parametrize(
+    ("methods", "most", "of_devices"), [(USUAL, 100, 150), (LONG, 100, 50), (LONG, 150, 200)]
+)
+async def test_too_long_a_request(methods: tuple[str, ...], most: int, of_devices: int) -> None:
+    settings = GrpcSettings(port=0, max_message_bytes=most, max_device_message_bytes=of_devices)
+    allowed = most if methods == USUAL else max(most, of_devices)
+    async with running(settings) as face:
+        for method in methods:
+            told = await refusal(face, method, bytes(allowed + 1))
+            assert told == (grpc.StatusCode.RESOURCE_EXHAUSTED, "body_too_large", "$")
+            # Not too long, and no message.
+            assert (await refusal(face, method, bytes(allowed)))[1] == "malformed_body"
+            # Far too long: the transport does not even take it, and has no details to give.
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await face.raw(method)(bytes(2 * most + 1))
+            assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            assert rpc_status.from_call(caught.value) is None
 
 
 async def test_our_own_fault_is_told_without_particulars(

@@ -11,19 +11,32 @@ from hypothesis import strategies as st
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.unit.grpc_face.face import SERVICE, Face, message_of, running
 from tests.unit.grpc_face.test_answers import CHANGE_FACTS, FACTS, NODE_FACTS, body
+from tests.unit.grpc_face.test_device_answers import (
+    ABOUT_A_NODE,
+    ABOUT_A_RULE,
+    ABOUT_ONE,
+    ABOUT_PODS,
+)
 from tests.unit.grpc_face.test_errors import NODE, POD
 
 pytestmark = pytest.mark.schema
 
 EXPECTED = {grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT}
 MESSAGES: dict[str, st.SearchStrategy[Message]] = {
-    "Decide": FACTS.map(lambda facts: message_of(body(facts), pb.DecideRequest())),
+    "Decide": FACTS.map(lambda facts: message_of(body(facts), pb.DecideRequest()))
+    | ABOUT_ONE.map(lambda asked: message_of(asked, pb.DecideRequest())),
     "DecideNodeTaints": FACTS.map(
         lambda facts: message_of(body(facts), pb.DecideNodeTaintsRequest())
     ),
     "DecideNode": NODE_FACTS.map(lambda facts: message_of(body(facts), pb.DecideNodeRequest())),
     "DecideTaintChange": CHANGE_FACTS.map(
         lambda facts: message_of(body(facts), pb.DecideTaintChangeRequest())
+    ),
+    "DecideDeviceTaints": ABOUT_PODS.map(
+        lambda asked: message_of(asked, pb.DecideDeviceTaintsRequest())
+    ),
+    "PreviewDeviceTaintRule": ABOUT_A_RULE.map(
+        lambda asked: message_of(asked, pb.PreviewDeviceTaintRuleRequest())
     ),
 }
 
@@ -44,8 +57,8 @@ async def still_answers(face: Face) -> bool:
 
 
 def stream_requests() -> st.SearchStrategy[Message]:
-    return NODE_FACTS.map(
-        lambda facts: message_of({"requestId": "r", "batch": body(facts)}, pb.DecideStreamRequest())
+    return (NODE_FACTS.map(body) | ABOUT_A_NODE).map(
+        lambda batch: message_of({"requestId": "r", "batch": batch}, pb.DecideStreamRequest())
     )
 
 

@@ -1,0 +1,145 @@
+"""What every Kubernetes object carries, from protobuf to `kinds`.
+
+An empty time where Go has no pointer (creationTimestamp, lastTransitionTime) is Go's zero time and
+counts as not set, as JSON's null does; Go writes nothing at all for an absent pointer.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from google.protobuf.timestamp_pb2 import Timestamp
+from msgspec import convert
+
+from bailiff.grpc.errors import FieldError, RefusedError
+from bailiff.grpc.wire import Interned, WireMessage, parse, read_all, read_within, wire_class
+from bailiff.kinds import Annotations, Condition, ObjectMeta, OwnerReference
+from bailiff.v1 import kubernetes_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_OwnerReference = wire_class(kubernetes_pb2.OwnerReference)
+_Entry = wire_class(kubernetes_pb2.ObjectMeta.LabelsEntry)
+_Condition = wire_class(kubernetes_pb2.Condition)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NANOS = 1_000_000_000
+_NO_ANNOTATIONS = Annotations()
+_NO_LABELS: Mapping[str, str] = {}
+
+
+def read_time(data: bytes, path: str) -> datetime:
+    """An instant, to the microsecond: what is finer is cut off.
+
+    Args:
+        data: a google.protobuf.Timestamp.
+        path: the field that holds it.
+
+    Raises:
+        MalformedError: no such message.
+        FieldError: not within the years 1 to 9999, or nanos not within 0 to 999999999.
+    """
+    return _instant.known(data) or read_within(path, _instant, data)
+
+
+def read_metadata(meta: WireMessage, annotations: Annotations = _NO_ANNOTATIONS) -> ObjectMeta:
+    """The identity of an object.
+
+    Args:
+        meta: an ObjectMeta.
+        annotations: those of it that a rule reads (`read_annotations`).
+
+    Raises:
+        RefusedError: malformed, or out of bounds; with its path from the object's root.
+    """
+    created, owners, labels = meta.creation_timestamp, meta.owner_references, meta.labels
+    deleted = meta.deletion_timestamp if meta.HasField("deletion_timestamp") else None
+    try:
+        return ObjectMeta(
+            name=meta.name,
+            namespace=meta.namespace,
+            uid=meta.uid,
+            resource_version=meta.resource_version,
+            generation=meta.generation,
+            # The short way first: this is read for every pod.
+            creation_timestamp=_instant.known(created) or read_time(created, "creation_timestamp")
+            if created
+            else None,
+            deletion_timestamp=None
+            if deleted is None
+            else read_time(deleted, "deletion_timestamp"),
+            owner_references=tuple(read_all("owner_references", _owner, owners)) if owners else (),
+            labels=_read_map("labels", labels) if labels else _NO_LABELS,
+            annotations=annotations,
+        )
+    except RefusedError as error:
+        error.move_under("metadata")
+        raise
+
+
+def read_annotations(meta: WireMessage) -> Annotations:
+    """Those annotations that a rule reads.
+
+    Raises:
+        MalformedError: text that is not UTF-8; its path is told from the object's root.
+    """
+    try:
+        return convert(_read_map("annotations", meta.annotations), Annotations)
+    except RefusedError as error:
+        error.move_under("metadata")
+        raise
+
+
+def _read_map(path: str, entries: Sequence[bytes]) -> dict[str, str]:
+    return dict(read_all(path, _entry, entries))
+
+
+def _convert_time(data: bytes) -> datetime:
+    time: Timestamp = parse(Timestamp, data)
+    if not 0 <= time.nanos < _NANOS:
+        raise FieldError(f"must be within 0 and 999999999, is {time.nanos}", "nanos")
+    try:
+        return _EPOCH + timedelta(seconds=time.seconds, microseconds=time.nanos // 1000)
+    except OverflowError as error:
+        raise FieldError(
+            "must be within 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, "
+            f"is {time.seconds} s from 1970",
+            "seconds",
+        ) from error
+
+
+def _convert_owner(data: bytes) -> OwnerReference:
+    owner = parse(_OwnerReference, data)
+    return OwnerReference(
+        api_version=owner.api_version,
+        kind=owner.kind,
+        name=owner.name,
+        uid=owner.uid,
+        controller=owner.controller,
+    )
+
+
+def _convert_entry(data: bytes) -> tuple[str, str]:
+    entry = parse(_Entry, data)
+    return entry.key, entry.value
+
+
+def _convert_condition(data: bytes) -> Condition:
+    condition = parse(_Condition, data)
+    changed = condition.last_transition_time
+    return Condition(
+        type=condition.type,
+        status=condition.status,
+        observed_generation=condition.observed_generation,
+        last_transition_time=read_time(changed, "last_transition_time") if changed else None,
+        reason=condition.reason,
+        message=condition.message,
+    )
+
+
+_instant = Interned(_convert_time)
+_owner = Interned(_convert_owner)
+_entry = Interned(_convert_entry)
+read_condition = Interned(_convert_condition)
