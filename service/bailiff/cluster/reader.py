@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from bailiff.cluster.discovery import DeviceDiscovery
 from bailiff.cluster.errors import NotFoundError
+from bailiff.cluster.request import Selection
 from bailiff.cluster.resource import NODES, PODS
+from bailiff.cluster.slimming import slimmer_for
 from bailiff.decisions.device_taints.claims import devices_of
 from bailiff.decisions.device_taints.pods import named_claims
 
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster.client import Cluster
     from bailiff.cluster.discovery import DeviceApi
+    from bailiff.cluster.listing import Listing
+    from bailiff.cluster.resource import Resource
     from bailiff.kinds import DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice
+
+T = TypeVar("T")
 
 # Of one namespace: more claims are listed, fewer got one by one.
 _FEW_CLAIMS = 8
@@ -106,7 +112,7 @@ class LiveReader:
     ) -> list[ResourceClaim]:
         wanted = dict.fromkeys(names)
         if len(wanted) > _FEW_CLAIMS:
-            listed = await self._cluster.list(api.claims, namespace=namespace)
+            listed = await self._list_slim(api.claims, Selection(namespace=namespace))
             return [claim for claim in listed.items if claim.metadata.name in wanted]
         found = []
         for name in wanted:
@@ -123,9 +129,13 @@ class LiveReader:
         # Not by node: which slices of a pool count depends on all of them, wherever they are.
         for driver in sorted({driver for driver, _ in pools}):
             selector = f"spec.driver={_selector_value(driver)}"
-            listed = await self._cluster.list(api.slices, field_selector=selector)
+            listed = await self._list_slim(api.slices, Selection(field_selector=selector))
             found += [one for one in listed.items if (driver, one.spec.pool.name) in pools]
         return found
+
+    async def _list_slim(self, resource: Resource[T], selection: Selection) -> Listing[T]:
+        # A cluster may have thousands, of which few matter here.
+        return await self._cluster.list_selected(resource, selection, slimmer_for(resource.kind))
 
 
 def _claims_named(pods: Iterable[Pod]) -> dict[str, list[str]]:

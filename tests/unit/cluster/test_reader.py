@@ -1,0 +1,156 @@
+"""What is read about the devices of pods: few requests, what is needed, and little kept."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from aiohttp import web
+
+from bailiff import cluster as k8s
+from bailiff.cluster import LiveReader
+from bailiff.cluster.reader import Devices
+from bailiff.kinds import ObjectMeta, Pod, PodResourceClaim, PodSpec
+from tests.unit.cluster.clocks import ManualClock
+from tests.unit.cluster.server import kubeconfig, serving
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+V1 = "/apis/resource.k8s.io/v1"
+DEVICES = ("resourceslices", "resourceclaims")
+RULES = ("devicetaintrules", "devicetaintrules/status")
+
+
+def claim(name: str, driver: str = "d", pool: str = "p") -> dict[str, Any]:
+    result = {"driver": driver, "pool": pool, "device": "gpu-0"}
+    status = {"allocation": {"devices": {"results": [result]}}}
+    return {"metadata": {"name": name, "namespace": "ns"}, "status": status}
+
+
+def slice_of(name: str, driver: str = "d", pool: str = "p") -> dict[str, Any]:
+    spec = {"driver": driver, "pool": {"name": pool}, "devices": [{"name": "gpu-0"}]}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def user(*claims: str) -> Pod:
+    named = tuple(
+        PodResourceClaim(name=f"c{i}", resource_claim_name=c) for i, c in enumerate(claims)
+    )
+    return Pod(
+        metadata=ObjectMeta(name="train", namespace="ns"), spec=PodSpec(resource_claims=named)
+    )
+
+
+class Server:
+    """An API server with devices; it notes what it is asked but for discovery."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self.claims: list[dict[str, Any]] = []
+        self.slices: list[dict[str, Any]] = []
+        self.asked: list[str] = []
+
+    async def answer(self, request: web.Request) -> web.Response:
+        found = self._discover(request.path)
+        if found is None:
+            self.asked.append(request.path.removeprefix(V1))
+            found = self._find(request)
+        status = 200 if found is not None else 404
+        return web.json_response(found or {"kind": "Status"}, status=status)
+
+    def _discover(self, path: str) -> dict[str, Any] | None:
+        if path == "/apis/resource.k8s.io" and self.names:
+            return {"versions": [{"version": "v1"}]}
+        if path == V1:
+            return {"resources": [{"name": name} for name in self.names]}
+        return None
+
+    def _find(self, request: web.Request) -> dict[str, Any] | None:
+        path = request.path
+        if path.endswith("/resourceslices"):
+            driver = request.query["fieldSelector"].removeprefix("spec.driver=")
+            return {"items": [one for one in self.slices if one["spec"]["driver"] == driver]}
+        if path.endswith("/resourceclaims"):
+            return {"items": self.claims}
+        if path.endswith("/devicetaintrules") and RULES[0] in self.names:
+            return {"items": [{"metadata": {"name": "recall"}}]}
+        name = path.rsplit("/", 1)[1]
+        return next((one for one in self.claims if one["metadata"]["name"] == name), None)
+
+    @asynccontextmanager
+    async def reader(self, folder: Path) -> AsyncIterator[LiveReader]:
+        where = serving(self.answer)
+        async with where as port, await k8s.connect(kubeconfig(folder, port)) as cluster:
+            yield LiveReader(cluster, ManualClock())
+
+
+async def test_only_what_decides_is_read(tmp_path: Path) -> None:
+    server = Server(*DEVICES, *RULES)
+    server.claims = [claim("a"), claim("b", "e", "q"), claim("other", "f")]
+    server.slices = [
+        *(slice_of("1"), slice_of("2", pool="elsewhere"), slice_of("3")),
+        *(slice_of("4", "e", "q"), slice_of("5", "f")),
+    ]
+    async with server.reader(tmp_path) as reader:
+        found = await reader.devices_of([user("a", "b"), user("a", "absent")])
+    assert found is not None
+    assert [one.metadata.name for one in found.claims] == ["a", "b"]
+    assert [one.metadata.name for one in found.slices] == ["1", "3", "4"]
+    assert [one.metadata.name for one in found.rules] == ["recall"]
+    of_namespace = "/namespaces/ns/resourceclaims/"
+    assert server.asked == [
+        *(f"{of_namespace}{name}" for name in ("a", "b", "absent")),
+        *("/resourceslices", "/resourceslices", "/devicetaintrules"),
+    ]
+
+
+async def test_many_claims_are_listed_at_once(tmp_path: Path) -> None:
+    server = Server(*DEVICES)
+    names = [f"c{number}" for number in range(9)]
+    server.claims = [claim(name) for name in (*names, "other")]
+    async with server.reader(tmp_path) as reader:
+        found = await reader.devices_of([user(*names)])
+    assert found is not None
+    assert [one.metadata.name for one in found.claims] == names
+    assert server.asked == ["/namespaces/ns/resourceclaims", "/resourceslices"]
+
+
+async def test_slices_come_slim_because_there_may_be_thousands(tmp_path: Path) -> None:
+    server = Server(*DEVICES)
+    server.claims = [claim("a")]
+    server.slices = [slice_of("1"), slice_of("2")]
+    async with server.reader(tmp_path) as reader:
+        found = await reader.devices_of([user("a")])
+    assert found is not None
+    one, other = found.slices
+    assert one.spec.devices[0] is other.spec.devices[0]
+
+
+async def test_without_allocations_no_slice_is_read(tmp_path: Path) -> None:
+    server = Server(*DEVICES)
+    async with server.reader(tmp_path) as reader:
+        found = await reader.devices_of([user("absent")])
+    assert found == Devices()
+    assert server.asked == ["/namespaces/ns/resourceclaims/absent"]
+
+
+async def test_a_cluster_that_serves_no_devices_is_asked_for_none(tmp_path: Path) -> None:
+    server = Server()
+    async with server.reader(tmp_path) as reader:
+        assert await reader.devices_of([user("a")]) is None
+    assert set(server.asked) == {"/apis/resource.k8s.io"}
+
+
+async def test_what_is_served_no_longer_is_looked_for_anew(tmp_path: Path) -> None:
+    server = Server(*DEVICES, *RULES)
+    async with server.reader(tmp_path) as reader:
+        await reader.devices_of([user("a")])
+        server.names = DEVICES
+        with pytest.raises(k8s.NotFoundError):
+            await reader.devices_of([user("a")])
+        found = await reader.devices_of([user("a")])
+    assert found is not None
+    assert found.rules == ()
