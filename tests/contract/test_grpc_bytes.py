@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+import contextlib
+import secrets
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
 import msgspec
 import pytest
 
-from bailiff.cluster import NODES, PODS
-from bailiff.decisions import Facts, decide
+from bailiff.cluster import NODES, PODS, NotFoundError, Resource
+from bailiff.decisions import DeviceFacts, Facts, decide, decide_devices
 from bailiff.grpc.kubernetes import read_node, read_pod
+from bailiff.grpc.resource import read_claim, read_rule, read_slice
 from bailiff.grpc.wire import wire_class
+from bailiff.kinds import DeviceTaintRule, ResourceClaim, ResourceSlice
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2
-from tests.contract.api import Bench, condition, name_of, taint, uid_of
-from tests.kube.protobuf import node_bytes, pod_bytes
+from tests.contract.api import PODS as PODS_AS_THEY_ARE
+from tests.contract.api import Bench, Object, condition, container, name_of, taint, uid_of
+from tests.contract.device_objects import (
+    CLAIMS,
+    DRIVER,
+    RULES,
+    SLICES,
+    allocation,
+    claim,
+    device_taint,
+    rule,
+    slice_of,
+)
+from tests.kube.protobuf import bytes_of, node_bytes, pod_bytes
 from tests.unit.grpc_face.face import NOW, decision_of, running
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+T = TypeVar("T")
 
 pytestmark = [
     pytest.mark.kube_apiserver,
@@ -25,6 +49,20 @@ TOLERATIONS = (
     {"key": "b", "operator": "Equal", "value": "x"},
     {"key": "c", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0},
 )
+PENDING = {
+    "status": {
+        "conditions": [
+            {
+                "type": "EvictionInProgress",
+                "status": "True",
+                "reason": "PodsPendingEviction",
+                "message": "1 pod",
+                "observedGeneration": 1,
+                "lastTransitionTime": "2025-12-31T23:59:00Z",
+            }
+        ]
+    }
+}
 OWNER = {
     "apiVersion": "apps/v1",
     "kind": "ReplicaSet",
@@ -52,6 +90,70 @@ async def furnish(bench: Bench) -> tuple[str, str]:
         ],
     )
     return node, name_of(pod)
+
+
+async def furnish_devices(bench: Bench, name: str) -> str:
+    """A pod and devices in which every field that we read is set; the claim has the pod's name.
+
+    But `schedulingGroup`, which the server drops while its gate is off.
+    """
+    node, cluster = await bench.node(), bench.cluster
+    taints = device_taint(timeAdded="2025-12-31T23:59:00Z"), {"key": "seen", "effect": "None"}
+    await cluster.create(SLICES, slice_of(name, *taints), "")
+    await cluster.create(RULES, rule(name, driver=DRIVER, pool=name, device="gpu-0"), "")
+    await cluster.patch(RULES, name, "", PENDING, subresource="status")
+    gpu = {"example.com/gpu": "1"}
+    main = container() | {
+        "resources": {"claims": [{"name": "own"}], "requests": gpu, "limits": gpu}
+    }
+    spec = {
+        "nodeName": node,
+        "containers": [main],
+        "resourceClaims": [
+            {"name": "own", "resourceClaimName": name},
+            {"name": "made", "resourceClaimTemplateName": "gpu"},
+        ],
+    }
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+    pod = await cluster.create(PODS_AS_THEY_ARE, body, bench.namespace)
+    made = [{"name": "made", "resourceClaimName": f"{name}-made"}]
+    mapping = {"containerName": main["name"], "resourceName": "example.com/gpu", "requestName": "r"}
+    await bench.set_status(
+        pod,
+        resourceClaimStatuses=made,
+        extendedResourceClaimStatus={"requestMappings": [mapping], "resourceClaimName": "x"},
+    )
+    owned = claim(name)
+    owned["metadata"] |= {"labels": {"app": "train"}, "ownerReferences": [owner_of(pod)]}
+    await cluster.create(CLAIMS, owned, bench.namespace)
+    allocated = allocation(name, tolerations=list(TOLERATIONS))
+    consumers = [
+        {"resource": "pods", "name": name, "uid": uid_of(pod)},
+        {"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "team", "uid": "g"},
+    ]
+    status = {"status": {"allocation": allocated, "reservedFor": consumers}}
+    await cluster.patch(CLAIMS, name, bench.namespace, status, subresource="status")
+    return name
+
+
+def owner_of(pod: Object) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "name": name_of(pod),
+        "uid": uid_of(pod),
+        "controller": True,
+    }
+
+
+@pytest.fixture
+async def devices(bench: Bench) -> AsyncIterator[str]:
+    """The name of a pod, its claim, a slice and a rule; what has no namespace goes in the end."""
+    name = f"pool-{secrets.token_hex(4)}"
+    yield await furnish_devices(bench, name)
+    for resource in (SLICES, RULES):
+        with contextlib.suppress(NotFoundError):
+            await bench.cluster.delete(resource, name, "")
 
 
 async def test_a_pod_and_a_node_read_from_protobuf_and_from_json_are_equal(bench: Bench) -> None:
@@ -87,3 +189,62 @@ async def test_marshalled_objects_are_answered_over_the_wire(bench: Bench) -> No
         response = await face.stub.Decide(request)
     expected = decide(facts, NOW)
     assert msgspec.to_builtins(decision_of(response.decision)) == msgspec.to_builtins(expected)
+
+
+async def test_devices_read_from_protobuf_and_from_json_are_equal(
+    bench: Bench, devices: str
+) -> None:
+    cluster, namespace = bench.cluster, bench.namespace
+    published = read_slice(await bytes_of(cluster, SLICES, devices))
+    assert published == await cluster.get(typed(SLICES, ResourceSlice), devices)
+    assert published.spec.devices[0].taints[0].time_added is not None
+    found = read_claim(await bytes_of(cluster, CLAIMS, devices, namespace))
+    assert found == await cluster.get(typed(CLAIMS, ResourceClaim), devices, namespace)
+    assert found.status.allocation is not None
+    result = found.status.allocation.devices.results[0]
+    assert [one.toleration_seconds for one in result.tolerations] == [300, None, 0]
+    assert len(found.status.reserved_for) == 2
+    tainting = read_rule(await bytes_of(cluster, RULES, devices))
+    assert tainting == await cluster.get(typed(RULES, DeviceTaintRule), devices)
+    assert tainting.spec.device_selector is not None
+    assert tainting.spec.device_selector.device == "gpu-0"
+    assert tainting.status.conditions[0].observed_generation == 1
+
+
+async def test_a_pod_with_claims_read_from_protobuf_and_from_json_is_equal(
+    bench: Bench, devices: str
+) -> None:
+    marshalled = await pod_bytes(bench.cluster, devices, bench.namespace)
+    pod = read_pod(wire_class(kubernetes_pb2.Pod).FromString(marshalled))
+    assert pod == await bench.cluster.get(PODS, devices, bench.namespace)
+    assert pod.spec.resource_claims[1].resource_claim_template_name == "gpu"
+    assert pod.status.resource_claim_statuses[0].resource_claim_name == f"{devices}-made"
+    assert pod.status.extended_resource_claim_status is not None
+
+
+async def test_marshalled_devices_are_answered_over_the_wire(bench: Bench, devices: str) -> None:
+    cluster, namespace = bench.cluster, bench.namespace
+    request = pb.DecideDeviceTaintsRequest()
+    request.pods.add().MergeFromString(await pod_bytes(cluster, devices, namespace))
+    marshalled = await bytes_of(cluster, CLAIMS, devices, namespace)
+    request.resource_claims.add().MergeFromString(marshalled)
+    request.resource_slices.add().MergeFromString(await bytes_of(cluster, SLICES, devices))
+    request.device_taint_rules.add().MergeFromString(await bytes_of(cluster, RULES, devices))
+    facts = DeviceFacts(
+        pods=(await cluster.get(PODS, devices, namespace),),
+        resource_claims=(await cluster.get(typed(CLAIMS, ResourceClaim), devices, namespace),),
+        resource_slices=(await cluster.get(typed(SLICES, ResourceSlice), devices),),
+        device_taint_rules=(await cluster.get(typed(RULES, DeviceTaintRule), devices),),
+    )
+    expected = decide_devices(facts, NOW)
+    async with running() as face:
+        response = await face.stub.DecideDeviceTaints(request)
+    assert tuple(map(decision_of, response.decisions)) == expected.decisions
+    (answer,) = response.claims
+    assert tuple(answer.reasons) == expected.claims[0].reasons
+    assert len(answer.reasons) == 2
+
+
+def typed(resource: Resource[Object], kind: type[T]) -> Resource[T]:
+    """The same, decoded as one of our kinds."""
+    return replace(resource, kind=kind)  # type: ignore[return-value, arg-type]  # another kind

@@ -6,12 +6,12 @@ The envelope: four magic bytes, then a runtime.Unknown whose field 2 holds the o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bailiff.cluster import NODES, PODS, Request
 
 if TYPE_CHECKING:
-    from bailiff.cluster import Cluster
+    from bailiff.cluster import Cluster, Resource
 
 CONTENT_TYPE = "application/vnd.kubernetes.protobuf"
 _MAGIC = b"k8s\x00"
@@ -27,6 +27,13 @@ async def pod_bytes(cluster: Cluster, name: str, namespace: str) -> bytes:
 async def node_bytes(cluster: Cluster, name: str) -> bytes:
     """A k8s.io.api.core.v1.Node as the server marshals it."""
     return await _object_bytes(cluster, NODES.path("", name))
+
+
+async def bytes_of(
+    cluster: Cluster, resource: Resource[Any], name: str, namespace: str = ""
+) -> bytes:
+    """An object of any kind as the server marshals it."""
+    return await _object_bytes(cluster, resource.path(namespace, name))
 
 
 async def _object_bytes(cluster: Cluster, path: str) -> bytes:
