@@ -144,7 +144,7 @@ def skip_without_programs(steps: list[Step]) -> None:
 
 def run(step: Step, up: Up, folder: Path) -> subprocess.CompletedProcess[str]:
     """What a person would see who types the command; `folder` is where they are."""
-    folders = {str(Path(where).parent) for where in _programs().values()}
+    folders = {str(Path(where).parent) for where in (*_programs().values(), sys.executable)}
     path = os.pathsep.join([*sorted(folders), os.environ["PATH"]])
     return subprocess.run(
         [
