@@ -1,24 +1,39 @@
 """docs/operations.md names every metric, outcome, Event and cause that there is."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from prometheus_client import CollectorRegistry, Counter
+from typer.core import TyperGroup
+from typer.main import get_command
 
+from bailiff.cli.app import app
 from bailiff.clock import SystemClock
 from bailiff.cluster import Restart
-from bailiff.decisions import Finding, Verdict, cancellation_event, denial_event, eviction_event
+from bailiff.decisions import (
+    Finding,
+    Verdict,
+    cancellation_event,
+    denial_event,
+    device_taints,
+    eviction_event,
+)
+from bailiff.decisions.device_taints import EVICTION_IN_PROGRESS, RuleEffect, rule_status
 from bailiff.decisions.policies import Cause, Hold
-from bailiff.kinds import ObjectMeta, Pod
+from bailiff.kinds import DeviceTaint, DeviceTaintRule, DeviceTaintRuleSpec, ObjectMeta, Pod
 from bailiff.worker import ShadowActions, Worker, WorkerSettings
 from bailiff.worker.comparison import Result
+from bailiff.worker.devices import State
 from bailiff.worker.metrics import WorkerMetrics
 from bailiff.worker.notes import blocked_event, held_event
 from bailiff.worker.outcomes import Outcome
 
 TEXT = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
 FINDING = Finding(system="node-taints", verdict=Verdict.EVICT_NOW, reason="R", message="why")
+DEVICE_FINDING = replace(FINDING, system=device_taints.SYSTEM)
 HOLD = Hold(cause=Cause.PAUSED, message="why")
 POD = Pod(metadata=ObjectMeta(namespace="NS", name="NAME"))
 
@@ -51,7 +66,9 @@ def test_every_metric_is_explained(metric):
     assert f"\n| `{metric}` | " in TEXT
 
 
-@pytest.mark.parametrize("values", [Outcome, Result, Restart], ids=lambda enum: enum.__name__)
+@pytest.mark.parametrize(
+    "values", [Outcome, Result, Restart, State], ids=lambda enum: enum.__name__
+)
 def test_every_value_of_a_label_is_explained(values):
     assert {value.value for value in values} <= first_cells()
 
@@ -64,9 +81,40 @@ def test_every_value_of_a_label_is_explained(values):
         denial_event(POD, "why"),
         blocked_event(POD, "why"),
         held_event(POD, HOLD),
+        eviction_event(POD, DEVICE_FINDING),
+        cancellation_event(POD, "why", device_taints.SYSTEM),
     ],
-    ids=lambda note: note.message.split(" ")[0],
+    ids=lambda note: f"{note.reason} {note.message.split(' ')[0]}",
 )
 def test_every_event_is_explained(note):
     begins = note.message.removesuffix(" why").removesuffix(" (paused):")
     assert f"| {note.type} | `{note.reason}` | `{begins}` |" in TEXT
+
+
+@pytest.mark.parametrize(
+    ("effect", "pods", "evicted"),
+    [
+        ("NoExecute", 1, 0),
+        ("NoExecute", 0, 1),
+        ("NoExecute", 0, 0),
+        ("None", 0, 0),
+        ("Other", 0, 0),
+    ],
+)
+def test_every_condition_of_a_rule_is_explained(effect, pods, evicted):
+    rule = DeviceTaintRule(spec=DeviceTaintRuleSpec(taint=DeviceTaint(key="k", effect=effect)))
+    doomed = RuleEffect(pods=(POD.metadata,) * pods)
+    condition = rule_status(rule, lambda: doomed, evicted, datetime.now(UTC)).condition
+    assert condition is not None
+    assert f"`{EVICTION_IN_PROGRESS}`" in TEXT
+    assert f"| {condition.status} | `{condition.reason}` | " in TEXT
+
+
+def test_every_option_of_devices_is_explained():
+    command = get_command(app)
+    assert isinstance(command, TyperGroup)
+    worker = command.commands["worker"]
+    options = {name for parameter in worker.params for name in parameter.opts}
+    about = {name for name in options if re.search("device|claims", name)}
+    assert len(about) == 3
+    assert about <= first_cells()
