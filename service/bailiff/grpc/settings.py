@@ -20,7 +20,7 @@ class GrpcSettings:
             so that a request somewhat too long is answered with `body_too_large` in place of a
             bare status, and does not end its stream.
         max_device_message_bytes: longest question about devices, in bytes. 20,000 pods, claims and
-            devices are about 10 MiB slimmed; whole objects are several times that, so leave out
+            devices are about 7 MiB slimmed; whole objects are several times that, so leave out
             managedFields and attributes. The transport takes no more.
         max_long_messages: questions above max_message_bytes that are answered at the same time;
             more are refused with RESOURCE_EXHAUSTED. Bounds the memory of what they hold, and the

@@ -14,7 +14,7 @@ A = TypeVarTuple("A")
 # About half a millisecond of work, after which other calls get their turn.
 PODS_A_TURN = 100
 # Bytes of a question about devices, about 20 ms of work; a longer one is worked on in a thread.
-LONG = 256 * 1024
+LONG = 64 * 1024
 
 
 async def aside(size: int, work: Callable[[Unpack[A]], T], *args: *A) -> T:
