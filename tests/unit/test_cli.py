@@ -142,6 +142,16 @@ def test_explain_asks_node_and_devices(run, devices):
     assert answer["decidedBy"] == "node-taints"
 
 
+def test_a_pod_without_a_namespace_is_in_that_of_kubectl(run, tmp_path):
+    claims = tmp_path / "claims"
+    claims.write_text(CLAIMS.replace("{name: gpu}", "{name: gpu, namespace: default}"))
+    (tmp_path / "rules").write_text(RULE)
+    files = ("--claim", str(claims), "--rule", str(tmp_path / "rules"))
+    pod = TRAIN.replace("namespace: shop, ", "")
+    answer = json.loads(run("explain", "-", *files, "-o", "json", stdin=pod).output)
+    assert (answer["pod"]["namespace"], answer["reason"]) == ("default", "TolerationExpired")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -33,6 +33,8 @@ _RULE = typer.Option("--rule", help="DeviceTaintRules, as --claim.")
 _NOW = typer.Option(help="Decide for this instant (RFC 3339).")
 _BOUND_AT = typer.Option(help="When the pod was bound; default: as the pod tells.")
 _EXIT_CODE = typer.Option("--exit-code", help="Exit 0 for keep, 10 for evict at, 11 for evict now.")
+# Kubectl's, too: a pod that names none meets claims that come from there.
+_USUAL_NAMESPACE = "default"
 _EXIT_BY_VERDICT = {
     Verdict.KEEP: ExitCode.OK,
     Verdict.EVICT_AT: ExitCode.EVICT_AT,
@@ -78,7 +80,7 @@ def _facts(
     slices: Sequence[Path],
     rules: Sequence[Path],
 ) -> Facts:
-    asked = read_object(pod, Pod, "Pod")
+    asked = read_object(pod, Pod, "Pod", _USUAL_NAMESPACE)
     namespace = asked.metadata.namespace
     return Facts(
         pod=asked,
@@ -108,7 +110,7 @@ def parse_instant(text: str, name: str) -> datetime:
 
 def describe(decision: Decision) -> str:
     """The decision and its trace as text for a terminal."""
-    name = f"{decision.pod.namespace or 'default'}/{decision.pod.name}"
+    name = f"{decision.pod.namespace}/{decision.pod.name}"
     lines = [f"Pod {name} on node {decision.node or '(unnamed)'}: {_verdict(decision)}"]
     lines.append(f"  {decision.reason}: {decision.message}")
     for finding in decision.findings:

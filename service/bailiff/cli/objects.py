@@ -35,8 +35,14 @@ def check_standard_input(paths: Iterable[Path]) -> None:
         raise InputError("-: standard input can be read only once")
 
 
-def read_object(path: Path, kind: type[T], kind_name: str) -> T:
-    """One Kubernetes object from a YAML or JSON file; `-` reads standard input.
+def read_object(path: Path, kind: type[T], kind_name: str, namespace: str = "") -> T:
+    """One Kubernetes object from a YAML or JSON file.
+
+    Args:
+        path: the file; `-` is standard input.
+        kind: what it holds.
+        kind_name: its name.
+        namespace: for an object that names none.
 
     Raises:
         InputError: the file cannot be read, is no YAML, or holds something else.
@@ -44,7 +50,7 @@ def read_object(path: Path, kind: type[T], kind_name: str) -> T:
     value = _parse(path, _read(path, MAX_FILE_BYTES), parse_yaml)
     if not isinstance(value, dict):
         raise InputError(f"{path}: expected one {kind_name} object")
-    return _decode(path, value, kind, kind_name)
+    return _decode(path, _placed(value, namespace), kind, kind_name)
 
 
 def read_objects(
@@ -52,23 +58,20 @@ def read_objects(
 ) -> tuple[T, ...]:
     """All Kubernetes objects of some files, each YAML documents or JSON, single ones or lists.
 
-    Args:
-        paths: the files; `-` is standard input.
-        kind: what they hold.
-        kind_name: its name.
-        namespace: for objects that name none.
-
-    Raises:
-        InputError: as `read_object`.
+    Args and errors as `read_object`.
     """
-    found: list[T] = []
-    for path in paths:
-        for value in _listed(path, kind_name):
-            metadata = value.setdefault("metadata", {})
-            if namespace and isinstance(metadata, dict):
-                metadata.setdefault("namespace", namespace)
-            found.append(_decode(path, value, kind, kind_name))
-    return tuple(found)
+    return tuple(
+        _decode(path, _placed(value, namespace), kind, kind_name)
+        for path in paths
+        for value in _listed(path, kind_name)
+    )
+
+
+def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
+    metadata = value.get("metadata") or {}
+    if not namespace or not isinstance(metadata, dict) or metadata.get("namespace"):
+        return value
+    return value | {"metadata": metadata | {"namespace": namespace}}
 
 
 def _decode(path: Path, value: dict[str, Any], kind: type[T], kind_name: str) -> T:
