@@ -163,15 +163,17 @@ class Evaluator:
             return
         taints = self._taints(node, self._usual)
         self._write_down(node)
-        with_devices = self.devices.pods
+        marked, with_devices = self._dirty_pods, self.devices.pods
         for pod in self.mirror.pods_on(name):
-            # This settles the pod's own mark too.
-            key = pod.metadata.namespace, pod.metadata.name
-            if key in self._dirty_pods:
-                del self._dirty_pods[key]
             found = taints.decide(pod)
-            if key in with_devices:
-                found = self._with_devices(found, pod, self._usual)
+            # Mostly there are neither, and this is done for all pods of a cluster in a storm.
+            if marked or with_devices:
+                key = pod.metadata.namespace, pod.metadata.name
+                if key in marked:
+                    # This settles the pod's own mark too.
+                    del marked[key]
+                if key in with_devices:
+                    found = self._with_devices(found, pod, self._usual)
             self._apply(pod, found)
 
     def _evaluate_orphan(self, pod: Pod) -> None:
