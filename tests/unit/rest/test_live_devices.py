@@ -13,6 +13,7 @@ from bailiff.cluster.errors import (
 )
 from bailiff.cluster.reader import Devices
 from bailiff.decisions import Options
+from bailiff.decisions.bounds import MAX_RULES
 from bailiff.kinds import (
     DeviceTaintRule,
     Node,
@@ -130,3 +131,12 @@ async def test_with_the_gate_off_no_device_is_read(user: DictReader, path: str) 
     (decision,) = answer.json.get("decisions", [answer.json])
     assert (answer.status, decision["decidedBy"]) == (200, "node-taints")
     assert told(decision)["device-taints"] == ("KEEP", "DeviceTaintEvictionOff")
+
+
+async def test_more_rules_than_can_be_answered_for_are_refused_by_name(
+    app: RestApp, user: DictReader
+) -> None:
+    user.devices = Devices(claims=DEVICES.claims, rules=DEVICES.rules * (MAX_RULES + 1))
+    answer = await call(app, "GET", POD_PATH)
+    assert (answer.status, answer.json["code"]) == (422, "invalid_field")
+    assert answer.json["errors"][0]["path"] == "$.deviceTaintRules"
