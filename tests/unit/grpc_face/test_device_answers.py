@@ -199,3 +199,25 @@ def test_only_long_questions_take_a_place_and_give_it_back() -> None:
         raise RuntimeError
     with bounds.admit(bytes(11)), bounds.admit(bytes(11)):
         pass
+
+
+async def test_the_stream_takes_devices_as_a_batch_does(face: Face) -> None:
+    batch = message_of(many(3) | {"node": NODE}, pb.DecideNodeRequest())
+    empty = pb.DecideNodeRequest(node=batch.node, pods=batch.pods)
+    requests = [pb.DecideStreamRequest(batch=one) for one in (batch, empty, batch)]
+    answers = [answer.answer async for answer in face.stub.DecideStream(iter(requests))]
+    expected = [await face.stub.DecideNode(one) for one in (batch, empty, batch)]
+    assert answers == expected
+    systems = [[f.system for f in one.decisions[0].findings] for one in answers]
+    assert systems == [["node-taints", "device-taints"], ["node-taints"], *systems[:1]]
+
+
+async def test_what_devices_decide_is_counted(face: Face) -> None:
+    await face.stub.DecideDeviceTaints(message_of(many(3), pb.DecideDeviceTaintsRequest()))
+    rule, *_ = many(0)["deviceTaintRules"]
+    asked = many(2) | {"rule": rule}
+    await face.stub.PreviewDeviceTaintRule(message_of(asked, pb.PreviewDeviceTaintRuleRequest()))
+    given = {"verdict": "EVICT_AT", "system": "device-taints"}
+    assert face.sample("bailiff_grpc_decisions_total", **given) == 5
+    for method in ("DecideDeviceTaints", "PreviewDeviceTaintRule"):
+        assert face.sample("bailiff_grpc_requests_total", method=method, code="OK") == 1
