@@ -7,8 +7,17 @@ import asyncio
 from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
-from bailiff.worker import ClusterActions, Worker, WorkerSettings, watches
+from bailiff.worker import (
+    ClusterActions,
+    DeviceFollowing,
+    Watches,
+    Worker,
+    WorkerSettings,
+    watches,
+)
 from tests.contract.api import NODES, taint, version_of
+from tests.contract.device_objects import RULES
+from tests.contract.gpus import gpus_of
 from tests.contract.working import KEY, messages, until
 
 
@@ -33,3 +42,28 @@ async def test_everything_is_asked_and_nothing_is_kept(bench, cluster):
     assert version_of(await cluster.get(NODES, node)) == version_of(before)
     assert await messages(bench, pod) == []
     assert evicted() == 1
+
+
+async def test_a_rule_s_pods_are_asked_for_and_its_status_is_not_kept(bench, cluster):
+    clock, registry, stop = SystemClock(), CollectorRegistry(), asyncio.Event()
+    actions = ClusterActions(cluster, instance="test", dry_run=True)
+    worker = Worker(actions, clock, registry, WorkerSettings())
+    pods, nodes = watches(cluster, clock, worker.metrics)
+    opener = Watches(cluster, clock, worker.metrics)
+    follower = DeviceFollowing(cluster, opener.open, worker.evaluator.devices, pods.healths)
+
+    def written():
+        labels = {"fate": "written"}
+        return registry.get_sample_value("bailiff_worker_rule_status_writes_total", labels)
+
+    async with gpus_of(bench) as gpus:
+        pod = await gpus.pod("plain")
+        rule = await gpus.rule()
+        task = asyncio.create_task(worker.run(pods, nodes, stop, follower))
+        await until(worker.metrics.device_deletions._value.get)
+        await until(written)
+        stop.set()
+        await task
+        assert version_of(await bench.get("plain")) == version_of(pod)
+        assert version_of(await cluster.get(RULES, gpus.name)) == version_of(rule)
+        assert await gpus.condition() == {}
