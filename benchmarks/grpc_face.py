@@ -184,7 +184,8 @@ class Server:
     """A server process on the first core."""
 
     def __init__(self, kind: str, uvloop: bool) -> None:
-        command = [sys.executable, __file__, "--serve", kind, *["--uvloop"] * uvloop]
+        module = [sys.executable, "-m", "benchmarks.grpc_face"]
+        command = [*module, "--serve", kind, *["--uvloop"] * uvloop]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
