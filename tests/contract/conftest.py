@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+import secrets
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
+from bailiff.cluster import NotFoundError
 from tests.contract.api import Api, Bench, forget_by_restart
+from tests.contract.device_objects import CLASSES, RULES, SLICES
 from tests.kube.fixtures import kube_apiserver
 
 if TYPE_CHECKING:
@@ -73,3 +76,13 @@ async def bench(cluster: Cluster) -> AsyncIterator[Bench]:
     bench = await Bench.set_up(cluster)
     yield bench
     await bench.clear_away()
+
+
+@pytest.fixture
+async def name(bench: Bench) -> AsyncIterator[str]:
+    """For what lives in no namespace; slices, rules and classes of that name go in the end."""
+    name = f"device-{secrets.token_hex(4)}"
+    yield name
+    for resource in (SLICES, RULES, CLASSES):
+        with suppress(NotFoundError):
+            await bench.cluster.delete(resource, name, "")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from bailiff.cluster import Resource
-from tests.contract.api import Object
+from typing import Any
+
+from bailiff import cluster as k8s
+from bailiff.cluster import PatchType, Resource
+from tests.contract.api import Bench, Object
 
 GROUP = "resource.k8s.io"
 DRIVER = "gpu.example.com"
@@ -56,3 +59,19 @@ def rule(name: str, effect: str = "NoExecute", **selector: str) -> Object:
         "metadata": {"name": name},
         "spec": spec,
     }
+
+
+def names(error: k8s.StatusError, field: str) -> bool:
+    """Whether the refusal is because of a field: its message holds `FIELD: why`."""
+    return any(f"{before}{field}: " in str(error) for before in ("invalid: ", "[", ", "))
+
+
+async def write_claim(bench: Bench, **status: Any) -> Object:
+    return await bench.cluster.patch(
+        CLAIMS,
+        "gpu",
+        bench.namespace,
+        {"status": status},
+        patch_type=PatchType.MERGE,
+        subresource="status",
+    )

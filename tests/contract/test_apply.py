@@ -2,53 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import secrets
-from collections.abc import AsyncIterator
-from contextlib import suppress
-from typing import Any
-
 import pytest
 
 from bailiff import cluster as k8s
-from bailiff.cluster import PatchType, Request
-from tests.contract.api import NODES, PODS, STRANGER, Bench, Object, container, uid_of, version_of
+from bailiff.cluster import PatchType
+from tests.contract.api import NODES, PODS, Bench, Object, container, version_of
+from tests.contract.applying import MAPS, apply, config_map, owned_by, pod_config
 from tests.contract.device_objects import RULES, SLICES, device_taint, rule, slice_of
-
-MAPS: k8s.Resource[Object] = k8s.Resource("", "v1", "configmaps", dict)
-
-
-async def apply(
-    bench: Bench, resource: Any, config: Object, manager: str, subresource: str = "", **query: str
-) -> Object:
-    """Apply a configuration, as a raw request: the answer's object."""
-    namespace = bench.namespace if resource.namespaced else ""
-    path = resource.path(namespace, config["metadata"]["name"], subresource)
-    asked = {"fieldManager": manager} | query
-    body = json.dumps(config).encode()
-    request = Request("PATCH", path, asked, body, "application/apply-patch+yaml")
-    answer: Object = json.loads(await bench.cluster.send(request))
-    return answer
-
-
-def config_map(name: str = "a", **data: str) -> Object:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
-
-
-def pod_config(*containers: Object, **status: Any) -> Object:
-    config: Object = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}
-    if containers:
-        config["spec"] = {"containers": list(containers)}
-    return config | ({"status": status} if status else {})
-
-
-def owned_by(obj: Object, manager: str, operation: str = "Apply") -> Object:
-    """What a manager owns, as FieldsV1."""
-    for entry in obj["metadata"]["managedFields"]:
-        if (entry["manager"], entry["operation"]) == (manager, operation):
-            fields: Object = entry["fieldsV1"]
-            return fields
-    return {}
 
 
 async def test_apply_creates(bench: Bench) -> None:
@@ -196,15 +156,6 @@ async def test_the_taints_of_a_node_are_applied_as_a_whole(bench: Bench) -> None
     assert "taints" not in after["spec"]
 
 
-@pytest.fixture
-async def name(bench: Bench) -> AsyncIterator[str]:
-    name = f"device-{secrets.token_hex(4)}"
-    yield name
-    for resource in (SLICES, RULES):
-        with suppress(k8s.NotFoundError):
-            await bench.cluster.delete(resource, name, "")
-
-
 async def test_devices_are_applied_as_a_whole(bench: Bench, name: str) -> None:
     made = await apply(bench, SLICES, slice_of(name, device_taint()), "driver")
     assert made["spec"]["devices"][0]["taints"][0]["timeAdded"]
@@ -232,79 +183,3 @@ async def test_a_condition_of_a_rule_is_applied(bench: Bench, name: str) -> None
     condition["status"] = "False"
     after = await apply(bench, RULES, config, "worker", "status")
     assert after["status"]["conditions"] == [condition]
-
-
-async def test_a_uid_is_a_precondition(bench: Bench) -> None:
-    made = await apply(bench, MAPS, config_map(x="1"), "one")
-    config = config_map(x="2")
-    config["metadata"]["uid"] = STRANGER
-    with pytest.raises(k8s.UidMismatchError):
-        await apply(bench, MAPS, config, "one")
-    config["metadata"]["name"] = "b"
-    with pytest.raises(k8s.ConflictError, match="no existing object was found"):
-        await apply(bench, MAPS, config, "one")
-    config["metadata"] = {"name": "a", "uid": uid_of(made)}
-    assert (await apply(bench, MAPS, config, "one"))["data"] == {"x": "2"}
-
-
-async def test_a_version_is_a_precondition(bench: Bench) -> None:
-    made = await apply(bench, MAPS, config_map(x="1"), "one")
-    await apply(bench, MAPS, config_map(x="2"), "one")
-    config = config_map(x="3")
-    config["metadata"]["resourceVersion"] = version_of(made)
-    with pytest.raises(k8s.ConflictError, match="has been modified"):
-        await apply(bench, MAPS, config, "one")
-
-
-@pytest.mark.parametrize(
-    ("error", "change", "query"),
-    [
-        (k8s.InvalidError, {}, {"fieldManager": ""}),
-        (k8s.InvalidError, {}, {"fieldManager": "x" * 129}),
-        (k8s.BadRequestError, {"metadata": {"name": "a", "managedFields": [{}]}}, {}),
-        (k8s.BadRequestError, {"kind": ""}, {}),
-        (k8s.BadRequestError, {"kind": "Secret"}, {}),
-        (k8s.InvalidError, {"metadata": {"name": "a", "labels": {"a": "!"}}}, {}),
-    ],
-)
-async def test_an_apply_that_is_refused(
-    bench: Bench, error: type[k8s.StatusError], change: Object, query: dict[str, str]
-) -> None:
-    with pytest.raises(error):
-        await apply(bench, MAPS, config_map(x="1") | change, "one", **query)
-
-
-async def test_the_status_of_what_is_not_there_is_not_found(bench: Bench) -> None:
-    with pytest.raises(k8s.NotFoundError):
-        await apply(bench, PODS, pod_config(phase="Running"), "one", "status")
-
-
-async def test_force_is_for_apply_only(bench: Bench) -> None:
-    await bench.cluster.create(MAPS, config_map(x="1"), bench.namespace)
-    path = MAPS.path(bench.namespace, "a")
-    request = Request("PATCH", path, {"force": "true"}, b"{}", PatchType.MERGE)
-    with pytest.raises(k8s.InvalidError):
-        await bench.cluster.send(request)
-
-
-async def test_a_configuration_may_be_yaml(bench: Bench) -> None:
-    text = b'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: "2020-01-01"\n'
-    path = MAPS.path(bench.namespace, "a")
-    query = {"fieldManager": "one"}
-    request = Request("PATCH", path, query, text, "application/apply-patch+yaml")
-    made = json.loads(await bench.cluster.send(request))
-    assert made["data"] == {"x": "2020-01-01"}
-    for broken in (b"{a: b: c", b"- a\n"):
-        request = Request("PATCH", path, query, broken, "application/apply-patch+yaml")
-        with pytest.raises(k8s.BadRequestError):
-            await bench.cluster.send(request)
-
-
-async def test_managed_fields_can_be_reset(bench: Bench) -> None:
-    await apply(bench, MAPS, config_map(x="1"), "one")
-    patch: Object = {"metadata": {"managedFields": [{}]}}
-    merge = PatchType.MERGE
-    after = await bench.cluster.patch(MAPS, "a", bench.namespace, patch, patch_type=merge)
-    assert "managedFields" not in after["metadata"]
-    with pytest.raises(k8s.ConflictError, match='conflict with "before-first-apply" using v1'):
-        await apply(bench, MAPS, config_map(x="2"), "two")

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import json
-import secrets
-from collections.abc import AsyncIterator
-from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.contract.api import PODS, Bench, Object, container, name_of, uid_of, version_of
+from tests.contract.api import Bench, Object, name_of, uid_of
 from tests.contract.device_objects import (
     CLAIMS,
-    CLASSES,
     DRIVER,
     OLD_SLICES,
     RULES,
     SLICES,
-    TEMPLATES,
     allocation,
     claim,
     device_taint,
+    names,
     rule,
     slice_of,
+    write_claim,
 )
 
 CLASS_TO_SLICE = {
@@ -36,16 +33,6 @@ CLASS_TO_SLICE = {
     "resourceslices",
 }
 LONG_AGO = "2020-01-01T00:00:00Z"
-
-
-@pytest.fixture
-async def name(bench: Bench) -> AsyncIterator[str]:
-    """A name for what lives in no namespace; slices and rules of that name go in the end."""
-    name = f"device-{secrets.token_hex(4)}"
-    yield name
-    for resource in (SLICES, RULES, CLASSES):
-        with suppress(k8s.NotFoundError):
-            await bench.cluster.delete(resource, name, "")
 
 
 def first_taint(obj: Object) -> Object:
@@ -190,11 +177,6 @@ async def test_a_slice_that_is_refused(bench: Bench, name: str, field: str, spec
     assert names(caught.value, field)
 
 
-def names(error: k8s.StatusError, field: str) -> bool:
-    """Whether the refusal is because of a field: its message holds `FIELD: why`."""
-    return any(f"{before}{field}: " in str(error) for before in ("invalid: ", "[", ", "))
-
-
 @pytest.mark.parametrize(
     ("field", "change"),
     [
@@ -265,87 +247,3 @@ async def test_a_rule_has_a_status(bench: Bench, name: str) -> None:
 async def test_a_rule_that_is_refused(bench: Bench, name: str, spec: Object) -> None:
     with pytest.raises(k8s.InvalidError):
         await bench.cluster.create(RULES, rule(name) | {"spec": spec}, "")
-
-
-async def test_a_claim_is_allocated_and_reserved(bench: Bench) -> None:
-    cluster, namespace = bench.cluster, bench.namespace
-    made = await cluster.create(CLAIMS, claim(), namespace)
-    exactly = made["spec"]["devices"]["requests"][0]["exactly"]
-    assert (exactly["allocationMode"], exactly["count"]) == ("ExactCount", 1)
-    assert "generation" not in made["metadata"]
-    consumer = {"resource": "pods", "name": "a", "uid": "1"}
-    with pytest.raises(k8s.InvalidError):
-        await write_claim(bench, reservedFor=[consumer])
-    tolerations = [{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 10}]
-    given = allocation("pool", tolerations=tolerations)
-    after = await write_claim(bench, allocation=given, reservedFor=[consumer])
-    assert after["status"] == {"allocation": given, "reservedFor": [consumer]}
-    with pytest.raises(k8s.InvalidError) as caught:
-        await write_claim(bench, allocation=allocation("other"))
-    assert names(caught.value, "status.allocation")
-    freed = await write_claim(bench, allocation=None, reservedFor=None)
-    assert not freed.get("status")
-
-
-async def write_claim(bench: Bench, **status: Any) -> Object:
-    return await bench.cluster.patch(
-        CLAIMS,
-        "gpu",
-        bench.namespace,
-        {"status": status},
-        patch_type=PatchType.MERGE,
-        subresource="status",
-    )
-
-
-async def test_what_is_claimed_is_fixed(bench: Bench) -> None:
-    made = await bench.cluster.create(CLAIMS, claim(), bench.namespace)
-    with pytest.raises(k8s.InvalidError) as caught:
-        await bench.cluster.patch(
-            CLAIMS,
-            "gpu",
-            bench.namespace,
-            {"spec": {"devices": {"requests": []}}},
-            patch_type=PatchType.MERGE,
-        )
-    assert names(caught.value, "spec")
-    now = await bench.cluster.get(CLAIMS, "gpu", bench.namespace)
-    assert version_of(now) == version_of(made)
-
-
-async def test_users_of_a_claim_merge_by_uid(bench: Bench) -> None:
-    await bench.cluster.create(CLAIMS, claim(), bench.namespace)
-    one = {"resource": "pods", "name": "a", "uid": "1"}
-    await write_claim(bench, allocation=allocation("pool"), reservedFor=[one])
-    other = one | {"name": "b", "uid": "2"}
-    patch = {"status": {"reservedFor": [other]}}
-    after = await bench.cluster.patch(CLAIMS, "gpu", bench.namespace, patch, subresource="status")
-    users = sorted(user["name"] for user in after["status"]["reservedFor"])
-    assert users == ["a", "b"]
-
-
-async def test_templates_and_classes(bench: Bench, name: str) -> None:
-    template = {"metadata": {"name": "gpu"}, "spec": {"spec": claim()["spec"]}}
-    made = await bench.cluster.create(TEMPLATES, template, bench.namespace)
-    assert made["spec"]["spec"]["devices"]["requests"][0]["exactly"]["count"] == 1
-    expression = f'device.driver == "{DRIVER}"'
-    body = {
-        "metadata": {"name": name},
-        "spec": {"selectors": [{"cel": {"expression": expression}}]},
-    }
-    assert (await bench.cluster.create(CLASSES, body, ""))["metadata"]["generation"] == 1
-
-
-async def test_a_pod_keeps_its_claims(bench: Bench) -> None:
-    claims = [{"name": "gpu", "resourceClaimName": "gpu"}]
-    body = {
-        "metadata": {"name": "a"},
-        "spec": {"containers": [container()], "resourceClaims": claims},
-    }
-    pod = await bench.cluster.create(PODS, body, bench.namespace)
-    assert pod["spec"]["resourceClaims"] == claims
-    statuses = [{"name": "gpu", "resourceClaimName": "gpu"}]
-    after = await bench.set_status(pod, resourceClaimStatuses=statuses)
-    assert after["status"]["resourceClaimStatuses"] == statuses
-    after = await bench.set_status(pod, phase="Running")
-    assert after["status"]["resourceClaimStatuses"] == statuses

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from bailiff.decisions import (
     DeviceFacts,
     DeviceTaintIndex,
-    DeviceTaintRuleFacts,
     Facts,
     FactsError,
     NodeFacts,
@@ -16,12 +15,10 @@ from bailiff.decisions import (
     OptionOverrides,
     Options,
     Verdict,
-    bounds,
     decide,
     decide_devices,
     decide_node,
     decide_without_node,
-    preview_rule,
 )
 from bailiff.decisions.device_objects import devices_not_read
 from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
@@ -198,193 +195,6 @@ def test_of_objects_of_one_name_the_last_counts():
     answer = decide_devices(facts, NOW)
     assert [d.verdict for d in answer.decisions] == [KEEP]
     assert [c.verdict for c in answer.claims] == [KEEP, KEEP]
-
-
-@pytest.mark.parametrize(
-    ("asked", "reason", "message"),
-    [
-        (
-            rule("new", "None", added=None),
-            "NoEffect",
-            (
-                "2 published devices selected. 1 allocated device selected. 1 pod would be evicted "
-                "in 1 namespace if the effect was NoExecute. This information will not be updated "
-                "again. Recreate the DeviceTaintRule to trigger an update."
-            ),
-        ),
-        (
-            rule("new", "NoExecute"),
-            "PodsPendingEviction",
-            "1 pod needs to be evicted in 1 namespace.",
-        ),
-        (
-            rule("new", "NoSchedule"),
-            "OtherEffect",
-            "Eviction only happens for the NoExecute effect.",
-        ),
-    ],
-)
-def test_a_rule_is_looked_at_as_if_it_evicted(asked, reason, message):
-    facts = DeviceTaintRuleFacts(
-        rule=asked,
-        pods=(using("c"), using("other", name="q", uid="q-1")),
-        resource_claims=(claim(),),
-        resource_slices=(slice_of(a=(), b=()),),
-    )
-    seen = preview_rule(facts, NOW)
-    assert (seen.published_devices, seen.allocated_devices, seen.namespaces) == (2, 1, 1)
-    (decision,) = seen.decisions
-    assert (decision.pod.name, decision.verdict, decision.evict_at) == ("p", EVICT_NOW, at(0))
-    assert (seen.condition.reason, seen.condition.message) == (reason, message)
-    assert seen.condition.last_transition_time == NOW
-
-
-@pytest.mark.parametrize(
-    ("asked", "due"),
-    [
-        (rule("r", "NoExecute", added=-10), at(50)),
-        # The API server gives the taint a new time when its effect changes, and where it has none.
-        (rule("r", "None", added=-10), at(60)),
-        (rule("r", "NoExecute", added=None), at(60)),
-    ],
-)
-def test_time_runs_from_when_the_rule_would_begin_to_evict(asked, due):
-    facts = DeviceTaintRuleFacts(
-        rule=asked,
-        pods=(using("c"),),
-        resource_claims=(claim("c", on("a", tolerating(60))),),
-    )
-    (decision,) = preview_rule(facts, NOW).decisions
-    assert (decision.verdict, decision.evict_at) == (AT, due)
-
-
-def test_other_rules_count_for_the_time_of_a_pod_but_not_whether_it_is_among_them():
-    facts = DeviceTaintRuleFacts(
-        rule=rule("asked", "None", device="a"),
-        pods=(using("c"), using("d", name="q", uid="p-1")),
-        resource_claims=(claim("c", on("a", tolerating(60, key="rule"))), claim("d", on("b"))),
-        device_taint_rules=(rule("asked", "NoExecute"), rule("sooner", added=-100)),
-    )
-    seen = preview_rule(facts, NOW)
-    (decision,) = seen.decisions
-    assert (decision.pod.name, decision.evict_at) == ("p", at(-40))
-
-
-def test_a_rule_that_selects_nothing():
-    facts = DeviceTaintRuleFacts(
-        rule=rule(selector=False), pods=(using("c"),), resource_claims=(claim(),)
-    )
-    seen = preview_rule(facts, NOW)
-    assert (seen.published_devices, seen.allocated_devices, seen.decisions) == (0, 0, ())
-    assert seen.condition.reason == "NotStarted"
-
-
-def test_a_question_about_devices_that_asks_nothing():
-    with pytest.raises(FactsError) as caught:
-        decide_devices(DeviceFacts(resource_slices=(slice_of(),)), NOW)
-    assert caught.value.path == "$.pods"
-
-
-def tolerations(number):
-    return tuple(tolerating(1, key=str(i)) for i in range(number))
-
-
-@pytest.mark.parametrize(
-    ("facts", "path"),
-    [
-        pytest.param(
-            {"resource_slices": (slice_of(),) * (bounds.MAX_SLICES + 1)},
-            "$.resourceSlices",
-            id="slices",
-        ),
-        pytest.param(
-            {"resource_claims": (claim(),) * (bounds.MAX_CLAIMS + 1)},
-            "$.resourceClaims",
-            id="claims",
-        ),
-        pytest.param(
-            {"device_taint_rules": (rule(),) * (bounds.MAX_RULES + 1)},
-            "$.deviceTaintRules",
-            id="rules",
-        ),
-        pytest.param({"pods": (using(),) * (bounds.MAX_DEVICE_PODS + 1)}, "$.pods", id="pods"),
-        pytest.param(
-            {"resource_slices": (slice_of(**{f"d{i}": () for i in range(11)}),) * 5000},
-            "$.resourceSlices[*].spec.devices",
-            id="devices",
-        ),
-        pytest.param(
-            {"resource_claims": (claim("c", *(on(),) * 11),) * 10_000},
-            "$.resourceClaims[*].status.allocation.devices.results",
-            id="allocated devices",
-        ),
-        pytest.param(
-            {
-                "resource_claims": (claim("c", *(on("a", *tolerations(100)),) * 100),),
-                "device_taint_rules": tuple(rule(str(i)) for i in range(100)),
-            },
-            "$.resourceClaims",
-            id="comparisons",
-        ),
-        pytest.param(
-            {
-                "resource_claims": (claim("c", *(on(),) * 1000),),
-                "device_taint_rules": tuple(rule(str(i)) for i in range(101)),
-            },
-            "$.resourceClaims",
-            id="an answer too long",
-        ),
-        pytest.param(
-            {
-                "pods": (using("c"),) * 1001,
-                "resource_claims": (claim(),),
-                "device_taint_rules": tuple(rule(str(i)) for i in range(100)),
-            },
-            "$.resourceClaims",
-            id="answers too long together",
-        ),
-        pytest.param(
-            {
-                "pods": (using("c"),) * 100,
-                "resource_claims": (claim("c", reserved_for=(using("c"),) * 6000),),
-            },
-            "$.resourceClaims",
-            id="users to look through",
-        ),
-    ],
-)
-def test_every_question_is_bounded(facts, path):
-    with pytest.raises(FactsError) as caught:
-        DeviceFacts(**{"pods": (using(),), **facts}).check()
-    assert caught.value.path == path
-    assert "at most" in caught.value.reason
-
-
-def test_a_trace_makes_an_answer_longer():
-    facts = DeviceFacts(
-        resource_claims=(claim("c", *(on(),) * 200),),
-        device_taint_rules=tuple(rule(str(i)) for i in range(100)),
-    )
-    facts.check()
-    with pytest.raises(FactsError, match="with a trace"):
-        replace(facts, options=OptionOverrides(explain=True)).check()
-
-
-def test_a_cluster_of_20_000_devices_and_claims_fits():
-    slices = tuple(
-        slice_of(f"s{n}", pool=f"p{n}", **{f"d{i}": (taint(),) for i in range(8)})
-        for n in range(2500)
-    )
-    names = [(f"p{n}", f"d{i}") for n in range(2500) for i in range(8)]
-    claims = tuple(
-        claim(f"{pool}-{device}", on(device, tolerating(1), pool=pool)) for pool, device in names
-    )
-    pods = tuple(using(one.metadata.name, name=one.metadata.name) for one in claims)
-    DeviceFacts(pods=pods, resource_claims=claims, resource_slices=slices).check()
-    asked = rule(added=None)
-    DeviceTaintRuleFacts(
-        rule=asked, pods=pods, resource_claims=claims, resource_slices=slices
-    ).check()
 
 
 DEVICES = st.sampled_from(["a", "b"])
