@@ -12,7 +12,7 @@ from msgspec.structs import force_setattr
 from bailiff.kinds import LABELS_NOT_KEPT, Annotations
 
 if TYPE_CHECKING:
-    from bailiff.cluster.slimming import InternTable
+    from bailiff.cluster.interning import InternTable
     from bailiff.kinds import (
         DeviceRequestAllocationResult,
         ObjectMeta,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import force_setattr
 
 from bailiff.cluster.device_slimming import ClaimSlimmer, SliceSlimmer
+from bailiff.cluster.interning import MAX_ENTRIES, InternTable
 from bailiff.kinds import (
     LABEL_ZONE,
     LABELS_NOT_KEPT,
@@ -27,32 +28,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 H = TypeVar("H", bound="Hashable")
 
-# Tables stop growing here: a fleet whose tolerations are all distinct must not pay twice.
-_MAX_ENTRIES = 20_000
-
 # The conditions that a rule reads: when the pod came to its node, and what eviction wrote.
 # The others, each with times of its own, would be most of a pod's memory.
 KEPT_CONDITIONS = frozenset({"PodScheduled", "DisruptionTarget"})
-
-
-class InternTable:
-    """A bounded table of values; what does not fit is handed back as it came."""
-
-    def __init__(self, max_entries: int = _MAX_ENTRIES) -> None:
-        self._known: dict[Any, Any] = {}
-        self._max = max_entries
-
-    def intern(self, value: H) -> H:
-        """The first value that was equal to this one."""
-        found: H | None = self._known.get(value)
-        if found is not None:
-            return found
-        if len(self._known) < self._max:
-            self._known[value] = value
-        return value
-
-    def __len__(self) -> int:
-        return len(self._known)
 
 
 class PodSlimmer:
@@ -62,7 +40,7 @@ class PodSlimmer:
     anybody else has seen them.
     """
 
-    def __init__(self, max_entries: int = _MAX_ENTRIES, *, keep_labels: bool = False) -> None:
+    def __init__(self, max_entries: int = MAX_ENTRIES, *, keep_labels: bool = False) -> None:
         """Start with empty tables.
 
         Args:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from bailiff.cluster.slimming import KEPT_CONDITIONS, InternTable, PodSlimmer, slimmer_for
+from bailiff.cluster.interning import InternTable
+from bailiff.cluster.slimming import KEPT_CONDITIONS, PodSlimmer, slimmer_for
 from bailiff.kinds import LABEL_ZONE, LABELS_NOT_KEPT, ConfigMap, Node, Pod, decode
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import deque
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -14,8 +14,8 @@ from bailiff.embedded.objects import labels_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bailiff.embedded.errors import ApiError
     from bailiff.embedded.objects import JsonObject
-    from bailiff.embedded.storage.watch import Watch
 
 # Namespace (empty for none) and name: lists are in this order, as etcd's keys are.
 Key: TypeAlias = tuple[str, str]
@@ -83,6 +83,16 @@ class Change:
         return self.record.version
 
 
+class Reader(Protocol):
+    """Who reads the changes of a bucket, each at its own pace."""
+
+    def wake(self) -> None:
+        """There is more to read."""
+
+    def end(self, error: ApiError | None = None) -> None:
+        """There will be no more; with an error the reader is told that."""
+
+
 class Bucket:
     """All objects of one resource and its last `history` changes."""
 
@@ -93,7 +103,7 @@ class Bucket:
         self._history = history
         self._first = 0
         self.trimmed = version - 1
-        self.watches: set[Watch] = set()
+        self.watches: set[Reader] = set()
 
     def __len__(self) -> int:
         return len(self._keys)
