@@ -7,7 +7,7 @@ import os
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 # No timed assertion, hidden ones included: a busy machine is no failure. On CI the same examples
 # every time, elsewhere new ones.
@@ -38,6 +38,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         tier = next((tier for tier in TIERS if item.get_closest_marker(tier)), DEFAULT_TIER)
         _tier_of[item.nodeid] = tier
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            # Examples by the hundred run the same lines, and under coverage, which then tells
+            # nothing new, they take 2.5 times as long.
+            item.add_marker(pytest.mark.no_cover)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
