@@ -24,7 +24,7 @@ from bailiff.decisions.bounds import (
     MAX_SLICES,
     FactsError,
 )
-from bailiff.decisions.causes import causing_taint
+from bailiff.decisions.causes import causing_taint, due_since
 from bailiff.decisions.decision import (
     ChangeSummary,
     ClaimDecision,
@@ -101,6 +101,7 @@ __all__ = [
     "decide_node",
     "decide_without_node",
     "denial_event",
+    "due_since",
     "eviction_event",
     "join",
     "preview_rule",

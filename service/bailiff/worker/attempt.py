@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from bailiff.cluster import DisruptionBudgetError
-from bailiff.decisions import Verdict, condition_of
-from bailiff.decisions.node_taints import FOR_NO_TIME, NOT_TOLERATED
+from bailiff.decisions import Verdict, condition_of, due_since
 from bailiff.worker.eviction import By
 from bailiff.worker.outcomes import Outcome, is_past_deadline
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bailiff.clock import Clock
-    from bailiff.decisions import Finding, TraceStep
+    from bailiff.decisions import Finding
     from bailiff.decisions.policies import EvictionApi
     from bailiff.kinds import Pod
     from bailiff.worker.actions import PodActions
@@ -93,17 +92,11 @@ class Attempt:
         return True
 
     def _look_back(self, eviction: Eviction) -> None:
-        """Since when it would have been due, had this worker been there: once.
-
-        A pod that tolerates a taint for a while has a deadline that tells. One that does not
-        tolerate it at all fell due with the taint, or when it came to the node.
-        """
-        if eviction.outcome == Outcome.BLOCKED.value or eviction.finding.evict_at is not None:
+        """Since when it would have been due, had this worker been there: once."""
+        if eviction.outcome == Outcome.BLOCKED.value:
             return
-        added = [step.added_at for step in eviction.finding.trace if _evicts_at_once(step)]
-        starts = [at for at in added if at is not None]
-        if starts:
-            since = max(min(starts), eviction.pod.bound_at or min(starts))
+        since = due_since(eviction.finding, eviction.pod.bound_at)
+        if since is not None:
             ago = (self._clock.now() - since).total_seconds()
             eviction.due = min(eviction.due, self._clock.monotonic() - ago)
 
@@ -145,10 +138,6 @@ class _Objection(NamedTuple):
 
     outcome: Outcome
     why: str
-
-
-def _evicts_at_once(step: TraceStep) -> bool:
-    return step.outcome in {NOT_TOLERATED, FOR_NO_TIME}
 
 
 def _revoked(eviction: Eviction, objection: _Objection) -> Outcome:

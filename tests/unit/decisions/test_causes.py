@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiff.decisions import Finding, NodeTaints, Options, Verdict, causing_taint
+from bailiff.decisions import Finding, NodeTaints, Options, Verdict, causing_taint, due_since
 from bailiff.decisions.text import describe_taint
 from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
 
@@ -73,3 +73,38 @@ NODE = Node(
 )
 def test_none(finding: Finding) -> None:
     assert causing_taint(finding) is None
+
+
+def tolerating(seconds: int, key: str = "") -> Toleration:
+    return Toleration(key=key, operator="Exists", toleration_seconds=seconds)
+
+
+def added(key: str, ago: int) -> Taint:
+    return Taint(key=key, effect="NoExecute", time_added=NOW - timedelta(seconds=ago))
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "bound", "since"),
+    [
+        pytest.param((), None, 30, id="with the first taint"),
+        pytest.param((), 50, 30, id="it was there before"),
+        pytest.param((), 20, 20, id="it came later"),
+        pytest.param((tolerating(0),), None, 30, id="tolerated for no time"),
+        pytest.param((tolerating(99, "old"),), None, 10, id="one that is tolerated is not counted"),
+        pytest.param((tolerating(5),), None, None, id="a deadline of its own"),
+        pytest.param((tolerating(99),), None, None, id="later"),
+    ],
+)
+def test_since_when_one_that_is_not_tolerated_is_due(
+    tolerations: tuple[Toleration, ...], bound: int | None, since: int | None
+) -> None:
+    spec = NodeSpec(taints=(added("new", 10), added("old", 30)))
+    pod = Pod(spec=PodSpec(node_name="n", tolerations=tolerations))
+    finding = asked(Node(metadata=ObjectMeta(name="n"), spec=spec), pod)
+    bound_at = None if bound is None else NOW - timedelta(seconds=bound)
+    expected = None if since is None else NOW - timedelta(seconds=since)
+    assert due_since(finding, bound_at) == expected
+
+
+def test_without_a_trace_nobody_knows_since_when() -> None:
+    assert due_since(asked(NODE, Pod(), explain=False), None) is None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from msgspec.structs import replace
-
 from bailiff.decisions.node_taints import SYSTEM
 from bailiff.decisions.policies import (
+    NO_BLAST,
     NO_POLICIES,
     UNKNOWN,
     Circumstances,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from bailiff.clock import Clock
-    from bailiff.decisions.policies import Hold
+    from bailiff.decisions.policies import Blast, Hold
     from bailiff.kinds import Pod
     from bailiff.worker.eviction import Eviction
     from bailiff.worker.mirror import Mirror
@@ -60,7 +59,7 @@ class Surroundings:
         """
         self._mirror = mirror
         self._clock = clock
-        self.policies = self._without_blast = NO_POLICIES
+        self.policies: Policies = NO_POLICIES
         self.pause: PauseNotice | Literal[Unknown.UNKNOWN] | None = UNKNOWN
         self.namespaces: Mapping[str, Mapping[str, str]] | Literal[Unknown.UNKNOWN] = UNKNOWN
         self._on_unjudged = on_unjudged
@@ -70,7 +69,6 @@ class Surroundings:
     def set_policies(self, policies: Policies) -> None:
         """Go on with these."""
         self.policies = policies
-        self._without_blast = replace(policies, blast_radius=None)
         self.zones.set_breakers(policies.breakers, self._mirror.nodes())
         self.blast.set_bounds(policies.blast_radius)
 
@@ -96,12 +94,12 @@ class Surroundings:
             pause=self.pause,
             zone_breaker=self.zones.state(zone),
             cluster_breaker=self.zones.state(CLUSTER),
-            blast=self.blast.of(pod.metadata.uid),
+            blast=self._blast(eviction),
         )
-        # The blast radius is that of a node's taint; what another system evicts has none.
-        by_taint = eviction.finding.system == SYSTEM
-        policies = self.policies if by_taint else self._without_blast
-        return hold(facts, policies, self._clock.now())
+        return hold(facts, self.policies, self._clock.now())
+
+    def _blast(self, eviction: Eviction) -> Blast | None:
+        return self.blast.of(eviction.uid) if eviction.finding.system == SYSTEM else NO_BLAST
 
     def _labels(self, namespace: str) -> Mapping[str, str] | None:
         return None if self.namespaces is UNKNOWN else self.namespaces.get(namespace)
