@@ -12,6 +12,7 @@ import pytest
 from bailiff.cluster import NotFoundError
 from tests.contract.api import Api, Bench, forget_by_restart
 from tests.contract.device_objects import CLASSES, RULES, SLICES
+from tests.contract.gpus import gpus_of
 from tests.kube.fixtures import kube_apiserver
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bailiff.cluster import Cluster
+    from tests.contract.gpus import Gpus
     from tests.kube.apiserver import KubeApiserver
 
 __all__ = ["kube_apiserver"]
@@ -76,6 +78,13 @@ async def bench(cluster: Cluster) -> AsyncIterator[Bench]:
     bench = await Bench.set_up(cluster)
     yield bench
     await bench.clear_away()
+
+
+@pytest.fixture
+async def gpus(bench: Bench) -> AsyncIterator[Gpus]:
+    """A node with devices."""
+    async with gpus_of(bench) as gpus:
+        yield gpus
 
 
 @pytest.fixture

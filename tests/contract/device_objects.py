@@ -10,6 +10,7 @@ from tests.contract.api import Bench, Object
 
 GROUP = "resource.k8s.io"
 DRIVER = "gpu.example.com"
+BROKEN = "example.com/broken"
 
 SLICES: Resource[Object] = Resource(GROUP, "v1", "resourceslices", dict, namespaced=False)
 OLD_SLICES: Resource[Object] = Resource(GROUP, "v1beta2", "resourceslices", dict, namespaced=False)
@@ -21,7 +22,13 @@ RULES: Resource[Object] = Resource(GROUP, "v1beta2", "devicetaintrules", dict, n
 
 def device_taint(effect: str = "NoExecute", **more: str) -> Object:
     """A device taint as JSON."""
-    return {"key": "example.com/broken", "value": "yes", "effect": effect} | more
+    return {"key": BROKEN, "value": "yes", "effect": effect} | more
+
+
+def patience(seconds: int | None = None) -> Object:
+    """A toleration of that taint, for ever if no seconds are given."""
+    found: Object = {"key": BROKEN, "operator": "Exists", "effect": "NoExecute"}
+    return found if seconds is None else found | {"tolerationSeconds": seconds}
 
 
 def slice_of(name: str, *taints: Object, **spec: object) -> Object:
@@ -66,10 +73,11 @@ def names(error: k8s.StatusError, field: str) -> bool:
     return any(f"{before}{field}: " in str(error) for before in ("invalid: ", "[", ", "))
 
 
-async def write_claim(bench: Bench, **status: Any) -> Object:
+async def write_claim(bench: Bench, name: str, **status: Any) -> Object:
+    """Its status, as a scheduler writes it."""
     return await bench.cluster.patch(
         CLAIMS,
-        "gpu",
+        name,
         bench.namespace,
         {"status": status},
         patch_type=PatchType.MERGE,

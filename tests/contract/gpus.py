@@ -17,6 +17,7 @@ from tests.contract.device_objects import (
     claim,
     rule,
     slice_of,
+    write_claim,
 )
 
 if TYPE_CHECKING:
@@ -64,15 +65,7 @@ class Gpus:
         pod = await bench.cluster.create(PODS, body, bench.namespace)
         consumer = {"resource": "pods", "name": name, "uid": uid_of(pod)}
         allocated = allocation(self.name, tolerations=list(tolerations))
-        status = {"allocation": allocated, "reservedFor": [consumer]}
-        await bench.cluster.patch(
-            CLAIMS,
-            name,
-            bench.namespace,
-            {"status": status},
-            patch_type=PatchType.MERGE,
-            subresource="status",
-        )
+        await write_claim(bench, name, allocation=allocated, reservedFor=[consumer])
         return pod
 
     async def condition(self) -> dict[str, Any]:

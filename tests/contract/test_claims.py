@@ -27,15 +27,15 @@ async def test_a_claim_is_allocated_and_reserved(bench: Bench) -> None:
     assert "generation" not in made["metadata"]
     consumer = {"resource": "pods", "name": "a", "uid": "1"}
     with pytest.raises(k8s.InvalidError):
-        await write_claim(bench, reservedFor=[consumer])
+        await write_claim(bench, "gpu", reservedFor=[consumer])
     tolerations = [{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 10}]
     given = allocation("pool", tolerations=tolerations)
-    after = await write_claim(bench, allocation=given, reservedFor=[consumer])
+    after = await write_claim(bench, "gpu", allocation=given, reservedFor=[consumer])
     assert after["status"] == {"allocation": given, "reservedFor": [consumer]}
     with pytest.raises(k8s.InvalidError) as caught:
-        await write_claim(bench, allocation=allocation("other"))
+        await write_claim(bench, "gpu", allocation=allocation("other"))
     assert names(caught.value, "status.allocation")
-    freed = await write_claim(bench, allocation=None, reservedFor=None)
+    freed = await write_claim(bench, "gpu", allocation=None, reservedFor=None)
     assert not freed.get("status")
 
 
@@ -57,7 +57,7 @@ async def test_what_is_claimed_is_fixed(bench: Bench) -> None:
 async def test_users_of_a_claim_merge_by_uid(bench: Bench) -> None:
     await bench.cluster.create(CLAIMS, claim(), bench.namespace)
     one = {"resource": "pods", "name": "a", "uid": "1"}
-    await write_claim(bench, allocation=allocation("pool"), reservedFor=[one])
+    await write_claim(bench, "gpu", allocation=allocation("pool"), reservedFor=[one])
     other = one | {"name": "b", "uid": "2"}
     patch = {"status": {"reservedFor": [other]}}
     after = await bench.cluster.patch(CLAIMS, "gpu", bench.namespace, patch, subresource="status")

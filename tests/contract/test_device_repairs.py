@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bailiff.cluster import PatchType
 from bailiff.decisions import Options
 from tests.contract.api import PODS, container, uid_of
 from tests.contract.device_objects import (
@@ -22,9 +21,10 @@ from tests.contract.device_objects import (
     allocation,
     claim,
     device_taint,
+    patience,
     slice_of,
+    write_claim,
 )
-from tests.contract.gpus import Gpus, gpus_of
 from tests.contract.working import is_going, running_worker, until
 
 if TYPE_CHECKING:
@@ -33,14 +33,9 @@ if TYPE_CHECKING:
     from bailiff.cluster import Cluster
     from bailiff.worker import Worker
     from tests.contract.api import Bench, Object
+    from tests.contract.gpus import Gpus
 
 EXTENDED = "example.com/gpu"
-
-
-@pytest.fixture
-async def gpus(bench: Bench) -> AsyncIterator[Gpus]:
-    async with gpus_of(bench) as gpus:
-        yield gpus
 
 
 @pytest.fixture
@@ -50,32 +45,16 @@ async def worker(cluster: Cluster) -> AsyncIterator[Worker]:
         yield worker
 
 
-def patience(seconds: int) -> Object:
-    found = {"key": "example.com/broken", "operator": "Exists", "effect": "NoExecute"}
-    return found | {"tolerationSeconds": seconds}
-
-
 def due(worker: Worker, pod: Object) -> datetime | None:
     """When the worker means to evict a pod; None if it does not."""
     eviction = worker.pending.get(uid_of(pod))
     return None if eviction is None else eviction.deadline
 
 
-async def set_claim(bench: Bench, name: str, **status: object) -> None:
-    await bench.cluster.patch(
-        CLAIMS,
-        name,
-        bench.namespace,
-        {"status": status},
-        patch_type=PatchType.MERGE,
-        subresource="status",
-    )
-
-
 async def reserve(bench: Bench, name: str, pod: Object, allocated: Object) -> None:
     """Give a claim to a pod."""
     consumer = {"resource": "pods", "name": pod["metadata"]["name"], "uid": uid_of(pod)}
-    await set_claim(bench, name, allocation=allocated, reservedFor=[consumer])
+    await write_claim(bench, name, allocation=allocated, reservedFor=[consumer])
 
 
 async def test_level_based_a_claim_that_is_given_up_and_taken_again_counts_as_it_stands(
@@ -84,13 +63,13 @@ async def test_level_based_a_claim_that_is_given_up_and_taken_again_counts_as_it
     pod = await gpus.pod("patient", patience(600))
     await gpus.taint(device_taint())
     await until(lambda: due(worker, pod))
-    await set_claim(bench, "patient", reservedFor=None, allocation=None)
+    await write_claim(bench, "patient", reservedFor=None, allocation=None)
     await until(lambda: due(worker, pod) is None)
     # The other device has no taint, the first still has.
     await reserve(bench, "patient", pod, allocation(gpus.name, "gpu-1"))
     await asyncio.sleep(1)
     assert due(worker, pod) is None
-    await set_claim(bench, "patient", reservedFor=None, allocation=None)
+    await write_claim(bench, "patient", reservedFor=None, allocation=None)
     await reserve(bench, "patient", pod, allocation(gpus.name, tolerations=[patience(900)]))
     await until(lambda: due(worker, pod))
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.api import taint, uid_of
-from tests.contract.device_objects import DRIVER, RULES, device_taint
-from tests.contract.gpus import gpus_of
+from tests.contract.device_objects import BROKEN, DRIVER, RULES, device_taint, patience
 from tests.contract.working import EVENTS, KEY, is_going, messages, running_worker, until
 
 if TYPE_CHECKING:
@@ -19,18 +18,10 @@ if TYPE_CHECKING:
 
     from bailiff.cluster import Cluster
     from bailiff.worker import Worker
-    from tests.contract.api import Bench, Object
+    from tests.contract.api import Bench
     from tests.contract.gpus import Gpus
 
-BROKEN = "example.com/broken"
 REASON = "DeviceTaintManagerEviction"
-
-
-@pytest.fixture
-async def gpus(bench: Bench) -> AsyncIterator[Gpus]:
-    """A node with devices."""
-    async with gpus_of(bench) as gpus:
-        yield gpus
 
 
 @pytest.fixture
@@ -38,12 +29,6 @@ async def worker(cluster: Cluster) -> AsyncIterator[Worker]:
     async with running_worker(cluster, devices=True) as worker:
         await until(lambda: worker.evaluator.mirror.synced and worker.evaluator.devices.ready)
         yield worker
-
-
-def patience(seconds: int | None = None) -> Object:
-    """A toleration of the device taint, for ever if no seconds are given."""
-    found: Object = {"key": BROKEN, "operator": "Exists", "effect": "NoExecute"}
-    return found if seconds is None else found | {"tolerationSeconds": seconds}
 
 
 async def test_a_slice_s_taint_evicts_with_condition_event_and_metric(

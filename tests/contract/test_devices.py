@@ -94,7 +94,7 @@ async def test_what_kubectl_shows(bench: Bench, name: str) -> None:
     states = []
     consumer = {"resource": "pods", "name": "a", "uid": "1"}
     for status in ({}, {"allocation": allocation("pool")}, {"reservedFor": [consumer]}):
-        await write_claim(bench, **status)
+        await write_claim(bench, "gpu", **status)
         row = await row_of(bench, CLAIMS.path(namespace), "gpu")
         assert list(row) == ["Name", "State", "Age"]
         states.append(row["State"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
@@ -13,25 +12,15 @@ from bailiff.decisions import Options
 from bailiff.rest import RestSettings, create_app
 from tests.contract.api import taint
 from tests.contract.device_objects import RULES, device_taint
-from tests.contract.gpus import gpus_of
 from tests.contract.working import KEY
 from tests.unit.rest.asgi import call
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from bailiff.rest import RestApp
     from tests.contract.api import Bench, Object
     from tests.contract.gpus import Gpus
 
 PATIENCE = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 600}
-
-
-@pytest.fixture
-async def gpus(bench: Bench) -> AsyncIterator[Gpus]:
-    """A node with devices."""
-    async with gpus_of(bench) as gpus:
-        yield gpus
 
 
 def app_of(bench: Bench, *, device_taint_eviction: bool = True) -> RestApp:
