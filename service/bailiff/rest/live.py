@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.decisions import Decision, Facts, NodeFacts
+from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN, is_dns_label, is_dns_subdomain
 from bailiff.rest.problems import ProblemCode, Refusal
 from bailiff.rest.reading import DeviceReading, read, unavailable
 
@@ -20,13 +20,6 @@ if TYPE_CHECKING:
     from bailiff.rest.settings import RestSettings
 
 T = TypeVar("T")
-
-# RFC 1123, as k8s.io/apimachinery/pkg/util/validation asks it of names.
-_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-LABEL_PATTERN = f"^{_LABEL}$"
-SUBDOMAIN_PATTERN = rf"^{_LABEL}(\.{_LABEL})*$"
-MAX_LABEL = 63
-MAX_SUBDOMAIN = 253
 
 
 class LiveQuestions:
@@ -137,7 +130,7 @@ def check_label(path: str, name: str) -> None:
     Raises:
         Refusal: invalid_field.
     """
-    if len(name) > MAX_LABEL or not re.fullmatch(LABEL_PATTERN[1:-1], name):
+    if not is_dns_label(name):
         raise _bad_name(path, f"an RFC 1123 label of at most {MAX_LABEL} characters")
 
 
@@ -147,7 +140,7 @@ def check_subdomain(path: str, name: str) -> None:
     Raises:
         Refusal: invalid_field.
     """
-    if len(name) > MAX_SUBDOMAIN or not re.fullmatch(SUBDOMAIN_PATTERN[1:-1], name):
+    if not is_dns_subdomain(name):
         raise _bad_name(path, f"an RFC 1123 subdomain of at most {MAX_SUBDOMAIN} characters")
 
 

@@ -14,6 +14,7 @@ from bailiff.decisions.policies.order import rank
 from bailiff.decisions.policies.pause import PauseNotice, read_pause, write_pause
 from bailiff.decisions.policies.reading import PolicyError, read, schema
 from bailiff.decisions.policies.rules import UNKNOWN, Circumstances, Unknown, hold
+from bailiff.decisions.policies.selectors import selects
 from bailiff.decisions.policies.settings import (
     NO_POLICIES,
     BlastRadius,
@@ -70,6 +71,7 @@ __all__ = [
     "read",
     "read_pause",
     "schema",
+    "selects",
     "write_pause",
     "zone_of",
 ]

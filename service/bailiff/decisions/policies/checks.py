@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from bailiff.decisions.policies.label_syntax import (
-    KEY_RULE,
-    VALUE_RULE,
-    is_label_key,
-    is_label_value,
-)
 from bailiff.decisions.policies.settings import Operator
+from bailiff.kinds.names import KEY_RULE, VALUE_RULE, is_label_key, is_label_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

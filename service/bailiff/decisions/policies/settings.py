@@ -11,6 +11,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from bailiff.kinds.names import DNS_LABEL, DNS_SUBDOMAIN, MAX_LABEL, MAX_SUBDOMAIN
+
 _MAX_SECONDS = 365 * 24 * 3600.0
 _MAX_RATE = 10_000.0
 
@@ -19,10 +21,8 @@ Rate = Annotated[float, Meta(gt=0, le=_MAX_RATE)]
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Fraction = Annotated[float, Meta(gt=0, le=1)]
 Name = Annotated[str, Meta(min_length=1, max_length=253)]
-# RFC 1123, as Kubernetes wants them (apimachinery pkg/util/validation).
-_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-NamespaceName = Annotated[str, Meta(pattern=f"^{_LABEL}$", max_length=63)]
-ObjectName = Annotated[str, Meta(pattern=rf"^{_LABEL}(\.{_LABEL})*$", max_length=253)]
+NamespaceName = Annotated[str, Meta(pattern=f"^{DNS_LABEL}$", max_length=MAX_LABEL)]
+ObjectName = Annotated[str, Meta(pattern=f"^{DNS_SUBDOMAIN}$", max_length=MAX_SUBDOMAIN)]
 
 
 class Settings(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bailiff.decisions.policies.label_syntax import is_label_key, is_label_value
+from bailiff.kinds.names import is_label_key, is_label_value
 
 
 @pytest.mark.parametrize(
