@@ -28,15 +28,14 @@ __all__ = ["kube_apiserver"]
 
 @asynccontextmanager
 async def _embedded(folder: Path) -> AsyncIterator[Api]:
-    from bailiff.embedded import EmbeddedCluster
+    from bailiff_demo import DemoCluster
 
-    async with EmbeddedCluster(port=0, pretend=False) as embedded:
+    async with DemoCluster(port=0, lively=False) as embedded:
         kubeconfig = folder / "embedded.kubeconfig"
         kubeconfig.write_text(embedded.kubeconfig())
 
         async def forget() -> None:
-            embedded.faults.compact()
-            embedded.faults.drop_watches()
+            embedded.store.forget()
 
         port = urlsplit(embedded.url).port
         assert port is not None

@@ -7,8 +7,7 @@ from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable
 from bailiff.bootstrap.pausing import use_switch
 from bailiff.bootstrap.process import Program, StartError, run
 from bailiff.bootstrap.serve import serve
-from bailiff.bootstrap.settings import LeaseChoice, ServeSettings, UpSettings, WorkSettings
-from bailiff.bootstrap.up import up
+from bailiff.bootstrap.settings import LeaseChoice, ServeSettings, WorkSettings
 from bailiff.bootstrap.work import work
 
 __all__ = [
@@ -18,11 +17,9 @@ __all__ = [
     "Program",
     "ServeSettings",
     "StartError",
-    "UpSettings",
     "WorkSettings",
     "run",
     "serve",
-    "up",
     "use_switch",
     "work",
 ]

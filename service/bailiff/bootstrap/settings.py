@@ -70,14 +70,3 @@ class WorkSettings:
     concurrency: int = 20
     device_taint_eviction: bool = True
     options: Options = field(default_factory=Options)
-
-
-@dataclass(frozen=True)
-class UpSettings:
-    """The demo: both, and an embedded cluster."""
-
-    host: str = "127.0.0.1"
-    rest_port: int = 8080
-    grpc_port: int = 9090
-    status_port: int = 8081
-    cluster_port: int = 6480

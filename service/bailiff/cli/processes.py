@@ -52,6 +52,24 @@ _POLICIES = typer.Option(
     help="File of policies, looked at again every few seconds; default: all policies are off.",
     envvar="BAILIFF_POLICIES",
 )
+_CLUSTER_PORT = typer.Option(
+    "--cluster-port",
+    min=0,
+    max=65535,
+    help="Port of the demo cluster; 0: any free.",
+    envvar="BAILIFF_CLUSTER_PORT",
+)
+_WRITE_KUBECONFIG = typer.Option(
+    "--write-kubeconfig",
+    help="Where to write the demo cluster's kubeconfig; default: bailiff/demo.kubeconfig in "
+    "$XDG_CACHE_HOME or ~/.cache.",
+    envvar="BAILIFF_WRITE_KUBECONFIG",
+)
+_FLEET = typer.Option(
+    "--fleet",
+    help="File with the objects to begin with, as kubectl prints them; default: the README's.",
+    envvar="BAILIFF_FLEET",
+)
 # Set by `up` on its children: they end when it does, however it ends.
 _LIFELINE = typer.Option("--lifeline", hidden=True, help="Stop when standard input closes.")
 
@@ -61,12 +79,26 @@ def up(
     rest_port: Annotated[int, _REST_PORT] = 8080,
     grpc_port: Annotated[int, _GRPC_PORT] = 9090,
     status_port: Annotated[int, _STATUS_PORT] = 8081,
-    cluster_port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of the embedded cluster; 0: any free.")
-    ] = 6480,
+    cluster_port: Annotated[int, _CLUSTER_PORT] = 6480,
+    write_kubeconfig: Annotated[Path | None, _WRITE_KUBECONFIG] = None,
+    policies: Annotated[Path | None, _POLICIES] = None,
+    fleet: Annotated[Path | None, _FLEET] = None,
 ) -> None:
-    """Start an embedded demo cluster, the decision API and the worker, to try things out."""
-    run(bootstrap.up(bootstrap.UpSettings(host, rest_port, grpc_port, status_port, cluster_port)))
+    """Start a demo cluster, the decision API and the worker, to try things out."""
+    try:
+        # The container image has no demo cluster.
+        from bailiff_demo import up as demo  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "bailiff_demo":
+            raise
+        fail("the demo cluster is not part of this installation: see README.md", ExitCode.FAILED)
+    ports = (rest_port, grpc_port, status_port, cluster_port)
+    settings = demo.UpSettings(host, *ports, write_kubeconfig, policies, fleet)
+    try:
+        program = demo.up(settings)
+    except bootstrap.StartError as error:
+        fail(str(error), ExitCode.USAGE)
+    run(program)
 
 
 @deciding

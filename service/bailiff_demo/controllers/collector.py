@@ -1,0 +1,156 @@
+"""The garbage collector: what lost its owner, its node or its namespace goes; claims become free.
+
+As pkg/controller/garbagecollector, podgc, namespace and resourceclaim.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff_demo.controllers.controller import BATCH, attempt
+from bailiff_demo.objects import JsonObject, clone, is_going, part
+from bailiff_demo.registry import DeleteOptions, Registry, Target, acts
+from bailiff_demo.resources import (
+    NAMESPACES,
+    NODES,
+    OWN_RESOURCES,
+    PODS,
+    RESOURCECLAIMS,
+    Resource,
+)
+
+if TYPE_CHECKING:
+    from bailiff_demo.storage import Change, Key, Record
+
+_FINALIZERS = ("foregroundDeletion", "orphan")
+
+
+class Collector:
+    """Deletes dependents, pods of nodes that are gone, and the content of ending namespaces."""
+
+    resources: tuple[Resource, ...] = OWN_RESOURCES
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        # Who depends on which UID; work to do; namespaces that still have content.
+        self._dependents: dict[str, set[tuple[Resource, Key]]] = {}
+        self._todo: list[tuple[Resource, Record]] = []
+        self._ending: dict[str, None] = {}
+
+    def notice(self, resource: Resource, change: Change) -> None:
+        """See Controller."""
+        obj, gone = change.record.object, change.type == "DELETED"
+        self._index(resource, change)
+        finalizers = obj["metadata"].get("finalizers") or []
+        leaves = gone and (change.record.uid in self._dependents or resource is NODES)
+        if leaves or any(f in finalizers for f in _FINALIZERS):
+            self._todo.append((resource, change.record))
+        if resource is NAMESPACES and is_going(obj):
+            self._ending[change.record.key[1]] = None
+            if gone:
+                del self._ending[change.record.key[1]]
+
+    def _index(self, resource: Resource, change: Change) -> None:
+        entry = resource, change.record.key
+        for owner in change.record.object["metadata"].get("ownerReferences") or []:
+            dependents = self._dependents.setdefault(owner.get("uid", ""), set())
+            dependents.add(entry)
+            if change.type == "DELETED":
+                dependents.discard(entry)
+            if not dependents:
+                del self._dependents[owner.get("uid", "")]
+
+    def act(self, now: float) -> float | None:
+        """See Controller."""
+        batch, self._todo = self._todo[:BATCH], self._todo[BATCH:]
+        for resource, record in batch:
+            with attempt(self, "collect dependents"):
+                self._collect(resource, record)
+        for name in list(self._ending):
+            with attempt(self, f"empty namespace {name}"):
+                self._empty(name)
+        return now if self._todo else None
+
+    def _collect(self, resource: Resource, record: Record) -> None:
+        finalizers = record.object["metadata"].get("finalizers") or []
+        if "orphan" not in finalizers:
+            dependents = self._dependents.get(record.uid, ())
+            for dependent, key in sorted(dependents, key=lambda entry: entry[1]):
+                self._delete(Target(dependent, *key))
+        if resource is NODES:
+            for pod in list(self._registry.store.bucket(PODS).records()):
+                if pod.object["spec"].get("nodeName") == record.key[1]:
+                    self._delete(Target(PODS, *pod.key), DeleteOptions(grace_seconds=0))
+        if any(f in finalizers for f in _FINALIZERS):
+            self._release(Target(resource, *record.key))
+
+    def _delete(self, target: Target, options: DeleteOptions | None = None) -> bool:
+        """Delete what is still there; whether it is gone then."""
+        if self._registry.store.bucket(target.resource).get(target.key) is None:
+            return True
+        return self._registry.delete(target, options)[1]
+
+    def _release(self, target: Target) -> None:
+        def mutate(obj: JsonObject) -> JsonObject:
+            kept = [f for f in obj["metadata"].get("finalizers") or [] if f not in _FINALIZERS]
+            obj["metadata"]["finalizers"] = kept
+            return obj
+
+        if self._registry.store.bucket(target.resource).get(target.key) is not None:
+            self._registry.change(target, mutate)
+
+    def _empty(self, name: str) -> None:
+        gone = [
+            self._delete(Target(resource, *record.key))
+            for resource in OWN_RESOURCES
+            if resource.namespaced
+            for record in list(self._registry.store.bucket(resource).records(name))
+        ]
+        target = Target(NAMESPACES, "", name, "finalize")
+        if all(gone) and self._registry.store.bucket(NAMESPACES).get(target.key) is not None:
+            acts.finalize(self._registry, target, {"spec": {"finalizers": []}})
+
+
+class Claims:
+    """Takes pods that are gone or done out of `reservedFor`: a device without users is free."""
+
+    resources: tuple[Resource, ...] = (RESOURCECLAIMS, PODS)
+
+    def __init__(self, registry: Registry) -> None:
+        self._store = registry.store
+        self._dirty: set[Key] = set()
+
+    def notice(self, resource: Resource, change: Change) -> None:
+        """See Controller."""
+        if resource is RESOURCECLAIMS:
+            self._dirty.add(change.record.key)
+        elif change.type == "DELETED" or _is_done(change.record.object):
+            self._dirty.update(self._store.bucket(RESOURCECLAIMS).keys(change.record.key[0]))
+
+    def act(self, now: float) -> float | None:  # noqa: ARG002 - the protocol's
+        """See Controller."""
+        for key in sorted(self._dirty):
+            record = self._store.bucket(RESOURCECLAIMS).get(key)
+            if record is not None:
+                self._sync(record)
+        self._dirty.clear()
+        return None
+
+    def _sync(self, claim: Record) -> None:
+        users = part(claim.object, "status").get("reservedFor") or []
+        left = [user for user in users if self._uses(claim.key[0], user)]
+        if left != users:
+            changed = clone(claim.object)
+            changed["status"] = {**changed["status"], "reservedFor": left} if left else {}
+            self._store.replace(RESOURCECLAIMS, claim, changed)
+
+    def _uses(self, namespace: str, user: JsonObject) -> bool:
+        if user.get("apiGroup") or user.get("resource") != "pods":
+            return True
+        pod = self._store.bucket(PODS).get((namespace, user.get("name", "")))
+        return pod is not None and pod.uid == user.get("uid") and not _is_done(pod.object)
+
+
+def _is_done(pod: JsonObject) -> bool:
+    """It runs no more, whether or not it is still there."""
+    return part(pod, "status").get("phase") in ("Succeeded", "Failed")

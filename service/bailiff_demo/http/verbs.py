@@ -1,0 +1,225 @@
+"""The verbs over HTTP: read the request, ask the registry, write the answer.
+
+Every public method is an endpoint once it has been given its resource (and subresource).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeAlias
+
+from bailiff_demo import errors
+from bailiff_demo.errors import Cause
+from bailiff_demo.http import reading
+from bailiff_demo.http.answers import Answers, json_response
+from bailiff_demo.http.reading import Query, parse_query
+from bailiff_demo.http.watching import WatchStream
+from bailiff_demo.patches import APPLY, PATCH_TYPES, apply_patch
+from bailiff_demo.registry import DeleteOptions, ListOptions, Page, Target, acts, evict
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from bailiff_demo.objects import JsonObject
+    from bailiff_demo.registry import Registry
+    from bailiff_demo.resources import Resource
+    from bailiff_demo.settings import DemoSettings
+    from bailiff_demo.storage import Record
+
+    Endpoint: TypeAlias = Callable[[Resource, str, Request], Awaitable[Response]]
+
+# Kinds whose deletion answers with the object; the others answer with a Status.
+_RETURNS_DELETED = frozenset({"Pod", "Namespace", "ServiceAccount"})
+
+
+class Verbs:
+    """Answers requests for objects. All of them raise ApiError where the server refuses."""
+
+    def __init__(self, registry: Registry, settings: DemoSettings) -> None:
+        self._registry = registry
+        self._settings = settings
+
+    async def list_or_watch(self, resource: Resource, request: Request) -> Response:
+        """GET a collection."""
+        if reading.flag(request, "watch"):
+            return self._watch(resource, request)
+        query = parse_query(request, resource, watch=False)
+        answers = Answers(request, resource, self._registry.clock)
+        await self._reach(query.version)
+        return answers.page(self._registry.list(resource, _list_options(query)))
+
+    async def get_or_watch(self, resource: Resource, request: Request) -> Response:
+        """GET an object."""
+        if reading.flag(request, "watch"):
+            return self._watch(resource, request)
+        return await self.get(resource, "", request)
+
+    async def get(self, resource: Resource, subresource: str, request: Request) -> Response:
+        """GET an object, or a part of it that shows the whole."""
+        answers = Answers(request, resource, self._registry.clock)
+        await self._reach(reading.number(request, "resourceVersion"))
+        target = _target(resource, request, subresource)
+        return answers.record(self._registry.find(target))
+
+    def _watch(self, resource: Resource, request: Request) -> Response:
+        query = parse_query(request, resource, watch=True)
+        answers = Answers(request, resource, self._registry.clock)
+        stream = WatchStream(self._registry.store, self._settings, resource, query, answers)
+        return stream.response()
+
+    async def _reach(self, version: int | None) -> None:
+        """Wait for a version that is still to come."""
+        store = self._registry.store
+        try:
+            async with asyncio.timeout(self._settings.future_version_seconds):
+                await store.reach(version or 0)
+        except TimeoutError as error:
+            message = f"Too large resource version: {version}, current: {store.version}"
+            cause = Cause("ResourceVersionTooLarge", "", "Too large resource version")
+            raise errors.timeout(message, 1, [cause]) from error
+
+    async def create(self, resource: Resource, request: Request) -> Response:
+        """POST to a collection."""
+        answers = Answers(request, resource, self._registry.clock)
+        record = self._registry.create(
+            resource,
+            request.path_params.get("namespace", ""),
+            await self._object(request),
+            dry_run=reading.is_dry_run(request),
+            manager=reading.manager_of(request),
+        )
+        return answers.record(record, 201)
+
+    async def _object(self, request: Request) -> JsonObject:
+        return await reading.read_object(request, self._settings.max_body_bytes)
+
+    async def update(self, resource: Resource, subresource: str, request: Request) -> Response:
+        """PUT an object."""
+        answers = Answers(request, resource, self._registry.clock)
+        target = _target(resource, request, subresource)
+        body, present = await self._object(request), self._is_there(target)
+        dry_run, manager = reading.is_dry_run(request), reading.manager_of(request)
+        record = self._registry.update(target, body, dry_run=dry_run, manager=manager)
+        return answers.record(record, 200 if present else 201)
+
+    def _is_there(self, target: Target) -> bool:
+        return self._registry.store.bucket(target.resource).get(target.key) is not None
+
+    async def patch(self, resource: Resource, subresource: str, request: Request) -> Response:
+        """PATCH an object, or apply it."""
+        answers = Answers(request, resource, self._registry.clock)
+        target = _target(resource, request, subresource)
+        language = reading.media_type(request, (*PATCH_TYPES, APPLY))
+        dry_run, manager = reading.is_dry_run(request), reading.manager_of(request)
+        body = await reading.read_body(request, self._settings.max_body_bytes)
+        present = self._is_there(target)
+        if language == APPLY:
+            # Only here the manager must be named.
+            manager = request.query_params.get("fieldManager", "")
+            config = reading.parse_config(body)
+            record = self._registry.apply(target, config, manager=manager, dry_run=dry_run)
+            return answers.record(record, 200 if present else 201)
+        if "force" in request.query_params:
+            cause = Cause.forbidden("force", "may not be specified for non-apply patch")
+            raise errors.invalid_option("PatchOptions", cause)
+        patch = reading.parse_json(body)
+        record = self._registry.patch(target, language, patch, dry_run=dry_run, manager=manager)
+        return answers.record(record)
+
+    async def delete(self, resource: Resource, request: Request) -> Response:
+        """DELETE an object."""
+        answers = Answers(request, resource, self._registry.clock)
+        options = await self._delete_options(request)
+        target = _target(resource, request)
+        record, gone = self._registry.delete(target, options)
+        if gone and resource.kind not in _RETURNS_DELETED:
+            return json_response(_deleted(target, record))
+        return answers.record(record, 202 if options.propagation == "Foreground" else 200)
+
+    async def delete_collection(self, resource: Resource, request: Request) -> Response:
+        """DELETE a collection."""
+        query = parse_query(request, resource, watch=False)
+        answers = Answers(request, resource, self._registry.clock)
+        options = await self._delete_options(request)
+        page = self._registry.list(resource, _list_options(query))
+        for record in page.records:
+            self._registry.delete(Target(resource, *record.key), options)
+        return answers.page(Page(page.version, page.records))
+
+    async def _delete_options(self, request: Request) -> DeleteOptions:
+        empty = request.headers.get("content-length", "0") == "0"
+        chunked = "transfer-encoding" in request.headers
+        body = {} if empty and not chunked else await self._object(request)
+        if (grace := reading.number(request, "gracePeriodSeconds")) is not None:
+            body.setdefault("gracePeriodSeconds", grace)
+        if propagation := request.query_params.get("propagationPolicy"):
+            body.setdefault("propagationPolicy", propagation)
+        if reading.is_dry_run(request):
+            body["dryRun"] = ["All"]
+        return DeleteOptions.parse(body)
+
+    def subresource(self, name: str, verb: str) -> Endpoint:
+        """The endpoint for a verb of a subresource."""
+        if name == "scale":
+            return self.scale
+        if name in ("binding", "eviction"):
+            return self.act
+        if name == "finalize":
+            return self.finalize
+        known: dict[str, Endpoint] = {"get": self.get, "update": self.update, "patch": self.patch}
+        return known[verb]
+
+    async def act(self, resource: Resource, subresource: str, request: Request) -> Response:
+        """POST a binding or an eviction of a pod."""
+        perform = acts.bind if subresource == "binding" else evict
+        target, body = _target(resource, request, subresource), await self._object(request)
+        perform(self._registry, target, body, dry_run=reading.is_dry_run(request))
+        return json_response(errors.success() | {"code": 201}, 201)
+
+    async def finalize(self, resource: Resource, subresource: str, request: Request) -> Response:
+        """PUT the finalizers of a namespace."""
+        target = _target(resource, request, subresource)
+        record = acts.finalize(self._registry, target, await self._object(request))
+        return Answers(request, resource, self._registry.clock).record(record)
+
+    async def scale(self, resource: Resource, subresource: str, request: Request) -> Response:
+        """GET, PUT or PATCH the number of replicas."""
+        target = _target(resource, request, subresource)
+        record = self._registry.find(target)
+        if request.method in ("PUT", "PATCH"):
+            scale = await self._wanted_scale(request, acts.scale_of(record))
+            dry_run, manager = reading.is_dry_run(request), reading.manager_of(request)
+            record = acts.set_scale(self._registry, target, scale, dry_run=dry_run, manager=manager)
+        return json_response(acts.scale_of(record))
+
+    async def _wanted_scale(self, request: Request, present: JsonObject) -> JsonObject:
+        if request.method == "PUT":
+            return await self._object(request)
+        language = reading.media_type(request, PATCH_TYPES)
+        body = await reading.read_body(request, self._settings.max_body_bytes)
+        return apply_patch(language, present, reading.parse_json(body))
+
+
+def _target(resource: Resource, request: Request, subresource: str = "") -> Target:
+    path = request.path_params
+    return Target(resource, path.get("namespace", ""), path["name"], subresource)
+
+
+def _list_options(query: Query) -> ListOptions:
+    # Version 0 asks for a cached state, which upstream does not cut into pages.
+    cached = query.version == 0 and not query.token
+    return ListOptions(
+        selection=query.selection,
+        limit=0 if cached else query.limit,
+        token=query.token,
+        version=query.version if query.exact else None,
+    )
+
+
+def _deleted(target: Target, record: Record) -> JsonObject:
+    resource = target.resource
+    named = {"name": target.name, "group": resource.group, "kind": resource.plural}
+    return errors.success(**{k: v for k, v in named.items() if v}, uid=record.uid)
