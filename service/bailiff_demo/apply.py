@@ -12,45 +12,38 @@ of a keyed list.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from bailiff_demo import errors
+from bailiff_demo.errors import Cause
 from bailiff_demo.objects import JsonObject, clone
-from bailiff_demo.patches.merge_keys import APPLIED_WHOLE, MERGE_KEYS
+from bailiff_demo.patches import MERGE_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from bailiff_demo.registry.meta import Target
+
+APPLY = "application/apply-patch+yaml"
 
 Path: TypeAlias = tuple[str, ...]
 # What an object says: values at the ends of paths, and None where an item of a list is.
 Fields: TypeAlias = dict[Path, Any]
 
 # Nobody owns these (managedfields/internal/stripmeta.go).
-_UNOWNED: frozenset[Path] = frozenset(
-    {
-        ("f:apiVersion",),
-        ("f:kind",),
-        *(
-            ("f:metadata", f"f:{name}")
-            for name in (
-                *("name", "namespace", "creationTimestamp", "selfLink", "uid"),
-                *("generation", "managedFields", "resourceVersion"),
-            )
-        ),
-    }
-)
+_UNOWNED = frozenset(
+    ("f:metadata", f"f:{name}")
+    for name in (
+        *("name", "namespace", "creationTimestamp", "selfLink", "uid"),
+        *("generation", "managedFields", "resourceVersion"),
+    )
+) | {("f:apiVersion",), ("f:kind",)}
+# Objects, and lists of them, whose fields have one owner together.
+_WHOLE = frozenset({"labelSelector", "nodeSelector", "ownerReferences", "selector"})
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """One who writes, in one way.
-
-    Attributes:
-        manager: name, from `fieldManager` or the User-Agent.
-        operation: `Apply` or `Update`.
-        api_version: as which it wrote.
-        subresource: through which it wrote; empty for the object itself.
-    """
+class Owner(NamedTuple):
+    """One who writes, in one way."""
 
     manager: str
     operation: str
@@ -58,14 +51,8 @@ class Owner:
     subresource: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """What an owner has.
-
-    Attributes:
-        fields: where.
-        time: of its last change, as metav1.Time.
-    """
+class Holding(NamedTuple):
+    """What an owner has, and when it last changed that (metav1.Time)."""
 
     fields: frozenset[Path]
     time: str
@@ -74,55 +61,100 @@ class Holding:
 Owners: TypeAlias = dict[Owner, Holding]
 
 
-def after_write(
-    owners: Owners, before: Fields, after: Fields, writer: Owner | None, now: str
-) -> Owners:
-    """Who owns what after a write by another verb than apply: writers own what they changed.
+def record_write(
+    target: Target, new: JsonObject, old: JsonObject | None, manager: str, now: str
+) -> None:
+    """Say in an object that is to be written who owns what then.
 
     Args:
-        owners: who owned what.
-        before: what the object said; empty for a new one.
-        after: what it says.
-        writer: None for nobody in particular.
+        target: through what it was written.
+        new: the object, with the managedFields that the client sent, if any.
+        old: its stored state; None for a new one.
+        manager: who wrote; empty for nobody in particular.
         now: metav1.Time.
     """
-    changed, left = _left(owners, before, after)
-    if writer is None or not changed:
-        return left
-    kept = left[writer].fields if writer in left else frozenset()
-    return {**left, writer: Holding(kept | changed, now)}
+    sent = new["metadata"].pop("managedFields", None)
+    stored = None if old is None else old["metadata"].get("managedFields")
+    whole = not target.subresource
+    owners = (decode_owners(sent) if whole else {}) or decode_owners(stored)
+    if whole and sent in ([], [{}]):
+        # The client's way to say that all is to be forgotten.
+        owners = {}
+    before, after = _written(target, old or {}), _written(target, new)
+    changed, owners = _after(owners, before, after)
+    if manager and changed:
+        writer = _owner(target, manager, "Update")
+        kept = owners[writer].fields if writer in owners else frozenset()
+        owners[writer] = Holding(kept | changed, now)
+    if owners:
+        new["metadata"]["managedFields"] = encode_owners(owners)
 
 
 def apply_config(
-    live: JsonObject, config: JsonObject, owners: Owners, applier: Owner, now: str
-) -> tuple[JsonObject, Owners]:
-    """Put a configuration into an object: the new state, and who owns what then.
+    target: Target, live: JsonObject, config: JsonObject, manager: str, now: str
+) -> JsonObject:
+    """The object after an apply; what its endpoint does not write is left out.
 
     Args:
+        target: through what is applied.
         live: the object as it is; empty for none.
-        config: all that the applier wants; without nulls.
-        owners: of the live object.
-        applier: who applies.
+        config: all that the manager wants; without nulls.
+        manager: who applies.
         now: metav1.Time.
+
+    Raises:
+        ApiError: 400, the configuration has managedFields; 422, no manager.
     """
-    wanted = frozenset(fields_of(config))
-    last = owners.get(applier)
-    others = {owner: holding for owner, holding in owners.items() if owner != applier}
-    merged = _merge(live, config)
+    if not manager:
+        cause = Cause.required("fieldManager", "is required for apply patch")
+        raise errors.invalid_option("PatchOptions", cause)
+    if config["metadata"].pop("managedFields", None) is not None:
+        raise errors.bad_request("metadata.managedFields must be nil")
+    config, applier = _wanted(target, config), _owner(target, manager, "Apply")
+    owners = decode_owners(live["metadata"].get("managedFields")) if live else {}
+    wanted, last = frozenset(fields_of(config)), owners.pop(applier, None)
+    merged: JsonObject = _merge(live, config)
     if last is not None:
-        kept = {("f:metadata",), *_with_parents(wanted)}
-        for holding in others.values():
-            kept |= _with_parents(holding.fields)
+        others = [path for holding in owners.values() for path in holding.fields]
+        kept = {("f:metadata",), *_with_parents(wanted), *_with_parents(others)}
         _remove(merged, _with_parents(last.fields) - kept)
     before, after = fields_of(live), fields_of(merged)
-    _, left = _left(others, before, after)
+    _, owners = _after(owners, before, after)
     same = last is not None and last.fields == wanted and before == after
-    time = last.time if last is not None and same else now
-    return merged, {**left, **({applier: Holding(wanted, time)} if wanted else {})}
+    if wanted:
+        owners[applier] = Holding(wanted, last.time if last and same else now)
+    merged.setdefault("metadata", {})["managedFields"] = encode_owners(owners)
+    return merged
 
 
-def _left(owners: Owners, before: Fields, after: Fields) -> tuple[frozenset[Path], Owners]:
-    """What changed, and what the owners have after that; who has nothing any more is gone."""
+def _owner(target: Target, manager: str, operation: str) -> Owner:
+    version = target.resource.stored_as or target.resource.api_version
+    return Owner(manager, operation, version, target.subresource)
+
+
+def _wanted(target: Target, config: JsonObject) -> JsonObject:
+    """What of a configuration the endpoint writes (the strategies' GetResetFields)."""
+    resource = target.resource
+    if target.subresource != "status":
+        return {k: v for k, v in config.items() if not (resource.status and k == "status")}
+    kept = {k: v for k, v in config.items() if k in ("apiVersion", "kind", "metadata", "status")}
+    if resource.status_keeps_metadata:
+        named = ("name", "namespace", "uid", "resourceVersion")
+        kept["metadata"] = {k: v for k, v in config["metadata"].items() if k in named}
+    return kept
+
+
+def _written(target: Target, obj: JsonObject) -> Fields:
+    """The fields of an object that a write through the endpoint can have changed."""
+    parts = set(obj)
+    if target.resource.status:
+        of_status = target.subresource == "status"
+        parts = {"status", "metadata"} if of_status else parts - {"status"}
+    return fields_of({name: value for name, value in obj.items() if name in parts})
+
+
+def _after(owners: Owners, before: Fields, after: Fields) -> tuple[frozenset[Path], Owners]:
+    """What a write changed, and what the owners have after that; who has nothing is gone."""
     changed = frozenset(p for p, v in after.items() if p not in before or before[p] != v)
     taken = changed | (before.keys() - after.keys())
     left = {owner: Holding(h.fields - taken, h.time) for owner, h in owners.items()}
@@ -148,18 +180,16 @@ def _collect(value: Any, path: Path, found: Fields) -> None:  # noqa: ANN401 - a
             _collect(child, (*path, f"f:{name}"), found)
     elif isinstance(value, list) and _has_items(path, value):
         for item in value:
-            place = (*path, _element(item, path))
-            if _is_whole(path):
-                found[place] = item
-            else:
-                found[place] = None
+            place, whole = (*path, _element(item, path)), _is_whole(path)
+            found[place] = item if whole else None
+            if not whole:
                 _collect(item, place, found)
     else:
         found[path] = value
 
 
 def _is_whole(path: Path) -> bool:
-    return bool(path) and path[-1][2:] in APPLIED_WHOLE
+    return bool(path) and path[-1][2:] in _WHOLE
 
 
 def _has_items(path: Path, *values: list[Any]) -> bool:
@@ -187,8 +217,7 @@ def _merge(live: Any, config: Any, path: Path = ()) -> Any:  # noqa: ANN401 - an
     if isinstance(live, list) and isinstance(config, list) and _has_items(path, live, config):
         items = {_element(item, path): clone(item) for item in live}
         for item in config:
-            element = _element(item, path)
-            whole = _is_whole(path)
+            element, whole = _element(item, path), _is_whole(path)
             items[element] = item if whole else _merge(items.get(element), item, (*path, element))
         return list(items.values())
     return clone(config)
@@ -221,12 +250,8 @@ def decode_owners(entries: Any) -> Owners:  # noqa: ANN401 - any JSON value
     owners: Owners = {}
     try:
         for entry in entries or []:
-            owner = Owner(
-                str(entry.get("manager", "")),
-                str(entry["operation"]),
-                str(entry["apiVersion"]),
-                str(entry.get("subresource", "")),
-            )
+            names = ("manager", "operation", "apiVersion", "subresource")
+            owner = Owner(*(str(entry.get(name, "")) for name in names))
             fields = frozenset(_decode(entry["fieldsV1"], ()))
             owners[owner] = Holding(fields, str(entry.get("time", "")))
     except (AttributeError, KeyError, TypeError):
@@ -245,20 +270,19 @@ def _decode(tree: JsonObject, path: Path) -> Iterable[Path]:
 def encode_owners(owners: Owners) -> list[JsonObject]:
     """As metadata.managedFields; appliers first, then by time."""
     ordered = sorted(owners.items(), key=lambda i: (i[0].operation, i[1].time, i[0].manager))
-    return [_entry(owner, holding) for owner, holding in ordered]
-
-
-def _entry(owner: Owner, holding: Holding) -> JsonObject:
-    entry: JsonObject = {
-        "manager": owner.manager,
-        "operation": owner.operation,
-        "apiVersion": owner.api_version,
-        "time": holding.time,
-        "fieldsType": "FieldsV1",
-        "fieldsV1": _encode(holding.fields),
-        "subresource": owner.subresource,
-    }
-    return {name: value for name, value in entry.items() if value != ""}
+    entries: list[JsonObject] = [
+        {
+            "manager": owner.manager,
+            "operation": owner.operation,
+            "apiVersion": owner.api_version,
+            "time": holding.time,
+            "fieldsType": "FieldsV1",
+            "fieldsV1": _encode(holding.fields),
+            "subresource": owner.subresource,
+        }
+        for owner, holding in ordered
+    ]
+    return [{k: v for k, v in entry.items() if v != ""} for entry in entries]
 
 
 def _encode(paths: frozenset[Path]) -> JsonObject:

@@ -23,7 +23,7 @@ from bailiff_demo.http import create_app
 from bailiff_demo.registry import Registry
 from bailiff_demo.resources import NAMESPACES, PRIORITYCLASSES
 from bailiff_demo.settings import DEFAULT_SETTINGS, DemoSettings
-from bailiff_demo.storage import Store
+from bailiff_demo.store import Store
 
 if TYPE_CHECKING:
     from bailiff_demo.fleet import Fleet

@@ -133,11 +133,6 @@ def not_found(resource: Resource, name: str) -> ApiError:
     return ApiError(404, "NotFound", f'{resource.id} "{name}" not found', _named(resource, name))
 
 
-def no_such_path() -> ApiError:
-    """No such resource or path."""
-    return ApiError(404, "NotFound", "the server could not find the requested resource")
-
-
 def already_exists(resource: Resource, name: str) -> ApiError:
     """There is one of that name."""
     message = f'{resource.id} "{name}" already exists'
@@ -162,7 +157,7 @@ def stale(resource: Resource, name: str) -> ApiError:
 def forbidden(resource: Resource, name: str, why: str, causes: Sequence[Cause] = ()) -> ApiError:
     """Against a rule of the cluster."""
     subject = f'{resource.id} "{name}"' if name else resource.id
-    details = {**_named(resource, name), "causes": _causes(causes)}
+    details = {**_named(resource, name), "causes": causes_of(causes)}
     return ApiError(403, "Forbidden", f"{subject} is forbidden: {why}", details)
 
 
@@ -172,7 +167,7 @@ def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> ApiErr
     texts = [f"{c.field}: {c.message}" for c in shown]
     text = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
     subject = f"{kind}.{group}" if group else kind
-    details = {"name": name, "group": group, "kind": kind, "causes": _causes(shown)}
+    details = {"name": name, "group": group, "kind": kind, "causes": causes_of(shown)}
     return ApiError(422, "Invalid", f'{subject} "{name}" is invalid: {text}', details)
 
 
@@ -189,12 +184,6 @@ def bad_request(message: str) -> ApiError:
 def expired(message: str) -> ApiError:
     """Too old a version."""
     return ApiError(410, "Expired", message)
-
-
-def method_not_allowed() -> ApiError:
-    """The path is there, the verb is not."""
-    message = "the server does not allow this method on the requested resource"
-    return ApiError(405, "MethodNotAllowed", message)
 
 
 def unsupported_media_type(allowed: Sequence[str]) -> ApiError:
@@ -216,23 +205,7 @@ def too_large(limit: int) -> ApiError:
     return ApiError(413, "RequestEntityTooLarge", message)
 
 
-def too_many_requests(message: str, retry_after: int, causes: Sequence[Cause] = ()) -> ApiError:
-    """Later, please."""
-    details = {"causes": _causes(causes)}
-    return ApiError(429, "TooManyRequests", message, details, retry_after=retry_after)
-
-
-def timeout(message: str, retry_after: int, causes: Sequence[Cause] = ()) -> ApiError:
-    """Not in time."""
-    details = {"causes": _causes(causes)}
-    return ApiError(504, "Timeout", f"Timeout: {message}", details, retry_after=retry_after)
-
-
-def internal() -> ApiError:
-    """A fault of the server itself."""
-    return ApiError(500, "InternalError", "Internal error occurred: see the log")
-
-
-def _causes(causes: Sequence[Cause]) -> list[JsonObject]:
+def causes_of(causes: Sequence[Cause]) -> list[JsonObject]:
+    """As details of a Status list them."""
     listed = [{"reason": c.reason, "message": c.message, "field": c.field} for c in causes]
     return [{k: v for k, v in cause.items() if v} for cause in listed]

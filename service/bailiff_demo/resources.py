@@ -88,7 +88,6 @@ NAMESPACES = Resource(
     kind="Namespace",
     namespaced=False,
     status=True,
-    acts={"finalize": Subresource("Namespace", ("update",))},
     short_names=("ns",),
     fields=("status.phase",),
 )

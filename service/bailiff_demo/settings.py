@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# The version whose API is served, as far as it is served.
+KUBERNETES_VERSION = "v1.37.2+bailiff"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoSettings:

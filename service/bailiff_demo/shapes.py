@@ -1,7 +1,6 @@
-"""The types of the fields that somebody here reads; others are kept as they come.
+"""The types of the fields that rules and controllers read; others are kept as they come.
 
-A body with another type in one of them is refused with 400, as Go's decoder refuses it. So rules,
-controllers and tables need not look at types again.
+A body with another type in one of them is refused with 400, as Go's decoder refuses it.
 """
 
 from __future__ import annotations
@@ -13,203 +12,147 @@ from bailiff_demo import errors
 from bailiff_demo.objects import parse_time
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bailiff_demo.objects import JsonObject
 
-_TIME = "time"
-_COUNT_OR_PERCENT = "string or int"
-# Of string to string, and of string to a quantity.
-_TEXTS = "map[string]string"
-_AMOUNTS = "map[string]resource.Quantity"
 
-_OWNER = {"apiVersion": str, "kind": str, "name": str, "uid": str, "controller": bool}
+def _of(kind: str, *names: str) -> JsonObject:
+    return dict.fromkeys(names, kind)
+
+
+# A shape is a dict for an object, a list of one shape for a list, or a key of _CHECKS.
 _META = {
-    **dict.fromkeys(("name", "generateName", "namespace", "uid", "resourceVersion"), str),
-    **dict.fromkeys(("labels", "annotations"), _TEXTS),
-    **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), _TIME),
-    **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), int),
-    "finalizers": [str],
-    "ownerReferences": [_OWNER],
+    **_of("string", "name", "generateName", "namespace", "uid", "resourceVersion"),
+    **_of("strings by name", "labels", "annotations"),
+    **_of("time", "creationTimestamp", "deletionTimestamp"),
+    **_of("int", "generation", "deletionGracePeriodSeconds"),
+    "finalizers": ["string"],
+    "ownerReferences": [
+        {**_of("string", "apiVersion", "kind", "name", "uid"), "controller": "bool"}
+    ],
 }
 _CONDITION = {
-    **dict.fromkeys(("type", "status", "reason", "message"), str),
-    "lastTransitionTime": _TIME,
-    "observedGeneration": int,
+    **_of("string", "type", "status", "reason", "message"),
+    **_of("time", "lastTransitionTime"),
 }
-_EXPRESSION = {"key": str, "operator": str, "values": [str]}
-_SELECTOR = {"matchLabels": _TEXTS, "matchExpressions": [_EXPRESSION]}
+_EXPRESSION = {"key": "string", "operator": "string", "values": ["string"]}
+_SELECTOR = {"matchLabels": "strings by name", "matchExpressions": [_EXPRESSION]}
 _TERM = {"matchExpressions": [_EXPRESSION], "matchFields": [_EXPRESSION]}
-_TAINT = {"key": str, "value": str, "effect": str, "timeAdded": _TIME}
-_TOLERATION = {
-    **dict.fromkeys(("key", "operator", "value", "effect"), str),
-    "tolerationSeconds": int,
-}
-_NAMED = {"name": str}
-_RESOURCES = {"limits": _AMOUNTS, "requests": _AMOUNTS}
+_TAINT = {**_of("string", "key", "value", "effect"), "timeAdded": "time"}
+_TOLERATION = {**_of("string", "key", "operator", "value", "effect"), "tolerationSeconds": "int"}
+_NAMED = {"name": "string"}
 _CONTAINER = {
-    **dict.fromkeys(("name", "image", "imagePullPolicy"), str),
-    "ports": [{"containerPort": int, "protocol": str}],
+    **_of("string", "name", "image", "imagePullPolicy"),
+    "ports": [{"containerPort": "int", "protocol": "string"}],
     "env": [_NAMED],
-    "volumeMounts": [{"name": str, "mountPath": str}],
-    "resources": _RESOURCES,
+    "volumeMounts": [{"mountPath": "string"}],
+    "resources": _of("amounts by name", "limits", "requests"),
+}
+_NODE_AFFINITY = {
+    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_TERM]},
+    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": "int", "preference": _TERM}],
 }
 _POD_SPEC = {
-    **dict.fromkeys(
-        ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName", "priorityClassName"),
-        str,
-    ),
-    "hostNetwork": bool,
-    "priority": int,
-    "nodeSelector": _TEXTS,
+    **_of("string", "nodeName", "restartPolicy", "schedulerName", "serviceAccountName"),
+    **_of("int", "terminationGracePeriodSeconds", "activeDeadlineSeconds", "priority"),
+    **_of("strings by name", "nodeSelector"),
+    "priorityClassName": "string",
     "tolerations": [_TOLERATION],
     "containers": [_CONTAINER],
     "initContainers": [_CONTAINER],
-    **{name: [_NAMED] for name in ("volumes", "schedulingGates", "resourceClaims")},
-    "readinessGates": [{"conditionType": str}],
-    "terminationGracePeriodSeconds": int,
-    "activeDeadlineSeconds": int,
-    "resources": _RESOURCES,
-    "affinity": {
-        "nodeAffinity": {
-            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_TERM]},
-            "preferredDuringSchedulingIgnoredDuringExecution": [
-                {"weight": int, "preference": _TERM}
-            ],
-        }
-    },
+    "volumes": [_NAMED],
+    "schedulingGates": [_NAMED],
+    "resourceClaims": [_NAMED],
+    "affinity": {"nodeAffinity": _NODE_AFFINITY},
 }
-_ENDED = {"reason": str, "exitCode": int, "signal": int, "finishedAt": _TIME}
-_STATE = {"running": {}, "waiting": {"reason": str}, "terminated": _ENDED}
-_CONTAINER_STATUS = {
-    "name": str,
-    "ready": bool,
-    "restartCount": int,
-    "state": _STATE,
-    "lastState": _STATE,
-}
-_POD_STATUS = {
-    **dict.fromkeys(("phase", "reason", "message", "podIP", "nominatedNodeName", "qosClass"), str),
-    "conditions": [_CONDITION],
-    "containerStatuses": [_CONTAINER_STATUS],
-    "initContainerStatuses": [_CONTAINER_STATUS],
-}
-_STRATEGY = {"type": str, "rollingUpdate": {}}
+_STATUS = {"phase": "string", "conditions": [_CONDITION]}
 _WORKLOAD = {
     "spec": {
-        "replicas": int,
+        "replicas": "int",
         "selector": _SELECTOR,
         "template": {"metadata": _META, "spec": _POD_SPEC},
-        "podManagementPolicy": str,
-        "strategy": _STRATEGY,
-        "updateStrategy": _STRATEGY,
+        "podManagementPolicy": "string",
+        **_of("object", "strategy", "updateStrategy"),
     },
-    "status": {
-        **dict.fromkeys(
-            (
-                *("replicas", "readyReplicas", "availableReplicas", "updatedReplicas"),
-                *("desiredNumberScheduled", "currentNumberScheduled", "updatedNumberScheduled"),
-                *("numberReady", "numberAvailable", "observedGeneration"),
-            ),
-            int,
-        ),
-        "conditions": [_CONDITION],
-    },
+    "status": _STATUS,
 }
 _WANTED = {
-    "name": str,
-    "deviceClassName": str,
-    "allocationMode": str,
-    "count": int,
+    **_of("string", "name", "deviceClassName", "allocationMode"),
+    "count": "int",
     "tolerations": [_TOLERATION],
 }
-_CLAIM_SPEC = {
-    "devices": {"requests": [{"name": str, "exactly": _WANTED, "firstAvailable": [_WANTED]}]}
+_REQUEST = {"name": "string", "exactly": _WANTED, "firstAvailable": [_WANTED]}
+_CLAIM_SPEC = {"devices": {"requests": [_REQUEST]}}
+_OPTIONS = {
+    "gracePeriodSeconds": "int",
+    "preconditions": _of("string", "uid", "resourceVersion"),
+    "propagationPolicy": "string",
+    "dryRun": ["string"],
 }
-_CONSUMER = {"apiGroup": str, "resource": str, "name": str, "uid": str}
-_RESULT = dict.fromkeys(("request", "driver", "pool", "device"), str)
 _SHAPES: dict[str, JsonObject] = {
-    "Pod": {"spec": _POD_SPEC, "status": _POD_STATUS},
-    "Node": {
-        "spec": {"taints": [_TAINT], "unschedulable": bool, "providerID": str},
-        "status": {
-            "conditions": [_CONDITION],
-            "addresses": [{"type": str, "address": str}],
-            "nodeInfo": {"kubeletVersion": str},
-        },
-    },
-    "Namespace": {"spec": {"finalizers": [str]}, "status": {"phase": str}},
-    "Event": {
-        "involvedObject": dict.fromkeys(("kind", "namespace", "name", "uid"), str),
-        **dict.fromkeys(("message", "reason", "type", "reportingComponent"), str),
-        "source": {"component": str, "host": str},
-        "series": {"count": int, "lastObservedTime": _TIME},
-        **dict.fromkeys(("firstTimestamp", "lastTimestamp", "eventTime"), _TIME),
-        "count": int,
-    },
-    "ConfigMap": {"data": _TEXTS, "binaryData": _TEXTS},
-    "Secret": {"data": _TEXTS, "stringData": _TEXTS, "type": str},
+    "Pod": {"spec": _POD_SPEC, "status": {**_STATUS, "containerStatuses": [{"name": "string"}]}},
+    "Node": {"spec": {"taints": [_TAINT], "unschedulable": "bool"}, "status": _STATUS},
+    "Namespace": {"spec": {"finalizers": ["string"]}, "status": _STATUS},
+    "Event": {"involvedObject": _of("string", "kind", "namespace", "name", "uid")},
+    "ConfigMap": _of("strings by name", "data", "binaryData"),
+    "Secret": _of("strings by name", "data"),
     **dict.fromkeys(("DaemonSet", "StatefulSet", "Deployment", "ReplicaSet"), _WORKLOAD),
-    "Scale": {"spec": {"replicas": int}},
-    "Lease": {
-        "spec": {
-            "holderIdentity": str,
-            "leaseDurationSeconds": int,
-            "leaseTransitions": int,
-            **dict.fromkeys(("acquireTime", "renewTime"), _TIME),
-        }
-    },
+    "Scale": {"spec": {"replicas": "int"}},
+    "Lease": {"spec": {"leaseDurationSeconds": "int", "leaseTransitions": "int"}},
     "PodDisruptionBudget": {
         "spec": {
-            "minAvailable": _COUNT_OR_PERCENT,
-            "maxUnavailable": _COUNT_OR_PERCENT,
+            **_of("int or percentage", "minAvailable", "maxUnavailable"),
             "selector": _SELECTOR,
-            "unhealthyPodEvictionPolicy": str,
+            "unhealthyPodEvictionPolicy": "string",
         },
         "status": {
-            **dict.fromkeys(
-                (
-                    *("observedGeneration", "disruptionsAllowed", "currentHealthy"),
-                    *("desiredHealthy", "expectedPods"),
-                ),
-                int,
-            ),
-            "disruptedPods": _TEXTS,
-            "conditions": [_CONDITION],
+            **_of("int", "observedGeneration", "disruptionsAllowed"),
+            **_of("int", "currentHealthy", "desiredHealthy", "expectedPods"),
+            "disruptedPods": "strings by name",
+            **_STATUS,
         },
     },
-    "PriorityClass": {"value": int, "globalDefault": bool, "preemptionPolicy": str},
     "ResourceSlice": {
         "spec": {
-            "driver": str,
-            "nodeName": str,
-            "pool": {"name": str, "generation": int, "resourceSliceCount": int},
-            "devices": [{"name": str, "taints": [_TAINT]}],
+            "driver": "string",
+            "nodeName": "string",
+            "pool": {"name": "string", **_of("int", "generation", "resourceSliceCount")},
+            "devices": [{"name": "string", "taints": [_TAINT]}],
         }
     },
     "ResourceClaim": {
         "spec": _CLAIM_SPEC,
         "status": {
-            "allocation": {"devices": {"results": [_RESULT]}},
-            "reservedFor": [_CONSUMER],
+            "allocation": "object",
+            "reservedFor": [_of("string", "apiGroup", "resource", "name", "uid")],
         },
     },
     "ResourceClaimTemplate": {"spec": {"spec": _CLAIM_SPEC}},
-    "DeviceClass": {"spec": {"selectors": [{"cel": {}}]}},
     "DeviceTaintRule": {
-        "spec": {
-            "deviceSelector": dict.fromkeys(("driver", "pool", "device"), str),
-            "taint": _TAINT,
-        },
-        "status": {"conditions": [_CONDITION]},
+        "spec": {"deviceSelector": _of("string", "driver", "pool", "device"), "taint": _TAINT},
+        "status": _STATUS,
     },
     "Binding": {"target": _NAMED},
-    "DeleteOptions": {
-        "gracePeriodSeconds": int,
-        "preconditions": {"uid": str, "resourceVersion": str},
-        "propagationPolicy": str,
-        "dryRun": [str],
-    },
+    "DeleteOptions": _OPTIONS,
+    "Eviction": {"deleteOptions": _OPTIONS},
 }
-_SHAPES["Eviction"] = {"deleteOptions": _SHAPES["DeleteOptions"]}
+
+
+def _all(value: object, *kinds: type) -> bool:
+    return isinstance(value, dict) and all(isinstance(v, kinds) for v in value.values())
+
+
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "string": lambda v: isinstance(v, str),
+    "bool": lambda v: isinstance(v, bool),
+    "int": lambda v: type(v) is int and INT64_MIN <= v <= INT64_MAX,
+    "object": lambda v: isinstance(v, dict),
+    "time": lambda v: isinstance(v, str) and parse_time(v) is not None,
+    "strings by name": lambda v: _all(v, str),
+    "amounts by name": lambda v: _all(v, str, int, float),
+    "int or percentage": lambda v: isinstance(v, str) or type(v) is int,
+}
 
 
 def check_shape(obj: JsonObject, kind: str) -> None:
@@ -218,43 +161,17 @@ def check_shape(obj: JsonObject, kind: str) -> None:
     Raises:
         ApiError: 400, one is of another type.
     """
-    _check(obj, {"metadata": _META, **_SHAPES.get(kind, {})}, kind)
+    common: JsonObject = {"metadata": _META, **_of("object", "spec", "status")}
+    _check(obj, {**common, **_SHAPES.get(kind, {})}, kind)
 
 
 def _check(value: Any, shape: Any, path: str) -> None:  # noqa: ANN401 - any JSON value
-    if isinstance(shape, dict):
-        _expect(isinstance(value, dict), path, "object", value)
+    if isinstance(shape, dict) and isinstance(value, dict):
         for name in shape.keys() & value.keys():
             _check(value[name], shape[name], f"{path}.{name}")
-    elif isinstance(shape, list):
-        _expect(isinstance(value, list), path, "list", value)
+    elif isinstance(shape, list) and isinstance(value, list):
         for item in value:
             _check(item, shape[0], path)
-    else:
-        wanted = shape if isinstance(shape, str) else shape.__name__
-        _expect(_is(value, shape), path, wanted, value)
-
-
-def _is(value: Any, shape: object) -> bool:  # noqa: ANN401 - a table of types
-    if shape is bool:
-        return isinstance(value, bool)
-    if shape is int:
-        return type(value) is int and INT64_MIN <= value <= INT64_MAX
-    if shape is str:
-        return isinstance(value, str)
-    if shape == _TIME:
-        return isinstance(value, str) and parse_time(value) is not None
-    if shape == _COUNT_OR_PERCENT:
-        return isinstance(value, str) or type(value) is int
-    if shape == _TEXTS:
-        return isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
-    return isinstance(value, dict) and all(isinstance(v, str | int | float) for v in value.values())
-
-
-def _expect(holds: bool, path: str, wanted: str, found: object) -> None:
-    if not holds:
-        names = {dict: "object", list: "list", str: "string", bool: "bool", type(None): "null"}
-        name = names.get(type(found), "number")
-        raise errors.bad_request(
-            f"json: cannot unmarshal {name} into Go struct field {path} of type {wanted}"
-        )
+    elif not isinstance(shape, str) or not _CHECKS[shape](value):
+        wanted = shape if isinstance(shape, str) else type(shape).__name__
+        raise errors.bad_request(f"json: cannot unmarshal {path}: must be of type {wanted}")

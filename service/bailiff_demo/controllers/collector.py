@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bailiff_demo.controllers.controller import BATCH, attempt
 from bailiff_demo.objects import JsonObject, clone, is_going, part
-from bailiff_demo.registry import DeleteOptions, Registry, Target, acts
+from bailiff_demo.registry import DeleteOptions, Registry, Target
 from bailiff_demo.resources import (
     NAMESPACES,
     NODES,
@@ -20,9 +20,7 @@ from bailiff_demo.resources import (
 )
 
 if TYPE_CHECKING:
-    from bailiff_demo.storage import Change, Key, Record
-
-_FINALIZERS = ("foregroundDeletion", "orphan")
+    from bailiff_demo.store import Change, Key, Record
 
 
 class Collector:
@@ -41,9 +39,7 @@ class Collector:
         """See Controller."""
         obj, gone = change.record.object, change.type == "DELETED"
         self._index(resource, change)
-        finalizers = obj["metadata"].get("finalizers") or []
-        leaves = gone and (change.record.uid in self._dependents or resource is NODES)
-        if leaves or any(f in finalizers for f in _FINALIZERS):
+        if gone and (change.record.uid in self._dependents or resource is NODES):
             self._todo.append((resource, change.record))
         if resource is NAMESPACES and is_going(obj):
             self._ending[change.record.key[1]] = None
@@ -72,32 +68,19 @@ class Collector:
         return now if self._todo else None
 
     def _collect(self, resource: Resource, record: Record) -> None:
-        finalizers = record.object["metadata"].get("finalizers") or []
-        if "orphan" not in finalizers:
-            dependents = self._dependents.get(record.uid, ())
-            for dependent, key in sorted(dependents, key=lambda entry: entry[1]):
-                self._delete(Target(dependent, *key))
+        dependents = self._dependents.get(record.uid, ())
+        for dependent, key in sorted(dependents, key=lambda entry: entry[1]):
+            self._delete(Target(dependent, *key))
         if resource is NODES:
             for pod in list(self._registry.store.bucket(PODS).records()):
                 if pod.object["spec"].get("nodeName") == record.key[1]:
                     self._delete(Target(PODS, *pod.key), DeleteOptions(grace_seconds=0))
-        if any(f in finalizers for f in _FINALIZERS):
-            self._release(Target(resource, *record.key))
 
     def _delete(self, target: Target, options: DeleteOptions | None = None) -> bool:
         """Delete what is still there; whether it is gone then."""
         if self._registry.store.bucket(target.resource).get(target.key) is None:
             return True
         return self._registry.delete(target, options)[1]
-
-    def _release(self, target: Target) -> None:
-        def mutate(obj: JsonObject) -> JsonObject:
-            kept = [f for f in obj["metadata"].get("finalizers") or [] if f not in _FINALIZERS]
-            obj["metadata"]["finalizers"] = kept
-            return obj
-
-        if self._registry.store.bucket(target.resource).get(target.key) is not None:
-            self._registry.change(target, mutate)
 
     def _empty(self, name: str) -> None:
         gone = [
@@ -106,9 +89,9 @@ class Collector:
             if resource.namespaced
             for record in list(self._registry.store.bucket(resource).records(name))
         ]
-        target = Target(NAMESPACES, "", name, "finalize")
-        if all(gone) and self._registry.store.bucket(NAMESPACES).get(target.key) is not None:
-            acts.finalize(self._registry, target, {"spec": {"finalizers": []}})
+        namespace = self._registry.store.bucket(NAMESPACES).get(("", name))
+        if all(gone) and namespace is not None:
+            self._registry.store.remove(NAMESPACES, namespace)
 
 
 class Claims:

@@ -8,14 +8,14 @@ import logging
 from typing import TYPE_CHECKING, Protocol
 
 from bailiff_demo.errors import ApiError
-from bailiff_demo.storage import Change
+from bailiff_demo.store import Change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bailiff_demo.registry import Registry
     from bailiff_demo.resources import Resource
-    from bailiff_demo.storage import Store
+    from bailiff_demo.store import Store
 
 _log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from bailiff_demo.resources import DEPLOYMENTS, PODS, REPLICASETS
 
 if TYPE_CHECKING:
     from bailiff_demo.registry import Registry
-    from bailiff_demo.storage import Record
+    from bailiff_demo.store import Record
 
 _HASH = "pod-template-hash"
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff_demo.registry import Registry
-    from bailiff_demo.storage import Change, Key, Record, Store
+    from bailiff_demo.store import Change, Key, Record, Store
 
 _SCALED = {resource.kind: resource for resource in (DEPLOYMENTS, REPLICASETS, STATEFULSETS)}
 # An eviction that has deleted nothing by then is taken as failed.

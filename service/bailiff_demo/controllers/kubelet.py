@@ -19,12 +19,13 @@ from bailiff_demo.objects import (
 )
 from bailiff_demo.registry import DeleteOptions, Registry, Target
 from bailiff_demo.resources import NODES, PODS, Resource
+from bailiff_demo.settings import KUBERNETES_VERSION
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff_demo.settings import DemoSettings
-    from bailiff_demo.storage import Change, Record
+    from bailiff_demo.store import Change, Record
 
 _Due: TypeAlias = tuple[float, int, Target, str]
 
@@ -157,31 +158,22 @@ def ready_node(node: JsonObject, now: datetime) -> JsonObject:
         {"type": "Hostname", "address": name},
     ]
     status["capacity"] = status["allocatable"] = _RESOURCES
-    status["nodeInfo"] = _node_info(name)
-    return node
-
-
-def _node_info(name: str) -> JsonObject:
-    identity = hashlib.sha256(name.encode()).hexdigest()
-    return {
-        "machineID": identity[:32],
-        "systemUUID": identity[:32],
-        "bootID": identity[32:],
-        "kernelVersion": "pretended",
-        "osImage": "Bailiff demo",
-        "containerRuntimeVersion": "pretend://1",
-        "kubeletVersion": "v1.37.0+bailiff",
-        "kubeProxyVersion": "",
+    status["nodeInfo"] = {
+        **dict.fromkeys(("machineID", "systemUUID", "bootID", "kubeProxyVersion"), ""),
+        **dict.fromkeys(("kernelVersion", "osImage", "containerRuntimeVersion"), "pretended"),
+        "kubeletVersion": KUBERNETES_VERSION,
         "operatingSystem": "linux",
         "architecture": "amd64",
     }
+    return node
 
 
 def running_pod(pod: JsonObject, now: datetime) -> JsonObject:
     """A pod whose containers all run and are ready."""
     started = format_time(now)
     status = pod["status"]
-    status |= {"phase": "Running", "startTime": started, "observedGeneration": _generation(pod)}
+    status |= {"phase": "Running", "startTime": started}
+    status["observedGeneration"] = pod["metadata"].get("generation", 1)
     status["hostIP"] = _address(pod["spec"]["nodeName"], "10.10")
     status["podIP"] = _address(pod["metadata"]["uid"], "10.244")
     status["hostIPs"], status["podIPs"] = [{"ip": status["hostIP"]}], [{"ip": status["podIP"]}]
@@ -202,8 +194,3 @@ def running_pod(pod: JsonObject, now: datetime) -> JsonObject:
         for container in pod["spec"]["containers"]
     ]
     return pod
-
-
-def _generation(pod: JsonObject) -> int:
-    generation: int = pod["metadata"].get("generation", 1)
-    return generation

@@ -9,7 +9,7 @@ from bailiff_demo.registry import DeleteOptions, Registry, Target
 from bailiff_demo.resources import PODS, Resource
 
 if TYPE_CHECKING:
-    from bailiff_demo.storage import Record
+    from bailiff_demo.store import Record
 
 
 def controller_of(obj: JsonObject) -> JsonObject | None:

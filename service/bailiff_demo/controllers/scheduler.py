@@ -14,6 +14,7 @@ from bailiff_demo.objects import (
     find_condition,
     format_time,
     is_going,
+    labels_of,
     part,
     set_condition,
 )
@@ -23,7 +24,7 @@ from bailiff_demo.resources import EVENTS, NODES, PODS, Resource
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bailiff_demo.storage import Change, Key, Record
+    from bailiff_demo.store import Change, Key, Record
 
 _NAME = "default-scheduler"
 
@@ -139,7 +140,11 @@ def _spec_changed(change: Change) -> bool:
 def _node_matters(change: Change) -> bool:
     """Heartbeats in the status do not."""
     old = change.previous
-    return _spec_changed(change) or old is None or change.record.labels != old.labels
+    return (
+        _spec_changed(change)
+        or old is None
+        or labels_of(change.record.object) != labels_of(old.object)
+    )
 
 
 def _tell(registry: Registry, about: JsonObject, component: str, reason: str, message: str) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bailiff_demo.registry import Registry
-    from bailiff_demo.storage import Change, Key, Record
+    from bailiff_demo.store import Change, Key, Record
 
 # What every DaemonSet's pod tolerates (pkg/controller/daemon/util/daemonset_util.go).
 _DAEMON_TOLERATIONS = [

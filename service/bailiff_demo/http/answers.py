@@ -1,34 +1,27 @@
-"""Writing answers: objects, lists, tables, or only metadata, as the client accepts them."""
+"""Writing answers: objects and lists, as JSON or as tables for people."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.responses import Response
 
 from bailiff_demo import errors
-from bailiff_demo.tables import Table, partial_metadata, shown
+from bailiff_demo.columns import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from starlette.requests import Request
 
     from bailiff.clock import Clock
+    from bailiff_demo.http.pages import Page
     from bailiff_demo.objects import JsonObject
-    from bailiff_demo.registry import Page
     from bailiff_demo.resources import Resource
-    from bailiff_demo.storage import Record
-
-Form: TypeAlias = Literal["object", "table", "metadata"]
+    from bailiff_demo.store import Record
 
 encode = msgspec.json.Encoder().encode
-_FORMS: dict[str, Form] = {
-    "Table": "table",
-    "PartialObjectMetadata": "metadata",
-    "PartialObjectMetadataList": "metadata",
-}
 
 
 def json_response(
@@ -39,38 +32,24 @@ def json_response(
     return Response(encode(value), status, headers, "application/json")
 
 
-def media_ranges(request: Request) -> Iterator[tuple[str, dict[str, str]]]:
-    """The media ranges of Accept with their parameters, in the client's order."""
-    for clause in request.headers.get("accept", "*/*").split(","):
-        media, *parameters = (token.strip() for token in clause.split(";"))
-        pairs = (parameter.partition("=") for parameter in parameters)
-        yield media.lower(), {name: value for name, _, value in pairs}
-
-
-def choose_form(request: Request) -> Form:
-    """The first form that the client accepts and we have.
+def wants_table(request: Request) -> bool:
+    """Whether the first form that the client accepts, and we have, is metav1.Table.
 
     Raises:
-        ApiError: 406, there is none.
+        ApiError: 406, the client accepts none.
     """
-    for media, parameters in media_ranges(request):
-        if media not in ("application/json", "application/*", "*/*"):
+    for clause in request.headers.get("accept", "*/*").split(","):
+        media, *parameters = (token.strip() for token in clause.split(";"))
+        given = dict(parameter.partition("=")[::2] for parameter in parameters)
+        if media.lower() not in ("application/json", "application/*", "*/*"):
             continue
-        wanted = parameters.get("as")
-        if wanted is None:
-            return "object"
-        if wanted in _FORMS and parameters.get("v") == "v1":
-            return _FORMS[wanted]
+        if "as" not in given or (given["as"], given.get("v")) == ("Table", "v1"):
+            return "as" in given
     raise errors.not_acceptable()
 
 
 class Answers:
-    """Answers about one resource in the form that the client accepts.
-
-    Attributes:
-        form: see there.
-        table: for the form of that name.
-    """
+    """Answers about one resource in the form that the client accepts."""
 
     def __init__(self, request: Request, resource: Resource, clock: Clock) -> None:
         """Choose the form.
@@ -78,9 +57,12 @@ class Answers:
         Raises:
             ApiError: 406, the client accepts none.
         """
-        self.form = choose_form(request)
-        self.table = Table(resource, clock, request.query_params.get("includeObject", "Metadata"))
+        self._is_table = wants_table(request)
         self._resource = resource
+        self._clock = clock
+        self._row_object = request.query_params.get("includeObject", "Metadata")
+        # Of the tables of one watch only the first brings the heads.
+        self._definitions = [column.definition() for column in columns_of(resource)]
 
     def record(self, record: Record, status: int = 200) -> Response:
         """One object."""
@@ -88,32 +70,47 @@ class Answers:
 
     def one(self, record: Record) -> JsonObject:
         """One object, as JSON."""
-        if self.form == "table":
-            meta = {"resourceVersion": record.object["metadata"].get("resourceVersion", "")}
-            return self.table.of([record], meta)
-        if self.form == "metadata":
-            return partial_metadata(record)
-        return shown(self._resource, record)
+        if not self._is_table:
+            return self._shown(record)
+        version = record.object["metadata"].get("resourceVersion", "")
+        return self._table({"resourceVersion": version}, [self._row(record)])
 
     def page(self, page: Page) -> Response:
         """A page of objects."""
-        found: dict[str, object] = {
-            "resourceVersion": str(page.version),
-            "continue": page.token,
-            "remainingItemCount": page.remaining,
-        }
-        meta = {name: value for name, value in found.items() if value}
-        if self.form == "table":
-            return json_response(self.table.of(page.records, meta))
+        found = {"continue": page.token, "remainingItemCount": page.remaining}
+        meta = {"resourceVersion": str(page.version)} | {k: v for k, v in found.items() if v}
+        if self._is_table:
+            return json_response(self._table(meta, [self._row(r) for r in page.records]))
         head = {"kind": f"{self._resource.kind}List", "apiVersion": self._resource.api_version}
-        item = _without_kind
-        if self.form == "metadata":
-            head = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
-            item = partial_metadata
-        items = [item(record) for record in page.records]
+        # Items name no kind of their own, as upstream's typed lists do not.
+        named = ("apiVersion", "kind")
+        items = [{k: v for k, v in r.object.items() if k not in named} for r in page.records]
         return json_response({**head, "metadata": meta, "items": items})
 
+    def bookmark(self, version: int, annotations: dict[str, str]) -> JsonObject:
+        """An object that says: nothing is missing up to this version."""
+        meta = {"resourceVersion": str(version), "creationTimestamp": None}
+        kind = {"kind": self._resource.kind, "apiVersion": self._resource.api_version}
+        mark = {**kind, "metadata": meta | ({"annotations": annotations} if annotations else {})}
+        if not self._is_table:
+            return mark
+        cells = [None] * len(columns_of(self._resource))
+        return self._table(meta, [{"cells": cells, "object": mark}])
 
-def _without_kind(record: Record) -> JsonObject:
-    """An item of a list: upstream's typed lists name the kind once."""
-    return {k: v for k, v in record.object.items() if k not in ("apiVersion", "kind")}
+    def _shown(self, record: Record) -> JsonObject:
+        return {**record.object, "apiVersion": self._resource.api_version}
+
+    def _table(self, meta: JsonObject, rows: list[JsonObject]) -> JsonObject:
+        definitions, self._definitions = self._definitions, []
+        head = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": meta}
+        return {**head, "columnDefinitions": definitions, "rows": rows}
+
+    def _row(self, record: Record) -> JsonObject:
+        now, shown = self._clock.now(), self._shown(record)
+        cells = [column.show(record.object, now) for column in columns_of(self._resource)]
+        if self._row_object == "None":
+            return {"cells": cells}
+        if self._row_object == "Metadata":
+            kind = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
+            shown = {**kind, "metadata": record.object["metadata"]}
+        return {"cells": cells, "object": shown}

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from bailiff_demo.registry import Registry
     from bailiff_demo.settings import DemoSettings
 
+_NO_SUCH_PATH = ApiError(404, "NotFound", "the server could not find the requested resource")
+_NO_SUCH_METHOD = ApiError(
+    405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
+)
+_OUR_FAULT = ApiError(500, "InternalError", "Internal error occurred: see the log")
 _METHODS = {"get": "GET", "update": "PUT", "patch": "PATCH", "create": "POST"}
 
 
@@ -52,12 +57,8 @@ def _routes(resource: Resource, verbs: Verbs) -> Iterator[Route]:
     if resource.namespaced:
         yield Route(root, partial(verbs.list_or_watch, resource), methods=["GET"])
         root = f"{resource.root}/namespaces/{{namespace}}/{resource.plural}"
-    for method, collection in (
-        ("GET", verbs.list_or_watch),
-        ("POST", verbs.create),
-        ("DELETE", verbs.delete_collection),
-    ):
-        yield Route(root, partial(collection, resource), methods=[method])
+    yield Route(root, partial(verbs.list_or_watch, resource), methods=["GET"])
+    yield Route(root, partial(verbs.create, resource), methods=["POST"])
     one = f"{root}/{{name}}"
     yield Route(one, partial(verbs.get_or_watch, resource), methods=["GET"])
     yield Route(one, partial(verbs.update, resource, ""), methods=["PUT"])
@@ -82,7 +83,7 @@ async def _refuse(_request: Request, error: Exception) -> Response:
 async def _refuse_request(request: Request, error: Exception) -> Response:
     """What Starlette refuses by itself: paths and methods."""
     assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
-    known = {404: errors.no_such_path(), 405: errors.method_not_allowed()}
+    known = {404: _NO_SUCH_PATH, 405: _NO_SUCH_METHOD}
     refusal = known.get(error.status_code) or errors.bad_request(error.detail)
     return await _refuse(request, refusal)
 
@@ -94,4 +95,4 @@ async def _shrug(_request: Request, _error: Exception) -> Response:
 
 async def _fail(request: Request, _error: Exception) -> Response:
     """A fault of ours. Starlette raises it again after the answer, and the server logs it."""
-    return await _refuse(request, errors.internal())
+    return await _refuse(request, _OUR_FAULT)

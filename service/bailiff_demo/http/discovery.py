@@ -11,14 +11,15 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from starlette.responses import Response
+from starlette.exceptions import HTTPException
 
-from bailiff_demo import errors
-from bailiff_demo.http.answers import choose_form, encode, json_response, media_ranges
+from bailiff_demo.http.answers import json_response
 from bailiff_demo.resources import ALL_VERBS, RESOURCES, Resource
+from bailiff_demo.settings import KUBERNETES_VERSION
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.responses import Response
 
     from bailiff_demo.objects import JsonObject
 
@@ -32,11 +33,10 @@ PATHS = (
     "/openapi/v3",
     "/openapi/v3/{document:path}",
 )
-_AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-VERSION = {
+_VERSION = {
     "major": "1",
     "minor": "37",
-    "gitVersion": "v1.37.0+bailiff",
+    "gitVersion": KUBERNETES_VERSION,
     "gitCommit": "",
     "gitTreeState": "clean",
     "buildDate": "1970-01-01T00:00:00Z",
@@ -49,12 +49,9 @@ VERSION = {
 async def describe(request: Request) -> Response:
     """GET one of PATHS."""
     path, names = request.url.path, request.path_params
-    if path in ("/api", "/apis") and _wants_aggregated(request):
-        return Response(encode(aggregated(core=path == "/api")), 200, media_type=_AGGREGATED)
-    choose_form(request)
     found: JsonObject | None = None
     if path == "/version":
-        found = VERSION
+        found = _VERSION
     elif path.startswith("/openapi"):
         found = _openapi(names["document"]) if names else _openapi_index()
     elif path == "/api":
@@ -67,16 +64,8 @@ async def describe(request: Request) -> Response:
         listed = [_group(name) for name in _groups()]
         found = {"kind": "APIGroupList", "apiVersion": "v1", "groups": listed}
     if not found:
-        raise errors.no_such_path()
+        raise HTTPException(404)
     return json_response(found)
-
-
-def _wants_aggregated(request: Request) -> bool:
-    wanted = {"as": "APIGroupDiscoveryList", "v": "v2"}.items()
-    return any(
-        media == "application/json" and wanted <= parameters.items()
-        for media, parameters in media_ranges(request)
-    )
 
 
 def _groups() -> list[str]:
@@ -125,54 +114,6 @@ def _names(resource: Resource) -> JsonObject:
     return {k: v for k, v in names.items() if v}
 
 
-def aggregated(*, core: bool) -> JsonObject:
-    """All groups in one answer; the core group is asked for alone, at /api."""
-    groups = [
-        {
-            "metadata": {"name": group} if group else {},
-            "versions": [
-                {
-                    "version": version,
-                    "freshness": "Current",
-                    "resources": [_aggregated(r) for r in _of(group, version)],
-                }
-                for version in _versions(group)
-            ],
-        }
-        for group in ([""] if core else _groups())
-    ]
-    head = {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2"}
-    return {**head, "metadata": {}, "items": groups}
-
-
-def _aggregated(resource: Resource) -> JsonObject:
-    own = (resource.group, resource.version, resource.kind)
-    entry: JsonObject = {
-        "resource": resource.plural,
-        "responseKind": _kind(*own),
-        "scope": "Namespaced" if resource.namespaced else "Cluster",
-        "singularResource": resource.kind.lower(),
-        "verbs": list(ALL_VERBS),
-        **_names(resource),
-    }
-    if resource.subresources:
-        entry["subresources"] = [
-            {
-                "subresource": name,
-                "responseKind": _kind(
-                    sub.group or own[0], sub.version or own[1], sub.kind or own[2]
-                ),
-                "verbs": list(sub.verbs),
-            }
-            for name, sub in resource.subresources.items()
-        ]
-    return entry
-
-
-def _kind(group: str, version: str, kind: str) -> JsonObject:
-    return {"group": group, "version": version, "kind": kind}
-
-
 @cache
 def _openapi_index() -> JsonObject:
     roots = dict.fromkeys(resource.root for resource in RESOURCES)
@@ -187,7 +128,7 @@ def _openapi(root: str) -> JsonObject | None:
         return None
     return {
         "openapi": "3.0.0",
-        "info": {"title": "Kubernetes", "version": VERSION["gitVersion"]},
+        "info": {"title": "Kubernetes", "version": KUBERNETES_VERSION},
         "paths": {_object_path(r): {"patch": _patch_operation(r)} for r in found},
         "components": {"schemas": {}},
     }
@@ -208,5 +149,9 @@ def _patch_operation(resource: Resource) -> JsonObject:
         "parameters": parameters,
         "responses": {"200": {"description": "OK"}},
         "x-kubernetes-action": "patch",
-        "x-kubernetes-group-version-kind": _kind(resource.group, resource.version, resource.kind),
+        "x-kubernetes-group-version-kind": {
+            "group": resource.group,
+            "version": resource.version,
+            "kind": resource.kind,
+        },
     }

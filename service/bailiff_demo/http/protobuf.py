@@ -21,78 +21,40 @@ _MAGIC = b"k8s\x00"
 _PACKAGE = "bailiff.demo"
 _Field = descriptor_pb2.FieldDescriptorProto
 
-# Message -> field -> (number, type). A type in brackets repeats; `map` is of strings to strings.
-_MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
-    "Unknown": {"typeMeta": (1, "TypeMeta"), "raw": (2, "bytes")},
-    "TypeMeta": {"apiVersion": (1, "string"), "kind": (2, "string")},
-    "Meta": {
-        "name": (1, "string"),
-        "generateName": (2, "string"),
-        "namespace": (3, "string"),
-        "labels": (11, "map"),
-        "annotations": (12, "map"),
-    },
-    "Selector": {"matchLabels": (1, "map")},
-    "Port": {"name": (1, "string"), "containerPort": (3, "int32"), "protocol": (4, "string")},
-    "EnvVar": {"name": (1, "string"), "value": (2, "string")},
-    "Container": {
-        "name": (1, "string"),
-        "image": (2, "string"),
-        "command": (3, "[string]"),
-        "args": (4, "[string]"),
-        "ports": (6, "[Port]"),
-        "env": (7, "[EnvVar]"),
-    },
-    "PodSpec": {
-        "containers": (2, "[Container]"),
-        "restartPolicy": (3, "string"),
-        "nodeName": (10, "string"),
-    },
-    "Template": {"metadata": (1, "Meta"), "spec": (2, "PodSpec")},
-    "DeploymentSpec": {
-        "replicas": (1, "int32"),
-        "selector": (2, "Selector"),
-        "template": (3, "Template"),
-    },
-    "IntOrString": {"type": (1, "int64"), "intVal": (2, "int32"), "strVal": (3, "string")},
-    "BudgetSpec": {
-        "minAvailable": (1, "IntOrString"),
-        "selector": (2, "Selector"),
-        "maxUnavailable": (3, "IntOrString"),
-    },
-    "Preconditions": {"uid": (1, "string"), "resourceVersion": (2, "string")},
-    # From here on: what a body may be.
-    "Namespace": {"metadata": (1, "Meta")},
-    "ConfigMap": {"metadata": (1, "Meta"), "data": (2, "map")},
-    "Secret": {"metadata": (1, "Meta"), "data": (2, "bytes map"), "type": (3, "string")},
-    "ServiceAccount": {"metadata": (1, "Meta")},
-    "Pod": {"metadata": (1, "Meta"), "spec": (2, "PodSpec")},
-    "Deployment": {"metadata": (1, "Meta"), "spec": (2, "DeploymentSpec")},
-    "PodDisruptionBudget": {"metadata": (1, "Meta"), "spec": (2, "BudgetSpec")},
-    "PriorityClass": {
-        "metadata": (1, "Meta"),
-        "value": (2, "int32"),
-        "globalDefault": (3, "bool"),
-        "description": (4, "string"),
-        "preemptionPolicy": (5, "string"),
-    },
-    "DeleteOptions": {
-        "gracePeriodSeconds": (1, "int64"),
-        "preconditions": (2, "Preconditions"),
-        "propagationPolicy": (4, "string"),
-        "dryRun": (5, "[string]"),
-    },
+# By message the fields, each as NUMBER NAME TYPE. A type in brackets repeats; a `map` is of strings
+# to strings.
+_MESSAGES = {
+    "Unknown": "1 typeMeta TypeMeta, 2 raw bytes",
+    "TypeMeta": "1 apiVersion string, 2 kind string",
+    "Meta": "1 name string, 2 generateName string, 3 namespace string, 11 labels map, "
+    "12 annotations map",
+    "Selector": "1 matchLabels map",
+    "Port": "1 name string, 3 containerPort int32, 4 protocol string",
+    "EnvVar": "1 name string, 2 value string",
+    "Container": "1 name string, 2 image string, 3 command [string], 4 args [string], "
+    "6 ports [Port], 7 env [EnvVar]",
+    "PodSpec": "2 containers [Container], 3 restartPolicy string, 10 nodeName string",
+    "Template": "1 metadata Meta, 2 spec PodSpec",
+    "DeploymentSpec": "1 replicas int32, 2 selector Selector, 3 template Template",
+    "IntOrString": "1 type int64, 2 intVal int32, 3 strVal string",
+    "BudgetSpec": "1 minAvailable IntOrString, 2 selector Selector, 3 maxUnavailable IntOrString",
+    "Preconditions": "1 uid string, 2 resourceVersion string",
 }
-_BODIES = (
-    *("Namespace", "ConfigMap", "Secret", "ServiceAccount", "Pod", "Deployment"),
-    *("PodDisruptionBudget", "PriorityClass", "DeleteOptions"),
-)
-_MAPS = {
-    name
-    for fields in _MESSAGES.values()
-    for name, (_, kind) in fields.items()
-    if kind.endswith("map")
+# What a body may be.
+_BODIES = {
+    "Namespace": "1 metadata Meta",
+    "ConfigMap": "1 metadata Meta, 2 data map",
+    "Secret": "1 metadata Meta, 2 data bytes-map, 3 type string",
+    "ServiceAccount": "1 metadata Meta",
+    "Pod": "1 metadata Meta, 2 spec PodSpec",
+    "Deployment": "1 metadata Meta, 2 spec DeploymentSpec",
+    "PodDisruptionBudget": "1 metadata Meta, 2 spec BudgetSpec",
+    "PriorityClass": "1 metadata Meta, 2 value int32, 3 globalDefault bool, 4 description string, "
+    "5 preemptionPolicy string",
+    "DeleteOptions": "1 gracePeriodSeconds int64, 2 preconditions Preconditions, "
+    "4 propagationPolicy string, 5 dryRun [string]",
 }
+_MAPS = {"labels", "annotations", "matchLabels", "data"}
 _SCALARS = {
     "string": _Field.TYPE_STRING,
     "bytes": _Field.TYPE_BYTES,
@@ -104,10 +66,11 @@ _SCALARS = {
 
 def _describe() -> descriptor_pool.DescriptorPool:
     file = descriptor_pb2.FileDescriptorProto(name="demo.proto", package=_PACKAGE, syntax="proto2")
-    for name, fields in _MESSAGES.items():
+    for name, fields in {**_MESSAGES, **_BODIES}.items():
         described = file.message_type.add(name=name)
-        for field, (number, kind) in fields.items():
-            _add_field(described, field, number, kind)
+        for field in fields.split(", "):
+            number, called, kind = field.split()
+            _add_field(described, called, int(number), kind)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return pool
@@ -119,7 +82,7 @@ def _add_field(owner: descriptor_pb2.DescriptorProto, name: str, number: int, ki
         entry = owner.nested_type.add(name=f"{name[0].upper()}{name[1:]}Entry")
         entry.options.map_entry = True
         _add_field(entry, "key", 1, "string")
-        _add_field(entry, "value", 2, "bytes" if kind == "bytes map" else "string")
+        _add_field(entry, "value", 2, "bytes" if kind == "bytes-map" else "string")
         kind = f"[{owner.name}.{entry.name}]"
     if kind.startswith("["):
         field.label, kind = _Field.LABEL_REPEATED, kind[1:-1]

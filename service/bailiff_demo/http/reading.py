@@ -28,7 +28,7 @@ MAX_YAML_BYTES = 64 * 1024
 # Bytes of a manager's name, as kube-apiserver.
 MAX_MANAGER = 128
 JSON = "application/json"
-_NOT_OLDER, _EXACT = "NotOlderThan", "Exact"
+_NOT_OLDER = "NotOlderThan"
 
 
 async def read_body(request: Request, limit: int) -> bytes:
@@ -198,13 +198,6 @@ class Query:
     initial_events: bool | None
     timeout: int | None
 
-    @property
-    def exact(self) -> bool:
-        """A list is to show exactly the version: said so, or a page at a named one."""
-        if not self.version:
-            return False
-        return self.match == _EXACT or (not self.match and self.limit > 0)
-
 
 def parse_query(request: Request, resource: Resource, *, watch: bool) -> Query:
     """Read and check the query of a list or watch, of one object where the path names it.
@@ -228,8 +221,7 @@ def parse_query(request: Request, resource: Resource, *, watch: bool) -> Query:
         initial_events=flag(request, "sendInitialEvents") if said else None,
         timeout=number(request, "timeoutSeconds"),
     )
-    wrong = _wrong_watch(query) if watch else _wrong_list(query)
-    if wrong:
+    if wrong := _wrong(query, watch=watch):
         raise errors.invalid_option("ListOptions", Cause.forbidden(*wrong))
     return query
 
@@ -241,24 +233,16 @@ def _version(text: str) -> int | None:
     return int(text) if text else None
 
 
-def _wrong_list(query: Query) -> tuple[str, str] | None:
+def _wrong(query: Query, *, watch: bool) -> tuple[str, str] | None:
     """Which parameter is out of place, and why (apimachinery internalversion/validation)."""
-    match = "resourceVersionMatch"
+    match, initial = "resourceVersionMatch", "sendInitialEvents"
     if query.initial_events is not None:
-        return "sendInitialEvents", "sendInitialEvents is forbidden for list"
-    if query.match and (query.version is None or query.token):
-        return match, "goes with resourceVersion, and not with continue"
-    if query.match not in ("", _EXACT, _NOT_OLDER):
-        return match, f"must be {_EXACT} or {_NOT_OLDER}"
-    if query.match == _EXACT and query.version == 0:
-        return match, f'"{_EXACT}" is forbidden for resourceVersion "0"'
-    return None
-
-
-def _wrong_watch(query: Query) -> tuple[str, str] | None:
-    match = "resourceVersionMatch"
-    if query.initial_events is not None and query.match != _NOT_OLDER:
-        return match, f"sendInitialEvents requires setting {match} to {_NOT_OLDER}"
-    if query.match and query.initial_events is None:
-        return match, f"{match} is forbidden for watch unless sendInitialEvents is provided"
+        if not watch:
+            return initial, f"{initial} is forbidden for list"
+        if query.match != _NOT_OLDER:
+            return match, f"{initial} requires setting {match} to {_NOT_OLDER}"
+    elif query.match and (watch or query.version is None):
+        return match, f"goes with {initial} in a watch, with resourceVersion in a list"
+    elif query.match not in ("", _NOT_OLDER):
+        return match, f"must be {_NOT_OLDER}: states of the past are not kept"
     return None

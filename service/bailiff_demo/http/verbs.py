@@ -9,13 +9,15 @@ import asyncio
 from typing import TYPE_CHECKING, TypeAlias
 
 from bailiff_demo import errors
-from bailiff_demo.errors import Cause
+from bailiff_demo.apply import APPLY
+from bailiff_demo.errors import ApiError, Cause
 from bailiff_demo.http import reading
 from bailiff_demo.http.answers import Answers, json_response
-from bailiff_demo.http.reading import Query, parse_query
+from bailiff_demo.http.pages import Page, Pages
+from bailiff_demo.http.reading import parse_query
 from bailiff_demo.http.watching import WatchStream
-from bailiff_demo.patches import APPLY, PATCH_TYPES, apply_patch
-from bailiff_demo.registry import DeleteOptions, ListOptions, Page, Target, acts, evict
+from bailiff_demo.patches import PATCH_TYPES, apply_patch
+from bailiff_demo.registry import DeleteOptions, Target, acts, evict
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from bailiff_demo.registry import Registry
     from bailiff_demo.resources import Resource
     from bailiff_demo.settings import DemoSettings
-    from bailiff_demo.storage import Record
+    from bailiff_demo.store import Record
 
     Endpoint: TypeAlias = Callable[[Resource, str, Request], Awaitable[Response]]
 
@@ -41,6 +43,7 @@ class Verbs:
     def __init__(self, registry: Registry, settings: DemoSettings) -> None:
         self._registry = registry
         self._settings = settings
+        self._pages = Pages()
 
     async def list_or_watch(self, resource: Resource, request: Request) -> Response:
         """GET a collection."""
@@ -49,7 +52,15 @@ class Verbs:
         query = parse_query(request, resource, watch=False)
         answers = Answers(request, resource, self._registry.clock)
         await self._reach(query.version)
-        return answers.page(self._registry.list(resource, _list_options(query)))
+        store, selection = self._registry.store, query.selection
+        bucket = store.bucket(resource)
+        if query.token:
+            return answers.page(self._pages.cut(self._pages.rest(query.token, bucket), query.limit))
+        records = bucket.records(selection.namespace)
+        found = [record for record in records if selection.matches(record.object)]
+        # Version 0 asks for a cached state, which upstream does not cut into pages.
+        limit = 0 if query.version == 0 else query.limit
+        return answers.page(self._pages.cut(Page(store.version, found), limit))
 
     async def get_or_watch(self, resource: Resource, request: Request) -> Response:
         """GET an object."""
@@ -77,9 +88,8 @@ class Verbs:
             async with asyncio.timeout(self._settings.future_version_seconds):
                 await store.reach(version or 0)
         except TimeoutError as error:
-            message = f"Too large resource version: {version}, current: {store.version}"
-            cause = Cause("ResourceVersionTooLarge", "", "Too large resource version")
-            raise errors.timeout(message, 1, [cause]) from error
+            message = f"Timeout: Too large resource version: {version}, current: {store.version}"
+            raise ApiError(504, "Timeout", message, retry_after=1) from error
 
     async def create(self, resource: Resource, request: Request) -> Response:
         """POST to a collection."""
@@ -100,13 +110,10 @@ class Verbs:
         """PUT an object."""
         answers = Answers(request, resource, self._registry.clock)
         target = _target(resource, request, subresource)
-        body, present = await self._object(request), self._is_there(target)
+        body = await self._object(request)
         dry_run, manager = reading.is_dry_run(request), reading.manager_of(request)
         record = self._registry.update(target, body, dry_run=dry_run, manager=manager)
-        return answers.record(record, 200 if present else 201)
-
-    def _is_there(self, target: Target) -> bool:
-        return self._registry.store.bucket(target.resource).get(target.key) is not None
+        return answers.record(record)
 
     async def patch(self, resource: Resource, subresource: str, request: Request) -> Response:
         """PATCH an object, or apply it."""
@@ -115,13 +122,13 @@ class Verbs:
         language = reading.media_type(request, (*PATCH_TYPES, APPLY))
         dry_run, manager = reading.is_dry_run(request), reading.manager_of(request)
         body = await reading.read_body(request, self._settings.max_body_bytes)
-        present = self._is_there(target)
         if language == APPLY:
             # Only here the manager must be named.
             manager = request.query_params.get("fieldManager", "")
             config = reading.parse_config(body)
+            present = self._registry.store.bucket(resource).get(target.key)
             record = self._registry.apply(target, config, manager=manager, dry_run=dry_run)
-            return answers.record(record, 200 if present else 201)
+            return answers.record(record, 201 if present is None else 200)
         if "force" in request.query_params:
             cause = Cause.forbidden("force", "may not be specified for non-apply patch")
             raise errors.invalid_option("PatchOptions", cause)
@@ -137,17 +144,7 @@ class Verbs:
         record, gone = self._registry.delete(target, options)
         if gone and resource.kind not in _RETURNS_DELETED:
             return json_response(_deleted(target, record))
-        return answers.record(record, 202 if options.propagation == "Foreground" else 200)
-
-    async def delete_collection(self, resource: Resource, request: Request) -> Response:
-        """DELETE a collection."""
-        query = parse_query(request, resource, watch=False)
-        answers = Answers(request, resource, self._registry.clock)
-        options = await self._delete_options(request)
-        page = self._registry.list(resource, _list_options(query))
-        for record in page.records:
-            self._registry.delete(Target(resource, *record.key), options)
-        return answers.page(Page(page.version, page.records))
+        return answers.record(record)
 
     async def _delete_options(self, request: Request) -> DeleteOptions:
         empty = request.headers.get("content-length", "0") == "0"
@@ -155,8 +152,6 @@ class Verbs:
         body = {} if empty and not chunked else await self._object(request)
         if (grace := reading.number(request, "gracePeriodSeconds")) is not None:
             body.setdefault("gracePeriodSeconds", grace)
-        if propagation := request.query_params.get("propagationPolicy"):
-            body.setdefault("propagationPolicy", propagation)
         if reading.is_dry_run(request):
             body["dryRun"] = ["All"]
         return DeleteOptions.parse(body)
@@ -167,8 +162,6 @@ class Verbs:
             return self.scale
         if name in ("binding", "eviction"):
             return self.act
-        if name == "finalize":
-            return self.finalize
         known: dict[str, Endpoint] = {"get": self.get, "update": self.update, "patch": self.patch}
         return known[verb]
 
@@ -178,12 +171,6 @@ class Verbs:
         target, body = _target(resource, request, subresource), await self._object(request)
         perform(self._registry, target, body, dry_run=reading.is_dry_run(request))
         return json_response(errors.success() | {"code": 201}, 201)
-
-    async def finalize(self, resource: Resource, subresource: str, request: Request) -> Response:
-        """PUT the finalizers of a namespace."""
-        target = _target(resource, request, subresource)
-        record = acts.finalize(self._registry, target, await self._object(request))
-        return Answers(request, resource, self._registry.clock).record(record)
 
     async def scale(self, resource: Resource, subresource: str, request: Request) -> Response:
         """GET, PUT or PATCH the number of replicas."""
@@ -206,17 +193,6 @@ class Verbs:
 def _target(resource: Resource, request: Request, subresource: str = "") -> Target:
     path = request.path_params
     return Target(resource, path.get("namespace", ""), path["name"], subresource)
-
-
-def _list_options(query: Query) -> ListOptions:
-    # Version 0 asks for a cached state, which upstream does not cut into pages.
-    cached = query.version == 0 and not query.token
-    return ListOptions(
-        selection=query.selection,
-        limit=0 if cached else query.limit,
-        token=query.token,
-        version=query.version if query.exact else None,
-    )
 
 
 def _deleted(target: Target, record: Record) -> JsonObject:

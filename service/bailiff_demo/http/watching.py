@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response, StreamingResponse
 
-from bailiff_demo import errors
 from bailiff_demo.errors import ApiError
 from bailiff_demo.http.answers import Answers, encode
 from bailiff_demo.objects import clone
-from bailiff_demo.storage import Record
+from bailiff_demo.store import Record
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bailiff_demo.http.reading import Query
-    from bailiff_demo.objects import JsonObject
     from bailiff_demo.resources import Resource
     from bailiff_demo.selectors import Selection
     from bailiff_demo.settings import DemoSettings
-    from bailiff_demo.storage import Change, Store, Watch
+    from bailiff_demo.store import Change, Store, Watch
 
 _INITIAL_END = {"k8s.io/initial-events-end": "true"}
 # The initial state is sent in portions of this many objects.
@@ -39,13 +37,6 @@ class WatchStream:
         query: Query,
         answers: Answers,
     ) -> None:
-        """Prepare.
-
-        Raises:
-            ApiError: 406, watches do not come as metadata alone.
-        """
-        if answers.form == "metadata":
-            raise errors.not_acceptable()
         self._store = store
         self._settings = settings
         self._resource = resource
@@ -107,21 +98,14 @@ class WatchStream:
 
     def _seen(self, change: Change) -> bytes:
         seen = _as_seen(change, self._query.selection)
-        fresh = change.version > (self._query.version or 0)
+        fresh = change.record.version > (self._query.version or 0)
         return self._line(*seen) if seen is not None and fresh else b""
 
     def _line(self, kind: str, record: Record) -> bytes:
         return encode({"type": kind, "object": self._answers.one(record)}) + b"\n"
 
     def _bookmark(self, version: int, annotations: dict[str, str]) -> bytes:
-        """A line that says: nothing is missing up to this version."""
-        meta: JsonObject = {"resourceVersion": str(version), "creationTimestamp": None}
-        if annotations:
-            meta["annotations"] = annotations
-        mark: JsonObject = {"kind": self._resource.kind, "apiVersion": self._resource.api_version}
-        mark["metadata"] = meta
-        if self._answers.form == "table":
-            mark = self._answers.table.bookmark(mark)
+        mark = self._answers.bookmark(version, annotations)
         return encode({"type": "BOOKMARK", "object": mark}) + b"\n"
 
 
@@ -139,5 +123,5 @@ def _as_seen(change: Change, selection: Selection) -> tuple[str, Record] | None:
     if change.type == "DELETED":
         return "DELETED", change.record
     last = clone(change.previous.object)
-    last["metadata"]["resourceVersion"] = str(change.version)
-    return "DELETED", Record(change.record.key, change.version, last)
+    last["metadata"]["resourceVersion"] = str(change.record.version)
+    return "DELETED", Record(change.record.key, change.record.version, last)

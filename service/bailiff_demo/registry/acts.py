@@ -1,4 +1,4 @@
-"""What can be done to objects beyond writing them: bind, finalize, scale. See also eviction.py."""
+"""What can be done to objects beyond writing them: bind, scale. See also eviction.py."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from bailiff_demo.resources import PODS
 from bailiff_demo.shapes import check_shape
 
 if TYPE_CHECKING:
+    from bailiff_demo.registry.meta import Target
     from bailiff_demo.registry.registry import Registry
-    from bailiff_demo.registry.target import Target
-    from bailiff_demo.storage import Record
+    from bailiff_demo.store import Record
 
 
 def bind(registry: Registry, target: Target, binding: JsonObject, *, dry_run: bool = False) -> None:
@@ -56,24 +56,6 @@ def _check_bindable(target: Target, record: Record, meta: JsonObject) -> None:
         why = f"pod {target.name} has non-empty .spec.schedulingGates"
     if why:
         raise errors.conflict(target.resource, target.name, why, "pods/binding")
-
-
-def finalize(registry: Registry, target: Target, body: JsonObject) -> Record:
-    """Take finalizers off a namespace that is going; the last one lets it go.
-
-    Raises:
-        ApiError: 400, another name; 404; 409, stale.
-    """
-
-    def mutate(namespace: JsonObject) -> JsonObject:
-        namespace["spec"] = {"finalizers": part(body, "spec").get("finalizers") or []}
-        for name in ("uid", "resourceVersion"):
-            if value := part(body, "metadata").get(name):
-                namespace["metadata"][name] = value
-        return namespace
-
-    check_shape(body, "Namespace")
-    return registry.change(target, mutate)
 
 
 def scale_of(record: Record) -> JsonObject:

@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bailiff_demo import errors
 from bailiff_demo.objects import JsonObject, clone, format_time, is_going, parse_time, part
 from bailiff_demo.resources import NAMESPACES, PODS
-from bailiff_demo.storage import Record, Store
+from bailiff_demo.shapes import check_shape
+from bailiff_demo.store import Record, Store
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff_demo.errors import ApiError
-    from bailiff_demo.registry.target import DeleteOptions, Target
+    from bailiff_demo.registry.meta import Target
 
 _IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
-_FINALIZERS = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
 # The longest grace period that is still a date: 100 years.
 _MAX_GRACE = 100 * 365 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteOptions:
+    """metav1.DeleteOptions; dependents always go in the background.
+
+    Attributes:
+        grace_seconds: of a pod; None for its own. Below zero counts as one.
+        uid: the object must have this UID.
+        resource_version: the object must be at this version.
+        dry_run: check all, change nothing.
+    """
+
+    grace_seconds: int | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    dry_run: bool = False
+
+    @classmethod
+    def parse(cls, body: JsonObject) -> DeleteOptions:
+        """From a request's body.
+
+        Raises:
+            ApiError: 400, wrong types.
+        """
+        check_shape(body, "DeleteOptions")
+        conditions = part(body, "preconditions")
+        return cls(
+            grace_seconds=body.get("gracePeriodSeconds"),
+            uid=conditions.get("uid"),
+            resource_version=conditions.get("resourceVersion"),
+            dry_run=bool(body.get("dryRun")),
+        )
 
 
 class Deletion:
@@ -35,7 +69,6 @@ class Deletion:
         if target.resource is NAMESPACES:
             self._mark_namespace(obj, target)
         else:
-            _add_propagation_finalizer(obj, options)
             grace = _grace_of(obj, options) if target.resource is PODS else 0
             held = bool(obj["metadata"].get("finalizers"))
             if is_going(obj):
@@ -51,11 +84,10 @@ class Deletion:
 
     @staticmethod
     def is_finished(obj: JsonObject) -> bool:
-        """Whether a marked object has nothing left that holds it."""
+        """Whether nothing holds a marked object any more; a namespace ends with its content."""
         meta = obj["metadata"]
         held = meta.get("finalizers") or meta.get("deletionGracePeriodSeconds")
-        namespace = obj["kind"] == "Namespace" and part(obj, "spec").get("finalizers")
-        return is_going(obj) and not held and not namespace
+        return is_going(obj) and not held and obj["kind"] != "Namespace"
 
     def _shorten(self, obj: JsonObject, options: DeleteOptions) -> None:
         """Move the end of a grace period that runs already; it never moves back."""
@@ -84,7 +116,7 @@ class Deletion:
     def _mark_namespace(self, obj: JsonObject, target: Target) -> None:
         if target.name in _IMMORTAL:
             raise errors.forbidden(NAMESPACES, target.name, "this namespace may not be deleted")
-        if is_going(obj) and not self.is_finished(obj):
+        if is_going(obj):
             why = (
                 "The system is ensuring all content is removed from this namespace.  Upon "
                 "completion, this namespace will automatically be purged by the system."
@@ -140,15 +172,3 @@ def _grace_of(pod: JsonObject, options: DeleteOptions) -> int:
     if grace is None:
         grace = spec.get("terminationGracePeriodSeconds") or 0
     return min(grace, _MAX_GRACE) if grace >= 0 else 1
-
-
-def _add_propagation_finalizer(obj: JsonObject, options: DeleteOptions) -> None:
-    if not options.propagation:
-        return
-    wanted = _FINALIZERS.get(options.propagation)
-    present = obj["metadata"].get("finalizers", [])
-    kept = [f for f in present if f == wanted or f not in _FINALIZERS.values()]
-    if wanted and wanted not in kept:
-        kept.append(wanted)
-    if kept != present:
-        obj["metadata"]["finalizers"] = kept

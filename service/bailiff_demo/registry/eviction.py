@@ -21,8 +21,7 @@ from bailiff_demo.objects import (
     part,
     set_condition,
 )
-from bailiff_demo.registry.deletion import check_preconditions
-from bailiff_demo.registry.target import DeleteOptions, Target
+from bailiff_demo.registry.deletion import DeleteOptions, check_preconditions
 from bailiff_demo.resources import PODDISRUPTIONBUDGETS, PODS
 from bailiff_demo.selectors import chooses
 from bailiff_demo.shapes import check_shape
@@ -30,8 +29,9 @@ from bailiff_demo.shapes import check_shape
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from bailiff_demo.registry.meta import Target
     from bailiff_demo.registry.registry import Registry
-    from bailiff_demo.storage import Record
+    from bailiff_demo.store import Record
 
 # More evictions than this wait to be noticed by the budget's controller.
 _MAX_DISRUPTED = 2000
@@ -146,7 +146,8 @@ def _blocked(retry_after: int, text: str) -> errors.ApiError:
     message = "Cannot evict pod as it would violate the pod's disruption budget."
     cause = Cause("DisruptionBudget", "", text)
     # Zero is upstream's way to say that it does not know; then no header is sent.
-    return errors.too_many_requests(message, retry_after, [cause])
+    details = {"causes": errors.causes_of([cause])}
+    return errors.ApiError(429, "TooManyRequests", message, details, retry_after=retry_after)
 
 
 def _spend(registry: Registry, budget: Record, pod: str) -> None:

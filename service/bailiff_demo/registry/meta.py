@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bailiff_demo import errors
@@ -12,10 +13,9 @@ from bailiff_demo.rules.fields import check_key, check_labels
 
 if TYPE_CHECKING:
     from bailiff_demo.objects import JsonObject
-    from bailiff_demo.registry.target import Target
     from bailiff_demo.resources import Resource
     from bailiff_demo.rules import Strategy
-    from bailiff_demo.storage import Record, Store
+    from bailiff_demo.store import Key, Record, Store
 
 # 256 KiB over all annotations of an object.
 MAX_ANNOTATION_BYTES = 256 * 1024
@@ -28,6 +28,21 @@ _OWNED = (
     "deletionGracePeriodSeconds",
     "generation",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One object, or one part of it; the namespace is empty for what lives in none."""
+
+    resource: Resource
+    namespace: str
+    name: str
+    subresource: str = ""
+
+    @property
+    def key(self) -> Key:
+        """Its place in the store."""
+        return self.namespace, self.name
 
 
 def prepare_new(obj: JsonObject, namespace: str) -> None:

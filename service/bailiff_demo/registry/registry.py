@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from bailiff_demo import errors
+from bailiff_demo.apply import apply_config, record_write
 from bailiff_demo.errors import Cause
 from bailiff_demo.objects import JsonObject, clone, format_time, without_nulls
 from bailiff_demo.patches import apply_patch
-from bailiff_demo.registry import meta, ownership
-from bailiff_demo.registry.deletion import Deletion
-from bailiff_demo.registry.listing import ListOptions, Page, list_page
-from bailiff_demo.registry.target import DeleteOptions, Target
+from bailiff_demo.registry import meta
+from bailiff_demo.registry.deletion import DeleteOptions, Deletion
+from bailiff_demo.registry.meta import Target
 from bailiff_demo.resources import NAMESPACES, PODS
 from bailiff_demo.rules import strategy_of
 from bailiff_demo.shapes import check_shape
-from bailiff_demo.storage import Record, Store
+from bailiff_demo.store import Record, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,14 +44,6 @@ class Registry:
         if record is None:
             raise errors.not_found(target.resource, target.name)
         return record
-
-    def list(self, resource: Resource, options: ListOptions) -> Page:
-        """A page of objects.
-
-        Raises:
-            ApiError: 400, no such token; 410, too old.
-        """
-        return list_page(self.store, resource, options)
 
     def create(
         self,
@@ -96,7 +88,7 @@ class Registry:
             obj["metadata"]["generation"] = 1
         if manager:
             target = Target(resource, namespace, obj["metadata"]["name"])
-            ownership.record_write(target, obj, None, manager, self._now())
+            record_write(target, obj, None, manager, self._now())
         if dry_run:
             return self._pretend_insert(resource, obj)
         return self.store.insert(resource, obj)
@@ -115,10 +107,6 @@ class Registry:
         resource, strategy = target.resource, strategy_of(target.resource)
         obj = self._take(resource, obj)
         meta.check_identity(obj, target)
-        old = self.store.bucket(resource).get(target.key)
-        if old is None and strategy.create_on_update and not obj["metadata"].get("uid"):
-            obj["metadata"].pop("resourceVersion", None)
-            return self.create(resource, target.namespace, obj, dry_run=dry_run, manager=manager)
         old = self.find(target)
         if not obj["metadata"].get("resourceVersion") and not strategy.unconditional_update:
             text = "must be specified for an update"
@@ -166,7 +154,7 @@ class Registry:
         if live is None and target.subresource:
             raise errors.not_found(target.resource, target.name)
         before = {} if live is None else live.object
-        obj = ownership.apply_to(target, before, config, manager, self._now())
+        obj = apply_config(target, before, config, manager, self._now())
         meta.drop_empty(obj)
         if live is not None:
             return self._write(target, live, obj, None, dry_run=dry_run)
@@ -223,7 +211,7 @@ class Registry:
         _isolate(target, new, old.object)
         self._check_change(target, new, old.object)
         if manager is not None:
-            ownership.record_write(target, new, old.object, manager, self._now())
+            record_write(target, new, old.object, manager, self._now())
         if new == old.object:
             return old
         if target.resource.generation and new.get("spec") != old.object.get("spec"):
@@ -268,18 +256,13 @@ def _isolate(target: Target, new: JsonObject, old: JsonObject) -> None:
     if not resource.status:
         return
     if target.subresource != "status":
-        kept = ["status"]
-        if resource is NAMESPACES and not target.subresource:
-            kept.append("spec")
-        _keep(new, old, kept)
+        _keep(new, old, ["status", "spec"] if resource is NAMESPACES else ["status"])
         return
     _keep(new, old, [*({*new, *old} - {"status", "metadata", "kind", "apiVersion"})])
     if resource.status_keeps_metadata:
         _keep(new["metadata"], old["metadata"], ["labels", "annotations", "finalizers"])
     if resource.status_keeps_metadata or resource is PODS:
         _keep(new["metadata"], old["metadata"], ["ownerReferences"])
-    if resource is PODS and "qosClass" in old.get("status", {}):
-        new.setdefault("status", {}).setdefault("qosClass", old["status"]["qosClass"])
 
 
 def _keep(new: JsonObject, old: JsonObject, names: list[str]) -> None:

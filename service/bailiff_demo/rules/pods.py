@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bailiff.kinds import NO_EXECUTE
 from bailiff.kinds.names import SUBDOMAIN_RULE, is_dns_subdomain
 from bailiff_demo.errors import Cause
-from bailiff_demo.objects import clone, part
+from bailiff_demo.objects import clone
 from bailiff_demo.rules.fields import (
     NODE_EFFECTS,
     check_count,
@@ -29,7 +29,6 @@ _PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical":
 # What the admission plugin DefaultTolerationSeconds adds, for 300 s each.
 _DEFAULTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _DEFAULT_SECONDS = 300
-_COUNTED = ("cpu", "memory")
 _ONLY_THESE = (
     "pod updates may not change fields other than `spec.containers[*].image`,"
     "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
@@ -47,7 +46,7 @@ def _containers(spec: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 def default_pod_spec(spec: JsonObject) -> None:
     """What a pod spec gets, also inside a template."""
     fill(spec, restartPolicy="Always", dnsPolicy="ClusterFirst", schedulerName="default-scheduler")
-    fill(spec, securityContext={}, terminationGracePeriodSeconds=30)
+    fill(spec, terminationGracePeriodSeconds=30)
     for _, container in _containers(spec):
         _default_container(container)
 
@@ -56,7 +55,6 @@ def _default_container(container: JsonObject) -> None:
     tag = container.get("image", "").rpartition("/")[2].partition(":")[2]
     latest = tag in ("", "latest")
     fill(container, imagePullPolicy="Always" if latest else "IfNotPresent", resources={})
-    fill(container, terminationMessagePath="/dev/termination-log", terminationMessagePolicy="File")
     for port in container.get("ports") or []:
         fill(port, protocol="TCP")
 
@@ -65,7 +63,6 @@ def default_pod(pod: JsonObject) -> None:
     """What a pod gets on every write."""
     spec = pod.setdefault("spec", {})
     default_pod_spec(spec)
-    fill(spec, enableServiceLinks=True)
     for _, container in _containers(spec):
         resources = container["resources"]
         if resources.get("limits"):
@@ -78,7 +75,7 @@ def create_pod(pod: JsonObject) -> None:
     fill(spec, serviceAccountName="default", preemptionPolicy="PreemptLowerPriority")
     fill(spec, priority=_PRIORITIES.get(spec.get("priorityClassName", ""), 0))
     spec["serviceAccount"] = spec["serviceAccountName"]
-    pod["status"] = {"phase": "Pending", "qosClass": quality_of_service(spec)}
+    pod["status"] = {"phase": "Pending"}
     if spec.get("schedulingGates"):
         condition = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}
         condition["message"] = "Scheduling is blocked due to non-empty scheduling gates"
@@ -97,24 +94,6 @@ def add_default_tolerations(pod: JsonObject) -> None:
 def _speaks_of(toleration: JsonObject, key: str) -> bool:
     effect = toleration.get("effect", "")
     return toleration.get("key", "") in (key, "") and effect in (NO_EXECUTE, "")
-
-
-def quality_of_service(spec: JsonObject) -> str:
-    """`Guaranteed`, `Burstable` or `BestEffort`; limits and requests are compared as written.
-
-    Upstream compares quantities (pkg/apis/core/v1/helper/qos/qos.go): here `1` and `1000m` differ.
-    """
-    resources = [part(container, "resources") for _, container in _containers(spec)]
-    counted = [
-        {k: str(v) for k, v in part(item, kind).items() if k in _COUNTED and str(v) != "0"}
-        for item in resources
-        for kind in ("limits", "requests")
-    ]
-    if not any(counted):
-        return "BestEffort"
-    limits, requests = counted[::2], counted[1::2]
-    every = all(len(limit) == len(_COUNTED) for limit in limits)
-    return "Guaranteed" if every and limits == requests else "Burstable"
 
 
 def check_pod(pod: JsonObject) -> list[Cause]:

@@ -1,4 +1,4 @@
-"""Nodes, namespaces, budgets, leases, events: what is filled in and refused."""
+"""Nodes, namespaces, workloads, budgets, events: what is filled in and refused."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ import re
 from typing import TYPE_CHECKING
 
 from bailiff_demo.errors import Cause, quote
-from bailiff_demo.objects import part
-from bailiff_demo.rules.fields import NODE_EFFECTS, check_count, check_taint, fill
+from bailiff_demo.objects import labels_of, part
+from bailiff_demo.rules.fields import NODE_EFFECTS, check_count, check_labels, check_taint, fill
+from bailiff_demo.rules.pods import check_pod_spec, default_pod_spec
+from bailiff_demo.selectors import chooses, label_selector
 
 if TYPE_CHECKING:
     from bailiff_demo.objects import JsonObject
 
 _NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
-_COUNTS = ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods")
+# The name of the strategy, and what rolling updates get.
+_STRATEGIES: dict[str, tuple[str, JsonObject]] = {
+    "Deployment": ("strategy", {"maxUnavailable": "25%", "maxSurge": "25%"}),
+    "DaemonSet": ("updateStrategy", {"maxUnavailable": 1, "maxSurge": 0}),
+    "StatefulSet": ("updateStrategy", {"partition": 0}),
+}
 
 
 def clear_status(obj: JsonObject) -> None:
@@ -45,15 +52,6 @@ def check_node(node: JsonObject) -> list[Cause]:
     return causes
 
 
-def check_node_update(new: JsonObject, old: JsonObject) -> list[Cause]:
-    """Causes against a change of a node."""
-    before, after = (part(node, "spec").get("providerID", "") for node in (old, new))
-    if before in ("", after):
-        return []
-    text = 'node updates may not change providerID except from "" to valid'
-    return [Cause.forbidden("spec.providerID", text)]
-
-
 def default_namespace(namespace: JsonObject) -> None:
     """Its name as a label, so that selectors can name namespaces."""
     labels = namespace["metadata"].setdefault("labels", {})
@@ -67,9 +65,51 @@ def create_namespace(namespace: JsonObject) -> None:
     namespace["status"] = {"phase": "Active"}
 
 
+def default_workload(workload: JsonObject) -> None:
+    """What anything of apps/v1 gets on every write."""
+    kind, spec = workload["kind"], workload.setdefault("spec", {})
+    template = spec.setdefault("template", {})
+    template.setdefault("metadata", {})
+    default_pod_spec(template.setdefault("spec", {}))
+    if kind != "DaemonSet":
+        fill(spec, replicas=1)
+    if kind == "ReplicaSet":
+        return
+    name, rolling = _STRATEGIES[kind]
+    strategy = spec.setdefault(name, {})
+    fill(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        strategy["rollingUpdate"] = {**rolling, **part(strategy, "rollingUpdate")}
+    fill(spec, revisionHistoryLimit=10)
+    if kind == "StatefulSet":
+        fill(spec, podManagementPolicy="OrderedReady")
+
+
+def check_workload(workload: JsonObject) -> list[Cause]:
+    """Causes against anything of apps/v1."""
+    spec = workload["spec"]
+    causes = check_count("spec.replicas", spec.get("replicas"))
+    labels, field = labels_of(spec["template"]), "spec.template.metadata.labels"
+    if not spec.get("selector") or label_selector(spec["selector"]) is None:
+        causes.append(Cause.required("spec.selector"))
+    elif not chooses(spec["selector"], labels):
+        text = "`selector` does not match template `labels`"
+        causes.append(Cause.invalid(field, labels, text))
+    causes += check_labels(field, labels)
+    return causes + check_pod_spec(spec["template"]["spec"], "spec.template.spec")
+
+
+def check_workload_update(new: JsonObject, old: JsonObject) -> list[Cause]:
+    """Causes against a change: the selector is fixed."""
+    if new["spec"].get("selector") == old["spec"].get("selector"):
+        return []
+    return [Cause.invalid("spec.selector", new["spec"].get("selector"), "field is immutable")]
+
+
 def create_budget(budget: JsonObject) -> None:
     """A new budget waits for its controller."""
-    budget["status"] = dict.fromkeys(_COUNTS, 0)
+    counts = ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods")
+    budget["status"] = dict.fromkeys(counts, 0)
 
 
 def check_budget(budget: JsonObject) -> list[Cause]:
@@ -86,15 +126,6 @@ def check_budget(budget: JsonObject) -> list[Cause]:
     ]
 
 
-def check_lease(lease: JsonObject) -> list[Cause]:
-    """Causes against a Lease."""
-    spec = part(lease, "spec")
-    return [
-        *check_count("spec.leaseDurationSeconds", spec.get("leaseDurationSeconds"), 1),
-        *check_count("spec.leaseTransitions", spec.get("leaseTransitions")),
-    ]
-
-
 def check_event(event: JsonObject) -> list[Cause]:
     """Causes against an Event: it lives with the object that it speaks of."""
     about = part(event, "involvedObject").get("namespace", "")
@@ -102,18 +133,6 @@ def check_event(event: JsonObject) -> list[Cause]:
     if event["metadata"].get("namespace", "") in allowed:
         return []
     return [Cause.invalid("involvedObject.namespace", about, "does not match event.namespace")]
-
-
-def check_priorityclass_update(new: JsonObject, old: JsonObject) -> list[Cause]:
-    """Causes against a change: the value is fixed."""
-    if new.get("value", 0) == old.get("value", 0):
-        return []
-    return [Cause.forbidden("value", "may not be changed in an update.")]
-
-
-def default_priorityclass(obj: JsonObject) -> None:
-    """PriorityClasses."""
-    fill(obj, preemptionPolicy="PreemptLowerPriority")
 
 
 def default_secret(obj: JsonObject) -> None:

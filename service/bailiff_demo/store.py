@@ -1,4 +1,4 @@
-"""The objects of one resource, the last changes to them, and readers of those changes.
+"""Objects, versions, history and watches: what etcd and the watch cache are to kube-apiserver.
 
 Watches share the history instead of each having a queue: a slow reader costs no memory, cannot
 hold up a writer, and is told 410 once its place has left the history.
@@ -7,34 +7,29 @@ hold up a writer, and is told 410 once its place has left the history.
 from __future__ import annotations
 
 import asyncio
+import uuid
 from bisect import bisect_left, insort
 from collections import deque
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from bailiff_demo import errors
-from bailiff_demo.objects import labels_of
+from bailiff_demo.objects import JsonObject, clone, format_time
+from bailiff_demo.resources import EVENTS, OWN_RESOURCES, Resource
+from bailiff_demo.settings import DEFAULT_SETTINGS, DemoSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bailiff_demo.objects import JsonObject
+    from bailiff.clock import Clock
 
 # Namespace (empty for none) and name: lists are in this order, as etcd's keys are.
 Key: TypeAlias = tuple[str, str]
 ChangeType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One version of one object.
-
-    Attributes:
-        key: see Key.
-        version: the store's version that wrote it.
-        object: the object; never changed.
-    """
+class Record(NamedTuple):
+    """One version of one object, which is never changed; `version` is the store's that wrote it."""
 
     key: Key
     version: int
@@ -46,15 +41,9 @@ class Record:
         uid: str = self.object["metadata"]["uid"]
         return uid
 
-    @property
-    def labels(self) -> dict[str, str]:
-        """The object's labels."""
-        return labels_of(self.object)
 
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One write: what was there before, what is there now.
+class Change(NamedTuple):
+    """One write.
 
     Attributes:
         type: as watches name it.
@@ -65,11 +54,6 @@ class Change:
     type: ChangeType
     record: Record
     previous: Record | None
-
-    @property
-    def version(self) -> int:
-        """The store's version after it."""
-        return self.record.version
 
 
 class Bucket:
@@ -134,7 +118,7 @@ class Bucket:
 
     def _trim(self, keep: int) -> None:
         while len(self._changes) > keep:
-            self._trimmed = self._changes.popleft().version
+            self._trimmed = self._changes.popleft().record.version
             self._first += 1
 
     @property
@@ -150,8 +134,7 @@ class Bucket:
         """
         if version < self._trimmed:
             raise errors.expired(f"too old resource version: {version} ({self._trimmed})")
-        after = sum(change.version > version for change in self._changes)
-        return self.end - after
+        return self.end - sum(change.record.version > version for change in self._changes)
 
     def changes(self, position: int, limit: int) -> list[Change]:
         """Up to `limit` changes from a position on.
@@ -161,25 +144,8 @@ class Bucket:
         """
         start = position - self._first
         if start < 0:
-            raise errors.expired(
-                f"too old resource version: the watch fell behind ({self._trimmed})"
-            )
+            raise errors.expired(f"too old resource version: fell behind {self._trimmed}")
         return list(islice(self._changes, start, start + limit))
-
-    def snapshot(self, version: int) -> dict[Key, Record]:
-        """The records as they were at a version.
-
-        Raises:
-            ApiError: 410, that is too long ago.
-        """
-        after = self.end - self.position_after(version)
-        records = dict(self._records)
-        for change in islice(reversed(self._changes), after):
-            if change.previous is None:
-                records.pop(change.record.key, None)
-            else:
-                records[change.record.key] = change.previous
-        return records
 
 
 class Watch:
@@ -193,16 +159,6 @@ class Watch:
     """
 
     def __init__(self, bucket: Bucket, version: int, wake: asyncio.Event | None = None) -> None:
-        """Begin.
-
-        Args:
-            bucket: what to watch.
-            version: changes after this one are wanted.
-            wake: for a reader of many watches: one for all.
-
-        Raises:
-            ApiError: 410, they are not all there any more.
-        """
         self._bucket = bucket
         self._position = bucket.position_after(version)
         self.wake = wake or asyncio.Event()
@@ -240,3 +196,104 @@ class Watch:
         while self.caught_up and not self.ended:
             self.wake.clear()
             await self.wake.wait()
+
+
+class Store:
+    """All objects of the cluster under one rising version.
+
+    It knows no rules of Kubernetes: those are the registry's. Everything happens between two
+    awaits, so that every method is atomic.
+    """
+
+    def __init__(self, clock: Clock, settings: DemoSettings = DEFAULT_SETTINGS) -> None:
+        self._clock = clock
+        self._settings = settings
+        self.version = 1
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._buckets = {r.id: Bucket(settings.history, self.version) for r in OWN_RESOURCES}
+
+    def bucket(self, resource: Resource) -> Bucket:
+        """Where the resource's objects are."""
+        return self._buckets[resource.id]
+
+    def watch(
+        self, resource: Resource, version: int | None = None, wake: asyncio.Event | None = None
+    ) -> Watch:
+        """Changes to a resource after a version; None from now on. See Watch.
+
+        Raises:
+            ApiError: 410, too old a version.
+        """
+        return Watch(self.bucket(resource), self.version if version is None else version, wake)
+
+    def insert(self, resource: Resource, obj: JsonObject) -> Record:
+        """Write a new object, which must have a name; missing UID and times are filled in.
+
+        Raises:
+            ApiError: 409, there is one of that name; 403, the cluster is full.
+        """
+        bucket, (_, name) = self.bucket(resource), key_of(obj)
+        if bucket.get(key_of(obj)) is not None:
+            raise errors.already_exists(resource, name)
+        most = self._settings.max_objects
+        if sum(map(len, self._buckets.values())) >= most:
+            raise errors.forbidden(resource, name, f"exceeded quota: {most} objects are there")
+        self.stamp(obj)
+        record = self._write(bucket, "ADDED", obj, None)
+        while resource is EVENTS and len(bucket) > self._settings.max_events:
+            self.remove(EVENTS, bucket.oldest())
+        return record
+
+    def stamp(self, obj: JsonObject) -> None:
+        """Give a new object its UID and time, unless it has them."""
+        obj["metadata"].setdefault("uid", str(uuid.uuid4()))
+        obj["metadata"].setdefault("creationTimestamp", format_time(self._clock.now()))
+
+    def replace(self, resource: Resource, old: Record, obj: JsonObject) -> Record:
+        """Write the next version of an object."""
+        return self._write(self.bucket(resource), "MODIFIED", obj, old)
+
+    def remove(self, resource: Resource, old: Record) -> Record:
+        """Delete an object; watches see its last state at a version of its own."""
+        return self._write(self.bucket(resource), "DELETED", clone(old.object), old)
+
+    def _write(
+        self, bucket: Bucket, kind: ChangeType, obj: JsonObject, old: Record | None
+    ) -> Record:
+        self.version += 1
+        obj["metadata"]["resourceVersion"] = str(self.version)
+        record = Record(key_of(obj), self.version, obj)
+        bucket.apply(Change(kind, record, old))
+        for version, future in self._waiting:
+            if version <= self.version and not future.done():
+                future.set_result(None)
+        return record
+
+    async def reach(self, version: int) -> None:
+        """Wait until the store is at a version; the caller sets the bound."""
+        if self.version >= version:
+            return
+        entry = version, asyncio.get_running_loop().create_future()
+        self._waiting.append(entry)
+        try:
+            await entry[1]
+        finally:
+            self._waiting.remove(entry)
+
+    def forget(self) -> None:
+        """Forget all history and end all watches, as a compaction and a restart do."""
+        for bucket in self._buckets.values():
+            bucket.compact(self.version)
+        self.end_watches()
+
+    def end_watches(self) -> None:
+        """End every watch in good order."""
+        for bucket in self._buckets.values():
+            for watch in bucket.watches:
+                watch.end()
+
+
+def key_of(obj: JsonObject) -> Key:
+    """Namespace and name."""
+    meta = obj["metadata"]
+    return meta.get("namespace") or "", meta["name"]
