@@ -12,7 +12,10 @@ from typing import Any
 
 import aiohttp
 
-from bailiff.embedded import EmbeddedCluster
+from bailiff_demo import DemoCluster
+from bailiff_demo.objects import clone
+from bailiff_demo.resources import OWN_RESOURCES
+from bailiff_demo.store import key_of
 
 Json = dict[str, Any]
 
@@ -20,6 +23,7 @@ MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+RESOURCE = {resource.plural: resource for resource in OWN_RESOURCES}
 PODS = "/api/v1/namespaces/default/pods"
 # Longer than anything here takes; a test that waits so long has failed.
 PATIENCE = 10
@@ -55,7 +59,7 @@ class Reply:
 class Client:
     """Sends requests to one cluster."""
 
-    def __init__(self, cluster: EmbeddedCluster, session: aiohttp.ClientSession) -> None:
+    def __init__(self, cluster: DemoCluster, session: aiohttp.ClientSession) -> None:
         self.cluster = cluster
         self.session = session
 
@@ -156,6 +160,22 @@ class Lines:
         """Whether the stream ends without another line."""
         async with asyncio.timeout(PATIENCE):
             return await self._reply.content.readline() == b""
+
+
+def put(cluster: DemoCluster, plural: str, obj: Json) -> Json:
+    """Put an object there past all rules: as it was given, with a UID and a version."""
+    resource = RESOURCE[plural]
+    typed = {"apiVersion": resource.api_version, "kind": resource.kind, **clone(obj)}
+    old = cluster.store.bucket(resource).get(key_of(typed))
+    if old is None:
+        return clone(cluster.store.insert(resource, typed).object)  # type: ignore[no-any-return]  # it clones anything
+    typed["metadata"].setdefault("uid", old.uid)
+    return clone(cluster.store.replace(resource, old, typed).object)  # type: ignore[no-any-return]  # as above
+
+
+def seen(cluster: DemoCluster, plural: str, namespace: str | None = None) -> list[Json]:
+    """All objects of a resource, of one namespace if named, in order."""
+    return [r.object for r in cluster.store.bucket(RESOURCE[plural]).records(namespace)]
 
 
 def pod(name: str = "a", **spec: Any) -> Json:

@@ -8,8 +8,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bailiff.embedded import EmbeddedCluster, EmbeddedSettings
-from tests.unit.embedded.api import Client, HandClock
+from bailiff_demo import DemoCluster, DemoSettings
+from tests.unit.demo.api import Client, HandClock
 
 _HERE = Path(__file__).parent
 # Modules that never open a connection.
@@ -28,17 +28,17 @@ def clock() -> HandClock:
 
 
 @pytest.fixture
-def settings() -> EmbeddedSettings:
-    return EmbeddedSettings(history=50, future_version_seconds=0.05)
+def settings() -> DemoSettings:
+    return DemoSettings(history=50, future_version_seconds=0.05)
 
 
 @pytest.fixture
-async def cluster(clock: HandClock, settings: EmbeddedSettings) -> AsyncIterator[EmbeddedCluster]:
-    async with EmbeddedCluster(clock=clock, pretend=False, settings=settings) as cluster:
+async def cluster(clock: HandClock, settings: DemoSettings) -> AsyncIterator[DemoCluster]:
+    async with DemoCluster(clock=clock, lively=False, settings=settings) as cluster:
         yield cluster
 
 
 @pytest.fixture
-async def api(cluster: EmbeddedCluster) -> AsyncIterator[Client]:
+async def api(cluster: DemoCluster) -> AsyncIterator[Client]:
     async with aiohttp.ClientSession() as session:
         yield Client(cluster, session)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bailiff.embedded.objects import clone
-from bailiff.embedded.resources import Resource
-from tests.unit.embedded.api import Json, pod, workload
+from bailiff_demo.objects import clone
+from bailiff_demo.resources import Resource
+from tests.unit.demo.api import Json, pod, workload
 
 _CONDITION = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
 _TERM = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}

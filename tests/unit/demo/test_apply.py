@@ -1,4 +1,4 @@
-"""Server-side apply: paths and owners as values, then over the wire and by kubectl's rules."""
+"""Server-side apply: who owns what, what goes with whom, and the bodies it takes."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiff.embedded.apply import (
-    APPLY,
-    UPDATE,
+from bailiff_demo.apply import (
     Owner,
     Owners,
-    after_write,
     apply_config,
     decode_owners,
     encode_owners,
+    fields_of,
+    record_write,
 )
-from bailiff.embedded.apply.fields import decode_fields, encode_fields, fields_of, text_of
-from tests.unit.embedded.api import MERGE, PODS, Client, Json, pod
+from bailiff_demo.registry import Target
+from bailiff_demo.resources import CONFIGMAPS
+from tests.unit.demo.api import MERGE, Client, Json
 
 APPLY_PATCH = "application/apply-patch+yaml"
 MAP = "/api/v1/namespaces/default/configmaps/a"
-NOW = "2026-01-01T00:00:00Z"
-ONE, TWO = Owner("one", APPLY, "v1"), Owner("two", APPLY, "v1")
+NOW, LATER = "2026-01-01T00:00:00Z", "2026-01-01T00:05:00Z"
+# A kind without a status, so that every field may be owned.
+TARGET = Target(CONFIGMAPS, "default", "a")
 
 texts = st.text("abc", min_size=1, max_size=2)
 scalars = st.one_of(texts, st.integers(0, 3), st.booleans())
@@ -44,13 +45,18 @@ specs = st.fixed_dictionaries(
     },
 )
 metas = st.fixed_dictionaries(
-    {"name": st.just("a")},
-    optional={
-        "finalizers": st.lists(texts, unique=True),
-        "labels": st.dictionaries(texts, texts),
-    },
+    {"name": st.just("a")}, optional={"labels": st.dictionaries(texts, texts)}
 )
 configs = st.fixed_dictionaries({"metadata": metas}, optional={"spec": specs})
+
+
+def tree_of(obj: Json) -> Any:
+    """What the creator of an object owns, as FieldsV1."""
+    made = deepcopy(obj)
+    made.setdefault("metadata", {"name": "a"})
+    record_write(TARGET, made, None, "one", NOW)
+    (entry,) = made["metadata"].get("managedFields") or [{"fieldsV1": {}}]
+    return entry["fieldsV1"]
 
 
 @pytest.mark.parametrize(
@@ -59,13 +65,12 @@ configs = st.fixed_dictionaries({"metadata": metas}, optional={"spec": specs})
         ({"data": {"a": "1"}}, {"f:data": {"f:a": {}}}),
         ({"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "uid": "u"}}, {}),
         ({"spec": {"taints": [{"key": "a"}]}}, {"f:spec": {"f:taints": {}}}),
-        ({"metadata": {"finalizers": ["a/b"]}}, {"f:metadata": {"f:finalizers": {'v:"a/b"': {}}}}),
         ({"spec": {"selector": {"matchLabels": {"a": "b"}}}}, {"f:spec": {"f:selector": {}}}),
         ({"spec": {"more": {}}}, {"f:spec": {"f:more": {}}}),
         (
-            {"status": {"conditions": [{"type": "X", "status": "True"}]}},
+            {"spec": {"conditions": [{"type": "X", "status": "True"}]}},
             {
-                "f:status": {
+                "f:spec": {
                     "f:conditions": {'k:{"type":"X"}': {".": {}, "f:type": {}, "f:status": {}}}
                 }
             },
@@ -82,130 +87,88 @@ configs = st.fixed_dictionaries({"metadata": metas}, optional={"spec": specs})
             {"metadata": {"ownerReferences": [{"uid": "u", "name": "n"}]}},
             {"f:metadata": {"f:ownerReferences": {'k:{"uid":"u"}': {}}}},
         ),
-        ({"imagePullSecrets": [{"name": "a"}]}, {"f:imagePullSecrets": {}}),
-        (
-            {"spec": {"imagePullSecrets": [{"name": "a"}]}},
-            {"f:spec": {"f:imagePullSecrets": {'k:{"name":"a"}': {}}}},
-        ),
+        # Without its key an item cannot be told from others: the list is one value.
+        ({"containers": [{"image": "i"}]}, {"f:containers": {}}),
     ],
 )
 def test_what_an_object_says(obj: Json, tree: Json) -> None:
-    assert encode_fields(frozenset(fields_of(obj))) == tree
+    assert tree_of(obj) == tree
 
 
-@given(configs)
-def test_fields_go_there_and_back(config: Json) -> None:
-    paths = frozenset(fields_of(config))
-    assert decode_fields(encode_fields(paths)) == paths
-
-
-@pytest.mark.parametrize("tree", [None, [], {"x": {}}, {"f:a": None}])
-def test_what_is_no_tree_of_fields(tree: Any) -> None:
-    with pytest.raises((TypeError, ValueError)):
-        decode_fields(tree)
-    entry = {"manager": "a", "operation": UPDATE, "apiVersion": "v1", "fieldsV1": tree}
+@pytest.mark.parametrize("tree", [None, [], {"f:a": None}])
+def test_what_is_no_tree_of_fields_owns_nothing(tree: Any) -> None:
+    entry = {"manager": "a", "operation": "Update", "apiVersion": "v1", "fieldsV1": tree}
     assert decode_owners([entry]) == {}
 
 
-def test_paths_are_named_as_messages_do() -> None:
-    fields = fields_of({"spec": {"containers": [{"name": "a"}]}, "metadata": {"finalizers": ["b"]}})
-    assert {text_of(path) for path in fields} == {
-        '.spec.containers[name="a"]',
-        '.spec.containers[name="a"].name',
-        '.metadata.finalizers[="b"]',
-    }
+def applied(live: Json, config: Json, who: str = "one", now: str = NOW) -> Json:
+    return apply_config(TARGET, deepcopy(live), deepcopy(config), who, now)
 
 
-def applied(live: Json, config: Json, owners: Owners, who: Owner = ONE) -> tuple[Json, Owners]:
-    result = apply_config(deepcopy(live), config, owners, who, NOW)
-    return result.object, result.owners
-
-
-@given(configs, configs)
-def test_an_apply_twice_is_an_apply_once(live: Json, config: Json) -> None:
-    once, owners = applied(live, config, {})
-    assert applied(once, config, owners) == (once, owners)
-
-
-@given(configs, configs, configs)
-def test_what_is_wanted_is_there(live: Json, first: Json, config: Json) -> None:
-    once, owners = applied(live, first, {})
-    after, _ = applied(once, config, owners)
-    assert said(config).items() <= said(after).items()
+def owners_of(obj: Json) -> Owners:
+    return decode_owners(obj["metadata"].get("managedFields"))
 
 
 def said(obj: Json) -> Json:
     """Fields that are more than an empty map, which says nothing once something is in it."""
-    return {text_of(path): value for path, value in fields_of(obj).items() if value != {}}
+    return {str(path): value for path, value in fields_of(obj).items() if value != {}}
+
+
+@given(configs, configs)
+def test_an_apply_twice_is_an_apply_once(live: Json, config: Json) -> None:
+    once = applied(live, config)
+    assert applied(once, config, now=LATER) == once
+
+
+@given(configs, configs, configs)
+def test_what_is_wanted_is_there(live: Json, first: Json, config: Json) -> None:
+    after = applied(applied(live, first), config)
+    assert said(config).items() <= said(after).items()
 
 
 @given(configs, configs)
 def test_what_is_wanted_no_more_is_gone(first: Json, second: Json) -> None:
     """Whoever applies alone from the beginning gets just what is wanted last."""
-    once, owners = applied({}, first, {})
-    after, _ = applied(once, second, owners)
-    assert said(after) == said(applied({}, second, {})[0])
+    after = applied(applied({}, first), second)
+    assert said(after) == said(applied({}, second))
 
 
 @given(configs, configs, configs)
 def test_one_never_takes_away_what_another_applies(a: Json, b: Json, c: Json) -> None:
-    live, owners = applied({}, a, {}, TWO)
-    live, owners = applied(live, b, owners)
-    kept = owners[TWO].fields if TWO in owners else frozenset()
-    after, owners = applied(live, c, owners)
-    still = owners[TWO].fields if TWO in owners else frozenset()
+    two = Owner("two", "Apply", "v1")
+    live = applied(applied({}, a, "two"), b)
+    kept = owners_of(live)[two].fields if two in owners_of(live) else frozenset()
+    after = applied(live, c)
+    still = owners_of(after)[two].fields if two in owners_of(after) else frozenset()
     assert still <= kept
     assert {path for path in kept if path not in fields_of(after)} <= kept - still
 
 
 @given(configs, configs, configs)
-def test_a_conflict_is_a_change_of_what_another_owns(a: Json, b: Json, c: Json) -> None:
-    live, owners = applied({}, a, {}, TWO)
-    result = apply_config(live, b, owners, ONE, NOW)
-    before, after = fields_of(live), fields_of(result.object)
-    for conflict in result.conflicts:
-        assert conflict.owner == TWO
-        assert conflict.path in owners[TWO].fields
-        assert before.get(conflict.path, "absent") != after[conflict.path]
-    assert applied(result.object, c, result.owners)
-
-
-@given(configs, configs, configs)
-def test_every_changed_field_has_its_writer(first: Json, second: Json, third: Json) -> None:
-    writer, other = Owner("a", UPDATE, "v1"), Owner("b", UPDATE, "v1")
-    owners = after_write({}, {}, fields_of(first), writer, NOW)
-    owners = after_write(owners, fields_of(first), fields_of(second), other, NOW)
-    owners = after_write(owners, fields_of(second), fields_of(third), writer, NOW)
-    owned = [holding.fields for holding in owners.values()]
+def test_every_changed_field_has_its_last_writer(first: Json, second: Json, third: Json) -> None:
+    old: Json | None = None
+    for manager, state in (("a", first), ("b", second), ("a", third)):
+        new = deepcopy(state)
+        record_write(TARGET, new, old, manager, NOW)
+        old = new
+    assert old is not None
+    owned = [holding.fields for holding in owners_of(old).values()]
     assert frozenset().union(*owned) == frozenset(fields_of(third))
     assert sum(map(len, owned)) == len(fields_of(third))
-    assert decode_owners(encode_owners(owners)) == owners
+    assert encode_owners(owners_of(old)) == (old["metadata"].get("managedFields") or [])
 
 
-def test_writers_are_bounded() -> None:
-    owners: Owners = {}
-    obj: Json = {}
-    for index in range(30):
-        before, obj = obj, {**obj, f"x{index}": index}
-        writer = Owner(f"w{index}", UPDATE, "v1")
-        time = f"2026-01-01T00:00:{index:02}Z"
-        owners = after_write(owners, fields_of(before), fields_of(obj), writer, time)
-    assert len(owners) == 10
-    assert Owner("w29", UPDATE, "v1") in owners
-    assert Owner("ancient-changes", UPDATE, "v1") in owners
-    assert {path for holding in owners.values() for path in holding.fields} == set(fields_of(obj))
+def test_the_time_of_an_entry_is_that_of_its_managers_last_change() -> None:
+    made = config_map(x="1")
+    record_write(TARGET, made, None, "one", NOW)
+    changed = config_map(x="1", y="2")
+    record_write(TARGET, changed, made, "two", LATER)
+    times = {o.manager: h.time for o, h in owners_of(changed).items()}
+    assert times == {"one": NOW, "two": LATER}
 
 
 def config_map(**data: Any) -> Json:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data}
-
-
-async def test_a_duplicate_key_is_refused(api: Client) -> None:
-    config = pod() | {"apiVersion": "v1", "kind": "Pod"}
-    config["spec"]["containers"] *= 2
-    status = await api.refused("PATCH", f"{PODS}/a", config, type=APPLY_PATCH, fieldManager="one")
-    assert status["code"] == 400
-    assert '.spec.containers: duplicate entries for key [name="c"]' in status["message"]
 
 
 async def test_nulls_are_nothing(api: Client) -> None:
@@ -233,15 +196,6 @@ async def test_bodies_that_are_refused(api: Client, body: bytes, code: int) -> N
     assert reply.status == code, reply.raw
 
 
-async def test_times_in_yaml_are_text(api: Client) -> None:
-    body = (
-        b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: 2020-01-01T00:00:00Z}\n"
-    )
-    reply = await api.send("PATCH", MAP, body, type=APPLY_PATCH, fieldManager="one")
-    assert reply.status == 201, reply.raw
-    assert reply.body["data"] == {"x": "2020-01-01T00:00:00Z"}
-
-
 async def test_managed_fields_that_are_none_are_ignored(api: Client) -> None:
     await api.patch(MAP, config_map(x="1"), APPLY_PATCH, fieldManager="one")
     for broken in ("x", [1], [{"manager": 1}], [{"operation": "Apply", "apiVersion": "v1"}]):
@@ -262,5 +216,4 @@ async def test_a_view_of_another_version_is_applied(api: Client) -> None:
     assert made["apiVersion"] == "resource.k8s.io/v1beta2"
     now = await api.get("/apis/resource.k8s.io/v1/deviceclasses/a")
     assert now["spec"] == config["spec"]
-    again = await api.patch(path, config, APPLY_PATCH, fieldManager="one")
-    assert again == made
+    assert await api.patch(path, config, APPLY_PATCH, fieldManager="one") == made

@@ -7,40 +7,40 @@ import aiohttp
 import pytest
 import yaml
 
-from bailiff.embedded import ApiError, EmbeddedCluster, Fleet
-from tests.unit.embedded.api import Client
+from bailiff_demo import DemoCluster, Fleet, FleetError
+from tests.unit.demo.api import Client, put, seen
 
 
-async def test_a_kubeconfig_for_it(cluster: EmbeddedCluster) -> None:
+async def test_a_kubeconfig_for_it(cluster: DemoCluster) -> None:
     config = yaml.safe_load(cluster.kubeconfig())
-    assert config["current-context"] == "bailiff-embedded"
+    assert config["current-context"] == "bailiff-demo"
     assert config["clusters"][0]["cluster"] == {"server": cluster.url}
     assert config["users"][0]["user"] == {}
 
 
-async def test_the_usual_namespaces_and_priorities_are_there(cluster: EmbeddedCluster) -> None:
-    found = [o["metadata"]["name"] for o in cluster.store.list("namespaces")]
+async def test_the_usual_namespaces_and_priorities_are_there(cluster: DemoCluster) -> None:
+    found = [o["metadata"]["name"] for o in seen(cluster, "namespaces")]
     assert found == ["default", "kube-node-lease", "kube-public", "kube-system"]
-    values = {o["metadata"]["name"]: o["value"] for o in cluster.store.list("priorityclasses")}
+    values = {o["metadata"]["name"]: o["value"] for o in seen(cluster, "priorityclasses")}
     assert values["system-node-critical"] == 2_000_001_000
 
 
 async def test_two_clusters_do_not_share_anything(api: Client) -> None:
-    async with EmbeddedCluster(pretend=False) as other:
+    async with DemoCluster(lively=False) as other:
         assert other.url != api.cluster.url
-        other.store.create("nodes", {"metadata": {"name": "n"}})
+        put(other, "nodes", {"metadata": {"name": "n"}})
         assert (await api.get("/api/v1/nodes"))["items"] == []
 
 
-async def test_a_taken_port_is_an_error(cluster: EmbeddedCluster) -> None:
+async def test_a_taken_port_is_an_error(cluster: DemoCluster) -> None:
     port = int(cluster.url.rpartition(":")[2])
     with pytest.raises(OSError, match="in use"):
-        async with EmbeddedCluster(port=port):
+        async with DemoCluster(port=port):
             pass
 
 
 async def test_it_stops_soon_with_idle_and_busy_clients() -> None:
-    cluster = EmbeddedCluster(fleet=Fleet.demo())
+    cluster = DemoCluster(fleet=Fleet.demo())
     await cluster.__aenter__()
     async with aiohttp.ClientSession() as session:
         api = Client(cluster, session)
@@ -54,14 +54,14 @@ async def test_it_stops_soon_with_idle_and_busy_clients() -> None:
 
 
 def test_a_fleet_that_breaks_rules_is_refused() -> None:
-    broken = Fleet.parse("{apiVersion: v1, kind: Node, metadata: {name: 'A B'}}")
-    with pytest.raises(ApiError, match=r"metadata\.name"):
-        EmbeddedCluster(fleet=broken)
+    broken = Fleet.parse(b"{apiVersion: v1, kind: Node, metadata: {name: 'A B'}}")
+    with pytest.raises(FleetError, match=r"Node A B.*metadata\.name"):
+        DemoCluster(fleet=broken)
 
 
 async def test_answers_are_not_held_back_for_acknowledgements(api: Client) -> None:
     """Without TCP_NODELAY every answer would take 40 ms."""
     async with api.watch("/api/v1/pods"):
-        (connection,) = api.cluster._application.connections.protocols
+        (connection,) = api.cluster._server.connections
         accepted = connection.transport.get_extra_info("socket")
         assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.embedded.api import PODS, Client, HandClock, Json, node, pod
+from tests.unit.demo.api import PODS, Client, HandClock, Json, node, pod
 
 A = f"{PODS}/a"
 
@@ -85,22 +85,6 @@ async def test_other_kinds_go_at_once_and_answer_a_status(api: Client) -> None:
     status = await api.delete("/api/v1/nodes/n")
     assert (status["kind"], status["status"]) == ("Status", "Success")
     assert status["details"] == {"name": "n", "kind": "nodes", "uid": made["metadata"]["uid"]}
-
-
-async def test_foreground_waits_for_a_collector(api: Client) -> None:
-    await api.post("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "m"}})
-    path = "/api/v1/namespaces/default/configmaps/m"
-    reply = await api.send("DELETE", path, {"propagationPolicy": "Foreground"})
-    assert reply.status == 202
-    assert reply.body["metadata"]["finalizers"] == ["foregroundDeletion"]
-
-
-async def test_a_collection_is_deleted_by_selection(api: Client) -> None:
-    for name, label in [("a", "x"), ("b", "y"), ("c", "x")]:
-        await api.post(PODS, pod() | {"metadata": {"name": name, "labels": {"l": label}}})
-    deleted = await api.delete(PODS, labelSelector="l=x")
-    assert [item["metadata"]["name"] for item in deleted["items"]] == ["a", "c"]
-    assert [o["metadata"]["name"] for o in api.cluster.store.list("pods")] == ["b"]
 
 
 async def test_the_default_namespace_stays(api: Client) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bailiff.embedded import EmbeddedCluster
-from bailiff.embedded.pretend import Disruption
-from bailiff.embedded.storage import Change
-from tests.unit.embedded.api import HandClock, Json, pod, workload
+from bailiff_demo import DemoCluster
+from bailiff_demo.controllers import Disruption
+from bailiff_demo.store import Change
+from tests.unit.demo.api import HandClock, Json, pod, put, seen, workload
 
 LABELS = {"app": "web"}
 
@@ -17,7 +17,8 @@ LABELS = {"app": "web"}
 class Hand:
     """The controller of one cluster, told of everything and then let act."""
 
-    def __init__(self, cluster: EmbeddedCluster) -> None:
+    def __init__(self, cluster: DemoCluster) -> None:
+        self.cluster = cluster
         self.store = cluster.store
         self._actor = Disruption(cluster.registry)
 
@@ -29,7 +30,7 @@ class Hand:
                 made["metadata"]["ownerReferences"] = [owner]
             state = {"type": "Ready", "status": "True" if index < ready else "False"}
             made["status"] = {"phase": "Running", "conditions": [state]}
-            self.store.create("pods", made)
+            put(self.cluster, "pods", made)
 
     def put_budget(self, status: Json | None = None, **spec: Any) -> None:
         body: Json = {
@@ -37,7 +38,7 @@ class Hand:
             "spec": {"selector": {"matchLabels": LABELS}, **spec},
             "status": status or {},
         }
-        self.store.create("poddisruptionbudgets", body)
+        put(self.cluster, "poddisruptionbudgets", body)
 
     def act(self) -> float | None:
         """Until there is nothing to do; when to look again."""
@@ -48,13 +49,14 @@ class Hand:
 
     @property
     def status(self) -> Json:
-        found: Json = self.store.get("poddisruptionbudgets", "web", "default")["status"]
+        (budget,) = seen(self.cluster, "poddisruptionbudgets")
+        found: Json = budget["status"]
         return found
 
 
 @pytest.fixture
 def hand(clock: HandClock) -> Hand:
-    return Hand(EmbeddedCluster(clock=clock, pretend=False))
+    return Hand(DemoCluster(clock=clock, lively=False))
 
 
 def owned_by(
@@ -65,7 +67,7 @@ def owned_by(
     body["metadata"]["namespace"] = "default"
     if above is not None:
         body["metadata"]["ownerReferences"] = [above]
-    made = hand.store.create(resource, body)
+    made = put(hand.cluster, resource, body)
     reference = {"kind": kind, "name": "web", "uid": made["metadata"]["uid"], "controller": True}
     return {"apiVersion": "apps/v1"} | reference
 

@@ -1,4 +1,4 @@
-"""The embedded cluster as people meet it: through kubectl."""
+"""The demo cluster as people meet it: through kubectl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bailiff.embedded import EmbeddedCluster, EmbeddedSettings, Fleet
+from bailiff_demo import DemoCluster, DemoSettings, Fleet
+from bailiff_demo.settings import KUBERNETES_VERSION
 
 _ASSETS = os.environ.get("KUBEBUILDER_ASSETS", "")
 _KUBECTL = shutil.which("kubectl", path=_ASSETS) or shutil.which("kubectl")
@@ -50,8 +51,8 @@ class Kubectl:
 
 @pytest.fixture
 async def kubectl(tmp_path: Path) -> AsyncIterator[Kubectl]:
-    settings = EmbeddedSettings(start_seconds=0, stop_seconds=0)
-    async with EmbeddedCluster(fleet=Fleet.demo(), settings=settings) as cluster:
+    settings = DemoSettings(start_seconds=0, stop_seconds=0)
+    async with DemoCluster(fleet=Fleet.demo(), settings=settings) as cluster:
         (tmp_path / "kubeconfig").write_text(cluster.kubeconfig())
         run = Kubectl(tmp_path)
         await run("wait -n demo --for=condition=Ready pod -l app=web --timeout=30s")
@@ -67,7 +68,7 @@ spec: {containers: [{name: c, image: "example.com/c:1"}]}
 
 
 async def test_reading(kubectl: Kubectl) -> None:
-    assert "Server Version: v1.36.2+bailiff" in await kubectl("version")
+    assert f"Server Version: {KUBERNETES_VERSION}" in await kubectl("version")
     assert "poddisruptionbudgets" in await kubectl("api-resources")
     lines = (await kubectl("get pods -A -o wide")).splitlines()
     assert lines[0].split()[:5] == ["NAMESPACE", "NAME", "READY", "STATUS", "RESTARTS"]
@@ -109,17 +110,58 @@ async def test_server_side_apply(kubectl: Kubectl) -> None:
     assert await kubectl(apply, POD.replace("COLOR", "red")) == "pod/made serverside-applied\n"
     assert await kubectl("get pod made -o jsonpath={.metadata.labels.color}") == "red"
     await kubectl("label pod made color=blue --overwrite")
-    code, _, err = await kubectl.run(apply, POD)
-    assert code == 1
-    assert 'Apply failed with 1 conflict: conflict with "kubectl-label" using v1' in err
-    forced = await kubectl(f"{apply} --force-conflicts", POD)
-    assert forced == "pod/made serverside-applied\n"
+    # Here an apply always gets what it wants; a real server would ask for --force-conflicts.
+    assert await kubectl(apply, POD) == "pod/made serverside-applied\n"
+    assert await kubectl("get pod made -o jsonpath={.metadata.labels.color}") == "COLOR"
     await kubectl("delete pod made --force")
     await kubectl("apply -f -", POD)
     assert await kubectl(apply, POD.replace("COLOR", "red")) == "pod/made serverside-applied\n"
     assert "kubectl-client-side-apply" not in await kubectl(
         "get pod made -o yaml --show-managed-fields"
     )
+
+
+TOLERANT = POD.replace(
+    "spec: {", "spec: {tolerations: [{key: maintenance, operator: Exists, effect: NoExecute}], "
+)
+
+
+async def test_applying_a_pod_with_a_toleration_twice(kubectl: Kubectl) -> None:
+    """The pod has the default tolerations besides, which the second apply does not name."""
+    assert await kubectl("apply -f -", TOLERANT) == "pod/made created\n"
+    assert "pod/made" in await kubectl("apply -f -", TOLERANT)
+    assert await kubectl("apply -f -", TOLERANT.replace("COLOR", "red")) == "pod/made configured\n"
+    keys = await kubectl("get pod made -o jsonpath={.spec.tolerations[*].key}")
+    assert set(keys.split()) == {
+        "maintenance",
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+    }
+
+
+async def test_creating_by_command(kubectl: Kubectl) -> None:
+    """kubectl sends these in protobuf."""
+    created = {
+        "namespace box": "namespace/box",
+        "configmap box --from-literal=a=b": "configmap/box",
+        "secret generic box --from-literal=a=b": "secret/box",
+        "serviceaccount box": "serviceaccount/box",
+        "deployment box --image=example.com/box:1 --replicas=0 --port=80": "deployment.apps/box",
+        "pdb box --selector=app=box --min-available=50%": "poddisruptionbudget.policy/box",
+        "priorityclass box --value=7": "priorityclass.scheduling.k8s.io/box",
+    }
+    for command, name in created.items():
+        assert await kubectl(f"create {command}") == f"{name} created\n"
+    assert await kubectl("get configmap box -o jsonpath={.data}") == '{"a":"b"}'
+    assert await kubectl("get secret box -o jsonpath={.data}") == '{"a":"Yg=="}'
+    assert await kubectl("get deployment box -o jsonpath={.spec.replicas}") == "0"
+    path = "{.spec.template.spec.containers[0].ports[0].containerPort}"
+    assert await kubectl(f"get deployment box -o jsonpath={path}") == "80"
+    assert await kubectl("get pdb box -o jsonpath={.spec.minAvailable}") == "50%"
+    assert await kubectl("get priorityclass box -o jsonpath={.value}") == "7"
+    code, _, err = await kubectl.run("create job box --image=example.com/box:1")
+    assert code == 1
+    assert "could not find the requested resource" in err
 
 
 SLICE = """
@@ -132,7 +174,7 @@ spec:
   pool: {name: node-a, generation: 1, resourceSliceCount: 1}
   devices: [{name: gpu-0, taints: [{key: example.com/hot, effect: NoSchedule}]}]
 ---
-apiVersion: resource.k8s.io/v1beta2
+apiVersion: resource.k8s.io/v1
 kind: DeviceTaintRule
 metadata: {name: broken}
 spec:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.embedded.api import JSON_PATCH, MERGE, PODS, STRATEGIC, Client, Json, node, pod
+from tests.unit.demo.api import JSON_PATCH, MERGE, PODS, STRATEGIC, Client, Json, node, pod
 
 A = f"{PODS}/a"
 
@@ -15,7 +15,7 @@ async def test_a_new_pod_is_filled_in_as_a_server_does(api: Client) -> None:
     assert made["metadata"]["creationTimestamp"] == "2026-01-01T00:00:00Z"
     assert made["spec"]["terminationGracePeriodSeconds"] == 30
     assert made["spec"]["restartPolicy"] == "Always"
-    assert made["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+    assert made["status"] == {"phase": "Pending"}
     default = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
     assert made["spec"]["tolerations"] == [
         {"key": "x", "operator": "Exists"},
@@ -32,23 +32,6 @@ async def test_default_tolerations_respect_what_is_there(api: Client, toleration
     made = await api.post(PODS, pod(tolerations=[toleration]))
     keys = [t.get("key") for t in made["spec"]["tolerations"]]
     assert keys.count("node.kubernetes.io/not-ready") == int("key" in toleration)
-
-
-@pytest.mark.parametrize(
-    ("resources", "quality"),
-    [
-        ({}, "BestEffort"),
-        ({"requests": {"cpu": "0"}}, "BestEffort"),
-        ({"requests": {"cpu": "100m"}}, "Burstable"),
-        ({"limits": {"cpu": "1", "memory": "1Gi"}}, "Guaranteed"),
-        ({"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "1000m"}}, "Guaranteed"),
-        ({"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "1m"}}, "Burstable"),
-        ({"limits": {"cpu": "1"}}, "Burstable"),
-    ],
-)
-async def test_quality_of_service(api: Client, resources: Json, quality: str) -> None:
-    body = pod(containers=[{"name": "c", "image": "i", "resources": resources}])
-    assert (await api.post(PODS, body))["status"]["qosClass"] == quality
 
 
 async def test_a_new_node_starts_as_not_ready(api: Client) -> None:
@@ -86,9 +69,6 @@ async def test_an_ending_namespace_takes_nothing_new(api: Client) -> None:
     assert status["code"] == 403
     assert status["details"]["causes"][0]["reason"] == "NamespaceTerminating"
     assert (await api.refused("DELETE", "/api/v1/namespaces/x"))["code"] == 409
-    body = await api.get("/api/v1/namespaces/x")
-    await api.put("/api/v1/namespaces/x/finalize", body | {"spec": {}})
-    assert (await api.refused("GET", "/api/v1/namespaces/x"))["code"] == 404
 
 
 async def test_a_write_against_an_old_version_conflicts(api: Client) -> None:
@@ -108,8 +88,7 @@ async def test_a_put_without_version_overwrites_pods_but_not_leases(api: Client)
     assert (await api.put(A, made))["metadata"]["labels"] == {"x": "1"}
     leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
     lease: Json = {"metadata": {"name": "l"}, "spec": {"holderIdentity": "me"}}
-    # Leases are made by PUT, too.
-    assert (await api.send("PUT", f"{leases}/l", lease)).status == 201
+    await api.post(leases, lease)
     assert (await api.refused("PUT", f"{leases}/l", lease))["code"] == 422
 
 
@@ -132,7 +111,6 @@ async def test_status_and_spec_have_their_own_endpoints(api: Client) -> None:
     assert main["metadata"]["generation"] == 2
     part = await api.patch(f"{A}/status", {**both, "spec": {"activeDeadlineSeconds": 1}})
     assert part["status"]["phase"] == "Failed"
-    assert part["status"]["qosClass"] == "BestEffort"
     assert part["spec"]["activeDeadlineSeconds"] == 9
     assert part["metadata"]["generation"] == 2
     assert await api.get(f"{A}/status") == part
@@ -170,30 +148,8 @@ async def test_untainting_leaves_no_trace(api: Client) -> None:
     assert "taints" not in changed["spec"]
 
 
-async def test_events_are_seen_through_both_groups(api: Client) -> None:
-    event = {
-        "metadata": {"name": "e"},
-        "involvedObject": {"kind": "Pod", "name": "a", "namespace": "default"},
-        "reason": "R",
-        "message": "M",
-        "type": "Normal",
-        "source": {"component": "c"},
-        "count": 2,
-    }
-    await api.post("/api/v1/namespaces/default/events", event)
-    new = await api.get("/apis/events.k8s.io/v1/namespaces/default/events/e")
-    assert new["apiVersion"] == "events.k8s.io/v1"
-    assert new["regarding"]["name"] == "a"
-    assert (new["note"], new["deprecatedCount"]) == ("M", 2)
-    await api.post(
-        "/apis/events.k8s.io/v1/namespaces/default/events",
-        {"metadata": {"name": "f"}, "regarding": {"namespace": "default"}, "note": "N"},
-    )
-    assert (await api.get("/api/v1/namespaces/default/events/f"))["message"] == "N"
-
-
 async def test_scale(api: Client) -> None:
-    from tests.unit.embedded.api import workload
+    from tests.unit.demo.api import workload
 
     path = "/apis/apps/v1/namespaces/default/deployments"
     await api.post(path, workload("web"))

@@ -10,27 +10,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bailiff.embedded import EmbeddedCluster, EmbeddedSettings, Fleet
-from bailiff.embedded.errors import ApiError
-from bailiff.embedded.http.answer import item_body
-from bailiff.embedded.objects import clone
-from bailiff.embedded.pretend import (
-    Actor,
+from bailiff_demo import DemoCluster, DemoSettings, Fleet
+from bailiff_demo.columns import columns_of
+from bailiff_demo.controllers import (
     Claims,
     Collector,
+    Controller,
     Disruption,
     Kubelet,
     Scheduler,
     Workloads,
 )
-from bailiff.embedded.registry import DeleteOptions, Registry, Target, acts, evict
-from bailiff.embedded.resources import PODS, RESOURCES, Resource
-from bailiff.embedded.storage import Change
-from bailiff.embedded.tables import table_body
-from tests.unit.embedded.api import JSON_PATCH, MERGE, STRATEGIC, HandClock, Json, pod
-from tests.unit.embedded.good_objects import base
+from bailiff_demo.errors import ApiError
+from bailiff_demo.objects import clone
+from bailiff_demo.registry import DeleteOptions, Registry, Target, acts, evict
+from bailiff_demo.resources import PODS, RESOURCES, Resource
+from bailiff_demo.store import Change
+from tests.unit.demo.api import JSON_PATCH, MERGE, STRATEGIC, HandClock, Json, pod
+from tests.unit.demo.good_objects import base
 
-_ONE_NODE = Fleet.parse("{apiVersion: v1, kind: Node, metadata: {name: n}}")
+_ONE_NODE = Fleet.parse(b"{apiVersion: v1, kind: Node, metadata: {name: n}}")
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -95,27 +94,27 @@ def attempt(act: Callable[[], object]) -> None:
 
 def live(registry: Registry) -> None:
     """Let every pretended component see all there is, and act."""
-    actors: list[Actor] = [
+    controllers: list[Controller] = [
         Scheduler(registry),
-        Kubelet(registry, EmbeddedSettings(start_seconds=0, stop_seconds=0)),
+        Kubelet(registry, DemoSettings(start_seconds=0, stop_seconds=0)),
         Workloads(registry),
         Disruption(registry),
         Claims(registry),
         Collector(registry),
     ]
-    for actor in actors:
-        for resource in actor.resources:
+    for controller in controllers:
+        for resource in controller.resources:
             for record in list(registry.store.bucket(resource).records()):
-                actor.notice(resource, Change("ADDED", record, None))
-        actor.act(1.0)
+                controller.notice(resource, Change("ADDED", record, None))
+        controller.act(1.0)
 
 
 def read_everything(registry: Registry) -> None:
+    now = HandClock().now()
     for resource in RESOURCES:
         records = list(registry.store.bucket(resource).records())
         for record in records:
-            json.loads(item_body(resource, record))
-        json.loads(table_body(resource, records, {}, HandClock()))
+            json.dumps([column.show(record.object, now) for column in columns_of(resource)])
 
 
 @settings(max_examples=200, deadline=None)
@@ -128,7 +127,7 @@ def read_everything(registry: Registry) -> None:
 def test_any_object(
     made: tuple[Resource, Json], sent: tuple[Resource, Json], patch: Any, media: str
 ) -> None:
-    registry = EmbeddedCluster(pretend=False, fleet=_ONE_NODE).registry
+    registry = DemoCluster(lively=False, fleet=_ONE_NODE).registry
     resource, body = made
     namespace = "default" if resource.namespaced else ""
     target = Target(resource, namespace, "a")
@@ -142,14 +141,14 @@ def test_any_object(
     attempt(lambda: registry.patch(target, media, broken, manager="c"))
     live(registry)
     read_everything(registry)
-    attempt(lambda: registry.delete(target, DeleteOptions(propagation="Foreground")))
+    attempt(lambda: registry.delete(target, DeleteOptions()))
     live(registry)
     read_everything(registry)
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.api_version)
 def test_the_good_objects_are_good(resource: Resource) -> None:
-    registry = EmbeddedCluster(pretend=False).registry
+    registry = DemoCluster(lively=False).registry
     target = Target(resource, "default" if resource.namespaced else "", "a")
     typed = {"apiVersion": resource.api_version, "kind": resource.kind}
     registry.apply(target, base(resource) | typed, manager="a")
@@ -160,16 +159,16 @@ def test_the_good_objects_are_good(resource: Resource) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(first=almost_good(), patch=anything, force=st.booleans(), managed=anything)
-def test_any_apply(first: tuple[Resource, Json], patch: Any, managed: Any, *, force: bool) -> None:
-    registry = EmbeddedCluster(pretend=False, fleet=_ONE_NODE).registry
+@given(first=almost_good(), patch=anything, managed=anything)
+def test_any_apply(first: tuple[Resource, Json], patch: Any, managed: Any) -> None:
+    registry = DemoCluster(lively=False, fleet=_ONE_NODE).registry
     resource, config = first
     target = Target(resource, "default" if resource.namespaced else "", "a")
     status = Target(resource, target.namespace, "a", "status" if resource.status else "")
 
     def apply(where: Target, body: Json, manager: str) -> None:
         typed = {"apiVersion": resource.api_version, "kind": resource.kind}
-        attempt(lambda: registry.apply(where, clone(body) | typed, manager=manager, force=force))
+        attempt(lambda: registry.apply(where, clone(body) | typed, manager=manager))
 
     apply(target, config, "a")
     apply(target, base(resource), "b")
@@ -189,7 +188,6 @@ _ACTS: dict[str, Json] = {
             "gracePeriodSeconds": 5,
             "preconditions": {"uid": "u", "resourceVersion": "5"},
             "dryRun": ["All"],
-            "propagationPolicy": "Orphan",
         },
     },
 }
@@ -198,7 +196,7 @@ _ACTS: dict[str, Json] = {
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), act=st.sampled_from(sorted(_ACTS)))
 def test_any_act(data: st.DataObject, act: str) -> None:
-    registry = EmbeddedCluster(pretend=False).registry
+    registry = DemoCluster(lively=False).registry
     registry.create(PODS, "default", pod(nodeName="n") if act == "evict" else pod())
     path = data.draw(st.sampled_from([p for p in places(_ACTS[act]) if p]))
     body = replaced(_ACTS[act], path, data.draw(anything))

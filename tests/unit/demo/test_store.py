@@ -2,60 +2,38 @@ from __future__ import annotations
 
 import pytest
 
-from bailiff.embedded.errors import ApiError
-from bailiff.embedded.resources import EVENTS, NODES, PODS
-from bailiff.embedded.settings import EmbeddedSettings
-from bailiff.embedded.storage import Store
-from tests.unit.embedded.api import HandClock
+from bailiff_demo.errors import ApiError
+from bailiff_demo.resources import EVENTS, NODES, PODS, Resource
+from bailiff_demo.settings import DemoSettings
+from bailiff_demo.store import Store
+from tests.unit.demo.api import HandClock
 
 
 def store(**bounds: int) -> Store:
-    return Store(HandClock(), EmbeddedSettings(**bounds))
+    return Store(HandClock(), DemoSettings(**bounds))
 
 
-def fill(target: Store, *names: str, resource: str = "pods") -> None:
+def fill(target: Store, *names: str, resource: Resource = PODS, namespace: str = "d") -> None:
     for name in names:
-        target.create(resource, {"metadata": {"name": name, "namespace": "d"}})
+        target.insert(resource, {"metadata": {"name": name, "namespace": namespace}})
 
 
 def test_versions_rise_over_all_resources() -> None:
     s = store()
-    first = s.create("pods", {"metadata": {"name": "a", "namespace": "d"}})
-    second = s.create("nodes", {"metadata": {"name": "n"}})
-    versions = [int(o["metadata"]["resourceVersion"]) for o in (first, second)]
-    assert versions == [s.version - 1, s.version]
-    assert s.delete("nodes", "n")["metadata"]["resourceVersion"] == str(s.version)
+    fill(s, "a")
+    record = s.insert(NODES, {"metadata": {"name": "n"}})
+    assert record.version == s.version == 3
+    gone = s.remove(NODES, record)
+    assert gone.object["metadata"]["resourceVersion"] == str(s.version) == "4"
+    assert record.object["metadata"]["resourceVersion"] == "3"
 
 
-def test_callers_cannot_change_what_is_stored() -> None:
-    s = store()
-    given = {"metadata": {"name": "a", "namespace": "d", "labels": {"x": "1"}}}
-    s.create("pods", given)["metadata"]["labels"]["x"] = "2"
-    given["metadata"]["labels"]["x"] = "3"  # type: ignore[index]  # it is a dict
-    s.list("pods")[0]["metadata"]["labels"]["x"] = "4"
-    assert s.get("pods", "a", "d")["metadata"]["labels"] == {"x": "1"}
-
-
-def test_lists_are_in_order_of_namespace_and_name() -> None:
+def test_records_are_in_order_of_namespace_and_name() -> None:
     s = store()
     for namespace, name in [("b", "a"), ("a", "z"), ("a-b", "c"), ("a", "b")]:
-        s.create("pods", {"metadata": {"name": name, "namespace": namespace}})
-    keys = [(o["metadata"]["namespace"], o["metadata"]["name"]) for o in s.list("pods")]
-    assert keys == [("a", "b"), ("a", "z"), ("a-b", "c"), ("b", "a")]
-    assert [o["metadata"]["name"] for o in s.list("pods", "a")] == ["b", "z"]
-
-
-def test_a_snapshot_is_the_state_at_its_version() -> None:
-    s = store()
-    fill(s, "a", "b")
-    s.update("pods", {"metadata": {"name": "b", "namespace": "d", "labels": {"then": "yes"}}})
-    then = s.version
-    fill(s, "c")
-    s.delete("pods", "a", "d")
-    s.update("pods", {"metadata": {"name": "b", "namespace": "d"}})
-    snapshot = s.bucket(PODS).snapshot(then)
-    assert sorted(name for _, name in snapshot) == ["a", "b"]
-    assert snapshot["d", "b"].labels == {"then": "yes"}
+        fill(s, name, namespace=namespace)
+    assert s.bucket(PODS).keys() == [("a", "b"), ("a", "z"), ("a-b", "c"), ("b", "a")]
+    assert [r.key[1] for r in s.bucket(PODS).records("a")] == ["b", "z"]
 
 
 def test_history_is_bounded_and_says_410_beyond() -> None:
@@ -80,10 +58,12 @@ def test_a_reader_that_falls_behind_gets_410_and_holds_nobody_up() -> None:
     assert caught.value.code == 410
 
 
-def test_a_compacted_history_answers_410_but_now_is_fine() -> None:
+def test_a_forgotten_history_answers_410_but_now_is_fine() -> None:
     s = store()
     fill(s, "a")
-    s.compact()
+    with s.watch(PODS) as watch:
+        s.forget()
+    assert watch.ended
     with pytest.raises(ApiError):
         s.watch(PODS, s.version - 1)
     assert s.watch(PODS, s.version).read() == []
@@ -99,6 +79,5 @@ def test_the_number_of_objects_is_bounded() -> None:
 
 def test_the_oldest_events_go_first() -> None:
     s = store(max_events=3)
-    fill(s, "e9", "e1", "e5", "e7", resource="events")
-    assert [o["metadata"]["name"] for o in s.list("events")] == ["e1", "e5", "e7"]
-    assert len(s.bucket(EVENTS)) == 3
+    fill(s, "e9", "e1", "e5", "e7", resource=EVENTS)
+    assert [r.key[1] for r in s.bucket(EVENTS).records()] == ["e1", "e5", "e7"]

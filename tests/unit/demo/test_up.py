@@ -1,0 +1,65 @@
+"""`bailiff up` before anything runs: what it refuses, and what it writes where."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bailiff.bootstrap import StartError
+from bailiff.cli.app import app
+from bailiff_demo.up import UpSettings, up, usual_kubeconfig
+
+FREE = {"rest_port": 0, "grpc_port": 0, "status_port": 0, "cluster_port": 0}
+
+
+@pytest.mark.parametrize("taken", FREE)
+async def test_a_taken_port_is_named_and_nothing_is_started(taken: str, tmp_path: Path) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        ports = FREE | {taken: holder.getsockname()[1]}
+        program = up(UpSettings("127.0.0.1", *ports.values(), kubeconfig=kubeconfig))
+        option = f"--{taken.replace('_', '-')}"
+        with pytest.raises(StartError, match=f"{option}: cannot listen on 127.0.0.1:"):
+            await program(asyncio.Event())
+    assert not kubeconfig.exists()
+
+
+def test_two_ports_that_are_one_are_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = holder.getsockname()[1]
+    program = up(UpSettings(rest_port=port, grpc_port=port, status_port=0, cluster_port=0))
+    with pytest.raises(StartError, match="--grpc-port"):
+        asyncio.run(program(asyncio.Event()))  # type: ignore[arg-type]  # it is a coroutine
+
+
+@pytest.mark.parametrize("text", [None, "a: [", "{apiVersion: v1, kind: Flower}"])
+async def test_a_fleet_that_cannot_be_is_refused(text: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "fleet.yaml"
+    if text is not None:
+        path.write_text(text)
+    ports = (0, 0, 0, 0)
+    settings = UpSettings("127.0.0.1", *ports, kubeconfig=tmp_path / "kubeconfig", fleet=path)
+    with pytest.raises(StartError, match="--fleet: "):
+        await up(settings)(asyncio.Event())
+
+
+def test_the_kubeconfig_is_always_at_the_same_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert usual_kubeconfig() == tmp_path / "bailiff" / "demo.kubeconfig"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert usual_kubeconfig() == tmp_path / ".cache" / "bailiff" / "demo.kubeconfig"
+
+
+def test_an_installation_without_the_demo_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bailiff_demo", None)
+    result = CliRunner().invoke(app, ["up"])
+    assert result.exit_code == 1
+    assert "the demo cluster is not part of this installation" in result.output
