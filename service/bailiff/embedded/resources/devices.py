@@ -1,7 +1,6 @@
 """resource.k8s.io: devices, claims on them, and taints of them.
 
-v1 and v1beta2 have the same shapes and show the same objects; DeviceTaintRules are in v1beta2 only,
-as they are at Kubernetes 1.36.
+v1 and v1beta2 have the same shapes and show the same objects.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ DEVICECLASSES = Resource(
 )
 DEVICETAINTRULES = Resource(
     group=GROUP,
-    version="v1beta2",
     plural="devicetaintrules",
     kind="DeviceTaintRule",
     namespaced=False,
@@ -44,10 +42,15 @@ DEVICETAINTRULES = Resource(
     generation=True,
 )
 
-_V1 = (DEVICECLASSES, RESOURCECLAIMS, RESOURCECLAIMTEMPLATES, RESOURCESLICES)
+_V1 = (
+    DEVICECLASSES,
+    DEVICETAINTRULES,
+    RESOURCECLAIMS,
+    RESOURCECLAIMTEMPLATES,
+    RESOURCESLICES,
+)
 
 DEVICE_RESOURCES: tuple[Resource, ...] = (
     *_V1,
     *(replace(resource, version="v1beta2", storage=resource.id) for resource in _V1),
-    DEVICETAINTRULES,
 )
