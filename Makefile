@@ -64,9 +64,11 @@ protos-breaking: setup-dev .venv/googleapis
 conformance: setup-dev
 	$(BIN)/python -m tests.conformance $(DIR)
 
-# Builds kube-apiserver and its companions once and prints their folder.
+# Builds kube-apiserver and its companions once and prints their folder. The releases that can be
+# had are the folders of tests/go: make test-assets KUBERNETES=1.36.2
+KUBERNETES ?= 1.37.1
 test-assets:
-	@$(PYTHON) tests/build_assets.py
+	@$(PYTHON) tests/go/build_assets.py $(KUBERNETES)
 
 bench: setup-dev
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -1,6 +1,6 @@
 """Core: nanoseconds a decision, beside upstream's Go code on the same machine in the same run.
 
-`python -m benchmarks.core`. The yardstick is built from tests/kube with Go; without Go, or with
+`python -m benchmarks.core`. The yardstick is built from tests/go with Go; without Go, or with
 --no-yardstick, only our own figures are printed.
 """
 
@@ -23,6 +23,8 @@ from bailiff.decisions import NodeTaints, Options
 from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
 
 ROOT = Path(__file__).parent.parent
+# Of the release that the conformance data is of.
+YARDSTICK = ROOT / "tests" / "go" / "kubernetes-1.36.2"
 CASES = ROOT / "tests" / "conformance" / "data" / "node_taint.jsonl.gz"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)
@@ -102,7 +104,7 @@ def upstream() -> float | None:
         with gzip.open(CASES) as file:
             cases.write_bytes(file.read())
         build = ["go", "build", "-o", str(program), "./nodetaintbench"]
-        subprocess.run(build, cwd=ROOT / "tests" / "kube", check=True)
+        subprocess.run(build, cwd=YARDSTICK, check=True)
         done = subprocess.run([program, cases], check=True, capture_output=True, text=True)
     return float(done.stdout)
 

@@ -183,7 +183,7 @@ RESOURCESLICES = Resource(
     kind="ResourceSlice",
     namespaced=False,
     generation=True,
-    fields=("spec.driver", "spec.nodeName"),
+    fields=("spec.driver", "spec.nodeName", "spec.pool.name"),
 )
 RESOURCECLAIMS = Resource(
     group=_DEVICES,

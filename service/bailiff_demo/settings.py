@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # The version whose API is served, as far as it is served.
-KUBERNETES_VERSION = "v1.37.2+bailiff"
+KUBERNETES_VERSION = "v1.37.1+bailiff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Any
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Resource
 from tests.contract.api import Bench, Object
+from tests.kube.programs import assets, kubernetes_version
 
 GROUP = "resource.k8s.io"
 DRIVER = "gpu.example.com"
@@ -17,7 +18,10 @@ OLD_SLICES: Resource[Object] = Resource(GROUP, "v1beta2", "resourceslices", dict
 CLAIMS: Resource[Object] = Resource(GROUP, "v1", "resourceclaims", dict)
 TEMPLATES: Resource[Object] = Resource(GROUP, "v1", "resourceclaimtemplates", dict)
 CLASSES: Resource[Object] = Resource(GROUP, "v1", "deviceclasses", dict, namespaced=False)
-RULES: Resource[Object] = Resource(GROUP, "v1beta2", "devicetaintrules", dict, namespaced=False)
+# Where they are generally available; before Kubernetes 1.37 they were not.
+_HAS_OLD_RULES = assets() is not None and kubernetes_version() < (1, 37)
+RULES_VERSION = "v1beta2" if _HAS_OLD_RULES else "v1"
+RULES: Resource[Object] = Resource(GROUP, RULES_VERSION, "devicetaintrules", dict, namespaced=False)
 
 
 def device_taint(effect: str = "NoExecute", **more: str) -> Object:
@@ -61,7 +65,7 @@ def rule(name: str, effect: str = "NoExecute", **selector: str) -> Object:
     """A rule that taints the devices that it selects."""
     spec = {"deviceSelector": selector, "taint": device_taint(effect)}
     return {
-        "apiVersion": f"{GROUP}/v1beta2",
+        "apiVersion": f"{GROUP}/{RULES_VERSION}",
         "kind": "DeviceTaintRule",
         "metadata": {"name": name},
         "spec": spec,

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.api import taint, uid_of
-from tests.contract.device_objects import BROKEN, DRIVER, RULES, device_taint, patience
+from tests.contract.device_objects import (
+    BROKEN,
+    DRIVER,
+    GROUP,
+    RULES,
+    RULES_VERSION,
+    device_taint,
+    patience,
+)
 from tests.contract.working import EVENTS, KEY, is_going, messages, running_worker, until
 
 if TYPE_CHECKING:
@@ -91,11 +99,12 @@ async def test_a_rule_evicts_and_tells_how_far_it_is(
     assert last["message"] == "2 pods evicted since starting the controller."
     assert not await is_going(bench, "stoic")
     managers = {
-        entry["manager"]: entry["operation"]
+        entry["manager"]: (entry["operation"], entry["apiVersion"])
         for entry in (await bench.cluster.get(RULES, gpus.name))["metadata"]["managedFields"]
         if entry.get("subresource") == "status"
     }
-    assert managers == {"device-taint-eviction-controller": "Apply"}
+    written = ("Apply", f"{GROUP}/{RULES_VERSION}")
+    assert managers == {"device-taint-eviction-controller": written}
 
 
 async def test_a_rule_without_effect_reports_numbers_and_evicts_nothing(

@@ -7,7 +7,7 @@ import secrets
 from bailiff.cluster import Cluster
 from bailiff.cluster.discovery import served
 from tests.contract.api import Bench
-from tests.contract.device_objects import RULES, SLICES, device_taint, rule, slice_of
+from tests.contract.device_objects import RULES, RULES_VERSION, SLICES, device_taint, rule, slice_of
 
 
 async def test_devices_are_served_in_these_versions(cluster: Cluster) -> None:
@@ -15,7 +15,7 @@ async def test_devices_are_served_in_these_versions(cluster: Cluster) -> None:
     assert api is not None
     assert (api.slices.version, api.claims.version) == ("v1", "v1")
     assert api.rules is not None
-    assert api.rules.version == "v1beta2"
+    assert api.rules.version == RULES_VERSION
 
 
 async def test_what_was_found_can_be_read(bench: Bench) -> None:

@@ -108,6 +108,21 @@ async def test_it_begins_with_the_whole_and_goes_on_with_changes(
     assert not watch.health.connected
 
 
+async def test_compressed_it_tells_of_each_change_as_it_comes(api: Api, bench: Bench) -> None:
+    # Since Kubernetes 1.37 a watch that begins with its objects is compressed, each event alone.
+    await bench.pod("a")
+    async with await api.connect(replace(QUICK, compression=True)) as cluster:
+        watch = list_watch(cluster, bench.namespace)
+        async with aclosing(watch.events()) as events:
+            assert names(await following(events)) == {"a"}
+            for name in ("b", "c"):
+                await bench.pod(name)
+                changed = await following(events)
+                assert isinstance(changed, Changed)
+                assert changed.object.metadata.name == name
+    assert not any(watch.health.restarts.values())
+
+
 async def test_it_begins_with_nothing_where_nothing_is(
     api: Api, bench: Bench, settings: ClusterSettings
 ) -> None:

@@ -25,7 +25,7 @@ PROFILES = ("defaults", "minimal", "highly-available", "everything")
 COMPONENTS = ("api", "worker")
 # Of the objects that are there for the worker's policies.
 SUFFIXES = ("-policies", "-pause")
-_VERSION = "1.36.2"
+_VERSION = "1.37.1"
 _SECONDS = 60
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 import yaml
 
 from tests.kube.plain_http import call
-from tests.kube.programs import Program, free_port
+from tests.kube.programs import Program, free_port, kubernetes_version
 from tests.kube.tls import make_tls
 
 if TYPE_CHECKING:
@@ -119,6 +119,12 @@ class KubeApiserver:
         revision = int(now["header"]["revision"])
         self._etcd("/v3/kv/compaction", {"revision": str(revision), "physical": True})
         return revision
+
+    def store(self, key: str, obj: dict[str, Any]) -> None:
+        """Put an object into etcd as no API would take it, under RESOURCE/NAMESPACE/NAME."""
+        pair = {"key": f"/registry/{key}", "value": json.dumps(obj)}
+        encoded = {part: base64.b64encode(text.encode()).decode() for part, text in pair.items()}
+        self._etcd("/v3/kv/put", encoded)
 
     def _start_all(self) -> None:
         self.tls = make_tls(self.folder)
@@ -224,9 +230,11 @@ class KubeApiserver:
             "--disable-admission-plugins": "ServiceAccount",
             "--endpoint-reconciler-type": "none",
             "--shutdown-delay-duration": "0s",
-            # DeviceTaintRules are beta at 1.36, and neither their version nor their gate is on.
+            # Off unless asked for, and what clusters before 1.37 have DeviceTaintRules in.
             "--runtime-config": "resource.k8s.io/v1beta2=true",
-            "--feature-gates": "DRADeviceTaintRules=true",
         }
+        if kubernetes_version() < (1, 37):
+            # They are beta there, and off.
+            own["--feature-gates"] = "DRADeviceTaintRules=true"
         given = {flag.split("=", 1)[0] for flag in self._flags}
         return [f"{k}={v}" for k, v in own.items() if k not in given] + self._flags

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-_PASSED_ON = ("Authorization", "Content-Type", "Accept", "User-Agent")
+_PASSED_ON = ("Authorization", "Content-Type", "Accept", "Accept-Encoding", "User-Agent")
+_PASSED_BACK = ("Content-Type", "Content-Encoding", "Retry-After")
 # Seconds. Below the client's request timeout, so that slow is not the same as silent.
 _LONGEST_DELAY = 3.0
 _WATCH_LIFE = (1.0, 15.0)
@@ -175,7 +176,7 @@ class FaultyProxy:
 
 
 def _headers(answer: aiohttp.ClientResponse) -> dict[str, str]:
-    return {n: answer.headers[n] for n in ("Content-Type", "Retry-After") if n in answer.headers}
+    return {name: answer.headers[name] for name in _PASSED_BACK if name in answer.headers}
 
 
 def _hang_up(transport: asyncio.Transport | None) -> web.StreamResponse:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import re
 import socket
 import subprocess
 from pathlib import Path
@@ -23,6 +25,17 @@ def _asset(name: str) -> str:
     if folder is None:
         raise RuntimeError(WHY_NOT)
     return str(folder / name)
+
+
+@functools.cache
+def kubernetes_version() -> tuple[int, int]:
+    """Major and minor release of the kube-apiserver that was built."""
+    command = [_asset("kube-apiserver"), "--version"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = re.match(r"Kubernetes v(\d+)\.(\d+)\.", said)
+    if found is None:
+        raise RuntimeError(f"kube-apiserver --version says {said!r}")
+    return int(found[1]), int(found[2])
 
 
 def free_port() -> int:

@@ -9,7 +9,7 @@
     └── StatusError               the API server said no
         ├── BadRequestError       400
         ├── UnauthorizedError     401
-        ├── ForbiddenError        403; also an admission webhook's refusal
+        ├── ForbiddenError        403 by RBAC or by an admission webhook
         ├── NotFoundError         404
         ├── ConflictError         409; somebody else changed the object: read it again
         │   ├── AlreadyExistsError    there is one of that name
@@ -17,7 +17,7 @@
         ├── ExpiredError          410; the resource version or continue token is too old
         ├── InvalidError          422; the object breaks a rule of its kind
         ├── TooManyRequestsError  429; retry_after says how long to stay away
-        │   └── DisruptionBudgetError 429, or 500; an eviction that a PodDisruptionBudget forbids
+        │   └── DisruptionBudgetError 429, 403 or 500; a PodDisruptionBudget forbids an eviction
         └── ServerError           5xx
 
 Causes are chained. No message and no repr carries a header, a token or a body of a request.
@@ -126,8 +126,9 @@ class TooManyRequestsError(StatusError):
 class DisruptionBudgetError(TooManyRequestsError):
     """An eviction that the pod's PodDisruptionBudget does not allow at the moment.
 
-    `status` is 429, or 500 where several budgets cover the pod, which the Eviction API does not
-    support. `budget` is what the budget says, for people.
+    `status` is 429; 403 where the budget's own status cannot be counted on, because too many
+    evictions are not confirmed yet; or 500 where several budgets cover the pod, which the Eviction
+    API does not support. `budget` is what the budget says, for people.
     """
 
     @property

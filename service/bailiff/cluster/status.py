@@ -38,10 +38,14 @@ _BY_STATUS: dict[int, type[StatusError]] = {
 # patch 422 with a cause that names metadata.uid (apimachinery pkg/api/validation/objectmeta.go).
 _UID_WORDS = ("the UID in the precondition (", "UID in precondition: ")
 
-# policy/v1.DisruptionBudgetCause. Where several budgets cover a pod there is no cause, only this
-# text (kubernetes pkg/registry/core/pod/storage/eviction.go).
+# How a refusal by a budget is told (kubernetes pkg/registry/core/pod/storage/eviction.go): mostly
+# by its cause, policy/v1.DisruptionBudgetCause. That several budgets cover a pod has none, only
+# this text. Nor has, before Kubernetes 1.37, that a budget's status cannot be counted on (too many
+# evictions not confirmed, or less than none allowed): it is a 403 about the budget. Its kind is in
+# the singular there alone; who lacks a right is told of poddisruptionbudgets.
 _BUDGET_CAUSE = "DisruptionBudget"
 _BUDGETS_WORDS = "more than one PodDisruptionBudget"
+_BUDGET_KIND = ("policy", "poddisruptionbudget")
 
 # Longer waits than this are not believed.
 _MAX_RETRY_AFTER = 3600.0
@@ -118,7 +122,15 @@ def _is_uid_mismatch(code: int, status: Status) -> bool:
 def _is_budget(code: int, status: Status) -> bool:
     if code == 500:
         return _BUDGETS_WORDS in status.message
-    return code == 429 and _has_cause(status, "reason", _BUDGET_CAUSE)
+    if code == 403 and _kind(status) == _BUDGET_KIND:
+        return True
+    return code in (403, 429) and _has_cause(status, "reason", _BUDGET_CAUSE)
+
+
+def _kind(status: Status) -> tuple[Any, Any]:
+    """Group and kind of what a refusal is about."""
+    details = status.details or {}
+    return details.get("group"), details.get("kind")
 
 
 def _has_cause(status: Status, key: str, value: str) -> bool:

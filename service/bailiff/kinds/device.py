@@ -1,6 +1,6 @@
 """Devices, who has them, and their taints (k8s.io/api/resource/v1/types.go, KEP-4381, KEP-5055).
 
-The shape is that of v1 and v1beta2. DeviceTaintRule is of v1beta2 in Kubernetes 1.36.
+The shape is that of v1 and v1beta2. DeviceTaintRule is of v1 since Kubernetes 1.37.
 """
 
 from __future__ import annotations

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # More evictions than this wait to be noticed by the budget's controller.
 _MAX_DISRUPTED = 2000
+_CAUSE = "DisruptionBudget"
+_NO = "does not allow evicting pods currently"
 _ALLOWED = "DisruptionAllowed"
 
 
@@ -120,18 +122,19 @@ def _check(budget: JsonObject) -> None:
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         text = f"The disruption budget {name} is still being processed by the server."
         raise _blocked(10, text)
-    if allowed < 0:
-        why = "pdb disruptions allowed is negative"
-        raise errors.forbidden(PODDISRUPTIONBUDGETS, name, why)
     if len(status.get("disruptedPods") or {}) > _MAX_DISRUPTED:
         why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
-        raise errors.forbidden(PODDISRUPTIONBUDGETS, name, why)
+        text = "too many pending evictions not confirmed by PDB controller"
+        cause = Cause(_CAUSE, "", f"The disruption budget {name} {_NO}: {text}")
+        # Upstream builds this one refusal with the singular.
+        budgets = replace(PODDISRUPTIONBUDGETS, plural="poddisruptionbudget")
+        raise errors.forbidden(budgets, name, why, [cause])
     if allowed == 0:
         raise _blocked(0, f"The disruption budget {name} {_why_nothing(budget)}")
 
 
 def _why_nothing(budget: JsonObject) -> str:
-    status, no = part(budget, "status"), "does not allow evicting pods currently"
+    status, no = part(budget, "status"), _NO
     desired, current = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
     said = find_condition(budget, _ALLOWED) or {}
     message = said.get("message", "") if said.get("status") == "False" else ""
@@ -144,7 +147,7 @@ def _why_nothing(budget: JsonObject) -> str:
 
 def _blocked(retry_after: int, text: str) -> errors.ApiError:
     message = "Cannot evict pod as it would violate the pod's disruption budget."
-    cause = Cause("DisruptionBudget", "", text)
+    cause = Cause(_CAUSE, "", text)
     # Zero is upstream's way to say that it does not know; then no header is sent.
     details = {"causes": errors.causes_of([cause])}
     return errors.ApiError(429, "TooManyRequests", message, details, retry_after=retry_after)

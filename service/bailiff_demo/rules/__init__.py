@@ -73,7 +73,10 @@ _STRATEGIES: dict[str, Strategy] = {
     **dict.fromkeys(("DaemonSet", "StatefulSet", "Deployment", "ReplicaSet"), _WORKLOAD),
     "Lease": Strategy(unconditional_update=False),
     "PodDisruptionBudget": Strategy(
-        on_create=objects.create_budget, validate=objects.check_budget, unconditional_update=False
+        on_create=objects.create_budget,
+        validate=objects.check_budget,
+        validate_status=objects.check_budget_status,
+        unconditional_update=False,
     ),
     "ResourceSlice": Strategy(
         stamp=devices.stamp_slice,

@@ -126,6 +126,12 @@ def check_budget(budget: JsonObject) -> list[Cause]:
     ]
 
 
+def check_budget_status(new: JsonObject, _old: JsonObject) -> list[Cause]:
+    """Causes against a budget's status."""
+    allowed = part(new, "status").get("disruptionsAllowed")
+    return check_count("status.disruptionsAllowed", allowed)
+
+
 def check_event(event: JsonObject) -> list[Cause]:
     """Causes against an Event: it lives with the object that it speaks of."""
     about = part(event, "involvedObject").get("namespace", "")

@@ -64,8 +64,11 @@ def versions_of(api: DeviceApi | None) -> tuple[str, ...] | None:
             {"v1": DEVICES, "v1beta2": DEVICES + RULES}, ("v1", "v1", "v1beta2"), id="1.36"
         ),
         pytest.param(
-            {"v1beta2": DEVICES + RULES, "v1": DEVICES + RULES}, ("v1", "v1", "v1"), id="1.37"
+            {"v1beta2": DEVICES + RULES, "v1": DEVICES + RULES},
+            ("v1", "v1", "v1"),
+            id="1.37, beta on",
         ),
+        pytest.param({"v1": DEVICES + RULES}, ("v1", "v1", "v1"), id="1.37"),
         pytest.param(
             {"v1": DEVICES, "v1alpha3": RULES}, ("v1", "v1", "v1alpha3"), id="1.35, alpha on"
         ),

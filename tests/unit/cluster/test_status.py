@@ -28,6 +28,16 @@ SEVERAL_BUDGETS = (
     "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
     "support."
 )
+# How the Eviction API refuses where a budget's status is beyond belief: 403, with the budget's
+# group and kind, since Kubernetes 1.37 with the cause, too.
+OF_THE_BUDGET: dict[str, Any] = {"name": "web", "group": "policy", "kind": "poddisruptionbudget"}
+TOO_BIG = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+OF_THE_POD: dict[str, Any] = {"name": "web", "kind": "pods"}
+BUDGETS_ARE_NOT_YOURS: dict[str, Any] = {
+    "name": "web",
+    "group": "policy",
+    "kind": "poddisruptionbudgets",
+}
 
 
 def status(reason: str = "", message: str = "", **details: Any) -> bytes:
@@ -42,6 +52,10 @@ def status(reason: str = "", message: str = "", **details: Any) -> bytes:
         (400, status("BadRequest"), errors.BadRequestError),
         (401, status("Unauthorized"), errors.UnauthorizedError),
         (403, status("Forbidden"), errors.ForbiddenError),
+        (403, status("Forbidden", TOO_BIG, **OF_THE_BUDGET), errors.DisruptionBudgetError),
+        (403, status("Forbidden", **BUDGET, **OF_THE_BUDGET), errors.DisruptionBudgetError),
+        (403, status("Forbidden", TOO_BIG, **OF_THE_POD), errors.ForbiddenError),
+        (403, status("Forbidden", **BUDGETS_ARE_NOT_YOURS), errors.ForbiddenError),
         (404, status("NotFound"), errors.NotFoundError),
         (405, status("MethodNotAllowed"), errors.StatusError),
         (409, status("Conflict"), errors.ConflictError),
@@ -118,13 +132,21 @@ def test_the_words_of_the_budget() -> None:
     refused = error_of("POST /x", 429, status("TooManyRequests", "Cannot evict", **BUDGET))
     assert isinstance(refused, errors.DisruptionBudgetError)
     assert refused.budget == "The disruption budget web needs 2"
+    cause = {"reason": "DisruptionBudget", "message": "it is negative"}
+    negative: dict[str, Any] = {"causes": [cause]}
+    forbidden = error_of("POST /x", 403, status("Forbidden", **negative))
+    assert isinstance(forbidden, errors.DisruptionBudgetError)
+    assert forbidden.budget == "it is negative"
+    without_cause = error_of("POST /x", 403, status("Forbidden", TOO_BIG, **OF_THE_BUDGET))
+    assert isinstance(without_cause, errors.DisruptionBudgetError)
+    assert TOO_BIG in without_cause.budget
     several = error_of("POST /x", 500, status("", SEVERAL_BUDGETS))
     assert isinstance(several, errors.DisruptionBudgetError)
     assert SEVERAL_BUDGETS in several.budget
 
 
 def test_a_failure_in_an_accepted_answer() -> None:
-    # What the Eviction API of Kubernetes 1.36 answers with 201.
+    # What the Eviction API answers with 201, at Kubernetes 1.37 still.
     body = {"kind": "Status", "status": "Failure", "message": SEVERAL_BUDGETS, "code": 500}
     refused = refusal_of("POST /x", json.dumps(body).encode())
     assert type(refused) is errors.DisruptionBudgetError

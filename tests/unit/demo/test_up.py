@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,8 @@ async def test_a_taken_port_is_named_and_nothing_is_started(taken: str, tmp_path
     kubeconfig = tmp_path / "kubeconfig"
     with socket.create_server(("127.0.0.1", 0)) as holder:
         ports = FREE | {taken: holder.getsockname()[1]}
-        program = up(UpSettings("127.0.0.1", *ports.values(), kubeconfig=kubeconfig))
+        settings = UpSettings(kubeconfig=kubeconfig)
+        program = up(replace(settings, **ports))
         option = f"--{taken.replace('_', '-')}"
         with pytest.raises(StartError, match=f"{option}: cannot listen on 127.0.0.1:"):
             await program(asyncio.Event())

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from bailiff.cluster import ServerError, TooManyRequestsError
+from bailiff.cluster.status import error_of
 from bailiff.decisions.policies import Cause, EvictionApi, Pause, PauseNotice, Policies
 from bailiff.worker import Comparison, ShadowActions
 from tests.unit.worker.governed import Governed
@@ -95,6 +96,41 @@ async def test_after_the_hard_deadline_it_is_deleted(tmp_path):
     assert counted(world, "override") == 1
     line = json.loads((tmp_path / "audit").read_text())
     assert (line["by"], line["budgetOverridden"]) == ("override", True)
+
+
+NOT_CONFIRMED = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+CAUSE = {"reason": "DisruptionBudget", "message": "too many pending evictions not confirmed"}
+
+
+@pytest.mark.parametrize("causes", [[], [CAUSE]], ids=["1.36", "1.37"])
+async def test_a_budget_that_answers_forbidden_is_a_budget_and_the_hard_deadline_holds(causes):
+    world = governed(Policies(eviction_api=EvictionApi(deadline_seconds=100)))
+    world.pod("web")
+    of_the_budget = {"name": "web", "group": "policy", "kind": "poddisruptionbudget"}
+    refusal = {
+        "reason": "Forbidden",
+        "message": f'poddisruptionbudget.policy "web" is forbidden: {NOT_CONFIRMED}',
+        "details": of_the_budget | ({"causes": causes} if causes else {}),
+    }
+    world.budgets["web"] = error_of("POST eviction", 403, json.dumps(refusal).encode())
+    async with world.running():
+        await asyncio.sleep(50)
+        assert world.backlog() == {"budget": 1}
+        assert "not confirmed" in world.held("web")["message"]
+        await asyncio.sleep(150)
+    assert world.deletions() == {"web": 100.0}
+    assert (attempts(world, "denied"), counted(world, "override")) == (0, 1)
+
+
+async def test_a_hard_deadline_overrides_no_refusal_of_a_webhook():
+    world = governed(Policies(eviction_api=EvictionApi(deadline_seconds=100)))
+    world.pod("web")
+    refusal = {"reason": "Forbidden", "message": "admission webhook says no"}
+    world.budgets["web"] = error_of("POST eviction", 403, json.dumps(refusal).encode())
+    async with world.running():
+        await asyncio.sleep(200)
+    assert world.deletions() == {}
+    assert attempts(world, "denied") >= 3
 
 
 async def test_a_hard_deadline_does_not_start_over_with_a_restart():

@@ -82,7 +82,8 @@ class World:
         self.requests: list[str] = []
         self.conditions: list[str] = []  # reasons of those that were written
         self.failures: list[ClusterError] = []
-        self.budgets: dict[str, str] = {}  # what forbids the Eviction API to take a pod
+        # What forbids the Eviction API to take a pod: in words, or how it says so.
+        self.budgets: dict[str, str | ClusterError] = {}
         self.latency = 0.0
         self.annotated: list[str] = []
         self._version = 0
@@ -158,6 +159,8 @@ class World:
     async def evict(self, pod: Pod) -> None:
         current = await self._serve("evict", pod)
         words = self.budgets.get(pod.metadata.name)
+        if isinstance(words, ClusterError):
+            raise words
         if words is not None:
             details = {"causes": [{"reason": "DisruptionBudget", "message": words}]}
             raise DisruptionBudgetError("Cannot evict pod", status=429, details=details)
