@@ -117,10 +117,7 @@ def _parse_field(term: str, resource: Resource) -> FieldTerm:
     name = found[1]
     known = ("metadata.name", *(("metadata.namespace",) if resource.namespaced else ()))
     if name not in (*known, *resource.fields):
-        raise errors.bad_request(
-            f'Unable to find "{resource.api_version}, Resource={resource.plural}" that match label '
-            f'selector "", field selector "{term}": field label not supported: {name}'
-        )
+        raise errors.bad_request(f"field label not supported: {name}")
     value = re.sub(r"\\([,=\\])", r"\1", found[3])
     path = ("source", "component") if name == "source" else tuple(name.split("."))
     return FieldTerm(path, value, found[2] != "!=")
