@@ -1,8 +1,12 @@
-"""The bounds of the demo cluster; each says its unit and why that default."""
+"""What a demo cluster may use, and what `bailiff up` is told."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # The version whose API is served, as far as it is served.
 KUBERNETES_VERSION = "v1.37.1+bailiff"
@@ -10,7 +14,7 @@ KUBERNETES_VERSION = "v1.37.1+bailiff"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoSettings:
-    """What a demo cluster may use, and how fast its pretended parts are.
+    """The bounds of a demo cluster, and how fast its pretended parts are.
 
     Attributes:
         history: changes kept per resource; a watch from an older version gets 410.
@@ -37,3 +41,23 @@ class DemoSettings:
 
 
 DEFAULT_SETTINGS = DemoSettings()
+
+
+@dataclass(frozen=True)
+class UpSettings:
+    """The demo; the help of the command line tells what the fields mean.
+
+    Attributes:
+        kubeconfig: where to write the kubeconfig; None is the usual place, see there.
+        policies: of the worker; None for none.
+        fleet: a file with the objects to begin with; None is the fleet of the README.
+    """
+
+    host: str = "127.0.0.1"
+    rest_port: int = 8080
+    grpc_port: int = 9090
+    status_port: int = 8081
+    cluster_port: int = 6480
+    kubeconfig: Path | None = None
+    policies: Path | None = None
+    fleet: Path | None = None

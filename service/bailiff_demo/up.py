@@ -13,7 +13,6 @@ import dataclasses
 import os
 import socket
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +22,13 @@ import structlog
 from bailiff.bootstrap import Program, StartError
 from bailiff_demo.cluster import DemoCluster
 from bailiff_demo.fleet import Fleet, FleetError
+from bailiff_demo.settings import UpSettings
 from bailiff_demo.welcome import welcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+__all__ = ["UpSettings", "up", "usual_kubeconfig"]
 
 _START_TIMEOUT = 60.0
 _STOP_TIMEOUT = 25.0
@@ -35,26 +37,6 @@ _RESTART_FIRST, _RESTART_MOST = 0.5, 10.0
 _MAX_FLEET_BYTES = 4 * 1024 * 1024
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True)
-class UpSettings:
-    """The demo; the help of the command line tells what the fields mean.
-
-    Attributes:
-        kubeconfig: where to write the kubeconfig; None is the usual place, see there.
-        policies: of the worker; None for none.
-        fleet: a file with the objects to begin with; None is the fleet of the README.
-    """
-
-    host: str = "127.0.0.1"
-    rest_port: int = 8080
-    grpc_port: int = 9090
-    status_port: int = 8081
-    cluster_port: int = 6480
-    kubeconfig: Path | None = None
-    policies: Path | None = None
-    fleet: Path | None = None
 
 
 def up(settings: UpSettings) -> Program:

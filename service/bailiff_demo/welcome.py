@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bailiff_demo.up import UpSettings
+    from bailiff_demo.settings import UpSettings
 
 # Taints the GPU that the pod `trainer` uses, as its driver would.
 _HOT = '[{"op":"add","path":"/spec/devices/0/taints","value":[{"key":"hot","effect":"NoExecute"}]}]'

@@ -105,23 +105,18 @@ class Kubelet:
         if record is None or record.uid != uid:
             return
         if target.resource is NODES:
-            self._replace(
-                target, record, ready_node(clone(record.object), self._registry.clock.now())
-            )
+            node = ready_node(clone(record.object), self._registry.clock.now())
+            self._registry.store.replace(NODES, record, node)
         elif is_going(record.object):
             if record.object["metadata"].get("deletionGracePeriodSeconds"):
                 self._registry.delete(target, DeleteOptions(grace_seconds=0, uid=uid))
         elif _is_waiting(record.object) and self._has_node(record.object):
-            self._replace(
-                target, record, running_pod(clone(record.object), self._registry.clock.now())
-            )
+            pod = running_pod(clone(record.object), self._registry.clock.now())
+            self._registry.store.replace(PODS, record, pod)
 
     def _has_node(self, pod: JsonObject) -> bool:
         key = ("", pod["spec"]["nodeName"])
         return self._registry.store.bucket(NODES).get(key) is not None
-
-    def _replace(self, target: Target, record: Record, obj: JsonObject) -> None:
-        self._registry.store.replace(target.resource, record, obj)
 
 
 def _is_waiting(pod: JsonObject) -> bool:
@@ -176,7 +171,7 @@ def running_pod(pod: JsonObject, now: datetime) -> JsonObject:
     status["observedGeneration"] = pod["metadata"].get("generation", 1)
     status["hostIP"] = _address(pod["spec"]["nodeName"], "10.10")
     status["podIP"] = _address(pod["metadata"]["uid"], "10.244")
-    status["hostIPs"], status["podIPs"] = [{"ip": status["hostIP"]}], [{"ip": status["podIP"]}]
+    status["podIPs"] = [{"ip": status["podIP"]}]
     for kind in _POD_CONDITIONS:
         set_condition(pod, {"type": kind, "status": "True"}, now)
     status["containerStatuses"] = [

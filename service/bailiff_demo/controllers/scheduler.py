@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from bailiff_demo.controllers.controller import BATCH, attempt
+from bailiff_demo.controllers.owned import controller_of
 from bailiff_demo.controllers.placing import preference, selects, tolerated
 from bailiff_demo.objects import (
     JsonObject,
@@ -30,7 +31,7 @@ _NAME = "default-scheduler"
 
 
 class Load:
-    """How many pods each node has, in all and of each owner."""
+    """How many pods each node has: of each owner, and under the name of none in all."""
 
     def __init__(self, pods: Iterable[JsonObject]) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -39,21 +40,17 @@ class Load:
 
     def add(self, pod: JsonObject, node: str) -> None:
         """Count a pod."""
-        self._counts["", node] += 1
-        if owner := _owner(pod):
-            self._counts[owner, node] += 1
+        self._counts.update({("", node), (_owner(pod), node)})
 
     def rank(self, pod: JsonObject, node: JsonObject) -> tuple[int, int, int, str]:
         """Lower is better: preferred nodes, then few pods of the same owner, then few at all."""
-        name = node["metadata"]["name"]
-        owner = _owner(pod)
+        name, owner = node["metadata"]["name"], _owner(pod)
         own = self._counts[owner, name] if owner else 0
         return -preference(pod["spec"], node), own, self._counts["", name], name
 
 
 def _owner(pod: JsonObject) -> str:
-    owners = pod["metadata"].get("ownerReferences") or [{}]
-    return str(owners[0].get("uid", ""))
+    return str((controller_of(pod) or {}).get("uid", ""))
 
 
 class Scheduler:

@@ -133,7 +133,7 @@ def check_meta(obj: JsonObject, strategy: Strategy) -> list[Cause]:
     causes += check_labels("metadata.labels", meta.get("labels") or {})
     for index, finalizer in enumerate(meta.get("finalizers") or []):
         causes += check_key(f"metadata.finalizers[{index}]", finalizer)
-    return causes + _check_annotations(meta) + _check_owners(meta.get("ownerReferences") or [])
+    return causes + _check_annotations(meta)
 
 
 def _check_annotations(meta: JsonObject) -> list[Cause]:
@@ -144,19 +144,6 @@ def _check_annotations(meta: JsonObject) -> list[Cause]:
     if sum(len(k) + len(v) for k, v in annotations.items()) > MAX_ANNOTATION_BYTES:
         text = f"Too long: may not be more than {MAX_ANNOTATION_BYTES} bytes"
         causes.append(Cause("FieldValueTooLong", "metadata.annotations", text))
-    return causes
-
-
-def _check_owners(owners: list[JsonObject]) -> list[Cause]:
-    causes = [
-        Cause.invalid(f"metadata.ownerReferences.{name}", "", f"{name} must not be empty")
-        for owner in owners
-        for name in ("apiVersion", "kind", "name", "uid")
-        if not owner.get(name)
-    ]
-    if sum(bool(owner.get("controller")) for owner in owners) > 1:
-        text = "Only one reference can have Controller set to true"
-        causes.append(Cause.invalid("metadata.ownerReferences", "", text))
     return causes
 
 

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from bailiff.bootstrap import StartError
 from bailiff.cli.app import app
-from bailiff_demo.up import UpSettings, up, usual_kubeconfig
+from bailiff_demo.settings import UpSettings
+from bailiff_demo.up import up, usual_kubeconfig
 
 FREE = {"rest_port": 0, "grpc_port": 0, "status_port": 0, "cluster_port": 0}
 
