@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from bailiff.cluster import AlreadyExistsError, Cluster, ClusterError, NotFoundError, PatchType
-from tests.contract.api import NAMESPACES, NODES, PODS, container, name_of, uid_of
+from tests.harness.api import NAMESPACES, NODES, PODS, container, name_of, uid_of
 
 T = TypeVar("T")
 KEY = "example.com/chaos"

@@ -14,11 +14,11 @@ from bailiff.cluster import Cluster, ClusterError, Resource
 from tests.chaos.fleet import Fleet
 from tests.chaos.witness import Witness
 from tests.chaos.workers import WorkerProcess
-from tests.kube.faulty_proxy import FaultyProxy
+from tests.harness.kube.faulty_proxy import FaultyProxy
 
 if TYPE_CHECKING:
     from tests.chaos.plan import Plan
-    from tests.kube.apiserver import KubeApiserver
+    from tests.harness.kube.apiserver import KubeApiserver
 
 LEASES: Resource[dict[str, Any]] = Resource("coordination.k8s.io", "v1", "leases", dict)
 _LEASE = "chaos"

@@ -10,18 +10,18 @@ from urllib.parse import urlsplit
 import pytest
 
 from bailiff.cluster import NotFoundError
-from tests.contract.api import Api, Bench, forget_by_restart
-from tests.contract.device_objects import CLASSES, RULES, SLICES
-from tests.contract.gpus import gpus_of
-from tests.kube.fixtures import kube_apiserver
+from tests.harness.api import Api, Bench, forget_by_restart
+from tests.harness.device_objects import CLASSES, RULES, SLICES
+from tests.harness.gpus import gpus_of
+from tests.harness.kube.fixtures import kube_apiserver
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from bailiff.cluster import Cluster
-    from tests.contract.gpus import Gpus
-    from tests.kube.apiserver import KubeApiserver
+    from tests.harness.gpus import Gpus
+    from tests.harness.kube.apiserver import KubeApiserver
 
 __all__ = ["kube_apiserver"]
 

@@ -6,9 +6,9 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType
-from tests.contract.api import NODES, PODS, Bench, Object, container, version_of
-from tests.contract.applying import MAPS, apply, config_map, owned_by, pod_config
-from tests.contract.device_objects import RULES, SLICES, device_taint, rule, slice_of
+from tests.harness.api import NODES, PODS, Bench, Object, container, version_of
+from tests.harness.applying import MAPS, apply, config_map, owned_by, pod_config
+from tests.harness.device_objects import RULES, SLICES, device_taint, rule, slice_of
 
 
 async def test_apply_creates(bench: Bench) -> None:

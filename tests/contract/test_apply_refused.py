@@ -8,8 +8,8 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.contract.api import PODS, STRANGER, Bench, Object, uid_of, version_of
-from tests.contract.applying import MAPS, apply, config_map, pod_config
+from tests.harness.api import PODS, STRANGER, Bench, Object, uid_of, version_of
+from tests.harness.applying import MAPS, apply, config_map, pod_config
 
 
 async def test_a_uid_is_a_precondition(bench: Bench) -> None:

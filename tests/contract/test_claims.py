@@ -6,8 +6,8 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType
-from tests.contract.api import PODS, Bench, container, version_of
-from tests.contract.device_objects import (
+from tests.harness.api import PODS, Bench, container, version_of
+from tests.harness.device_objects import (
     CLAIMS,
     CLASSES,
     DRIVER,

@@ -6,7 +6,7 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import EVENTS
-from tests.contract.api import (
+from tests.harness.api import (
     PODS,
     Bench,
     Object,

@@ -8,7 +8,7 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.contract.api import (
+from tests.harness.api import (
     BUDGETS,
     NODES,
     PODS,

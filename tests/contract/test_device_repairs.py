@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bailiff.decisions import Options
-from tests.contract.api import PODS, container, uid_of
-from tests.contract.device_objects import (
+from tests.harness.api import PODS, container, uid_of
+from tests.harness.device_objects import (
     CLAIMS,
     SLICES,
     allocation,
@@ -25,15 +25,15 @@ from tests.contract.device_objects import (
     slice_of,
     write_claim,
 )
-from tests.contract.working import is_going, running_worker, until
+from tests.harness.working import is_going, running_worker, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bailiff.cluster import Cluster
     from bailiff.worker import Worker
-    from tests.contract.api import Bench, Object
-    from tests.contract.gpus import Gpus
+    from tests.harness.api import Bench, Object
+    from tests.harness.gpus import Gpus
 
 EXTENDED = "example.com/gpu"
 

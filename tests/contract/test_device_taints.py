@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.contract.api import taint, uid_of
-from tests.contract.device_objects import BROKEN, DRIVER, RULES, device_taint, patience
-from tests.contract.working import EVENTS, KEY, is_going, messages, running_worker, until
+from tests.harness.api import taint, uid_of
+from tests.harness.device_objects import BROKEN, DRIVER, RULES, device_taint, patience
+from tests.harness.working import EVENTS, KEY, is_going, messages, running_worker, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bailiff.cluster import Cluster
     from bailiff.worker import Worker
-    from tests.contract.api import Bench
-    from tests.contract.gpus import Gpus
+    from tests.harness.api import Bench
+    from tests.harness.gpus import Gpus
 
 REASON = "DeviceTaintManagerEviction"
 

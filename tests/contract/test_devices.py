@@ -9,8 +9,8 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.contract.api import Bench, Object, name_of, uid_of
-from tests.contract.device_objects import (
+from tests.harness.api import Bench, Object, name_of, uid_of
+from tests.harness.device_objects import (
     CLAIMS,
     DRIVER,
     OLD_SLICES,

@@ -6,8 +6,8 @@ import secrets
 
 from bailiff.cluster import Cluster
 from bailiff.cluster.discovery import served
-from tests.contract.api import Bench
-from tests.contract.device_objects import RULES, SLICES, device_taint, rule, slice_of
+from tests.harness.api import Bench
+from tests.harness.device_objects import RULES, SLICES, device_taint, rule, slice_of
 
 
 async def test_devices_are_served_in_these_versions(cluster: Cluster) -> None:

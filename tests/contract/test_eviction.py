@@ -12,7 +12,7 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.contract.api import (
+from tests.harness.api import (
     BUDGETS,
     PODS,
     STRANGER,

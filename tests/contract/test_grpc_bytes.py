@@ -18,9 +18,9 @@ from bailiff.grpc.wire import wire_class
 from bailiff.kinds import DeviceTaintRule, ResourceClaim, ResourceSlice
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2
-from tests.contract.api import PODS as PODS_AS_THEY_ARE
-from tests.contract.api import Bench, Object, condition, container, name_of, taint, uid_of
-from tests.contract.device_objects import (
+from tests.harness.api import PODS as PODS_AS_THEY_ARE
+from tests.harness.api import Bench, Object, condition, container, name_of, taint, uid_of
+from tests.harness.device_objects import (
     CLAIMS,
     DRIVER,
     RULES,
@@ -31,8 +31,8 @@ from tests.contract.device_objects import (
     rule,
     slice_of,
 )
-from tests.kube.protobuf import bytes_of, node_bytes, pod_bytes
-from tests.unit.grpc_face.face import NOW, decision_of, running
+from tests.harness.faces.grpc_face import NOW, decision_of, running
+from tests.harness.kube.protobuf import bytes_of, node_bytes, pod_bytes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -13,7 +13,6 @@ import aiohttp
 import pytest
 
 from bailiff.cluster import PatchType
-from tests.contract.api import NODES
 from tests.contract.test_worker_killed import (
     KEY,
     LONGEST,
@@ -21,7 +20,8 @@ from tests.contract.test_worker_killed import (
     Witness,
     make_pods,
 )
-from tests.kube.programs import free_port
+from tests.harness.api import NODES
+from tests.harness.kube.programs import free_port
 
 TIMES = ("--lease-duration", "3", "--renew-deadline", "2", "--retry-period", "0.5")
 

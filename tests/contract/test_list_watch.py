@@ -24,9 +24,9 @@ from bailiff.cluster import (
     WatchEvent,
 )
 from bailiff.kinds import Pod
-from tests.contract.api import Api, Bench
-from tests.contract.watching import PATIENCE
-from tests.kube.relay import Relay
+from tests.harness.api import Api, Bench
+from tests.harness.kube.relay import Relay
+from tests.harness.watching import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.contract.api import NAMESPACES, Bench, Object, name_of
+from tests.harness.api import NAMESPACES, Bench, Object, name_of
 
 MAPS: k8s.Resource[Object] = k8s.Resource("", "v1", "configmaps", dict)
 PATIENCE = 10

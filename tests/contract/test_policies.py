@@ -32,9 +32,9 @@ from bailiff.decisions.policies import (
     Policies,
 )
 from bailiff.worker import ClusterActions
-from tests.contract.api import BUDGETS, NODES, STRANGER, taint, uid_of, version_of
 from tests.contract.test_eviction import budget, running
-from tests.contract.working import EVENTS, KEY, is_going, running_worker, until
+from tests.harness.api import BUDGETS, NODES, STRANGER, taint, uid_of, version_of
+from tests.harness.working import EVENTS, KEY, is_going, running_worker, until
 
 BUDGETED = Policies(eviction_api=EvictionApi())
 NOT_READY = "node.kubernetes.io/not-ready"

@@ -10,10 +10,10 @@ import sys
 import aiohttp
 import pytest
 
-from tests.contract.api import NAMESPACES, taint
 from tests.contract.test_pause import WHOLE, bailiff
-from tests.contract.working import KEY, is_going, until
-from tests.kube.programs import free_port
+from tests.harness.api import NAMESPACES, taint
+from tests.harness.kube.programs import free_port
+from tests.harness.working import KEY, is_going, until
 
 pytestmark = pytest.mark.process
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.api import Bench, uid_of
-from tests.kube.protobuf import node_bytes, pod_bytes, unwrap
+from tests.harness.api import Bench, uid_of
+from tests.harness.kube.protobuf import node_bytes, pod_bytes, unwrap
 
 pytestmark = pytest.mark.kube_apiserver
 

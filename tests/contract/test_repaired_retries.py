@@ -21,9 +21,10 @@ from bailiff.cluster import (
     Resource,
     connect,
 )
-from tests.contract.api import PODS, name_of, taint, uid_of
-from tests.contract.between import fault, go_between, hang
-from tests.contract.working import (
+from tests.harness.api import PODS, name_of, taint, uid_of
+from tests.harness.between import fault, go_between, hang
+from tests.harness.kube.faulty_proxy import Fault
+from tests.harness.working import (
     KEY,
     attempts,
     is_going,
@@ -32,7 +33,6 @@ from tests.contract.working import (
     tolerating,
     until,
 )
-from tests.kube.faulty_proxy import Fault
 
 # A request that hangs is given up after so many seconds.
 PATIENCE = 2.0

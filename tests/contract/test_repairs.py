@@ -14,9 +14,9 @@ import pytest
 
 from bailiff.decisions import Options
 from bailiff.worker.actions import ANNOTATION
-from tests.contract.api import NODES, PODS, name_of, taint, uid_of
-from tests.contract.between import go_between
-from tests.contract.working import (
+from tests.harness.api import NODES, PODS, name_of, taint, uid_of
+from tests.harness.between import go_between
+from tests.harness.working import (
     KEY,
     is_going,
     messages,

@@ -15,12 +15,12 @@ from functools import partial
 import pytest
 
 from bailiff.worker.actions import ANNOTATION
-from tests.contract.api import NODES, PODS, taint
-from tests.contract.between import go_between
-from tests.contract.in_tree import evicts, kube_controller_manager
-from tests.contract.working import KEY, is_going, retolerate, tolerating, until
-from tests.kube.plain_http import call
-from tests.kube.programs import Program, free_port
+from tests.harness.api import NODES, PODS, taint
+from tests.harness.between import go_between
+from tests.harness.in_tree import evicts, kube_controller_manager
+from tests.harness.kube.plain_http import call
+from tests.harness.kube.programs import Program, free_port
+from tests.harness.working import KEY, is_going, retolerate, tolerating, until
 
 pytestmark = [pytest.mark.kube_apiserver, pytest.mark.process]
 

@@ -18,9 +18,9 @@ from bailiff.cluster import (
     Resource,
     connect,
 )
-from tests.contract.api import PODS, name_of, taint
-from tests.contract.in_tree import kube_controller_manager
-from tests.contract.working import KEY, is_going, running_worker, until
+from tests.harness.api import PODS, name_of, taint
+from tests.harness.in_tree import kube_controller_manager
+from tests.harness.working import KEY, is_going, running_worker, until
 
 pytestmark = pytest.mark.kube_apiserver
 

@@ -10,8 +10,8 @@ import pytest
 from bailiff import cluster as k8s
 from bailiff.cluster.watch_events import decode_event
 from bailiff.kinds import Pod
-from tests.contract.api import PODS, Api, Bench, Object, version_of
-from tests.contract.watching import INITIAL_EVENTS_END, Watch, told, watching
+from tests.harness.api import PODS, Api, Bench, Object, version_of
+from tests.harness.watching import INITIAL_EVENTS_END, Watch, told, watching
 
 
 async def version(bench: Bench) -> str:

@@ -11,8 +11,8 @@ import pytest
 from bailiff.clock import SystemClock
 from bailiff.worker import ClusterActions
 from bailiff.worker.actions import ANNOTATION
-from tests.contract.api import NODES, name_of, taint, uid_of
-from tests.contract.working import KEY, is_going, messages, running_worker, tolerating, until
+from tests.harness.api import NODES, name_of, taint, uid_of
+from tests.harness.working import KEY, is_going, messages, running_worker, tolerating, until
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, Changed, Deleted, ListWatch, PatchType, Replaced
-from tests.contract.api import NODES, uid_of
+from tests.harness.api import NODES, uid_of
 
 KEY = "example.com/maintenance"
 PODS_COUNT = 200

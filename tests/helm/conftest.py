@@ -18,14 +18,14 @@ from bailiff.cluster import (
     TooManyRequestsError,
     connect,
 )
-from tests.contract.api import NAMESPACES, Bench
-from tests.helm.stand_ins import SERVICE_MONITORS
-from tests.kube.fixtures import kube_apiserver
+from tests.harness.api import NAMESPACES, Bench
+from tests.harness.helm.stand_ins import SERVICE_MONITORS
+from tests.harness.kube.fixtures import kube_apiserver
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.kube.apiserver import KubeApiserver
+    from tests.harness.kube.apiserver import KubeApiserver
 
 __all__ = ["kube_apiserver"]
 

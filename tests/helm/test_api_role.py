@@ -12,13 +12,13 @@ from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, ForbiddenError, LiveReader, connect
 from bailiff.decisions import Options
 from bailiff.rest import RestSettings, create_app
-from tests.contract.api import PODS as OBJECTS
-from tests.contract.api import container, taint
-from tests.contract.device_objects import device_taint
-from tests.contract.gpus import gpus_of
-from tests.contract.working import KEY
-from tests.helm.accounts import Permission, log_in, permissions
-from tests.unit.rest.asgi import call
+from tests.harness.api import PODS as OBJECTS
+from tests.harness.api import container, taint
+from tests.harness.device_objects import device_taint
+from tests.harness.faces.asgi import call
+from tests.harness.gpus import gpus_of
+from tests.harness.helm.accounts import Permission, log_in, permissions
+from tests.harness.working import KEY
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from bailiff.cluster import Request
-from tests.contract.api import PODS
-from tests.helm.chart import COMPONENTS, PROFILES, pod_of, render, run, the
-from tests.helm.openapi import FILE_TEMPLATE, write_schemas
+from tests.harness.api import PODS
+from tests.harness.helm.chart import COMPONENTS, PROFILES, pod_of, render, run, the
+from tests.harness.helm.openapi import FILE_TEMPLATE, write_schemas
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver, pytest.mark.usefixtures("monitors")]
 

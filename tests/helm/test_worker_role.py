@@ -17,11 +17,11 @@ from bailiff.cluster.leases import LEASES
 from bailiff.worker import ElectionSettings, Elector
 from bailiff.worker.actions import ANNOTATION
 from bailiff.worker.devices import State
-from tests.contract.api import NODES, taint
-from tests.contract.device_objects import device_taint
-from tests.contract.gpus import gpus_of
-from tests.contract.working import KEY, is_going, messages, running_worker, until
-from tests.helm.accounts import Permission, log_in, permissions
+from tests.harness.api import NODES, taint
+from tests.harness.device_objects import device_taint
+from tests.harness.gpus import gpus_of
+from tests.harness.helm.accounts import Permission, log_in, permissions
+from tests.harness.working import KEY, is_going, messages, running_worker, until
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 

@@ -29,8 +29,8 @@ from bailiff.decisions import (
 )
 from bailiff.kinds import DecodeError, decode
 from bailiff.rest import RestSettings, create_app
-from tests.unit.grpc_face import face as grpc_face
-from tests.unit.rest.asgi import call
+from tests.harness.faces import grpc_face
+from tests.harness.faces.asgi import call
 
 Body = Mapping[str, Any]
 

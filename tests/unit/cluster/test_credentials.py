@@ -19,8 +19,8 @@ from bailiff.cluster.credentials import (
     Login,
     kubeconfig_reader,
 )
-from tests.kube.tls import make_tls
-from tests.unit.cluster.clocks import ManualClock
+from tests.harness.clocks import ManualClock
+from tests.harness.kube.tls import make_tls
 
 SECRET = "s3cr3t-t0ken"
 

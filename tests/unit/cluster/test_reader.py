@@ -12,8 +12,8 @@ from bailiff import cluster as k8s
 from bailiff.cluster import LiveReader
 from bailiff.cluster.reader import Devices
 from bailiff.kinds import ObjectMeta, Pod, PodResourceClaim, PodSpec
-from tests.unit.cluster.clocks import ManualClock
-from tests.unit.cluster.server import kubeconfig, serving
+from tests.harness.clocks import ManualClock
+from tests.harness.scripted_server import kubeconfig, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

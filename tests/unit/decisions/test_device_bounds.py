@@ -11,7 +11,7 @@ from bailiff.decisions import (
     bounds,
     decide_devices,
 )
-from tests.unit.decisions.device_taints.builders import (
+from tests.harness.kinds import (
     NOW,
     claim,
     on,

@@ -22,7 +22,7 @@ from bailiff.decisions import (
 )
 from bailiff.decisions.device_objects import devices_not_read
 from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
-from tests.unit.decisions.device_taints.builders import (
+from tests.harness.kinds import (
     NOW,
     at,
     claim,

@@ -7,7 +7,7 @@ from bailiff.decisions import (
     Verdict,
     preview_rule,
 )
-from tests.unit.decisions.device_taints.builders import (
+from tests.harness.kinds import (
     NOW,
     at,
     claim,

@@ -36,7 +36,7 @@ from bailiff.kinds import (
     Taint,
     Toleration,
 )
-from tests.unit.grpc_face.face import NOW, ask
+from tests.harness.faces.grpc_face import NOW, ask
 
 KEYS = st.sampled_from(["a", "b", "node.kubernetes.io/unreachable", "ключ"])
 EFFECTS = st.sampled_from(["NoExecute", "NoExecute", "NoSchedule", ""])

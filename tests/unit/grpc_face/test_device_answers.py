@@ -27,7 +27,7 @@ from bailiff.grpc.turns import LONG
 from bailiff.kinds import decode
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.conformance.device_strategies import claims, pods, rules, slices
-from tests.unit.grpc_face.face import (
+from tests.harness.faces.grpc_face import (
     NOW,
     Face,
     ask,

@@ -12,7 +12,7 @@ from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships n
 from bailiff.decisions import MAX_CLAIMS, MAX_DEVICE_PODS, MAX_PODS, MAX_RULES, MAX_SLICES
 from bailiff.grpc import GrpcSettings
 from bailiff.v1 import eviction_decision_service_pb2, kubernetes_pb2
-from tests.unit.grpc_face.face import Face, error_of, running
+from tests.harness.faces.grpc_face import Face, error_of, running
 
 # Nested messages are given as dicts here, which the generated types do not know of.
 pb: Any = eviction_decision_service_pb2

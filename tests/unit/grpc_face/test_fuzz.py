@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bailiff.v1 import eviction_decision_service_pb2 as pb
-from tests.unit.grpc_face.face import SERVICE, Face, message_of, running
+from tests.harness.faces.grpc_face import SERVICE, Face, message_of, running
 from tests.unit.grpc_face.test_answers import CHANGE_FACTS, FACTS, NODE_FACTS, body
 from tests.unit.grpc_face.test_device_answers import (
     ABOUT_A_NODE,

@@ -17,7 +17,7 @@ from bailiff.decisions import Options
 from bailiff.grpc import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
-from tests.unit.grpc_face.face import SERVICE, Face, FixedClock, running
+from tests.harness.faces.grpc_face import SERVICE, Face, FixedClock, running
 from tests.unit.grpc_face.test_errors import NODE, POD
 
 SERVING = health_pb2.HealthCheckResponse.SERVING

@@ -12,7 +12,7 @@ from bailiff.rest import RestApp
 from bailiff.rest.boundary import Boundary
 from bailiff.rest.exchange import reply
 from bailiff.rest.meters import Meters
-from tests.unit.rest.asgi import call, scope_of
+from tests.harness.faces.asgi import call, scope_of
 from tests.unit.rest.conftest import FixedClock
 
 SECRET = "the password is swordfish"

@@ -21,7 +21,7 @@ from bailiff.cluster.errors import (
 from bailiff.decisions import Options
 from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
 from bailiff.rest import RestApp, RestSettings, create_app
-from tests.unit.rest.asgi import call
+from tests.harness.faces.asgi import call
 from tests.unit.rest.conftest import DictReader, FixedClock
 
 POD_PATH, NODE_PATH = "/v1/namespaces/default/pods/web-0/decision", "/v1/nodes/node-1/decisions"

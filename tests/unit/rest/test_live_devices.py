@@ -25,7 +25,7 @@ from bailiff.kinds import (
     decode,
 )
 from bailiff.rest import RestApp, RestSettings, create_app
-from tests.unit.rest.asgi import call
+from tests.harness.faces.asgi import call
 from tests.unit.rest.conftest import DictReader, FixedClock
 
 POD_PATH, NODE_PATH = "/v1/namespaces/default/pods/train/decision", "/v1/nodes/node-1/decisions"

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
 from bailiff.rest import RestApp, RestSettings, create_app
-from tests.unit.rest.asgi import Answer, call
+from tests.harness.faces.asgi import Answer, call
 from tests.unit.rest.conftest import FixedClock
 
 ONE, BATCH, PREVIEW = "/v1/decisions", "/v1/decisions/batch", "/v1/decisions/node-taints/preview"

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from bailiff.cluster import ServerError
-from tests.unit.worker.world import World, no_execute, tolerating
+from tests.harness.worlds.world import World, no_execute, tolerating
 
 
 async def until(holds):

@@ -10,9 +10,9 @@ from bailiff.cluster import ConflictError, ServerError
 from bailiff.worker import Shard
 from bailiff.worker.devices import Kind
 from bailiff.worker.sharding import shard_of
-from tests.unit.worker.device_world import DeviceWorld, device_taint, patience, untainted
+from tests.harness.worlds.device_world import DeviceWorld, device_taint, patience, untainted
+from tests.harness.worlds.world import attempts, no_execute, tolerating
 from tests.unit.worker.test_standby import Appointment
-from tests.unit.worker.world import attempts, no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -15,8 +15,8 @@ from bailiff.cluster import ServerError
 from bailiff.decisions import Options
 from bailiff.kinds import PodSchedulingGroup
 from bailiff.worker.devices import Kind
-from tests.unit.worker.device_world import DeviceWorld, device_taint, patience, untainted
-from tests.unit.worker.world import attempts
+from tests.harness.worlds.device_world import DeviceWorld, device_taint, patience, untainted
+from tests.harness.worlds.world import attempts
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from bailiff.worker.devices import Kind
-from tests.unit.worker.device_world import DeviceWorld, device_taint, patience, untainted
-from tests.unit.worker.world import no_execute
+from tests.harness.worlds.device_world import DeviceWorld, device_taint, patience, untainted
+from tests.harness.worlds.world import no_execute
 
 pytestmark = pytest.mark.looptime(start=0)
 

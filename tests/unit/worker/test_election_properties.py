@@ -8,7 +8,7 @@ import looptime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.worker.candidates import DURATION, PERIOD, Candidate, LeaseServer
+from tests.harness.worlds.candidates import DURATION, PERIOD, Candidate, LeaseServer
 
 LOOK_EVERY = 0.5
 WHO = st.integers(0, 2)

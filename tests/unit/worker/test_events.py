@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.unit.worker.world import World, no_execute
+from tests.harness.worlds.world import World, no_execute
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -10,7 +10,7 @@ from bailiff.cluster import (
     Changed,
     ForbiddenError,
 )
-from tests.unit.worker.world import START, World, attempts, no_execute, tainted, tolerating
+from tests.harness.worlds.world import START, World, attempts, no_execute, tainted, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -26,8 +26,8 @@ from bailiff.decisions.policies import (
     Policies,
 )
 from bailiff.worker import ClusterActions
-from tests.unit.worker.governed import NOT_READY, Governed
-from tests.unit.worker.world import no_execute, tolerating
+from tests.harness.worlds.governed import NOT_READY, Governed
+from tests.harness.worlds.world import no_execute, tolerating
 
 on_virtual_time = pytest.mark.looptime(start=0)
 

@@ -17,8 +17,8 @@ from bailiff.decisions.policies import (
 )
 from bailiff.kinds import Annotations
 from bailiff.worker.eviction import State
-from tests.unit.worker.governed import Governed
-from tests.unit.worker.world import START, tolerating
+from tests.harness.worlds.governed import Governed
+from tests.harness.worlds.world import START, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

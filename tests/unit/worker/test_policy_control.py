@@ -11,7 +11,7 @@ from bailiff.decisions.policies import UNKNOWN, PauseNotice, read
 from bailiff.kinds import ConfigMap, Namespace, ObjectMeta
 from bailiff.worker.policy_control import PolicyControl
 from bailiff.worker.policy_file import PolicyFile
-from tests.unit.worker.world import START, FakeWatch, VirtualClock
+from tests.harness.worlds.world import START, FakeWatch, VirtualClock
 
 pytestmark = pytest.mark.looptime(start=0)
 

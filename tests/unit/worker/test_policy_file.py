@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from bailiff.decisions.policies import NO_POLICIES, Policies, read
 from bailiff.worker.policy_file import PoliciesUnusableError, PolicyFile, interpret
-from tests.unit.worker.world import START, VirtualClock
+from tests.harness.worlds.world import START, VirtualClock
 
 pytestmark = pytest.mark.looptime(start=0)
 

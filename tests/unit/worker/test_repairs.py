@@ -13,7 +13,7 @@ import pytest
 
 from bailiff.cluster import UnreachableError
 from bailiff.decisions import Options
-from tests.unit.worker.world import START, World, attempts, no_execute, tainted, tolerating
+from tests.harness.worlds.world import START, World, attempts, no_execute, tainted, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

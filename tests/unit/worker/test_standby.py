@@ -8,8 +8,8 @@ import pytest
 from bailiff.cluster import FencedError, WatchHealth
 from bailiff.worker import Shard, create_status_app
 from bailiff.worker.sharding import shard_of
-from tests.unit.rest.asgi import call
-from tests.unit.worker.world import World, no_execute, tolerating
+from tests.harness.faces.asgi import call
+from tests.harness.worlds.world import World, no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -14,8 +14,8 @@ from bailiff.worker import create_status_app
 from bailiff.worker.freshness import Freshness
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.queue_view import QueueQueryError, read_query, view
-from tests.unit.rest.asgi import call
-from tests.unit.worker.world import START, World, no_execute, tolerating
+from tests.harness.faces.asgi import call
+from tests.harness.worlds.world import START, World, no_execute, tolerating
 
 
 class StillClock:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from bailiff.kinds import Taint
-from tests.unit.worker.world import World, no_execute, tolerating
+from tests.harness.worlds.world import World, no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -8,7 +8,7 @@ import pytest
 from bailiff.cluster import Changed, Replaced, WatchHealth
 from bailiff.kinds import LABELS_NOT_KEPT, ObjectMeta, Pod
 from bailiff.worker.watching import PodWatch
-from tests.unit.worker.world import FakeWatch
+from tests.harness.worlds.world import FakeWatch
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -6,15 +6,15 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
-from tests.contract.api import taint
-from tests.contract.working import KEY, is_going, until
-from tests.kube.programs import Program
+from tests.harness.api import taint
+from tests.harness.kube.programs import Program
+from tests.harness.working import KEY, is_going, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.contract.api import Api, Bench
+    from tests.harness.api import Api, Bench
 
 _FLAGS = (
     # The one does not start without the other, whose index it uses.

@@ -7,8 +7,8 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from bailiff.cluster import NotFoundError, PatchType
-from tests.contract.api import PODS, container, uid_of
-from tests.contract.device_objects import (
+from tests.harness.api import PODS, container, uid_of
+from tests.harness.device_objects import (
     CLAIMS,
     DRIVER,
     RULES,
@@ -23,7 +23,7 @@ from tests.contract.device_objects import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.contract.api import Bench, Object
+    from tests.harness.api import Bench, Object
 
 
 class Gpus:

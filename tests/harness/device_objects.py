@@ -6,7 +6,7 @@ from typing import Any
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Resource
-from tests.contract.api import Bench, Object
+from tests.harness.api import Bench, Object
 
 GROUP = "resource.k8s.io"
 DRIVER = "gpu.example.com"

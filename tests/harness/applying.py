@@ -7,7 +7,7 @@ from typing import Any
 
 from bailiff import cluster as k8s
 from bailiff.cluster import Request
-from tests.contract.api import Bench, Object
+from tests.harness.api import Bench, Object
 
 MAPS: k8s.Resource[Object] = k8s.Resource("", "v1", "configmaps", dict)
 

@@ -19,14 +19,14 @@ from bailiff.worker import (
     WorkerSettings,
     watches,
 )
-from tests.contract.api import PODS, uid_of
+from tests.harness.api import PODS, uid_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from bailiff.cluster import Cluster
     from bailiff.worker import Election
-    from tests.contract.api import Bench, Object
+    from tests.harness.api import Bench, Object
 
 KEY = "example.com/maintenance"
 EVENTS: Resource[Object] = Resource("", "v1", "events", dict)

@@ -7,7 +7,7 @@ from typing import Any
 from bailiff.decisions.policies import NO_POLICIES, Policies
 from bailiff.kinds import Annotations, Node, NodeSpec, ObjectMeta, Pod, PodSpec, PodStatus, Taint
 from bailiff.worker.queue_view import QueueQuery, view
-from tests.unit.worker.world import YESTERDAY, World, no_execute
+from tests.harness.worlds.world import YESTERDAY, World, no_execute
 
 NOT_READY = Taint(key="node.kubernetes.io/not-ready", effect="NoExecute")
 

@@ -18,7 +18,7 @@ from bailiff.cluster import (
     UnreachableError,
 )
 from bailiff.worker import ElectionSettings, Elector
-from tests.unit.worker.world import VirtualClock
+from tests.harness.worlds.world import VirtualClock
 
 T = TypeVar("T")
 
