@@ -1,4 +1,9 @@
-"""Every contract test runs against both APIs; what the real one answers is the truth."""
+"""Which API server a contract test meets: both, the real one, or the one there is.
+
+Marked `parity`: both, because the demo cluster has to answer as the real one does, which is the
+truth. Marked `kube_apiserver`: the real one alone. Everything else is about Bailiff, which cannot
+tell them apart: one server is enough, the real one where there is one.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,7 @@ from tests.harness.api import Api, Bench, forget_by_restart
 from tests.harness.device_objects import CLASSES, RULES, SLICES
 from tests.harness.gpus import gpus_of
 from tests.harness.kube.fixtures import kube_apiserver
+from tests.harness.kube.programs import assets
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -50,12 +56,24 @@ def _real(server: KubeApiserver) -> Api:
     return Api("kube-apiserver", server.kubeconfig, server.port, forget)
 
 
-@pytest.fixture(
-    params=[
-        pytest.param("embedded", marks=pytest.mark.embedded),
-        pytest.param("kube-apiserver", marks=pytest.mark.kube_apiserver),
-    ]
-)
+DEMO = pytest.param("embedded", marks=pytest.mark.embedded)
+REAL = pytest.param("kube-apiserver", marks=pytest.mark.kube_apiserver)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "api" in metafunc.fixturenames:
+        metafunc.parametrize("api", _servers(metafunc.definition), indirect=True)
+
+
+def _servers(test: pytest.Item) -> list[pytest.ParameterSet]:
+    if test.get_closest_marker("kube_apiserver"):
+        return [REAL]
+    if test.get_closest_marker("parity"):
+        return [DEMO, REAL]
+    return [DEMO if assets() is None else REAL]
+
+
+@pytest.fixture
 async def api(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Api]:
     """The API under test."""
     if request.param == "kube-apiserver":

@@ -10,6 +10,8 @@ from tests.harness.api import NODES, PODS, Bench, Object, container, version_of
 from tests.harness.applying import MAPS, apply, config_map, owned_by, pod_config
 from tests.harness.device_objects import RULES, SLICES, device_taint, rule, slice_of
 
+pytestmark = pytest.mark.parity
+
 
 async def test_apply_creates(bench: Bench) -> None:
     made = await apply(bench, MAPS, config_map(x="1", y="2"), "one")

@@ -11,6 +11,8 @@ from bailiff.cluster import PatchType, Request
 from tests.harness.api import PODS, STRANGER, Bench, Object, uid_of, version_of
 from tests.harness.applying import MAPS, apply, config_map, pod_config
 
+pytestmark = pytest.mark.parity
+
 
 async def test_a_uid_is_a_precondition(bench: Bench) -> None:
     made = await apply(bench, MAPS, config_map(x="1"), "one")

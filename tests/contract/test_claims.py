@@ -18,6 +18,8 @@ from tests.harness.device_objects import (
     write_claim,
 )
 
+pytestmark = pytest.mark.parity
+
 
 async def test_a_claim_is_allocated_and_reserved(bench: Bench) -> None:
     cluster, namespace = bench.cluster, bench.namespace

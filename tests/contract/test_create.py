@@ -16,6 +16,8 @@ from tests.harness.api import (
     version_of,
 )
 
+pytestmark = pytest.mark.parity
+
 
 def tolerating(**toleration: object) -> Object:
     return {"spec": {"containers": [container()], "tolerations": [toleration]}}

@@ -21,6 +21,8 @@ from tests.harness.api import (
     version_of,
 )
 
+pytestmark = pytest.mark.parity
+
 
 async def test_a_bound_pod_is_deleted_gracefully(bench: Bench) -> None:
     await bench.pod("a", node=await bench.node())

@@ -25,6 +25,8 @@ from tests.harness.device_objects import (
     write_claim,
 )
 
+pytestmark = pytest.mark.parity
+
 CLASS_TO_SLICE = {
     "deviceclasses",
     "resourceclaims",

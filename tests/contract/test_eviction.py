@@ -24,6 +24,8 @@ from tests.harness.api import (
     version_of,
 )
 
+pytestmark = pytest.mark.parity
+
 LABELS = {"app": "web"}
 
 

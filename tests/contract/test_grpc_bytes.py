@@ -39,10 +39,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-pytestmark = [
-    pytest.mark.kube_apiserver,
-    pytest.mark.parametrize("api", ["kube-apiserver"], indirect=True),
-]
+pytestmark = pytest.mark.kube_apiserver
 
 TOLERATIONS = (
     {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300},

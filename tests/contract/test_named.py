@@ -11,6 +11,8 @@ from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
 from tests.harness.api import NAMESPACES, Bench, Object, name_of
 
+pytestmark = pytest.mark.parity
+
 MAPS: k8s.Resource[Object] = k8s.Resource("", "v1", "configmaps", dict)
 PATIENCE = 10
 

@@ -17,6 +17,8 @@ from tests.harness.api import (
     version_of,
 )
 
+pytestmark = pytest.mark.parity
+
 
 def conditions_of(pod: Object) -> dict[str, str]:
     return {one["type"]: one["status"] for one in pod["status"].get("conditions", [])}

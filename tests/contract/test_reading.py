@@ -12,6 +12,8 @@ from bailiff.cluster import Cluster, ClusterSettings, LiveReader, Request, Selec
 from bailiff.kinds import Taint, Toleration
 from tests.harness.api import NODES, PODS, Api, Bench, name_of, taint, uid_of, version_of
 
+pytestmark = pytest.mark.parity
+
 
 async def test_says_its_version_and_that_it_is_ready(cluster: Cluster) -> None:
     version = await cluster.version()

@@ -188,7 +188,6 @@ async def denied(bench, worker, pod):
 
 
 @pytest.mark.kube_apiserver
-@pytest.mark.parametrize("api", ["kube-apiserver"], indirect=True)
 async def test_a_right_that_is_missing_is_told_and_waited_for(api, bench, server, kube_apiserver):
     name = f"{bench.namespace}-worker"
     await server("ServiceAccount", "worker")
@@ -221,7 +220,6 @@ async def test_a_right_that_is_missing_is_told_and_waited_for(api, bench, server
 
 
 @pytest.mark.kube_apiserver
-@pytest.mark.parametrize("api", ["kube-apiserver"], indirect=True)
 async def test_a_webhook_that_denies_is_told_and_outlived(api, bench, server):
     """A policy, which is what the API server has for a webhook without a server of its own."""
     name = f"{bench.namespace}-no-deletions"

@@ -79,7 +79,6 @@ async def shadow(in_tree, api, tmp_path):
             await asyncio.to_thread(program.stop)
 
 
-@pytest.mark.parametrize("api", ["kube-apiserver"], indirect=True)
 async def test_what_the_in_tree_controller_does_is_reported_as_what_it_is(api, bench, shadow):
     pages, proxy = shadow
     node = await bench.node()

@@ -71,7 +71,6 @@ async def policy(bench, kube_apiserver):
         await bench.cluster.delete(kind, name_of(obj))
 
 
-@pytest.mark.parametrize("api", ["kube-apiserver"], indirect=True)
 async def test_by_the_policy_bailiff_alone_evicts(api, bench, cluster, policy, tmp_path):
     node = await bench.node()
     await bench.pod("plain", node=node)

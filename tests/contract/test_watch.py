@@ -13,6 +13,8 @@ from bailiff.kinds import Pod
 from tests.harness.api import PODS, Api, Bench, Object, version_of
 from tests.harness.watching import INITIAL_EVENTS_END, Watch, told, watching
 
+pytestmark = pytest.mark.parity
+
 
 async def version(bench: Bench) -> str:
     return (await bench.cluster.list(PODS, namespace=bench.namespace)).resource_version

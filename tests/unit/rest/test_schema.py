@@ -4,15 +4,13 @@ from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import settings
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
 from bailiff.kinds import Node, ObjectMeta, Pod
 from bailiff.rest import RestSettings, create_app
+from tests.harness.fuzzing import fuzzed
 from tests.unit.rest.conftest import DictReader, FixedClock
-
-EXAMPLES = 60
 
 READER = DictReader(
     pods={"default/web-0": Pod(metadata=ObjectMeta(name="web-0", namespace="default"))},
@@ -25,6 +23,6 @@ SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 
 @pytest.mark.schema
 @SCHEMA.parametrize()
-@settings(max_examples=EXAMPLES, derandomize=True, deadline=None)
+@fuzzed(60, derandomize=True)
 def test_every_operation_keeps_its_word(case: Any) -> None:
     case.call_and_validate()
