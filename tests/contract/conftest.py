@@ -16,16 +16,19 @@ import pytest
 
 from bailiff.cluster import NotFoundError
 from tests.harness.api import Api, Bench, forget_by_restart
+from tests.harness.clocks import JumpingClock
 from tests.harness.device_objects import CLASSES, RULES, SLICES
 from tests.harness.gpus import gpus_of
 from tests.harness.kube.fixtures import kube_apiserver
 from tests.harness.kube.programs import assets
+from tests.harness.working import running_worker, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from bailiff.cluster import Cluster
+    from bailiff.worker import Worker
     from tests.harness.gpus import Gpus
     from tests.harness.kube.apiserver import KubeApiserver
 
@@ -96,6 +99,28 @@ async def bench(cluster: Cluster) -> AsyncIterator[Bench]:
     bench = await Bench.set_up(cluster)
     yield bench
     await bench.clear_away()
+
+
+@pytest.fixture
+def clock() -> JumpingClock:
+    """The worker's, so that nobody need wait for its timers."""
+    return JumpingClock()
+
+
+@pytest.fixture
+async def worker(cluster: Cluster, clock: JumpingClock) -> AsyncIterator[Worker]:
+    """A worker that has seen everything."""
+    async with running_worker(cluster, clock=clock) as worker:
+        await until(lambda: worker.evaluator.mirror.synced)
+        yield worker
+
+
+@pytest.fixture
+async def device_worker(cluster: Cluster, clock: JumpingClock) -> AsyncIterator[Worker]:
+    """The same, for devices too."""
+    async with running_worker(cluster, devices=True, clock=clock) as worker:
+        await until(lambda: worker.evaluator.mirror.synced and worker.evaluator.devices.ready)
+        yield worker
 
 
 @pytest.fixture

@@ -5,30 +5,59 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+from bailiff.clock import SystemClock
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class ManualClock:
     """Stands still until it is told to move."""
 
-    def __init__(self) -> None:
-        self._passed = 0.0
+    def __init__(self, start: datetime = START, passed: float = 0.0) -> None:
+        self._start = start
+        self._passed = passed
 
     def advance(self, seconds: float) -> None:
         self._passed += seconds
 
     def now(self) -> datetime:
-        return START + timedelta(seconds=self._passed)
+        return self._start + timedelta(seconds=self._passed)
 
     def monotonic(self) -> float:
         return self._passed
 
 
 class LoopClock:
-    """The event loop's time, which looptime makes virtual."""
+    """The event loop's time, which looptime makes virtual.
+
+    Attributes:
+        step: by how much the wall clock has been stepped away from it.
+    """
+
+    def __init__(self) -> None:
+        self.step = timedelta()
 
     def now(self) -> datetime:
-        return START + timedelta(seconds=self.monotonic())
+        return START + timedelta(seconds=self.monotonic()) + self.step
 
     def monotonic(self) -> float:
         return asyncio.get_running_loop().time()
+
+
+class JumpingClock(SystemClock):
+    """The machine's time, and what a test does not care to wait for.
+
+    A worker looks at its clock every second, so it is at most a second late to see a jump.
+    """
+
+    def __init__(self) -> None:
+        self._skipped = 0.0
+
+    def skip(self, seconds: float) -> None:
+        self._skipped += seconds
+
+    def now(self) -> datetime:
+        return super().now() + timedelta(seconds=self._skipped)
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self._skipped

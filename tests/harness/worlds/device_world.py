@@ -21,7 +21,8 @@ from bailiff.kinds import (
 )
 from bailiff.worker.devices import Devices, Kind, State
 from bailiff.worker.sources import EventSource
-from tests.harness.worlds.world import START, FakeWatch, World
+from tests.harness.clocks import START
+from tests.harness.worlds.world import FakeWatch, World
 
 DRIVER = "gpu.example.com"
 SERVED: dict[Kind, Resource[Any]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 from prometheus_client import CollectorRegistry
@@ -34,22 +34,9 @@ from bailiff.kinds import (
     Toleration,
 )
 from bailiff.worker import Election, Worker, WorkerSettings
+from tests.harness.clocks import START, LoopClock
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
 YESTERDAY = START - timedelta(days=1)
-
-
-class VirtualClock:
-    """The loop's time; the wall clock can be stepped away from it."""
-
-    def __init__(self) -> None:
-        self.step = timedelta()
-
-    def now(self) -> datetime:
-        return START + timedelta(seconds=self.monotonic()) + self.step
-
-    def monotonic(self) -> float:
-        return asyncio.get_running_loop().time()
 
 
 class FakeWatch:
@@ -72,7 +59,7 @@ class World:
     def __init__(
         self, audit_log=None, election: Election | None = None, policies=NO_POLICIES, **settings
     ) -> None:
-        self.clock = VirtualClock()
+        self.clock = LoopClock()
         self.pods: dict[str, Pod] = {}
         self.nodes: dict[str, Node] = {}
         self.pod_watch, self.node_watch = FakeWatch(), FakeWatch()

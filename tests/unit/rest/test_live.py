@@ -22,7 +22,7 @@ from bailiff.decisions import Options
 from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
 from bailiff.rest import RestApp, RestSettings, create_app
 from tests.harness.faces.asgi import call
-from tests.unit.rest.conftest import DictReader, FixedClock
+from tests.harness.faces.rest_face import CLOCK, DictReader
 
 POD_PATH, NODE_PATH = "/v1/namespaces/default/pods/web-0/decision", "/v1/nodes/node-1/decisions"
 TAINTED = Node(
@@ -133,7 +133,7 @@ async def test_the_missing_permission_is_named(
 
 @pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
 async def test_no_cluster(path: str) -> None:
-    app = create_app(RestSettings(), FixedClock(), CollectorRegistry(), Options(), None)
+    app = create_app(RestSettings(), CLOCK, CollectorRegistry(), Options(), None)
     answer = await call(app, "GET", path)
     assert (answer.status, answer.json["code"]) == (503, "no_cluster")
     assert "--kubeconfig" in answer.json["detail"]
@@ -173,7 +173,7 @@ class HangingReader(DictReader):
 @pytest.mark.looptime
 async def test_reading_is_bounded_in_time_and_number() -> None:
     settings = RestSettings(cluster_timeout_seconds=3, max_cluster_reads=1)
-    app = create_app(settings, FixedClock(), CollectorRegistry(), Options(), HangingReader())
+    app = create_app(settings, CLOCK, CollectorRegistry(), Options(), HangingReader())
     answers = await asyncio.gather(*(call(app, "GET", NODE_PATH) for _ in range(3)))
     assert {a.status for a in answers} == {503}
     assert {a.json["code"] for a in answers} == {"cluster_unavailable"}

@@ -26,7 +26,7 @@ from bailiff.kinds import (
 )
 from bailiff.rest import RestApp, RestSettings, create_app
 from tests.harness.faces.asgi import call
-from tests.unit.rest.conftest import DictReader, FixedClock
+from tests.harness.faces.rest_face import CLOCK, DictReader
 
 POD_PATH, NODE_PATH = "/v1/namespaces/default/pods/train/decision", "/v1/nodes/node-1/decisions"
 POD = b"""{"metadata": {"name": "train", "namespace": "default", "uid": "u"},
@@ -126,7 +126,7 @@ async def test_devices_that_fail_to_be_read_fail_the_answer(
 async def test_with_the_gate_off_no_device_is_read(user: DictReader, path: str) -> None:
     user.devices = ServerError("asked", status=500)
     settings = RestSettings(device_taint_eviction=False)
-    app = create_app(settings, FixedClock(), CollectorRegistry(), Options(), user)
+    app = create_app(settings, CLOCK, CollectorRegistry(), Options(), user)
     answer = await call(app, "GET", path)
     (decision,) = answer.json.get("decisions", [answer.json])
     assert (answer.status, decision["decidedBy"]) == (200, "node-taints")

@@ -9,15 +9,15 @@ from prometheus_client import CollectorRegistry
 from bailiff.decisions import Options
 from bailiff.kinds import Node, ObjectMeta, Pod
 from bailiff.rest import RestSettings, create_app
+from tests.harness.faces.rest_face import CLOCK, DictReader
 from tests.harness.fuzzing import fuzzed
-from tests.unit.rest.conftest import DictReader, FixedClock
 
 READER = DictReader(
     pods={"default/web-0": Pod(metadata=ObjectMeta(name="web-0", namespace="default"))},
     nodes={"node-1": Node(metadata=ObjectMeta(name="node-1"))},
     on_node={"node-1": ()},
 )
-APP = create_app(RestSettings(), FixedClock(), CollectorRegistry(), Options(), READER)
+APP = create_app(RestSettings(), CLOCK, CollectorRegistry(), Options(), READER)
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 
 

@@ -15,8 +15,9 @@ from bailiff.decisions.policies import BlastRadius, Cause, EvictionApi, Pause, P
 from bailiff.worker import Comparison, ShadowActions, Watched, Worker, WorkerSettings
 from bailiff.worker.devices import Kind
 from bailiff.worker.queue_view import QueueQuery, view
+from tests.harness.clocks import START
 from tests.harness.worlds.device_world import DeviceWorld, device_taint, patience, untainted
-from tests.harness.worlds.world import START, no_execute
+from tests.harness.worlds.world import no_execute
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -10,7 +10,8 @@ from bailiff.cluster import (
     Changed,
     ForbiddenError,
 )
-from tests.harness.worlds.world import START, World, attempts, no_execute, tainted, tolerating
+from tests.harness.clocks import START
+from tests.harness.worlds.world import World, attempts, no_execute, tainted, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

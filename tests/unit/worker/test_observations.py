@@ -8,7 +8,8 @@ import pytest
 from bailiff.cluster import ServerError
 from bailiff.decisions import Facts, decide, observations
 from bailiff.kinds import Annotations, Node, NodeSpec, ObjectMeta
-from tests.harness.worlds.world import START, World, no_execute, tolerating
+from tests.harness.clocks import START
+from tests.harness.worlds.world import World, no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -19,8 +19,9 @@ from bailiff.decisions.policies import (
     Window,
 )
 from bailiff.kinds import Annotations
+from tests.harness.clocks import START
 from tests.harness.worlds.governed import Governed
-from tests.harness.worlds.world import START, no_execute, tolerating
+from tests.harness.worlds.world import no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

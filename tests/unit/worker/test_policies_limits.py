@@ -15,8 +15,8 @@ from bailiff.kinds import ObjectMeta, Pod
 from bailiff.worker.eviction import Eviction
 from bailiff.worker.gate.lines import Lines
 from bailiff.worker.gate.meters import TOTAL, Key, Meters, Pace, Scope
+from tests.harness.clocks import START
 from tests.harness.worlds.governed import Governed
-from tests.harness.worlds.world import START
 
 on_virtual_time = pytest.mark.looptime(start=0)
 SLACK = 1e-6

@@ -13,7 +13,8 @@ import pytest
 
 from bailiff.cluster import UnreachableError
 from bailiff.decisions import Options
-from tests.harness.worlds.world import START, World, attempts, no_execute, tainted, tolerating
+from tests.harness.clocks import START
+from tests.harness.worlds.world import World, attempts, no_execute, tainted, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -12,7 +12,8 @@ from bailiff.cluster import Changed, Deleted, Replaced
 from bailiff.decisions.node_taints import CONDITION
 from bailiff.kinds import PodStatus
 from bailiff.worker import Comparison, ShadowActions, Shard, Watched, Worker, WorkerSettings
-from tests.harness.worlds.world import START, World, no_execute, tolerating
+from tests.harness.clocks import START
+from tests.harness.worlds.world import World, no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 
