@@ -48,7 +48,7 @@ async def timed_evictions(
     names = await fleet.set_up(plan.nodes + 1)
     nodes, spared = names[:-1], names[-1]
     await fleet.spread(plan.timed, nodes, plan.spread)
-    late = plan.spread + 30
+    late = plan.spread + plan.unhurried
     reborn = [await fleet.add("db", rng.choice(nodes), late, goes=True) for _ in range(plan.reborn)]
     for _ in range(plan.cancelled):
         await fleet.add("spared", spared, late, goes=False)

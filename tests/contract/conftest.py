@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -54,7 +55,8 @@ async def _embedded(folder: Path) -> AsyncIterator[Api]:
 
 def _real(server: KubeApiserver) -> Api:
     async def forget() -> None:
-        await forget_by_restart(server.compact, server.restart_apiserver)
+        # Killed: told to end, it waits up to 10 s for watches to do so.
+        await forget_by_restart(server.compact, partial(server.restart_apiserver, kill=True))
 
     return Api("kube-apiserver", server.kubeconfig, server.port, forget)
 

@@ -11,22 +11,20 @@ from typing import Any
 import pytest
 
 from bailiff import cluster as k8s
-from bailiff.cluster import PatchType, Request
+from bailiff.cluster import Request
 from tests.harness.api import (
     BUDGETS,
     PODS,
     STRANGER,
     Bench,
     Object,
-    condition,
     name_of,
     uid_of,
     version_of,
 )
+from tests.harness.budgets import budget, running
 
 pytestmark = pytest.mark.parity
-
-LABELS = {"app": "web"}
 
 
 async def evict(bench: Bench, name: str = "a", **options: Any) -> Object:
@@ -39,30 +37,6 @@ async def evict(bench: Bench, name: str = "a", **options: Any) -> Object:
     request = Request("POST", path, query, json.dumps(body).encode())
     answer: Object = json.loads(await bench.cluster.send(request))
     return answer
-
-
-async def running(bench: Bench, name: str = "a", *, ready: bool = True) -> Object:
-    """A pod that runs on a node, and is ready or not."""
-    pod = await bench.pod(name, node=await bench.node(), labels=LABELS)
-    status = condition("Ready", "True" if ready else "False")
-    return await bench.set_status(pod, phase="Running", conditions=[status])
-
-
-async def budget(bench: Bench, name: str = "web", policy: str = "", **status: Any) -> Object:
-    """A budget over the pods, with the status that a disruption controller would have written."""
-    spec: Object = {"selector": {"matchLabels": LABELS}, "minAvailable": 1}
-    if policy:
-        spec["unhealthyPodEvictionPolicy"] = policy
-    made = await bench.cluster.create(
-        BUDGETS, {"metadata": {"name": name}, "spec": spec}, bench.namespace
-    )
-    counted = {"observedGeneration": 1, "expectedPods": 1, "currentHealthy": 1, "desiredHealthy": 1}
-    body = {"status": counted | {"disruptionsAllowed": 0} | status}
-    merge = PatchType.MERGE
-    await bench.cluster.patch(
-        BUDGETS, name, bench.namespace, body, patch_type=merge, subresource="status"
-    )
-    return made
 
 
 async def status_of(bench: Bench, name: str = "web") -> Object:

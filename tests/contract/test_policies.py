@@ -31,8 +31,8 @@ from bailiff.decisions.policies import (
     Policies,
 )
 from bailiff.worker import ClusterActions
-from tests.contract.test_eviction import budget, running
 from tests.harness.api import BUDGETS, NODES, STRANGER, taint, uid_of, version_of
+from tests.harness.budgets import budget, running
 from tests.harness.working import EVENTS, KEY, is_going, outlast, until
 
 # Seconds; a pod that its budget blocks is tried again sooner.

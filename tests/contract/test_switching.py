@@ -65,7 +65,7 @@ async def policy(bench, kube_apiserver):
                 return "Bailiff evicts" in str(refusal)
             return False
 
-        await until(in_force, within=60)
+        await until(in_force)
     yield
     for kind, obj in zip(kinds, objects, strict=True):
         await bench.cluster.delete(kind, name_of(obj))
@@ -79,7 +79,7 @@ async def test_by_the_policy_bailiff_alone_evicts(api, bench, cluster, policy, t
     flag = "--use-service-account-credentials"
     async with kube_controller_manager(api, tmp_path, flag) as in_tree:
         # It says so when all its tries are over.
-        await until(lambda: in_tree.exited or refused(in_tree, "plain"), within=60)
+        await until(lambda: in_tree.exited or refused(in_tree, "plain"))
         assert in_tree.running, in_tree.tail()
         found = await bench.get("plain")
         assert "deletionTimestamp" not in found["metadata"]

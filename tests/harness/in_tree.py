@@ -42,5 +42,5 @@ async def kube_controller_manager(api: Api, folder: Path, *flags: str) -> AsyncI
 async def evicts(program: Program, bench: Bench) -> None:
     """Wait until it has evicted a canary."""
     await bench.pod("canary", node=await bench.node(taint(KEY)))
-    await until(lambda: program.exited or is_going(bench, "canary"), within=60)
+    await until(lambda: program.exited or is_going(bench, "canary"))
     assert program.running, program.tail()

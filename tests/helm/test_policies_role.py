@@ -23,11 +23,11 @@ from bailiff.worker import (
     WorkerSettings,
     watches,
 )
-from tests.contract.test_eviction import LABELS, budget
-from tests.contract.test_pause import WHOLE
 from tests.harness.api import condition, taint
+from tests.harness.budgets import LABELS, budget
 from tests.harness.helm.accounts import Permission, log_in, permissions
 from tests.harness.helm.chart import render, the
+from tests.harness.pausing import WHOLE
 from tests.harness.working import KEY, is_going, until
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
