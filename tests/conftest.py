@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+from tests.harness.clocks import NOOP_CYCLES
 from tests.harness.fuzzing import FUZZ
 
 # No timed assertion, hidden ones included: a busy machine is no failure. On CI the same examples
@@ -44,6 +45,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             # Examples by the hundred run the same lines, and under coverage, which then tells
             # nothing new, they take 2.5 times as long.
             item.add_marker(pytest.mark.no_cover)
+        if item.get_closest_marker("looptime"):
+            item.add_marker(pytest.mark.looptime(noop_cycles=NOOP_CYCLES))
     if hasattr(config, "workerinput"):
         # Files are handed out in this order; short ones at the end let all processes end at once.
         ranks = _ranks(items)

@@ -7,7 +7,6 @@ tests/contract/test_policies.py has the row on API servers.
 import asyncio
 
 import hypothesis.strategies as st
-import looptime
 import pytest
 from hypothesis import given, settings
 
@@ -26,6 +25,7 @@ from bailiff.decisions.policies import (
     Policies,
 )
 from bailiff.worker import ClusterActions
+from tests.harness.clocks import virtual_loop
 from tests.harness.worlds.governed import NOT_READY, Governed
 from tests.harness.worlds.world import no_execute, tolerating
 
@@ -143,7 +143,7 @@ def told(story, policies, latency):
             sorted(world.requests),
         ]
 
-    with asyncio.Runner(loop_factory=looptime.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
         return runner.run(tell())
 
 
