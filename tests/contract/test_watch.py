@@ -140,7 +140,7 @@ async def test_a_watch_without_events_is_told_how_far_it_has_come(bench: Bench) 
 async def test_nobody_is_sent_bookmarks_unasked(bench: Bench) -> None:
     other = await Bench.set_up(bench.cluster)
     async with watching(
-        bench.cluster, bench.namespace, resourceVersion=await version(bench), timeoutSeconds="4"
+        bench.cluster, bench.namespace, resourceVersion=await version(bench), timeoutSeconds="3"
     ) as watch:
         await other.pod()
         assert await watch.rest() == []
