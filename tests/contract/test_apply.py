@@ -6,9 +6,10 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType
-from tests.harness.api import NODES, PODS, Bench, Object, container, version_of
-from tests.harness.applying import MAPS, apply, config_map, owned_by, pod_config
+from tests.harness.api import NODES, PODS, Bench, version_of
+from tests.harness.applying import MAPS, apply, owned_by, pod_config
 from tests.harness.device_objects import RULES, SLICES, device_taint, rule, slice_of
+from tests.harness.objects import Object, config_map, container, object_of
 
 pytestmark = pytest.mark.parity
 
@@ -147,7 +148,7 @@ async def test_the_status_is_not_applied_with_the_object(bench: Bench) -> None:
 async def test_the_taints_of_a_node_are_applied_as_a_whole(bench: Bench) -> None:
     node = await bench.node()
     first = {"key": "a", "effect": "NoSchedule"}
-    config = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}}
+    config = object_of("Node", node)
     config["spec"] = {"taints": [first]}
     after = await apply(bench, NODES, config, "one", force="true")
     assert after["spec"]["taints"] == [first]

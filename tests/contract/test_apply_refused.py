@@ -8,8 +8,9 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.harness.api import PODS, STRANGER, Bench, Object, uid_of, version_of
-from tests.harness.applying import MAPS, apply, config_map, pod_config
+from tests.harness.api import PODS, STRANGER, Bench, uid_of, version_of
+from tests.harness.applying import MAPS, apply, pod_config
+from tests.harness.objects import Object, config_map
 
 pytestmark = pytest.mark.parity
 

@@ -6,7 +6,7 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType
-from tests.harness.api import PODS, Bench, container, version_of
+from tests.harness.api import PODS, Bench, version_of
 from tests.harness.device_objects import (
     CLAIMS,
     CLASSES,
@@ -17,6 +17,7 @@ from tests.harness.device_objects import (
     names,
     write_claim,
 )
+from tests.harness.objects import container
 
 pytestmark = pytest.mark.parity
 

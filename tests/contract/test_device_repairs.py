@@ -14,7 +14,7 @@ import pytest
 
 from bailiff.decisions import Options
 from bailiff.decisions.device_taints import STATUS_PERIOD
-from tests.harness.api import PODS, container, uid_of
+from tests.harness.api import PODS, uid_of
 from tests.harness.device_objects import (
     CLAIMS,
     SLICES,
@@ -25,14 +25,16 @@ from tests.harness.device_objects import (
     slice_of,
     write_claim,
 )
+from tests.harness.objects import container, pod_object
 from tests.harness.working import is_going, outlast, running_worker, until
 
 if TYPE_CHECKING:
     from bailiff.cluster import Cluster
     from bailiff.worker import Worker
-    from tests.harness.api import Bench, Object
+    from tests.harness.api import Bench
     from tests.harness.clocks import JumpingClock
     from tests.harness.gpus import Gpus
+    from tests.harness.objects import Object
 
 EXTENDED = "example.com/gpu"
 
@@ -139,8 +141,8 @@ async def test_toleration_seconds_overflow_leads_to_a_far_deadline(
 async def extended_pod(bench: Bench, gpus: Gpus) -> Object:
     """A pod that asks for a device as for memory."""
     wanted = {"requests": {EXTENDED: "1"}, "limits": {EXTENDED: "1"}}
-    spec = {"nodeName": gpus.node, "containers": [container() | {"resources": wanted}]}
-    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "extended"}, "spec": spec}
+    main = container() | {"resources": wanted}
+    body = pod_object("extended", nodeName=gpus.node, containers=[main])
     return await bench.cluster.create(PODS, body, bench.namespace)
 
 

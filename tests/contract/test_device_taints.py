@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bailiff.decisions.device_taints import STATUS_PERIOD
-from tests.harness.api import taint, uid_of
+from tests.harness.api import uid_of
 from tests.harness.device_objects import BROKEN, DRIVER, RULES, device_taint, patience
-from tests.harness.working import EVENTS, KEY, is_going, messages, outlast, running_worker, until
+from tests.harness.objects import KEY, taint
+from tests.harness.working import EVENTS, is_going, messages, outlast, running_worker, until
 
 if TYPE_CHECKING:
     from bailiff.cluster import Cluster

@@ -9,7 +9,7 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.harness.api import Bench, Object, name_of, uid_of
+from tests.harness.api import Bench, name_of, uid_of
 from tests.harness.device_objects import (
     CLAIMS,
     DRIVER,
@@ -24,6 +24,7 @@ from tests.harness.device_objects import (
     slice_of,
     write_claim,
 )
+from tests.harness.objects import Object
 
 pytestmark = pytest.mark.parity
 

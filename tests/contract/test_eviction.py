@@ -12,17 +12,9 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import Request
-from tests.harness.api import (
-    BUDGETS,
-    PODS,
-    STRANGER,
-    Bench,
-    Object,
-    name_of,
-    uid_of,
-    version_of,
-)
+from tests.harness.api import BUDGETS, PODS, STRANGER, Bench, name_of, uid_of, version_of
 from tests.harness.budgets import budget, running
+from tests.harness.objects import Object
 
 pytestmark = pytest.mark.parity
 

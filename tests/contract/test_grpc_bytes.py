@@ -19,7 +19,7 @@ from bailiff.kinds import DeviceTaintRule, ResourceClaim, ResourceSlice
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2
 from tests.harness.api import PODS as PODS_AS_THEY_ARE
-from tests.harness.api import Bench, Object, condition, container, name_of, taint, uid_of
+from tests.harness.api import Bench, name_of, uid_of
 from tests.harness.device_objects import (
     CLAIMS,
     DRIVER,
@@ -33,6 +33,7 @@ from tests.harness.device_objects import (
 )
 from tests.harness.faces.grpc_face import NOW, decision_of, running
 from tests.harness.kube.protobuf import bytes_of, node_bytes, pod_bytes
+from tests.harness.objects import Object, condition, container, pod_object, taint
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -111,7 +112,7 @@ async def furnish_devices(bench: Bench, name: str) -> str:
             {"name": "made", "resourceClaimTemplateName": "gpu"},
         ],
     }
-    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+    body = pod_object(name, **spec)
     pod = await cluster.create(PODS_AS_THEY_ARE, body, bench.namespace)
     made = [{"name": "made", "resourceClaimName": f"{name}-made"}]
     mapping = {"containerName": main["name"], "resourceName": "example.com/gpu", "requestName": "r"}

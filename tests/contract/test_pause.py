@@ -11,6 +11,7 @@ from bailiff.clock import SystemClock
 from bailiff.cluster import CONFIG_MAPS, ConflictError, NotFoundError, PatchType
 from bailiff.decisions.policies import PauseNotice
 from bailiff.worker import PausedAlreadyError, PauseSwitch
+from tests.harness.objects import config_map
 from tests.harness.pausing import WHOLE, bailiff
 
 NAME = "bailiff-pause"
@@ -26,8 +27,7 @@ def switch(cluster, bench):
 
 async def put(bench, **data):
     """As `kubectl create configmap` does."""
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME}, "data": data}
-    return await bench.cluster.create(WHOLE, body, bench.namespace)
+    return await bench.cluster.create(WHOLE, config_map(NAME, **data), bench.namespace)
 
 
 async def data(bench):

@@ -31,9 +31,10 @@ from bailiff.decisions.policies import (
     Policies,
 )
 from bailiff.worker import ClusterActions
-from tests.harness.api import BUDGETS, NODES, STRANGER, taint, uid_of, version_of
+from tests.harness.api import BUDGETS, NODES, STRANGER, uid_of, version_of
 from tests.harness.budgets import budget, running
-from tests.harness.working import EVENTS, KEY, is_going, outlast, until
+from tests.harness.objects import KEY, taint
+from tests.harness.working import EVENTS, is_going, outlast, until
 
 # Seconds; a pod that its budget blocks is tried again sooner.
 NEXT_TRY = 90

@@ -11,11 +11,12 @@ import pytest
 from bailiff.bootstrap.cluster import ClusterChoice
 from bailiff.bootstrap.settings import WorkSettings
 from bailiff.bootstrap.work import work
-from tests.harness.api import NAMESPACES, taint
+from tests.harness.api import NAMESPACES
 from tests.harness.kube.programs import free_port
+from tests.harness.objects import KEY, taint
 from tests.harness.pausing import WHOLE, bailiff
 from tests.harness.status import StatusPages
-from tests.harness.working import KEY, is_going, until
+from tests.harness.working import is_going, until
 
 HEAD = "apiVersion: bailiff.dev/v1\nkind: WorkerPolicies\n"
 

@@ -22,18 +22,11 @@ from bailiff.cluster import (
     Resource,
     connect,
 )
-from tests.harness.api import PODS, name_of, taint, uid_of
+from tests.harness.api import PODS, name_of, uid_of
 from tests.harness.between import fault, go_between, hang
 from tests.harness.kube.faulty_proxy import Fault
-from tests.harness.working import (
-    KEY,
-    attempts,
-    is_going,
-    messages,
-    running_worker,
-    tolerating,
-    until,
-)
+from tests.harness.objects import KEY, taint, tolerating
+from tests.harness.working import attempts, is_going, messages, running_worker, until
 
 # A request that hangs is given up after so many seconds.
 PATIENCE = 2.0

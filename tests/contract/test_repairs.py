@@ -13,18 +13,10 @@ import pytest
 
 from bailiff.decisions import Options
 from bailiff.worker.actions import ANNOTATION
-from tests.harness.api import NODES, PODS, name_of, taint, uid_of
+from tests.harness.api import NODES, PODS, name_of, uid_of
 from tests.harness.between import go_between
-from tests.harness.working import (
-    KEY,
-    is_going,
-    messages,
-    outlast,
-    retolerate,
-    running_worker,
-    tolerating,
-    until,
-)
+from tests.harness.objects import KEY, taint, tolerating
+from tests.harness.working import is_going, messages, outlast, retolerate, running_worker, until
 
 OTHER = "example.com/other"
 

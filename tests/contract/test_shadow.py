@@ -14,12 +14,13 @@ from functools import partial
 import pytest
 
 from bailiff.worker.actions import ANNOTATION
-from tests.harness.api import NODES, PODS, taint
+from tests.harness.api import NODES, PODS
 from tests.harness.between import go_between
 from tests.harness.in_tree import evicts, kube_controller_manager
 from tests.harness.kube.programs import Program, free_port
+from tests.harness.objects import KEY, taint, tolerating
 from tests.harness.status import StatusPages
-from tests.harness.working import KEY, is_going, retolerate, tolerating, until
+from tests.harness.working import is_going, retolerate, until
 
 pytestmark = [pytest.mark.kube_apiserver, pytest.mark.process]
 

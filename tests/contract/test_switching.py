@@ -18,9 +18,10 @@ from bailiff.cluster import (
     Resource,
     connect,
 )
-from tests.harness.api import PODS, name_of, taint
+from tests.harness.api import PODS, name_of
 from tests.harness.in_tree import kube_controller_manager
-from tests.harness.working import KEY, is_going, running_worker, until
+from tests.harness.objects import KEY, object_of, taint
+from tests.harness.working import is_going, running_worker, until
 
 pytestmark = pytest.mark.kube_apiserver
 
@@ -36,7 +37,7 @@ IN_TREE = "node-controller"
 
 async def log_in(bench, server):
     """As the in-tree controller does, where it has an account of its own."""
-    body = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": IN_TREE}}
+    body = object_of("ServiceAccount", IN_TREE)
     with contextlib.suppress(AlreadyExistsError):
         await bench.cluster.create(ACCOUNTS, body, "kube-system")
     path = ACCOUNTS.path("kube-system", IN_TREE, "token")

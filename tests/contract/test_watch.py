@@ -10,7 +10,8 @@ import pytest
 from bailiff import cluster as k8s
 from bailiff.cluster.watch_events import decode_event
 from bailiff.kinds import Pod
-from tests.harness.api import PODS, Api, Bench, Object, version_of
+from tests.harness.api import PODS, Api, Bench, version_of
+from tests.harness.objects import Object
 from tests.harness.watching import INITIAL_EVENTS_END, Watch, told, watching
 
 pytestmark = pytest.mark.parity

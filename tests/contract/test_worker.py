@@ -8,8 +8,9 @@ import time
 from bailiff.clock import SystemClock
 from bailiff.worker import ClusterActions
 from bailiff.worker.actions import ANNOTATION
-from tests.harness.api import NODES, name_of, taint, uid_of
-from tests.harness.working import KEY, is_going, messages, outlast, tolerating, until
+from tests.harness.api import NODES, name_of, uid_of
+from tests.harness.objects import KEY, taint, tolerating
+from tests.harness.working import is_going, messages, outlast, until
 
 
 async def test_untolerated_pods_go_at_once_with_condition_and_event(bench, worker):

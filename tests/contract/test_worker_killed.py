@@ -11,9 +11,10 @@ import pytest
 
 from tests.harness.api import uid_of
 from tests.harness.kube.programs import free_port
+from tests.harness.objects import tolerating
 from tests.harness.status import StatusPages
 from tests.harness.timed_pods import LONGEST, PODS_COUNT, witnessed_pods
-from tests.harness.working import tolerating, until
+from tests.harness.working import until
 
 
 async def start_worker(api) -> asyncio.subprocess.Process:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bailiff.cluster import PatchType
-from tests.harness.api import BUDGETS, condition
+from tests.harness.api import BUDGETS
+from tests.harness.objects import condition
 
 if TYPE_CHECKING:
-    from tests.harness.api import Bench, Object
+    from tests.harness.api import Bench
+    from tests.harness.objects import Object
 
 LABELS = {"app": "web"}
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Resource
-from tests.harness.api import Bench, Object
+from tests.harness.api import Bench
+from tests.harness.objects import Object, tolerating
 
 GROUP = "resource.k8s.io"
 DRIVER = "gpu.example.com"
@@ -27,8 +28,7 @@ def device_taint(effect: str = "NoExecute", **more: str) -> Object:
 
 def patience(seconds: int | None = None) -> Object:
     """A toleration of that taint, for ever if no seconds are given."""
-    found: Object = {"key": BROKEN, "operator": "Exists", "effect": "NoExecute"}
-    return found if seconds is None else found | {"tolerationSeconds": seconds}
+    return tolerating(seconds, BROKEN)
 
 
 def slice_of(name: str, *taints: Object, **spec: object) -> Object:

@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
-from tests.harness.api import taint
 from tests.harness.kube.programs import Program
-from tests.harness.working import KEY, is_going, until
+from tests.harness.objects import KEY, taint
+from tests.harness.working import is_going, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from bailiff.cluster import Resource
 
 if TYPE_CHECKING:
-    from tests.harness.api import Api, Object
+    from tests.harness.api import Api
+    from tests.harness.objects import Object
 
 WHOLE: Resource[Object] = Resource("", "v1", "configmaps", dict)
 

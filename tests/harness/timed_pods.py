@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, Changed, Deleted, ListWatch, Replaced
-from tests.harness.api import taint, uid_of
-from tests.harness.working import KEY, tolerating, until
+from tests.harness.api import uid_of
+from tests.harness.objects import KEY, taint, tolerating
+from tests.harness.working import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable

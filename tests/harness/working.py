@@ -19,7 +19,8 @@ from bailiff.worker import (
     WorkerSettings,
     watches,
 )
-from tests.harness.api import PODS, name_of, taint, uid_of
+from tests.harness.api import PODS, name_of, uid_of
+from tests.harness.objects import KEY, taint, tolerating
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -27,17 +28,11 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster import Cluster
     from bailiff.worker import Election
-    from tests.harness.api import Bench, Object
+    from tests.harness.api import Bench
     from tests.harness.clocks import JumpingClock
+    from tests.harness.objects import Object
 
-KEY = "example.com/maintenance"
 EVENTS: Resource[Object] = Resource("", "v1", "events", dict)
-
-
-def tolerating(seconds: int | None = None) -> Object:
-    """A toleration of KEY, for ever if no seconds are given."""
-    toleration: Object = {"key": KEY, "operator": "Exists", "effect": "NoExecute"}
-    return toleration if seconds is None else toleration | {"tolerationSeconds": seconds}
 
 
 @contextlib.asynccontextmanager

@@ -18,12 +18,13 @@ from bailiff.decisions.device_taints import STATUS_PERIOD
 from bailiff.worker import ElectionSettings, Elector
 from bailiff.worker.actions import ANNOTATION
 from bailiff.worker.devices import State
-from tests.harness.api import NODES, taint
+from tests.harness.api import NODES
 from tests.harness.clocks import JumpingClock
 from tests.harness.device_objects import device_taint
 from tests.harness.gpus import gpus_of
 from tests.harness.helm.accounts import Permission, log_in, permissions
-from tests.harness.working import KEY, is_going, messages, running_worker, until
+from tests.harness.objects import KEY, taint
+from tests.harness.working import is_going, messages, running_worker, until
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 

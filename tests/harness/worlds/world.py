@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 from prometheus_client import CollectorRegistry
@@ -22,19 +23,10 @@ from bailiff.cluster import (
 )
 from bailiff.decisions import EventNote
 from bailiff.decisions.policies import NO_POLICIES
-from bailiff.kinds import (
-    Node,
-    NodeSpec,
-    ObjectMeta,
-    Pod,
-    PodCondition,
-    PodSpec,
-    PodStatus,
-    Taint,
-    Toleration,
-)
+from bailiff.kinds import Node, Pod, PodCondition, Taint, Toleration
 from bailiff.worker import Election, Worker, WorkerSettings
 from tests.harness.clocks import START, LoopClock
+from tests.harness.kinds import no_execute, node_of, pod_of
 
 YESTERDAY = START - timedelta(days=1)
 
@@ -94,9 +86,10 @@ class World:
     # What happens to the cluster.
 
     def taint(self, node: str, *taints: Taint) -> None:
-        old = self.nodes.get(node)
-        metadata = old.metadata if old else ObjectMeta(name=node)
-        self._put_node(Node(metadata=metadata, spec=NodeSpec(taints=taints)))
+        fresh = node_of(node, *taints)
+        if node in self.nodes:
+            fresh = msgspec.structs.replace(fresh, metadata=self.nodes[node].metadata)
+        self._put_node(fresh)
 
     def _put_node(self, node: Node) -> None:
         self._version += 1
@@ -108,16 +101,8 @@ class World:
         self.node_watch.send(Deleted(self.nodes.pop(node)))
 
     def add_pod(self, name: str, *tolerations: Toleration, node="n1", uid="", phase="Running"):
-        pod = Pod(
-            metadata=ObjectMeta(
-                name=name,
-                namespace="default",
-                uid=uid or f"uid-{name}",
-                creation_timestamp=YESTERDAY,
-            ),
-            spec=PodSpec(node_name=node, tolerations=tolerations),
-            status=PodStatus(phase=phase),
-        )
+        meta: dict[str, Any] = {"uid": uid or f"uid-{name}", "creation_timestamp": YESTERDAY}
+        pod = pod_of(name, node, *tolerations, phase=phase, **meta)
         self.put(pod)
         return pod
 
@@ -213,14 +198,6 @@ class World:
 
     def notes_on(self, name: str) -> list[str]:
         return [message for pod, message in self.notes if pod == name]
-
-
-def no_execute(key="maintenance", value="", **fields) -> Taint:
-    return Taint(key=key, value=value, effect="NoExecute", **fields)
-
-
-def tolerating(key="maintenance", seconds: int | None = None) -> Toleration:
-    return Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=seconds)
 
 
 def tainted(**settings) -> World:

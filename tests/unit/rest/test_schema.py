@@ -7,14 +7,14 @@ import schemathesis
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
-from bailiff.kinds import Node, ObjectMeta, Pod
 from bailiff.rest import RestSettings, create_app
 from tests.harness.faces.rest_face import CLOCK, DictReader
 from tests.harness.fuzzing import fuzzed
+from tests.harness.kinds import node_of, pod_of
 
 READER = DictReader(
-    pods={"default/web-0": Pod(metadata=ObjectMeta(name="web-0", namespace="default"))},
-    nodes={"node-1": Node(metadata=ObjectMeta(name="node-1"))},
+    pods={"default/web-0": pod_of("web-0")},
+    nodes={"node-1": node_of("node-1")},
     on_node={"node-1": ()},
 )
 APP = create_app(RestSettings(), CLOCK, CollectorRegistry(), Options(), READER)

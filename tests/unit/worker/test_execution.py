@@ -11,7 +11,8 @@ from bailiff.cluster import (
     ForbiddenError,
 )
 from tests.harness.clocks import START
-from tests.harness.worlds.world import World, attempts, no_execute, tainted, tolerating
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.world import World, attempts, tainted
 
 pytestmark = pytest.mark.looptime(start=0)
 

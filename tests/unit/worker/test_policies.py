@@ -26,8 +26,8 @@ from bailiff.decisions.policies import (
 )
 from bailiff.worker import ClusterActions
 from tests.harness.clocks import virtual_loop
+from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.governed import NOT_READY, Governed
-from tests.harness.worlds.world import no_execute, tolerating
 
 on_virtual_time = pytest.mark.looptime(start=0)
 

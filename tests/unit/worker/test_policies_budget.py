@@ -11,8 +11,9 @@ from bailiff.cluster import ServerError, TooManyRequestsError
 from bailiff.decisions.policies import Cause, EvictionApi, Pause, PauseNotice, Policies
 from bailiff.worker import Comparison, ShadowActions
 from tests.harness.clocks import START
+from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.governed import Governed
-from tests.harness.worlds.world import attempts, no_execute, tolerating
+from tests.harness.worlds.world import attempts
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -20,8 +20,8 @@ from bailiff.decisions.policies import (
 )
 from bailiff.kinds import Annotations
 from tests.harness.clocks import START
+from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.governed import Governed
-from tests.harness.worlds.world import no_execute, tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -18,8 +18,8 @@ from bailiff.decisions.policies import (
 from bailiff.kinds import Annotations
 from bailiff.worker.eviction import State
 from tests.harness.clocks import START
+from tests.harness.kinds import tolerating
 from tests.harness.worlds.governed import Governed
-from tests.harness.worlds.world import tolerating
 
 pytestmark = pytest.mark.looptime(start=0)
 

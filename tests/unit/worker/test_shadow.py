@@ -13,7 +13,8 @@ from bailiff.decisions.node_taints import CONDITION
 from bailiff.kinds import PodStatus
 from bailiff.worker import Comparison, ShadowActions, Shard, Watched, Worker, WorkerSettings
 from tests.harness.clocks import START
-from tests.harness.worlds.world import World, no_execute, tolerating
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.world import World
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -9,7 +9,8 @@ from bailiff.cluster import FencedError, WatchHealth
 from bailiff.worker import Shard, create_status_app
 from bailiff.worker.sharding import shard_of
 from tests.harness.faces.asgi import call
-from tests.harness.worlds.world import World, no_execute, tolerating
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.world import World
 
 pytestmark = pytest.mark.looptime(start=0)
 

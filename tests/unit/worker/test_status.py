@@ -16,7 +16,8 @@ from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.queue_view import QueueQueryError, read_query, view
 from tests.harness.clocks import ManualClock
 from tests.harness.faces.asgi import call
-from tests.harness.worlds.world import World, no_execute, tolerating
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.world import World
 
 
 def pending_of(*names):
