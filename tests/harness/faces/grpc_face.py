@@ -24,6 +24,7 @@ from bailiff.decisions import (
 )
 from bailiff.grpc import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
+from bailiff.v1 import kubernetes_pb2
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
 from tests.harness.clocks import START, ManualClock
 
@@ -39,6 +40,9 @@ M = TypeVar("M", bound="Message")
 
 SERVICE = "bailiff.v1.EvictionDecisionService"
 NOW = START
+# The least that a question needs.
+NODE = kubernetes_pb2.Node(metadata=kubernetes_pb2.ObjectMeta(name="node-1"))
+POD = kubernetes_pb2.Pod(metadata=kubernetes_pb2.ObjectMeta(name="web-1"))
 
 
 class InexpressibleError(ValueError):

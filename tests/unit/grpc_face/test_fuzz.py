@@ -9,16 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.v1 import eviction_decision_service_pb2 as pb
-from tests.harness.faces.grpc_face import SERVICE, Face, message_of, running
+from tests.harness.faces.device_questions import ABOUT_A_NODE, ABOUT_A_RULE, ABOUT_ONE, ABOUT_PODS
+from tests.harness.faces.grpc_face import NODE, POD, SERVICE, Face, message_of, running
+from tests.harness.faces.questions import CHANGE_FACTS, FACTS, NODE_FACTS, body
 from tests.harness.fuzzing import fuzzed
-from tests.unit.grpc_face.test_answers import CHANGE_FACTS, FACTS, NODE_FACTS, body
-from tests.unit.grpc_face.test_device_answers import (
-    ABOUT_A_NODE,
-    ABOUT_A_RULE,
-    ABOUT_ONE,
-    ABOUT_PODS,
-)
-from tests.unit.grpc_face.test_errors import NODE, POD
 
 pytestmark = pytest.mark.schema
 

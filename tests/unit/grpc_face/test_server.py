@@ -18,8 +18,7 @@ from bailiff.grpc import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
 from tests.harness.clocks import ManualClock
-from tests.harness.faces.grpc_face import SERVICE, Face, running
-from tests.unit.grpc_face.test_errors import NODE, POD
+from tests.harness.faces.grpc_face import NODE, POD, SERVICE, Face, running
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING

@@ -12,9 +12,9 @@ from bailiff.worker.devices import Kind
 from bailiff.worker.sharding import shard_of
 from tests.harness.device_objects import patience
 from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.device_world import DeviceWorld, taint_added, untainted
 from tests.harness.worlds.world import attempts
-from tests.unit.worker.test_standby import Appointment
 
 pytestmark = pytest.mark.looptime(start=0)
 

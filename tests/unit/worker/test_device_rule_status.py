@@ -12,8 +12,8 @@ from bailiff.worker import Shard
 from bailiff.worker.devices import Kind
 from tests.harness.device_objects import patience
 from tests.harness.kinds import no_execute
+from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.device_world import DeviceWorld, untainted
-from tests.unit.worker.test_standby import Appointment
 
 pytestmark = pytest.mark.looptime(start=0)
 
