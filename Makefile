@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PROTOS := $(wildcard protos/bailiff/v1/*.proto)
-COVERAGE_FLOOR = 95
+COVERAGE_FLOOR = 96
 PROTOC = PATH=$(BIN):$$PATH $(BIN)/python -m grpc_tools.protoc -Iprotos -I.venv/googleapis
 
 .PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking conformance test-assets bench bench-storm chaos lock audit clean
