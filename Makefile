@@ -2,15 +2,28 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PROTOS := $(wildcard protos/bailiff/v1/*.proto)
+COVERAGE_FLOOR = 96
 PROTOC = PATH=$(BIN):$$PATH $(BIN)/python -m grpc_tools.protoc -Iprotos -I.venv/googleapis
 
-.PHONY: setup setup-dev run test lint format openapi protos protos-breaking conformance test-assets bench bench-storm chaos lock audit clean
+.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking conformance test-assets bench bench-storm chaos lock audit clean
 
 run: setup
 	@$(BIN)/bailiff up $(ARGS)
 
+# Two processes, which share no server; a file's tests stay together and in their order. One
+# process, as a debugger wants it: make test ARGS=-n0
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
 test: setup-dev
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered $(ARGS)
+	$(PYTEST) $(ARGS)
+
+# The same tests at twice the CPU. The floor stands just below what is covered.
+coverage: setup-dev
+	$(PYTEST) --cov --cov-report=term:skip-covered --cov-fail-under=$(COVERAGE_FLOOR) $(ARGS)
+
+# Random requests and random bytes, four times as many as `make test` tries.
+fuzz: setup-dev
+	$(PYTEST) -m schema --hypothesis-profile=fuzz $(ARGS)
 
 setup: .venv/.run
 setup-dev: .venv/.dev

@@ -23,8 +23,8 @@ from bailiff.cluster import Cluster, connect
 from benchmarks.storm.candidates import OURS, UPSTREAM, candidate
 from benchmarks.storm.fleet import Witness, fill, taint_all
 from benchmarks.storm.measuring import Call, cpu_seconds, peak_rss_mb, requests_so_far
-from tests.kube.apiserver import KubeApiserver
-from tests.kube.programs import WHY_NOT, Program, assets
+from tests.harness.kube.apiserver import KubeApiserver
+from tests.harness.kube.programs import WHY_NOT, Program, assets
 
 # A program is quiet when it used less than this share of a core for so many seconds on end.
 _QUIET_SHARE = 0.05

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.kube.apiserver import KubeApiserver
-from tests.kube.programs import Program
+from tests.harness.kube.apiserver import KubeApiserver
+from tests.harness.kube.programs import Program
 
 UPSTREAM, OURS = "kube-controller-manager", "bailiff"
 

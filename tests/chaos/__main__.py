@@ -26,8 +26,8 @@ from tests.chaos.plan import FULL, QUICK, Plan
 from tests.chaos.scenarios import Told, timed_evictions, two_workers
 from tests.chaos.verdict import Verdict, judge
 from tests.chaos.witness import AUDIT_POLICY, Witness, read_audit
-from tests.kube.apiserver import KubeApiserver
-from tests.kube.programs import WHY_NOT, assets
+from tests.harness.kube.apiserver import KubeApiserver
+from tests.harness.kube.programs import WHY_NOT, assets
 
 if TYPE_CHECKING:
     from tests.chaos.fleet import Fleet

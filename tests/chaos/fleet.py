@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from bailiff.cluster import AlreadyExistsError, Cluster, ClusterError, NotFoundError, PatchType
-from tests.contract.api import NAMESPACES, NODES, PODS, container, name_of, uid_of
+from tests.harness.api import NAMESPACES, NODES, PODS, name_of, uid_of
+from tests.harness.objects import object_of, pod_object, tolerating
 
 T = TypeVar("T")
 KEY = "example.com/chaos"
@@ -48,10 +49,10 @@ class Fleet:
 
     async def set_up(self, nodes: int) -> list[str]:
         """The namespace and the nodes; the nodes' names."""
-        await self.cluster.create(NAMESPACES, _object("Namespace", self.namespace))
+        await self.cluster.create(NAMESPACES, object_of("Namespace", self.namespace))
         names = [f"{self.namespace}-{number}" for number in range(nodes)]
         for name in names:
-            await self.cluster.create(NODES, _object("Node", name))
+            await self.cluster.create(NODES, object_of("Node", name))
         return names
 
     async def add(self, prefix: str, node: str, seconds: int | None, *, goes: bool) -> str:
@@ -100,12 +101,9 @@ class Fleet:
         return self._taints_from[pod.node] + (pod.seconds or 0)
 
     async def _create(self, name: str, node: str, seconds: int | None) -> str:
-        toleration: dict[str, Any] = {"key": KEY, "operator": "Exists", "effect": "NoExecute"}
-        if seconds is not None:
-            toleration["tolerationSeconds"] = seconds
-        spec = {"nodeName": node, "containers": [container()], "tolerations": [toleration]}
+        body = pod_object(name, nodeName=node, tolerations=[tolerating(seconds, KEY)])
         try:
-            made = await self.cluster.create(PODS, _object("Pod", name, spec=spec), self.namespace)
+            made = await self.cluster.create(PODS, body, self.namespace)
         except AlreadyExistsError:
             # An earlier try was done, and its answer lost.
             made = await self.cluster.get(PODS, name, self.namespace)
@@ -144,7 +142,3 @@ async def each(act: Callable[[T], Coroutine[Any, Any, Any]], things: Iterable[T]
     async with asyncio.TaskGroup() as group:
         for _ in range(_AT_A_TIME):
             group.create_task(some())
-
-
-def _object(kind: str, name: str, **parts: object) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}} | parts

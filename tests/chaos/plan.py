@@ -22,6 +22,8 @@ class Plan:
         led: pods to be evicted by two workers with one Lease; 0 leaves that out.
         led_spread: their tolerationSeconds.
         stops: how often the leader is stopped and continued.
+        unhurried: seconds after the last of those deadlines until those of the reborn, who are
+            replaced before, and of the cancelled, whose node is untainted before.
         settle: seconds after the last deadline until what is not evicted counts as lost.
     """
 
@@ -37,6 +39,7 @@ class Plan:
     led: int
     led_spread: int
     stops: int
+    unhurried: int
     settle: float
 
 
@@ -53,6 +56,7 @@ FULL = Plan(
     led=400,
     led_spread=60,
     stops=2,
+    unhurried=30,
     settle=60.0,
 )
 
@@ -69,5 +73,6 @@ QUICK = Plan(
     led=0,
     led_spread=0,
     stops=0,
+    unhurried=15,
     settle=40.0,
 )

@@ -14,11 +14,11 @@ from bailiff.cluster import Cluster, ClusterError, Resource
 from tests.chaos.fleet import Fleet
 from tests.chaos.witness import Witness
 from tests.chaos.workers import WorkerProcess
-from tests.kube.faulty_proxy import FaultyProxy
+from tests.harness.kube.faulty_proxy import FaultyProxy
 
 if TYPE_CHECKING:
     from tests.chaos.plan import Plan
-    from tests.kube.apiserver import KubeApiserver
+    from tests.harness.kube.apiserver import KubeApiserver
 
 LEASES: Resource[dict[str, Any]] = Resource("coordination.k8s.io", "v1", "leases", dict)
 _LEASE = "chaos"
@@ -48,7 +48,7 @@ async def timed_evictions(
     names = await fleet.set_up(plan.nodes + 1)
     nodes, spared = names[:-1], names[-1]
     await fleet.spread(plan.timed, nodes, plan.spread)
-    late = plan.spread + 30
+    late = plan.spread + plan.unhurried
     reborn = [await fleet.add("db", rng.choice(nodes), late, goes=True) for _ in range(plan.reborn)]
     for _ in range(plan.cancelled):
         await fleet.add("spared", spared, late, goes=False)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.chaos.__main__ import run, show
 from tests.chaos.plan import QUICK
-from tests.kube.programs import WHY_NOT, assets
+from tests.harness.kube.programs import WHY_NOT, assets
 
 SEED = 20
 

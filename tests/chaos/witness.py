@@ -15,7 +15,7 @@ import aiohttp
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.kube.apiserver import KubeApiserver
+    from tests.harness.kube.apiserver import KubeApiserver
 
 _PODS = "/api/v1/pods"
 _AGAIN = 0.3

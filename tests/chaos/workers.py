@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from tests.kube.programs import Program
+from tests.harness.kube.programs import Program
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,67 +1,90 @@
-"""Every contract test runs against both APIs; what the real one answers is the truth."""
+"""Which API server a contract test meets: both, the real one, or the one there is.
+
+Marked `parity`: both, because the demo cluster has to answer as the real one does, which is the
+truth. Marked `kube_apiserver`: the real one alone. Everything else is about Bailiff, which cannot
+tell them apart: one server is enough, the real one where there is one.
+"""
 
 from __future__ import annotations
 
 import secrets
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
 from bailiff.cluster import NotFoundError
-from tests.contract.api import Api, Bench, forget_by_restart
-from tests.contract.device_objects import CLASSES, RULES, SLICES
-from tests.contract.gpus import gpus_of
-from tests.kube.fixtures import kube_apiserver
+from tests.harness.api import Api, Bench, forget_by_restart
+from tests.harness.clocks import JumpingClock
+from tests.harness.device_objects import CLASSES, RULES, SLICES
+from tests.harness.gpus import gpus_of
+from tests.harness.kube.fixtures import kube_apiserver
+from tests.harness.kube.programs import assets
+from tests.harness.working import running_worker, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from bailiff.cluster import Cluster
-    from tests.contract.gpus import Gpus
-    from tests.kube.apiserver import KubeApiserver
+    from bailiff.worker import Worker
+    from tests.harness.gpus import Gpus
+    from tests.harness.kube.apiserver import KubeApiserver
 
 __all__ = ["kube_apiserver"]
 
 
 @asynccontextmanager
-async def _embedded(folder: Path) -> AsyncIterator[Api]:
+async def _demo(folder: Path) -> AsyncIterator[Api]:
     from bailiff_demo import DemoCluster
 
-    async with DemoCluster(port=0, lively=False) as embedded:
-        kubeconfig = folder / "embedded.kubeconfig"
-        kubeconfig.write_text(embedded.kubeconfig())
+    async with DemoCluster(port=0, lively=False) as demo:
+        kubeconfig = folder / "demo.kubeconfig"
+        kubeconfig.write_text(demo.kubeconfig())
 
         async def forget() -> None:
-            embedded.store.forget()
+            demo.store.forget()
 
-        port = urlsplit(embedded.url).port
+        port = urlsplit(demo.url).port
         assert port is not None
-        yield Api("embedded", kubeconfig, port, forget)
+        yield Api("demo", kubeconfig, port, forget)
 
 
 def _real(server: KubeApiserver) -> Api:
     async def forget() -> None:
-        await forget_by_restart(server.compact, server.restart_apiserver)
+        # Killed: told to end, it waits up to 10 s for watches to do so.
+        await forget_by_restart(server.compact, partial(server.restart_apiserver, kill=True))
 
     return Api("kube-apiserver", server.kubeconfig, server.port, forget)
 
 
-@pytest.fixture(
-    params=[
-        pytest.param("embedded", marks=pytest.mark.embedded),
-        pytest.param("kube-apiserver", marks=pytest.mark.kube_apiserver),
-    ]
-)
+DEMO = pytest.param("demo", marks=pytest.mark.demo)
+REAL = pytest.param("kube-apiserver", marks=pytest.mark.kube_apiserver)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "api" in metafunc.fixturenames:
+        metafunc.parametrize("api", _servers(metafunc.definition), indirect=True)
+
+
+def _servers(test: pytest.Item) -> list[pytest.ParameterSet]:
+    if test.get_closest_marker("kube_apiserver"):
+        return [REAL]
+    if test.get_closest_marker("parity"):
+        return [DEMO, REAL]
+    return [DEMO if assets() is None else REAL]
+
+
+@pytest.fixture
 async def api(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Api]:
     """The API under test."""
     if request.param == "kube-apiserver":
         yield _real(request.getfixturevalue("kube_apiserver"))
     else:
-        async with _embedded(tmp_path) as embedded:
-            yield embedded
+        async with _demo(tmp_path) as demo:
+            yield demo
 
 
 @pytest.fixture
@@ -77,6 +100,28 @@ async def bench(cluster: Cluster) -> AsyncIterator[Bench]:
     bench = await Bench.set_up(cluster)
     yield bench
     await bench.clear_away()
+
+
+@pytest.fixture
+def clock() -> JumpingClock:
+    """The worker's, so that nobody need wait for its timers."""
+    return JumpingClock()
+
+
+@pytest.fixture
+async def worker(cluster: Cluster, clock: JumpingClock) -> AsyncIterator[Worker]:
+    """A worker that has seen everything."""
+    async with running_worker(cluster, clock=clock) as worker:
+        await until(lambda: worker.evaluator.mirror.synced)
+        yield worker
+
+
+@pytest.fixture
+async def device_worker(cluster: Cluster, clock: JumpingClock) -> AsyncIterator[Worker]:
+    """The same, for devices too."""
+    async with running_worker(cluster, devices=True, clock=clock) as worker:
+        await until(lambda: worker.evaluator.mirror.synced and worker.evaluator.devices.ready)
+        yield worker
 
 
 @pytest.fixture

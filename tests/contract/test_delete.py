@@ -8,18 +8,10 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.contract.api import (
-    BUDGETS,
-    NODES,
-    PODS,
-    STRANGER,
-    Bench,
-    condition,
-    container,
-    name_of,
-    uid_of,
-    version_of,
-)
+from tests.harness.api import BUDGETS, NODES, PODS, STRANGER, Bench, name_of, uid_of, version_of
+from tests.harness.objects import condition, pod_object
+
+pytestmark = pytest.mark.parity
 
 
 async def test_a_bound_pod_is_deleted_gracefully(bench: Bench) -> None:
@@ -120,7 +112,7 @@ async def test_an_eviction_that_a_budget_forbids_says_when_to_retry(
 async def test_a_dry_run_changes_nothing(bench: Bench) -> None:
     cluster, namespace = bench.cluster, bench.namespace
     pod = await bench.pod("a")
-    other = {"metadata": {"name": "b"}, "spec": {"containers": [container()]}}
+    other = pod_object("b")
     assert name_of(await cluster.create(PODS, other, namespace, dry_run=True)) == "b"
     status = {"status": {"phase": "Running"}}
     tried = await cluster.patch(PODS, "a", namespace, status, subresource="status", dry_run=True)
@@ -134,7 +126,7 @@ async def test_a_dry_run_still_checks(bench: Bench) -> None:
     await bench.pod("a")
     with pytest.raises(k8s.UidMismatchError):
         await bench.cluster.delete(PODS, "a", bench.namespace, uid=STRANGER, dry_run=True)
-    again = {"metadata": {"name": "a"}, "spec": {"containers": [container()]}}
+    again = pod_object("a")
     with pytest.raises(k8s.AlreadyExistsError):
         await bench.cluster.create(PODS, again, bench.namespace, dry_run=True)
 

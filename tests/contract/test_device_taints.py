@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.contract.api import taint, uid_of
-from tests.contract.device_objects import (
+from bailiff.decisions.device_taints import STATUS_PERIOD
+from tests.harness.api import uid_of
+from tests.harness.device_objects import (
     BROKEN,
     DRIVER,
     GROUP,
@@ -19,28 +19,23 @@ from tests.contract.device_objects import (
     device_taint,
     patience,
 )
-from tests.contract.working import EVENTS, KEY, is_going, messages, running_worker, until
+from tests.harness.objects import KEY, taint
+from tests.harness.working import EVENTS, is_going, messages, outlast, running_worker, until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from bailiff.cluster import Cluster
     from bailiff.worker import Worker
-    from tests.contract.api import Bench
-    from tests.contract.gpus import Gpus
+    from tests.harness.api import Bench
+    from tests.harness.clocks import JumpingClock
+    from tests.harness.gpus import Gpus
 
+# Seconds after which a rule's status is written again at the latest.
+NEXT_STATUS = STATUS_PERIOD.total_seconds()
 REASON = "DeviceTaintManagerEviction"
 
 
-@pytest.fixture
-async def worker(cluster: Cluster) -> AsyncIterator[Worker]:
-    async with running_worker(cluster, devices=True) as worker:
-        await until(lambda: worker.evaluator.mirror.synced and worker.evaluator.devices.ready)
-        yield worker
-
-
 async def test_a_slice_s_taint_evicts_with_condition_event_and_metric(
-    bench: Bench, gpus: Gpus, worker: Worker
+    bench: Bench, gpus: Gpus, device_worker: Worker
 ) -> None:
     pod = await gpus.pod("plain")
     await gpus.pod("stoic", patience())
@@ -57,18 +52,17 @@ async def test_a_slice_s_taint_evicts_with_condition_event_and_metric(
     listing = await bench.cluster.list(EVENTS, namespace=bench.namespace)
     about = [one for one in listing.items if one["involvedObject"]["uid"] == uid_of(pod)]
     assert {one["source"]["component"] for one in about} == {"device-taint-eviction-controller"}
-    assert worker.metrics.device_deletions._value.get() == 1
-    assert worker.metrics.deletions._value.get() == 0
+    assert device_worker.metrics.device_deletions._value.get() == 1
+    assert device_worker.metrics.deletions._value.get() == 0
     assert not await is_going(bench, "stoic")
 
 
 async def test_seconds_are_counted_from_time_added(
-    bench: Bench, gpus: Gpus, worker: Worker
+    bench: Bench, gpus: Gpus, device_worker: Worker
 ) -> None:
     await gpus.pod("patient", patience(3))
     began = time.time()
     await gpus.taint(device_taint())
-    await until(lambda: len(worker.pending))
     await until(lambda: is_going(bench, "patient"))
     # The API server writes timeAdded, in whole seconds.
     assert time.time() - began > 2
@@ -80,10 +74,10 @@ async def test_seconds_are_counted_from_time_added(
 
 
 async def test_a_rule_evicts_and_tells_how_far_it_is(
-    bench: Bench, gpus: Gpus, worker: Worker
+    bench: Bench, gpus: Gpus, device_worker: Worker, clock: JumpingClock
 ) -> None:
     await gpus.pod("plain")
-    await gpus.pod("patient", patience(4))
+    await gpus.pod("patient", patience(600))
     await gpus.pod("stoic", patience())
     made = await gpus.rule()
     await until(gpus.condition)
@@ -92,8 +86,10 @@ async def test_a_rule_evicts_and_tells_how_far_it_is(
     assert first["message"] == "2 pods need to be evicted in 1 namespace."
     assert first["observedGeneration"] == made["metadata"]["generation"]
     await until(lambda: is_going(bench, "plain"))
+    clock.skip(600)
     await until(lambda: is_going(bench, "patient"))
-    await until(gpus.completed, within=40)
+    clock.skip(NEXT_STATUS)
+    await until(gpus.completed)
     last = await gpus.condition()
     assert last["status"] == "False"
     assert last["message"] == "2 pods evicted since starting the controller."
@@ -108,10 +104,10 @@ async def test_a_rule_evicts_and_tells_how_far_it_is(
 
 
 async def test_a_rule_without_effect_reports_numbers_and_evicts_nothing(
-    bench: Bench, gpus: Gpus, worker: Worker
+    bench: Bench, gpus: Gpus, device_worker: Worker, clock: JumpingClock
 ) -> None:
     await gpus.pod("plain")
-    await until(lambda: len(worker.evaluator.devices.index.claims))
+    await until(lambda: len(device_worker.evaluator.devices.index.claims))
     await gpus.rule("None")
     await until(gpus.condition)
     found = await gpus.condition()
@@ -120,17 +116,17 @@ async def test_a_rule_without_effect_reports_numbers_and_evicts_nothing(
         "2 published devices selected. 1 allocated device selected. "
         "1 pod would be evicted in 1 namespace if the effect was NoExecute."
     )
-    await asyncio.sleep(1)
+    await outlast(bench, clock, 1)
     assert not await is_going(bench, "plain")
 
 
 @pytest.mark.parametrize("by", ["slice", "rule"])
 async def test_taking_the_taint_away_in_time_cancels(
-    bench: Bench, gpus: Gpus, worker: Worker, by: str
+    bench: Bench, gpus: Gpus, device_worker: Worker, clock: JumpingClock, by: str
 ) -> None:
-    pod = await gpus.pod("patient", patience(3))
+    pod = await gpus.pod("patient", patience(600))
     await (gpus.taint(device_taint()) if by == "slice" else gpus.rule())
-    await until(lambda: uid_of(pod) in {one.uid for one in worker.pending})
+    await until(lambda: uid_of(pod) in {one.uid for one in device_worker.pending})
     if by == "slice":
         await gpus.taint()
     else:
@@ -138,36 +134,37 @@ async def test_taking_the_taint_away_in_time_cancels(
     await until(lambda: messages(bench, pod, REASON))
     (message,) = await messages(bench, pod, REASON)
     assert message.startswith("Cancelling deletion of Pod ")
-    await asyncio.sleep(3.5)
+    await outlast(bench, clock, 600)
     assert not await is_going(bench, "patient")
 
 
 async def test_a_restart_in_the_middle_keeps_the_deadline_and_the_rule_s_status(
-    bench: Bench, gpus: Gpus, cluster: Cluster
+    bench: Bench, gpus: Gpus, cluster: Cluster, clock: JumpingClock
 ) -> None:
-    pod = await gpus.pod("patient", patience(6))
-    began = time.time()
-    async with running_worker(cluster, devices=True) as worker:
+    pod = await gpus.pod("patient", patience(600))
+    async with running_worker(cluster, devices=True, clock=clock) as worker:
         await gpus.rule()
         await until(lambda: uid_of(pod) in {one.uid for one in worker.pending})
         (first,) = worker.pending
         await until(gpus.condition)
     assert (await gpus.condition())["reason"] == "PodsPendingEviction"
-    async with running_worker(cluster, devices=True) as worker:
+    async with running_worker(cluster, devices=True, clock=clock) as worker:
         await until(lambda: uid_of(pod) in {one.uid for one in worker.pending})
         (second,) = worker.pending
         assert second.deadline == first.deadline
+        assert not await is_going(bench, "patient")
+        clock.skip(600)
         await until(lambda: is_going(bench, "patient"))
-        assert 5 < time.time() - began < 60
-        await until(gpus.completed, within=40)
+        clock.skip(NEXT_STATUS)
+        await until(gpus.completed)
 
 
 async def test_both_systems_at_once_the_earlier_wins_and_both_are_told(
-    bench: Bench, gpus: Gpus, worker: Worker
+    bench: Bench, gpus: Gpus, device_worker: Worker
 ) -> None:
     pod = await gpus.pod("plain", patience(600))
     await gpus.taint(device_taint())
-    await until(lambda: uid_of(pod) in {one.uid for one in worker.pending})
+    await until(lambda: uid_of(pod) in {one.uid for one in device_worker.pending})
     await bench.taint(gpus.node, taint(KEY))
     await until(lambda: is_going(bench, "plain"))
     await until(lambda: messages(bench, pod))

@@ -9,8 +9,8 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.contract.api import Bench, Object, name_of, uid_of
-from tests.contract.device_objects import (
+from tests.harness.api import Bench, name_of, uid_of
+from tests.harness.device_objects import (
     CLAIMS,
     DRIVER,
     OLD_SLICES,
@@ -25,6 +25,9 @@ from tests.contract.device_objects import (
     slice_of,
     write_claim,
 )
+from tests.harness.objects import Object
+
+pytestmark = pytest.mark.parity
 
 CLASS_TO_SLICE = {
     "deviceclasses",

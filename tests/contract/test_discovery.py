@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import secrets
 
+import pytest
+
 from bailiff.cluster import Cluster
 from bailiff.cluster.discovery import served
-from tests.contract.api import Bench
-from tests.contract.device_objects import RULES, RULES_VERSION, SLICES, device_taint, rule, slice_of
+from tests.harness.api import Bench
+from tests.harness.device_objects import RULES, RULES_VERSION, SLICES, device_taint, rule, slice_of
+
+pytestmark = pytest.mark.parity
 
 
 async def test_devices_are_served_in_these_versions(cluster: Cluster) -> None:

@@ -15,10 +15,11 @@ from bailiff.worker import (
     WorkerSettings,
     watches,
 )
-from tests.contract.api import NODES, taint, version_of
-from tests.contract.device_objects import RULES
-from tests.contract.gpus import gpus_of
-from tests.contract.working import KEY, messages, until
+from tests.harness.api import NODES, version_of
+from tests.harness.device_objects import RULES
+from tests.harness.gpus import gpus_of
+from tests.harness.objects import KEY, taint
+from tests.harness.working import messages, until
 
 
 async def test_everything_is_asked_and_nothing_is_kept(bench, cluster):

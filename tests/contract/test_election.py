@@ -28,8 +28,9 @@ from bailiff.worker import (
     watches,
 )
 from bailiff.worker.sharding import shard_of
-from tests.contract.api import name_of, taint
-from tests.contract.working import KEY, is_going, messages, until
+from tests.harness.api import name_of
+from tests.harness.objects import KEY, taint
+from tests.harness.working import is_going, messages, until
 
 QUICK = ElectionSettings(
     lease_duration=3, renew_deadline=2.0, retry_period=0.4, request_timeout=1.0

@@ -18,9 +18,9 @@ from bailiff.grpc.wire import wire_class
 from bailiff.kinds import DeviceTaintRule, ResourceClaim, ResourceSlice
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2
-from tests.contract.api import PODS as PODS_AS_THEY_ARE
-from tests.contract.api import Bench, Object, condition, container, name_of, taint, uid_of
-from tests.contract.device_objects import (
+from tests.harness.api import PODS as PODS_AS_THEY_ARE
+from tests.harness.api import Bench, name_of, uid_of
+from tests.harness.device_objects import (
     CLAIMS,
     DRIVER,
     RULES,
@@ -31,18 +31,16 @@ from tests.contract.device_objects import (
     rule,
     slice_of,
 )
-from tests.kube.protobuf import bytes_of, node_bytes, pod_bytes
-from tests.unit.grpc_face.face import NOW, decision_of, running
+from tests.harness.faces.grpc_face import NOW, decision_of, running
+from tests.harness.kube.protobuf import bytes_of, node_bytes, pod_bytes
+from tests.harness.objects import Object, condition, container, pod_object, taint
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 T = TypeVar("T")
 
-pytestmark = [
-    pytest.mark.kube_apiserver,
-    pytest.mark.parametrize("api", ["kube-apiserver"], indirect=True),
-]
+pytestmark = pytest.mark.kube_apiserver
 
 TOLERATIONS = (
     {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300},
@@ -114,7 +112,7 @@ async def furnish_devices(bench: Bench, name: str) -> str:
             {"name": "made", "resourceClaimTemplateName": "gpu"},
         ],
     }
-    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+    body = pod_object(name, **spec)
     pod = await cluster.create(PODS_AS_THEY_ARE, body, bench.namespace)
     made = [{"name": "made", "resourceClaimName": f"{name}-made"}]
     mapping = {"containerName": main["name"], "resourceName": "example.com/gpu", "requestName": "r"}

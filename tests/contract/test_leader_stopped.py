@@ -7,30 +7,22 @@ import contextlib
 import re
 import signal
 import sys
-import time
 
-import aiohttp
 import pytest
 
-from bailiff.cluster import PatchType
-from tests.contract.api import NODES
-from tests.contract.test_worker_killed import (
-    KEY,
-    LONGEST,
-    PODS_COUNT,
-    Witness,
-    make_pods,
-)
-from tests.kube.programs import free_port
+from tests.harness.kube.programs import free_port
+from tests.harness.status import StatusPages
+from tests.harness.timed_pods import PODS_COUNT, witnessed_pods
+from tests.harness.working import until
 
 TIMES = ("--lease-duration", "3", "--renew-deadline", "2", "--retry-period", "0.5")
 
 
-class WorkerProcess:
+class WorkerProcess(StatusPages):
     """`bailiff worker --leader-elect`, and what it says of itself."""
 
     def __init__(self, api, namespace, identity) -> None:
-        self.port = free_port()
+        super().__init__(free_port())
         self._command = (
             *(sys.executable, "-m", "bailiff", "worker", "--kubeconfig", str(api.kubeconfig)),
             *("--status-port", str(self.port), "--leader-elect", "--identity", identity),
@@ -41,23 +33,17 @@ class WorkerProcess:
         self.process = await asyncio.create_subprocess_exec(*self._command)
         return self
 
-    async def tells(self, path) -> str:
-        url = f"http://127.0.0.1:{self.port}{path}"
-        with contextlib.suppress(aiohttp.ClientError):
-            async with aiohttp.ClientSession() as session, session.get(url) as response:
-                return await response.text()
-        return ""
-
     async def leads(self) -> bool:
-        return '"leader":true' in await self.tells("/v1/queue")
+        return (await self.queue()).get("leader") is True
 
     async def stands_by(self) -> bool:
-        role = await self.tells("/v1/queue")
-        return '"leader":false' in role and '"synced":true' in role
+        queue = await self.queue()
+        return queue.get("leader") is False and queue["synced"]
 
     async def deletions(self) -> int:
         name = "taint_eviction_controller_pod_deletions_total"
-        found = re.search(rf"^{name} (\S+)$", await self.tells("/metrics"), re.MULTILINE)
+        _, metrics = await self.tells("/metrics")
+        found = re.search(rf"^{name} (\S+)$", metrics, re.MULTILINE)
         return int(float(found[1])) if found else 0
 
     async def end(self) -> None:
@@ -66,46 +52,29 @@ class WorkerProcess:
         await self.process.wait()
 
 
-async def comes_true(holds, within=60) -> None:
-    async with asyncio.timeout(within):
-        while not await holds():
-            await asyncio.sleep(0.1)
-
-
 @pytest.mark.process
 async def test_stopped_and_continued(api, cluster, bench):
-    node = await bench.node()
-    due = await make_pods(bench, node)
-    witness = Witness(cluster)
-    watching = asyncio.create_task(witness.run())
-    first = await WorkerProcess(api, bench.namespace, "first").start()
-    second = WorkerProcess(api, bench.namespace, "second")
-    try:
-        await comes_true(first.leads)
-        await second.start()
-        await comes_true(second.stands_by)
-        tainted = time.monotonic()
-        body = {"spec": {"taints": [{"key": KEY, "effect": "NoExecute"}]}}
-        await cluster.patch(NODES, node, "", body, patch_type=PatchType.MERGE)
-        await asyncio.sleep(LONGEST * 0.4)
-        first.process.send_signal(signal.SIGSTOP)
-        await comes_true(second.leads)
-        # It goes on while the other is at work, with timers that ran out meanwhile.
-        first.process.send_signal(signal.SIGCONT)
-        await comes_true(first.stands_by)
-
-        async def all_left():
-            return due.keys() <= witness.left.keys()
-
-        await comes_true(all_left, within=90)
-        counts = [await first.deletions(), await second.deletions()]
-        assert await second.leads()
-    finally:
-        await first.end()
-        await second.end()
-        watching.cancel()
-    early = [uid for uid, seconds in due.items() if witness.left[uid] - tainted < seconds]
-    print(f"{api.name}: {counts} deletions by the two, {len(due)} pods, {len(early)} early")
+    async with witnessed_pods(cluster, bench) as (pods, _):
+        first = await WorkerProcess(api, bench.namespace, "first").start()
+        second = WorkerProcess(api, bench.namespace, "second")
+        try:
+            await until(first.leads)
+            await second.start()
+            await until(second.stands_by)
+            await pods.doom()
+            first.process.send_signal(signal.SIGSTOP)
+            await until(second.leads)
+            # It goes on while the other is at work, with timers that ran out meanwhile.
+            first.process.send_signal(signal.SIGCONT)
+            await until(first.stands_by)
+            await pods.all_gone()
+            counts = [await first.deletions(), await second.deletions()]
+            assert await second.leads()
+        finally:
+            await first.end()
+            await second.end()
+    early = pods.early()
+    print(f"{api.name}: {counts} deletions by the two, {PODS_COUNT} pods, {len(early)} early")
     assert early == []
     assert min(counts) > 0
     # Each accepted delete is counted by whoever sent it: were one pod deleted by both, it shows.

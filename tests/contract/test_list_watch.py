@@ -24,9 +24,9 @@ from bailiff.cluster import (
     WatchEvent,
 )
 from bailiff.kinds import Pod
-from tests.contract.api import Api, Bench
-from tests.contract.watching import PATIENCE
-from tests.kube.relay import Relay
+from tests.harness.api import Api, Bench
+from tests.harness.kube.relay import Relay
+from tests.harness.watching import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Events: TypeAlias = AsyncGenerator[WatchEvent[Pod], None]
 
 # Small waits, so that a test of them is short; none of them is asserted.
-QUICK = ClusterSettings(page_size=2, backoff_min=0.05, backoff_max=0.2, watch_idle_timeout=2.0)
+QUICK = ClusterSettings(page_size=2, backoff_min=0.05, backoff_max=0.2)
 
 
 @pytest.fixture(params=["initial events", "pages"])
@@ -157,7 +157,8 @@ async def test_it_resumes_after_a_broken_connection_and_misses_nothing(
 async def test_it_notices_a_connection_that_has_fallen_silent(
     api: Api, bench: Bench, settings: ClusterSettings, tmp_path: Path
 ) -> None:
-    async with through_relay(api, tmp_path, settings) as (relay, cluster):
+    impatient = replace(settings, watch_idle_timeout=0.5)
+    async with through_relay(api, tmp_path, impatient) as (relay, cluster):
         watch = list_watch(cluster, bench.namespace)
         async with aclosing(watch.events()) as events:
             await following(events)
@@ -176,7 +177,7 @@ async def test_it_notices_a_connection_that_has_fallen_silent(
 async def test_it_goes_on_when_the_server_ends_the_watch(
     api: Api, bench: Bench, settings: ClusterSettings
 ) -> None:
-    short = replace(settings, watch_timeout_min=1, watch_timeout_max=1, watch_idle_timeout=90)
+    short = replace(settings, watch_timeout_min=1, watch_timeout_max=1)
     async with await api.connect(short) as cluster:
         watch = list_watch(cluster, bench.namespace)
         async with aclosing(watch.events()) as events:

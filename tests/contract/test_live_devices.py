@@ -10,15 +10,15 @@ from bailiff.clock import SystemClock
 from bailiff.cluster import LiveReader
 from bailiff.decisions import Options
 from bailiff.rest import RestSettings, create_app
-from tests.contract.api import taint
-from tests.contract.device_objects import RULES, device_taint
-from tests.contract.working import KEY
-from tests.unit.rest.asgi import call
+from tests.harness.device_objects import RULES, device_taint
+from tests.harness.faces.asgi import call
+from tests.harness.objects import KEY, taint
 
 if TYPE_CHECKING:
     from bailiff.rest import RestApp
-    from tests.contract.api import Bench, Object
-    from tests.contract.gpus import Gpus
+    from tests.harness.api import Bench
+    from tests.harness.gpus import Gpus
+    from tests.harness.objects import Object
 
 PATIENCE = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 600}
 

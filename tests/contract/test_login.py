@@ -1,4 +1,4 @@
-"""Logging in to the real API server; the embedded cluster lets everybody in."""
+"""Logging in to the real API server; the demo cluster lets everybody in."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bailiff.cluster import (
     UnreachableError,
     connect,
 )
-from tests.kube.tls import make_tls
+from tests.harness.kube.tls import make_tls
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.kube.apiserver import KubeApiserver
+    from tests.harness.kube.apiserver import KubeApiserver
 
 pytestmark = pytest.mark.kube_apiserver
 

@@ -9,14 +9,13 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.contract.api import NAMESPACES, Bench, Object, name_of
+from tests.harness.api import NAMESPACES, Bench, name_of
+from tests.harness.objects import Object, config_map
+
+pytestmark = pytest.mark.parity
 
 MAPS: k8s.Resource[Object] = k8s.Resource("", "v1", "configmaps", dict)
 PATIENCE = 10
-
-
-def config_map(name: str, **data: str) -> Object:
-    return {"metadata": {"name": name}, "data": data}
 
 
 async def test_a_config_map_is_listed_by_name(bench: Bench) -> None:

@@ -6,16 +6,10 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
-from tests.contract.api import (
-    PODS,
-    STRANGER,
-    Bench,
-    Object,
-    condition,
-    taint,
-    uid_of,
-    version_of,
-)
+from tests.harness.api import PODS, STRANGER, Bench, uid_of, version_of
+from tests.harness.objects import Object, condition, taint
+
+pytestmark = pytest.mark.parity
 
 
 def conditions_of(pod: Object) -> dict[str, str]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from bailiff.clock import SystemClock
-from bailiff.cluster import CONFIG_MAPS, ConflictError, NotFoundError, PatchType, Resource
+from bailiff.cluster import CONFIG_MAPS, ConflictError, NotFoundError, PatchType
 from bailiff.decisions.policies import PauseNotice
 from bailiff.worker import PausedAlreadyError, PauseSwitch
+from tests.harness.objects import config_map
+from tests.harness.pausing import WHOLE, bailiff
 
 NAME = "bailiff-pause"
-WHOLE: Resource = Resource("", "v1", "configmaps", dict)
 MOVING = PauseNotice(by="anna", reason="moving", since=datetime(2026, 1, 1, tzinfo=UTC))
 SOON = PauseNotice(reason="brief", until=datetime.now(UTC) + timedelta(hours=1))
 OVER = PauseNotice(reason="past", until=datetime(2026, 1, 1, tzinfo=UTC))
@@ -27,8 +27,7 @@ def switch(cluster, bench):
 
 async def put(bench, **data):
     """As `kubectl create configmap` does."""
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME}, "data": data}
-    return await bench.cluster.create(WHOLE, body, bench.namespace)
+    return await bench.cluster.create(WHOLE, config_map(NAME, **data), bench.namespace)
 
 
 async def data(bench):
@@ -147,18 +146,6 @@ async def test_a_namespace_that_is_not_there_is_named(cluster):
     assert await switch.read() is None
     with pytest.raises(NotFoundError, match="no-such-namespace"):
         await switch.pause(MOVING)
-
-
-async def bailiff(api, command, *arguments):
-    """The command as a person would type it: its exit code and what it says."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bailiff", command, "--kubeconfig", str(api.kubeconfig)),
-        *arguments,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    said, _ = await process.communicate()
-    return process.returncode, said.decode()
 
 
 @pytest.mark.process

@@ -6,7 +6,6 @@ limits here are those of a node, and breakers those of a zone, of a test's own.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from functools import partial
 
@@ -32,19 +31,15 @@ from bailiff.decisions.policies import (
     Policies,
 )
 from bailiff.worker import ClusterActions
-from tests.contract.api import BUDGETS, NODES, STRANGER, taint, uid_of, version_of
-from tests.contract.test_eviction import budget, running
-from tests.contract.working import EVENTS, KEY, is_going, running_worker, until
+from tests.harness.api import BUDGETS, NODES, STRANGER, uid_of, version_of
+from tests.harness.budgets import budget, running
+from tests.harness.objects import KEY, taint
+from tests.harness.working import EVENTS, is_going, outlast, until
 
+# Seconds; a pod that its budget blocks is tried again sooner.
+NEXT_TRY = 90
 BUDGETED = Policies(eviction_api=EvictionApi())
 NOT_READY = "node.kubernetes.io/not-ready"
-
-
-@pytest.fixture
-async def worker(cluster):
-    async with running_worker(cluster) as worker:
-        await until(lambda: worker.evaluator.mirror.synced)
-        yield worker
 
 
 async def events(bench, pod, reason):
@@ -82,7 +77,7 @@ async def tainted(bench, pod):
     await bench.taint(pod["spec"]["nodeName"], taint(KEY))
 
 
-async def test_a_budget_blocks_and_lets_go(bench, worker):
+async def test_a_budget_blocks_and_lets_go(bench, worker, clock):
     worker.set_policies(BUDGETED)
     pod = await running(bench)
     await budget(bench)
@@ -95,6 +90,7 @@ async def test_a_budget_blocks_and_lets_go(bench, worker):
     assert kind == "Warning"
     assert "The disruption budget web needs 1 healthy pods and has 1 currently" in message
     await allow(bench)
+    clock.skip(NEXT_TRY)
     await until(lambda: is_going(bench, "a"))
     assert await reason_of(bench) == "EvictionByEvictionAPI"
 
@@ -112,18 +108,19 @@ async def test_several_budgets_block_and_say_why(bench, worker):
     assert "more than one PodDisruptionBudget" in message
 
 
-async def test_after_its_hard_deadline_a_pod_is_deleted_all_the_same(bench, worker):
-    worker.set_policies(Policies(eviction_api=EvictionApi(deadline_seconds=1.5)))
+async def test_after_its_hard_deadline_a_pod_is_deleted_all_the_same(bench, worker, clock):
+    worker.set_policies(Policies(eviction_api=EvictionApi(deadline_seconds=600)))
     pod = await running(bench)
     await budget(bench)
     await tainted(bench, pod)
     await until(lambda: held(worker, pod) is Cause.BUDGET)
     assert not await is_going(bench, "a")
+    clock.skip(600)
     await until(lambda: is_going(bench, "a"))
     assert await reason_of(bench) == "DeletionByTaintManager"
 
 
-async def test_a_pod_that_its_budget_holds_and_that_may_stay_is_cancelled(bench, worker):
+async def test_a_pod_that_its_budget_holds_and_that_may_stay_is_cancelled(bench, worker, clock):
     worker.set_policies(BUDGETED)
     pod = await running(bench)
     await budget(bench)
@@ -132,7 +129,7 @@ async def test_a_pod_that_its_budget_holds_and_that_may_stay_is_cancelled(bench,
     await bench.taint(pod["spec"]["nodeName"])
     await until(lambda: worker.pending.get(uid_of(pod)) is None)
     await allow(bench)
-    await asyncio.sleep(0.5)
+    await outlast(bench, clock, NEXT_TRY)
     assert not await is_going(bench, "a")
 
 

@@ -1,36 +1,34 @@
-"""`bailiff worker --policies` as a process: what changes in its file and in the pause, it obeys."""
+"""`bailiff worker --policies`: what changes in its file and in the pause, it obeys."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import sys
 
-import aiohttp
 import pytest
 
-from tests.contract.api import NAMESPACES, taint
-from tests.contract.test_pause import WHOLE, bailiff
-from tests.contract.working import KEY, is_going, until
-from tests.kube.programs import free_port
-
-pytestmark = pytest.mark.process
+from bailiff.bootstrap.cluster import ClusterChoice
+from bailiff.bootstrap.settings import WorkSettings
+from bailiff.bootstrap.work import work
+from tests.harness.api import NAMESPACES
+from tests.harness.kube.programs import free_port
+from tests.harness.objects import KEY, taint
+from tests.harness.pausing import WHOLE, bailiff
+from tests.harness.status import StatusPages
+from tests.harness.working import is_going, until
 
 HEAD = "apiVersion: bailiff.dev/v1\nkind: WorkerPolicies\n"
 
 
-class PolicedWorker:
-    """A worker process, its file of policies, and what it says of itself."""
+class PolicedWorker(StatusPages):
+    """A worker, its file of policies, and what it says of itself."""
 
     def __init__(self, api, folder, text):
+        super().__init__(free_port())
+        self._api = api
         self.path = folder / "policies.yaml"
         self.write(text)
-        self.port = free_port()
-        self._command = (
-            *(sys.executable, "-m", "bailiff", "worker", "--kubeconfig", str(api.kubeconfig)),
-            *("--status-port", str(self.port), "--policies", str(self.path)),
-        )
 
     def write(self, text):
         """In one step, as the kubelet swaps a mounted ConfigMap."""
@@ -38,20 +36,8 @@ class PolicedWorker:
         fresh.write_text(text)
         fresh.rename(self.path)
 
-    async def tells(self, path):
-        url = f"http://127.0.0.1:{self.port}{path}"
-        with contextlib.suppress(aiohttp.ClientError):
-            async with aiohttp.ClientSession() as session, session.get(url) as response:
-                return response.status, await response.text()
-        return 0, ""
-
     async def policies(self):
-        status, text = await self.tells("/v1/policies")
-        assert status == 200
-        return json.loads(text)
-
-    async def ready(self):
-        return (await self.tells("/readyz"))[0] == 200
+        return await self.page("/v1/policies")
 
     async def told(self, field):
         told = await self.policies()
@@ -61,14 +47,39 @@ class PolicedWorker:
         return (await self.policies())["pause"]["state"] == state
 
     async def held(self, name, cause):
-        _, text = await self.tells(f"/v1/queue?name={name}&cause={cause}")
-        return bool(json.loads(text)["evictions"])
+        return bool((await self.page(f"/v1/queue?name={name}&cause={cause}"))["evictions"])
 
     @contextlib.asynccontextmanager
     async def running(self):
-        process = await asyncio.create_subprocess_exec(*self._command)
+        """All that `bailiff worker` does after reading its options, but it looks more often."""
+        settings = WorkSettings(
+            cluster=ClusterChoice(kubeconfig=self._api.kubeconfig),
+            status_port=self.port,
+            policies=self.path,
+            policies_interval=0.05,
+        )
+        program, stop = work(settings), asyncio.Event()
+
+        async def run():
+            await program(stop)
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(run())
+            try:
+                await until(self.ready)
+                yield
+            finally:
+                stop.set()
+
+    @contextlib.asynccontextmanager
+    async def running_by_itself(self):
+        """`bailiff worker --policies FILE`."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bailiff", "worker", "--policies", str(self.path)),
+            *("--kubeconfig", str(self._api.kubeconfig), "--status-port", str(self.port)),
+        )
         try:
-            await until(self.ready, within=30)
+            await until(self.ready)
             yield
             assert process.returncode is None
             process.terminate()
@@ -155,13 +166,14 @@ async def test_a_pause_holds_and_a_resumption_lets_go(api, worker, bench):
         await until(lambda: is_going(bench, "second"))
 
 
+@pytest.mark.process
 async def test_excluded_namespaces_are_told_by_their_labels(worker, bench):
     labels = {"metadata": {"labels": {"tier": bench.namespace}}}
     await bench.cluster.patch(NAMESPACES, bench.namespace, "", labels)
     selector = f"{{matchLabels: {{tier: {bench.namespace}}}}}"
     policed = worker(f"exclude: {{namespaceSelector: {selector}}}\n")
     node = await bench.node(taint(KEY))
-    async with policed.running():
+    async with policed.running_by_itself():
         await bench.pod("plain", node=node)
         await until(lambda: policed.held("plain", "excluded"))
         labels = {"metadata": {"labels": {"tier": None}}}

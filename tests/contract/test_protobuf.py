@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.api import Bench, uid_of
-from tests.kube.protobuf import node_bytes, pod_bytes, unwrap
+from tests.harness.api import Bench, uid_of
+from tests.harness.kube.protobuf import node_bytes, pod_bytes, unwrap
 
 pytestmark = pytest.mark.kube_apiserver
 
 
-@pytest.mark.parametrize("api", ["kube-apiserver"], indirect=True)
 async def test_a_pod_and_a_node_as_the_server_marshals_them(bench: Bench) -> None:
     node = await bench.node()
     pod = await bench.pod("a", node=node)

@@ -10,7 +10,10 @@ from bailiff import cluster as k8s
 from bailiff.clock import SystemClock
 from bailiff.cluster import Cluster, ClusterSettings, LiveReader, Request, Selection
 from bailiff.kinds import Taint, Toleration
-from tests.contract.api import NODES, PODS, Api, Bench, name_of, taint, uid_of, version_of
+from tests.harness.api import NODES, PODS, Api, Bench, name_of, uid_of, version_of
+from tests.harness.objects import taint
+
+pytestmark = pytest.mark.parity
 
 
 async def test_says_its_version_and_that_it_is_ready(cluster: Cluster) -> None:

@@ -6,7 +6,6 @@ tests/unit/worker/test_repairs.py. Numbers are issues of kubernetes/kubernetes.
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -14,26 +13,12 @@ import pytest
 
 from bailiff.decisions import Options
 from bailiff.worker.actions import ANNOTATION
-from tests.contract.api import NODES, PODS, name_of, taint, uid_of
-from tests.contract.between import go_between
-from tests.contract.working import (
-    KEY,
-    is_going,
-    messages,
-    retolerate,
-    running_worker,
-    tolerating,
-    until,
-)
+from tests.harness.api import NODES, PODS, name_of, uid_of
+from tests.harness.between import go_between
+from tests.harness.objects import KEY, taint, tolerating
+from tests.harness.working import is_going, messages, outlast, retolerate, running_worker, until
 
 OTHER = "example.com/other"
-
-
-@pytest.fixture
-async def worker(cluster):
-    async with running_worker(cluster) as worker:
-        await until(lambda: worker.evaluator.mirror.synced)
-        yield worker
 
 
 def deadline(worker, pod):
@@ -122,15 +107,15 @@ async def test_restart_does_not_start_the_time_over(bench, cluster):
 # There is no UID guard.
 
 
-async def test_a_pod_recreated_under_the_same_name_is_not_killed(bench, worker):
+async def test_a_pod_recreated_under_the_same_name_is_not_killed(bench, worker, clock):
     """By the old one's timer."""
     node = await bench.node()
-    old = await bench.pod("db-0", node=node, tolerations=[tolerating(2)])
+    old = await bench.pod("db-0", node=node, tolerations=[tolerating(600)])
     await bench.taint(node, taint(KEY))
     await until(lambda: deadline(worker, old))
     await bench.remove("db-0")
     new = await bench.pod("db-0", node=node, tolerations=[tolerating()])
-    await asyncio.sleep(3)
+    await outlast(bench, clock, 600)
     found = await bench.get("db-0")
     assert uid_of(found) == uid_of(new)
     assert "deletionTimestamp" not in found["metadata"]
@@ -159,16 +144,16 @@ async def test_ended_pods_are_left_alone_unless_a_setting_says_otherwise(bench, 
 # Deleting the Node leaves its timers running.
 
 
-async def test_node_gone_cancels_its_timers_and_says_so(bench, worker):
+async def test_node_gone_cancels_its_timers_and_says_so(bench, worker, clock):
     """Pod garbage collection owns those pods."""
     node = await bench.node()
-    pod = await bench.pod("patient", node=node, tolerations=[tolerating(3)])
+    pod = await bench.pod("patient", node=node, tolerations=[tolerating(600)])
     await bench.taint(node, taint(KEY))
     await until(lambda: deadline(worker, pod))
     await bench.cluster.delete(NODES, node)
     await until(lambda: messages(bench, pod))
     assert "is gone, pod garbage collection owns its pods" in (await messages(bench, pod))[0]
-    await asyncio.sleep(3.5)
+    await outlast(bench, clock, 600)
     assert not await is_going(bench, "patient")
 
 

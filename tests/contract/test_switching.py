@@ -18,9 +18,10 @@ from bailiff.cluster import (
     Resource,
     connect,
 )
-from tests.contract.api import PODS, name_of, taint
-from tests.contract.in_tree import kube_controller_manager
-from tests.contract.working import KEY, is_going, running_worker, until
+from tests.harness.api import PODS, name_of
+from tests.harness.in_tree import kube_controller_manager
+from tests.harness.objects import KEY, object_of, taint
+from tests.harness.working import is_going, running_worker, until
 
 pytestmark = pytest.mark.kube_apiserver
 
@@ -36,7 +37,7 @@ IN_TREE = "node-controller"
 
 async def log_in(bench, server):
     """As the in-tree controller does, where it has an account of its own."""
-    body = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": IN_TREE}}
+    body = object_of("ServiceAccount", IN_TREE)
     with contextlib.suppress(AlreadyExistsError):
         await bench.cluster.create(ACCOUNTS, body, "kube-system")
     path = ACCOUNTS.path("kube-system", IN_TREE, "token")
@@ -65,13 +66,12 @@ async def policy(bench, kube_apiserver):
                 return "Bailiff evicts" in str(refusal)
             return False
 
-        await until(in_force, within=60)
+        await until(in_force)
     yield
     for kind, obj in zip(kinds, objects, strict=True):
         await bench.cluster.delete(kind, name_of(obj))
 
 
-@pytest.mark.parametrize("api", ["kube-apiserver"], indirect=True)
 async def test_by_the_policy_bailiff_alone_evicts(api, bench, cluster, policy, tmp_path):
     node = await bench.node()
     await bench.pod("plain", node=node)
@@ -80,7 +80,7 @@ async def test_by_the_policy_bailiff_alone_evicts(api, bench, cluster, policy, t
     flag = "--use-service-account-credentials"
     async with kube_controller_manager(api, tmp_path, flag) as in_tree:
         # It says so when all its tries are over.
-        await until(lambda: in_tree.exited or refused(in_tree, "plain"), within=60)
+        await until(lambda: in_tree.exited or refused(in_tree, "plain"))
         assert in_tree.running, in_tree.tail()
         found = await bench.get("plain")
         assert "deletionTimestamp" not in found["metadata"]

@@ -10,8 +10,11 @@ import pytest
 from bailiff import cluster as k8s
 from bailiff.cluster.watch_events import decode_event
 from bailiff.kinds import Pod
-from tests.contract.api import PODS, Api, Bench, Object, version_of
-from tests.contract.watching import INITIAL_EVENTS_END, Watch, told, watching
+from tests.harness.api import PODS, Api, Bench, version_of
+from tests.harness.objects import Object
+from tests.harness.watching import INITIAL_EVENTS_END, Watch, told, watching
+
+pytestmark = pytest.mark.parity
 
 
 async def version(bench: Bench) -> str:
@@ -138,7 +141,7 @@ async def test_a_watch_without_events_is_told_how_far_it_has_come(bench: Bench) 
 async def test_nobody_is_sent_bookmarks_unasked(bench: Bench) -> None:
     other = await Bench.set_up(bench.cluster)
     async with watching(
-        bench.cluster, bench.namespace, resourceVersion=await version(bench), timeoutSeconds="4"
+        bench.cluster, bench.namespace, resourceVersion=await version(bench), timeoutSeconds="3"
     ) as watch:
         await other.pod()
         assert await watch.rest() == []

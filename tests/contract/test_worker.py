@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
-
-import pytest
 
 from bailiff.clock import SystemClock
 from bailiff.worker import ClusterActions
 from bailiff.worker.actions import ANNOTATION
-from tests.contract.api import NODES, name_of, taint, uid_of
-from tests.contract.working import KEY, is_going, messages, running_worker, tolerating, until
-
-
-@pytest.fixture
-async def worker(cluster):
-    async with running_worker(cluster) as worker:
-        await until(lambda: worker.evaluator.mirror.synced)
-        yield worker
+from tests.harness.api import NODES, name_of, uid_of
+from tests.harness.objects import KEY, taint, tolerating
+from tests.harness.working import is_going, messages, outlast, until
 
 
 async def test_untolerated_pods_go_at_once_with_condition_and_event(bench, worker):
@@ -49,9 +40,9 @@ async def test_a_toleration_with_seconds_holds_that_long(bench, worker):
     assert time.monotonic() - tainted >= 2
 
 
-async def test_untainting_in_time_cancels_with_an_event(bench, worker):
+async def test_untainting_in_time_cancels_with_an_event(bench, worker, clock):
     node = await bench.node()
-    pod = await bench.pod("patient", node=node, tolerations=[tolerating(2)])
+    pod = await bench.pod("patient", node=node, tolerations=[tolerating(600)])
     await bench.taint(node, taint(KEY))
     await until(lambda: uid_of(pod) in {e.uid for e in worker.pending})
     await bench.taint(node)
@@ -59,7 +50,7 @@ async def test_untainting_in_time_cancels_with_an_event(bench, worker):
     assert await messages(bench, pod) == [
         f"Cancelling deletion of Pod {bench.namespace}/patient: the node has no NoExecute taint"
     ]
-    await asyncio.sleep(2.5)
+    await outlast(bench, clock, 600)
     assert not await is_going(bench, "patient")
 
 
@@ -69,8 +60,8 @@ async def test_a_lost_history_and_broken_watches_lose_no_eviction(api, bench, wo
     await bench.pod("plain", node=node)
     await bench.taint(node, taint(KEY))
     await api.forget_history()
-    await until(lambda: is_going(bench, "plain"), within=60)
-    await until(lambda: is_going(bench, "patient"), within=60)
+    await until(lambda: is_going(bench, "plain"))
+    await until(lambda: is_going(bench, "patient"))
 
 
 async def test_the_event_is_one_that_the_api_server_takes(bench, cluster):

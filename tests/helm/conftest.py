@@ -18,14 +18,15 @@ from bailiff.cluster import (
     TooManyRequestsError,
     connect,
 )
-from tests.contract.api import NAMESPACES, Bench
-from tests.helm.stand_ins import SERVICE_MONITORS
-from tests.kube.fixtures import kube_apiserver
+from tests.harness.api import NAMESPACES, Bench
+from tests.harness.helm.stand_ins import SERVICE_MONITORS
+from tests.harness.kube.fixtures import kube_apiserver
+from tests.harness.objects import object_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.kube.apiserver import KubeApiserver
+    from tests.harness.kube.apiserver import KubeApiserver
 
 __all__ = ["kube_apiserver"]
 
@@ -54,7 +55,7 @@ async def strict_namespace(cluster: Cluster) -> str:
     """A namespace that takes only pods of the Pod Security Standard "restricted"."""
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     name = f"strict-{secrets.token_hex(4)}"
-    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+    body = object_of("Namespace", name) | {"metadata": {"name": name, "labels": labels}}
     await cluster.create(NAMESPACES, body)
     return name
 

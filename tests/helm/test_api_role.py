@@ -12,13 +12,12 @@ from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, ForbiddenError, LiveReader, connect
 from bailiff.decisions import Options
 from bailiff.rest import RestSettings, create_app
-from tests.contract.api import PODS as OBJECTS
-from tests.contract.api import container, taint
-from tests.contract.device_objects import device_taint
-from tests.contract.gpus import gpus_of
-from tests.contract.working import KEY
-from tests.helm.accounts import Permission, log_in, permissions
-from tests.unit.rest.asgi import call
+from tests.harness.api import PODS as OBJECTS
+from tests.harness.device_objects import device_taint
+from tests.harness.faces.asgi import call
+from tests.harness.gpus import gpus_of
+from tests.harness.helm.accounts import Permission, log_in, permissions
+from tests.harness.objects import KEY, pod_object, taint
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 
@@ -63,8 +62,7 @@ async def train(bench, gpus):
     await gpus.taint(device_taint())
     await gpus.pod("trainer")
     named = [{"name": f"gpu-{i}", "resourceClaimName": f"absent-{i}"} for i in range(9)]
-    spec = {"nodeName": gpus.node, "containers": [container()], "resourceClaims": named}
-    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "greedy"}, "spec": spec}
+    body = pod_object("greedy", nodeName=gpus.node, resourceClaims=named)
     await bench.cluster.create(OBJECTS, body, bench.namespace)
 
 

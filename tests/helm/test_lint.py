@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import bailiff
-from tests.helm.chart import CHART, PROFILES, ROOT, VALUES, flags, leaves, run
+from tests.harness.helm.chart import CHART, PROFILES, ROOT, VALUES, flags, leaves, run
 
 pytestmark = pytest.mark.helm
 

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from bailiff.decisions.policies import NO_POLICIES, read
-from tests.helm.accounts import Permission, permissions
-from tests.helm.chart import (
+from tests.harness.helm.accounts import Permission, permissions
+from tests.harness.helm.chart import (
     CHART,
     PROFILES,
     VALUES,
@@ -19,7 +19,7 @@ from tests.helm.chart import (
     the,
     try_values,
 )
-from tests.helm.policies_schema import definitions, written
+from tests.harness.helm.policies_schema import definitions, written
 
 pytestmark = pytest.mark.helm
 
@@ -39,7 +39,7 @@ def file_of(objects):
 
 
 def test_the_schema_is_the_code_s():
-    assert written() == definitions(), "python -m tests.helm.policies_schema writes it anew"
+    assert written() == definitions(), "python -m tests.harness.helm.policies_schema writes it anew"
 
 
 @pytest.mark.parametrize("profile", PROFILES)

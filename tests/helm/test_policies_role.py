@@ -23,12 +23,12 @@ from bailiff.worker import (
     WorkerSettings,
     watches,
 )
-from tests.contract.api import condition, taint
-from tests.contract.test_eviction import LABELS, budget
-from tests.contract.test_pause import WHOLE
-from tests.contract.working import KEY, is_going, until
-from tests.helm.accounts import Permission, log_in, permissions
-from tests.helm.chart import render, the
+from tests.harness.budgets import LABELS, budget
+from tests.harness.helm.accounts import Permission, log_in, permissions
+from tests.harness.helm.chart import render, the
+from tests.harness.objects import KEY, condition, taint
+from tests.harness.pausing import WHOLE
+from tests.harness.working import is_going, until
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from bailiff.cli.app import app
-from tests.helm.chart import (
+from tests.harness.helm.chart import (
     COMPONENTS,
     PROFILES,
     container_of,

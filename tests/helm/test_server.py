@@ -7,9 +7,10 @@ import json
 import pytest
 
 from bailiff.cluster import Request
-from tests.contract.api import PODS
-from tests.helm.chart import COMPONENTS, PROFILES, pod_of, render, run, the
-from tests.helm.openapi import FILE_TEMPLATE, write_schemas
+from tests.harness.api import PODS
+from tests.harness.helm.chart import COMPONENTS, PROFILES, pod_of, render, run, the
+from tests.harness.helm.openapi import FILE_TEMPLATE, write_schemas
+from tests.harness.objects import pod_object
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver, pytest.mark.usefixtures("monitors")]
 
@@ -80,7 +81,7 @@ async def test_pods_pass_the_strictest_admission(cluster, strict_namespace, comp
     """Pod Security "restricted", priority classes, and the validation that only pods get."""
     template = pod_of(render(profile), component)
     metadata = template["metadata"] | {"name": "pod"}
-    body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
+    body = pod_object("pod", **template["spec"]) | {"metadata": metadata}
     path = PODS.path(strict_namespace)
     query = {"dryRun": "All", "fieldValidation": "Strict"}
     answer = await cluster.send(Request("POST", path, query, json.dumps(body).encode()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.helm.chart import try_values
+from tests.harness.helm.chart import try_values
 
 pytestmark = pytest.mark.helm
 

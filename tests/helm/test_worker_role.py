@@ -14,14 +14,17 @@ from structlog.testing import capture_logs
 from bailiff.clock import SystemClock
 from bailiff.cluster import ClusterSettings, ForbiddenError, LeaseStore, connect
 from bailiff.cluster.leases import LEASES
+from bailiff.decisions.device_taints import STATUS_PERIOD
 from bailiff.worker import ElectionSettings, Elector
 from bailiff.worker.actions import ANNOTATION
 from bailiff.worker.devices import State
-from tests.contract.api import NODES, taint
-from tests.contract.device_objects import device_taint
-from tests.contract.gpus import gpus_of
-from tests.contract.working import KEY, is_going, messages, running_worker, until
-from tests.helm.accounts import Permission, log_in, permissions
+from tests.harness.api import NODES
+from tests.harness.clocks import JumpingClock
+from tests.harness.device_objects import device_taint
+from tests.harness.gpus import gpus_of
+from tests.harness.helm.accounts import Permission, log_in, permissions
+from tests.harness.objects import KEY, taint
+from tests.harness.working import is_going, messages, running_worker, until
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 
@@ -36,8 +39,9 @@ LIST_FIRST = ClusterSettings(watch_initial_events=False)
 class Scene:
     """A worker under its account, a tainted node, and a pod that is to go."""
 
-    def __init__(self, bench, worker, logs, gpus):
+    def __init__(self, bench, worker, clock, logs, gpus):
         self.bench = bench
+        self.clock = clock
         self.gpus, self.others = gpus
         self.worker = worker
         self.logs = logs
@@ -87,12 +91,13 @@ async def at_work(server, bench, settings=OBJECTS_FIRST, without=None):
         async with await connect(path, settings=settings) as own:
             store = LeaseStore(own, bench.namespace, LEASE)
             elector = Elector(store, SystemClock(), "test", TIMES)
+            clock = JumpingClock()
             async with (
-                running_worker(own, elector, devices=True) as worker,
+                running_worker(own, elector, devices=True, clock=clock) as worker,
                 gpus_of(bench) as gpus,
                 gpus_of(bench) as others,
             ):
-                scene = Scene(bench, worker, logs, (gpus, others))
+                scene = Scene(bench, worker, clock, logs, (gpus, others))
                 await scene.begin()
                 await scene.doom()
                 yield scene
@@ -109,7 +114,8 @@ async def test_under_the_chart_s_rules_the_worker_does_all_its_work(
         await until(scene.annotated)
         for name in ("trainer", "tuner"):
             await until(partial(is_going, bench, name))
-        await until(scene.others.completed, within=40)
+        scene.clock.skip(STATUS_PERIOD.total_seconds())
+        await until(scene.others.completed)
         acquired = await scene.lease()
 
         async def renewed():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.process.transcripts import Up, running_up
+from tests.harness.transcripts import Up, running_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

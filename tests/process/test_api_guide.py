@@ -19,7 +19,7 @@ from bailiff.rest import RestSettings
 from bailiff.rest.operations import QUESTIONS, READINGS
 from bailiff.rest.problems import STATUS
 from bailiff.rest.upkeep import HEALTHZ, METRICS, READYZ, VERSION
-from tests.process.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
+from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
 GUIDE = ROOT / "docs" / "api.md"
 TEXT = GUIDE.read_text()

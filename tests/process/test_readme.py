@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from tests.process.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
+from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
 MASKS = [
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "INSTANT"),

@@ -29,8 +29,9 @@ from bailiff.decisions import (
 )
 from bailiff.kinds import DecodeError, decode
 from bailiff.rest import RestSettings, create_app
-from tests.unit.grpc_face import face as grpc_face
-from tests.unit.rest.asgi import call
+from tests.harness.clocks import ManualClock
+from tests.harness.faces import grpc_face
+from tests.harness.faces.asgi import call
 
 Body = Mapping[str, Any]
 
@@ -46,7 +47,7 @@ PATHS = {
     "device-taint-rule": "/v1/decisions/device-taints/preview",
 }
 ABSENT = "absent"
-CLOCK: Clock = grpc_face.FixedClock()
+CLOCK: Clock = ManualClock()
 
 
 def load() -> list[dict[str, Any]]:

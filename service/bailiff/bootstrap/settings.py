@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bailiff.bootstrap.cluster import ClusterChoice
 from bailiff.decisions import Options
 from bailiff.worker import ElectionSettings, Shard
+from bailiff.worker.policy_file import LOOK_EVERY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +56,8 @@ class WorkSettings:
         shard: its share of the nodes.
         lease: acts only while it holds this one; None acts always.
         policies: their file, which may change; None: all policies are off.
+        policies_interval: seconds between two looks at it. No option: the kubelet takes longer to
+            bring a change.
         device_taint_eviction: evict by the taints of devices too, where the cluster serves them.
     """
 
@@ -67,6 +70,7 @@ class WorkSettings:
     shadow: bool = False
     audit_log: Path | None = None
     policies: Path | None = None
+    policies_interval: float = LOOK_EVERY
     concurrency: int = 20
     device_taint_eviction: bool = True
     options: Options = field(default_factory=Options)

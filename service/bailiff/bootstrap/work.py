@@ -38,6 +38,7 @@ from bailiff.worker import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from prometheus_client import CollectorRegistry
     from starlette.types import ASGIApp
 
     from bailiff.bootstrap.settings import WorkSettings
@@ -55,7 +56,7 @@ def work(settings: WorkSettings) -> Program:
         PoliciesUnusableError: the file of policies holds none.
     """
     clock, registry = SystemClock(), new_registry()
-    policies = PolicyFile(settings.policies, clock, registry) if settings.policies else None
+    policies = _policies(settings, clock, registry)
 
     async def program(stop: asyncio.Event) -> None:
         comparison = Comparison(clock) if settings.shadow else None
@@ -91,6 +92,14 @@ def work(settings: WorkSettings) -> Program:
                     await _run_in_shadow(worker, comparison, pods, nodes, stop, devices)
 
     return program
+
+
+def _policies(
+    settings: WorkSettings, clock: Clock, registry: CollectorRegistry
+) -> PolicyFile | None:
+    if settings.policies is None:
+        return None
+    return PolicyFile(settings.policies, clock, registry, settings.policies_interval)
 
 
 def _control(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
 
 # Seconds between two looks. The kubelet takes up to a minute to bring a changed ConfigMap.
-_LOOK_EVERY = 5.0
+LOOK_EVERY = 5.0
 
 log = structlog.get_logger(__name__)
 
@@ -67,7 +67,7 @@ class PolicyFile:
         path: Path,
         clock: Clock,
         registry: CollectorRegistry,
-        look_every: float = _LOOK_EVERY,
+        look_every: float = LOOK_EVERY,
     ) -> None:
         """Read them.
 

@@ -13,7 +13,7 @@ from bailiff.cli.app import app
 from bailiff.cli.durations import LONGEST, parse_duration
 from bailiff.decisions.policies import Pause, PauseNotice
 from bailiff.worker import PausedAlreadyError
-from tests.kube.programs import free_port
+from tests.harness.kube.programs import free_port
 
 WHERE = ("--kubeconfig", "some-file", "-n", "ops")
 BECAUSE = ("--reason", "moving")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.cluster.backoff import Backoff
-from tests.unit.cluster.clocks import ManualClock
+from tests.harness.clocks import ManualClock
 
 
 def backoff(clock: ManualClock, seed: int = 0) -> Backoff:

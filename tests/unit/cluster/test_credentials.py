@@ -19,8 +19,8 @@ from bailiff.cluster.credentials import (
     Login,
     kubeconfig_reader,
 )
-from tests.kube.tls import make_tls
-from tests.unit.cluster.clocks import ManualClock
+from tests.harness.clocks import ManualClock
+from tests.harness.kube.tls import make_tls
 
 SECRET = "s3cr3t-t0ken"
 
@@ -185,7 +185,7 @@ def says(**status: str) -> str:
 
 
 async def test_an_exec_plugin_is_run_again_before_its_token_expires(tmp_path: Path) -> None:
-    user = plugin(tmp_path, says(token="one", expirationTimestamp="2026-11-21T13:00:00Z"))
+    user = plugin(tmp_path, says(token="one", expirationTimestamp="2026-01-01T01:00:00Z"))
     clock = ManualClock()
     credentials = Credentials(kubeconfig_reader(kubeconfig(tmp_path, user), None), clock, 30)
     assert (await credentials.current()).authorization == "Bearer one"

@@ -10,8 +10,8 @@ from aiohttp import web
 
 from bailiff import cluster as k8s
 from bailiff.cluster.discovery import DeviceDiscovery, served
-from tests.unit.cluster.clocks import ManualClock
-from tests.unit.cluster.server import kubeconfig, serving
+from tests.harness.clocks import ManualClock
+from tests.harness.scripted_server import kubeconfig, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from bailiff import cluster as k8s
 from bailiff.cluster import LEASES, Request
-from tests.unit.cluster.server import kubeconfig, serving
+from tests.harness.scripted_server import kubeconfig, serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,8 +23,8 @@ from bailiff.cluster import (
     WatchEvent,
 )
 from bailiff.kinds import ObjectMeta, Pod
-from tests.unit.cluster.clocks import LoopClock
-from tests.unit.cluster.fake_cluster import Chunk, FakeCluster
+from tests.harness.clocks import LoopClock
+from tests.harness.fake_cluster import Chunk, FakeCluster
 
 pytestmark = pytest.mark.looptime
 

@@ -12,8 +12,10 @@ from bailiff import cluster as k8s
 from bailiff.cluster import LiveReader
 from bailiff.cluster.reader import Devices
 from bailiff.kinds import ObjectMeta, Pod, PodResourceClaim, PodSpec
-from tests.unit.cluster.clocks import ManualClock
-from tests.unit.cluster.server import kubeconfig, serving
+from tests.harness.clocks import ManualClock
+from tests.harness.device_objects import allocation, claim, slice_of
+from tests.harness.objects import Object
+from tests.harness.scripted_server import kubeconfig, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,15 +26,14 @@ DEVICES = ("resourceslices", "resourceclaims")
 RULES = ("devicetaintrules", "devicetaintrules/status")
 
 
-def claim(name: str, driver: str = "d", pool: str = "p") -> dict[str, Any]:
-    result = {"driver": driver, "pool": pool, "device": "gpu-0"}
-    status = {"allocation": {"devices": {"results": [result]}}}
-    return {"metadata": {"name": name, "namespace": "ns"}, "status": status}
+def allocated(name: str, driver: str = "d", pool: str = "p") -> Object:
+    metadata = {"name": name, "namespace": "ns"}
+    status = {"allocation": allocation(pool, driver=driver)}
+    return claim(name) | {"metadata": metadata, "status": status}
 
 
-def slice_of(name: str, driver: str = "d", pool: str = "p") -> dict[str, Any]:
-    spec = {"driver": driver, "pool": {"name": pool}, "devices": [{"name": "gpu-0"}]}
-    return {"metadata": {"name": name}, "spec": spec}
+def published(name: str, driver: str = "d", pool: str = "p") -> Object:
+    return slice_of(name, driver=driver, pool={"name": pool})
 
 
 def user(*claims: str) -> Pod:
@@ -89,10 +90,10 @@ class Server:
 
 async def test_only_what_decides_is_read(tmp_path: Path) -> None:
     server = Server(*DEVICES, *RULES)
-    server.claims = [claim("a"), claim("b", "e", "q"), claim("other", "f")]
+    server.claims = [allocated("a"), allocated("b", "e", "q"), allocated("other", "f")]
     server.slices = [
-        *(slice_of("1"), slice_of("2", pool="elsewhere"), slice_of("3")),
-        *(slice_of("4", "e", "q"), slice_of("5", "f")),
+        *(published("1"), published("2", pool="elsewhere"), published("3")),
+        *(published("4", "e", "q"), published("5", "f")),
     ]
     async with server.reader(tmp_path) as reader:
         found = await reader.devices_of([user("a", "b"), user("a", "absent")])
@@ -110,7 +111,7 @@ async def test_only_what_decides_is_read(tmp_path: Path) -> None:
 async def test_many_claims_are_listed_at_once(tmp_path: Path) -> None:
     server = Server(*DEVICES)
     names = [f"c{number}" for number in range(9)]
-    server.claims = [claim(name) for name in (*names, "other")]
+    server.claims = [allocated(name) for name in (*names, "other")]
     async with server.reader(tmp_path) as reader:
         found = await reader.devices_of([user(*names)])
     assert found is not None
@@ -120,8 +121,8 @@ async def test_many_claims_are_listed_at_once(tmp_path: Path) -> None:
 
 async def test_slices_come_slim_because_there_may_be_thousands(tmp_path: Path) -> None:
     server = Server(*DEVICES)
-    server.claims = [claim("a")]
-    server.slices = [slice_of("1"), slice_of("2")]
+    server.claims = [allocated("a")]
+    server.slices = [published("1"), published("2")]
     async with server.reader(tmp_path) as reader:
         found = await reader.devices_of([user("a")])
     assert found is not None

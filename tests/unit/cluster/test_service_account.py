@@ -12,8 +12,8 @@ from bailiff.cluster.credentials import (
     in_cluster_reader,
     service_account_namespace,
 )
-from tests.kube.tls import make_tls
-from tests.unit.cluster.clocks import ManualClock
+from tests.harness.clocks import ManualClock
+from tests.harness.kube.tls import make_tls
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from bailiff.cluster import Request, connect
 from bailiff.cluster.session import environment_proxy
-from tests.unit.cluster.server import kubeconfig, serving
+from tests.harness.scripted_server import kubeconfig, serving
 
 VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 

@@ -9,7 +9,7 @@ from bailiff.cluster.slimming import KEPT_CONDITIONS, PodSlimmer, slimmer_for
 from bailiff.kinds import LABEL_ZONE, LABELS_NOT_KEPT, ConfigMap, Node, Pod, decode
 
 
-def pod(name: str) -> Pod:
+def decoded_pod(name: str) -> Pod:
     conditions = [{"type": kind, "status": "True"} for kind in ("Ready", *sorted(KEPT_CONDITIONS))]
     return decode(
         json.dumps(
@@ -34,7 +34,7 @@ def pod(name: str) -> Pod:
 
 def test_equal_parts_become_the_same_object() -> None:
     slim = PodSlimmer()
-    one, other = slim(pod("a")), slim(pod("b"))
+    one, other = slim(decoded_pod("a")), slim(decoded_pod("b"))
     assert one.spec.tolerations is other.spec.tolerations
     assert one.spec.node_name is other.spec.node_name
     assert one.metadata.namespace is other.metadata.namespace
@@ -45,20 +45,20 @@ def test_equal_parts_become_the_same_object() -> None:
 
 
 def test_labels_are_dropped_unless_asked_for_and_then_shared() -> None:
-    assert PodSlimmer()(pod("a")).metadata.labels is LABELS_NOT_KEPT
+    assert PodSlimmer()(decoded_pod("a")).metadata.labels is LABELS_NOT_KEPT
     slim = PodSlimmer(keep_labels=True)
-    one, other = slim(pod("a")).metadata.labels, slim(pod("b")).metadata.labels
+    one, other = slim(decoded_pod("a")).metadata.labels, slim(decoded_pod("b")).metadata.labels
     assert one == {"app": "web"}
     assert one is other
 
 
 def test_labels_that_no_table_has_room_for_are_kept_all_the_same() -> None:
     slim = PodSlimmer(0, keep_labels=True)
-    assert slim(pod("a")).metadata.labels == {"app": "web"}
+    assert slim(decoded_pod("a")).metadata.labels == {"app": "web"}
 
 
 def test_all_but_the_conditions_stays_equal() -> None:
-    before, after = pod("a"), PodSlimmer(keep_labels=True)(pod("a"))
+    before, after = decoded_pod("a"), PodSlimmer(keep_labels=True)(decoded_pod("a"))
     assert (after.metadata, after.spec, after.status.phase) == (
         before.metadata,
         before.spec,
@@ -68,7 +68,7 @@ def test_all_but_the_conditions_stays_equal() -> None:
 
 
 def test_what_bound_at_reads_is_kept() -> None:
-    assert PodSlimmer()(pod("a")).bound_at == pod("a").bound_at
+    assert PodSlimmer()(decoded_pod("a")).bound_at == decoded_pod("a").bound_at
 
 
 def one(letter: str) -> tuple[str]:

@@ -11,8 +11,8 @@ from aiohttp import web
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PODS, ClusterSettings, Request
-from tests.kube.programs import free_port
-from tests.unit.cluster.server import Answer, kubeconfig, serving
+from tests.harness.kube.programs import free_port
+from tests.harness.scripted_server import Answer, kubeconfig, serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from bailiff.cluster import Changed, Deleted, ExpiredError, Replaced, ResponseError, ServerError
 from bailiff.cluster.watch_events import Bookmark, InitialEvents, decode_event
-from bailiff.kinds import ObjectMeta, Pod
+from bailiff.kinds import Pod
+from tests.harness.kinds import pod_of
 
 
 def line(event: str, /, **obj: Any) -> bytes:
@@ -76,8 +77,8 @@ def test_any_bytes_are_an_event_or_refused(data: bytes) -> None:
         decode(data)
 
 
-def pod(name: str, version: int) -> Pod:
-    return Pod(metadata=ObjectMeta(name=name, namespace="n", resource_version=str(version)))
+def versioned(name: str, version: int) -> Pod:
+    return pod_of(name, resource_version=str(version))
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans())))
@@ -87,8 +88,8 @@ def test_initial_events_end_in_what_is_there(steps: list[tuple[str, bool]]) -> N
     for version, (name, there) in enumerate(steps):
         model.pop(name, None)
         if there:
-            model[name] = pod(name, version)
-        seen = pod(name, version)
+            model[name] = versioned(name, version)
+        seen = versioned(name, version)
         assert initial.take(Changed(seen) if there else Deleted(seen)) is None
     assert initial.take(Bookmark("8")) is None
     whole = initial.take(Bookmark("9", ends_initial_events=True))

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from bailiff.decisions import Finding, NodeTaints, Options, Verdict, causing_taint, due_since
 from bailiff.decisions.text import describe_taint
-from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+from bailiff.kinds import Node, Pod, PodSpec, Taint, Toleration
+from tests.harness.kinds import no_execute, node_of, tolerating
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -45,7 +46,7 @@ TOLERATIONS = st.lists(
 def test_it_is_the_one_that_the_message_names(
     taints: list[Taint], tolerations: list[Toleration]
 ) -> None:
-    node = Node(metadata=ObjectMeta(name="n"), spec=NodeSpec(taints=tuple(taints)))
+    node = node_of("n", *taints)
     pod = Pod(spec=PodSpec(node_name="n", tolerations=tuple(tolerations)))
     finding = asked(node, pod)
     cause = causing_taint(finding)
@@ -55,9 +56,7 @@ def test_it_is_the_one_that_the_message_names(
         assert finding.message.startswith(f"taint {describe_taint(cause)} is ")
 
 
-NODE = Node(
-    metadata=ObjectMeta(name="n"), spec=NodeSpec(taints=(Taint(key="a", effect="NoExecute"),))
-)
+NODE = node_of("n", no_execute("a"))
 
 
 @pytest.mark.parametrize(
@@ -75,12 +74,8 @@ def test_none(finding: Finding) -> None:
     assert causing_taint(finding) is None
 
 
-def tolerating(seconds: int, key: str = "") -> Toleration:
-    return Toleration(key=key, operator="Exists", toleration_seconds=seconds)
-
-
 def added(key: str, ago: int) -> Taint:
-    return Taint(key=key, effect="NoExecute", time_added=NOW - timedelta(seconds=ago))
+    return no_execute(key, time_added=NOW - timedelta(seconds=ago))
 
 
 @pytest.mark.parametrize(
@@ -89,18 +84,18 @@ def added(key: str, ago: int) -> Taint:
         pytest.param((), None, 30, id="with the first taint"),
         pytest.param((), 50, 30, id="it was there before"),
         pytest.param((), 20, 20, id="it came later"),
-        pytest.param((tolerating(0),), None, 30, id="tolerated for no time"),
-        pytest.param((tolerating(99, "old"),), None, 10, id="one that is tolerated is not counted"),
-        pytest.param((tolerating(5),), None, None, id="a deadline of its own"),
-        pytest.param((tolerating(99),), None, None, id="later"),
+        pytest.param((tolerating("", 0),), None, 30, id="tolerated for no time"),
+        pytest.param((tolerating("old", 99),), None, 10, id="one that is tolerated is not counted"),
+        pytest.param((tolerating("", 5),), None, None, id="a deadline of its own"),
+        pytest.param((tolerating("", 99),), None, None, id="later"),
     ],
 )
 def test_since_when_one_that_is_not_tolerated_is_due(
     tolerations: tuple[Toleration, ...], bound: int | None, since: int | None
 ) -> None:
-    spec = NodeSpec(taints=(added("new", 10), added("old", 30)))
+    node = node_of("n", added("new", 10), added("old", 30))
     pod = Pod(spec=PodSpec(node_name="n", tolerations=tolerations))
-    finding = asked(Node(metadata=ObjectMeta(name="n"), spec=spec), pod)
+    finding = asked(node, pod)
     bound_at = None if bound is None else NOW - timedelta(seconds=bound)
     expected = None if since is None else NOW - timedelta(seconds=since)
     assert due_since(finding, bound_at) == expected

@@ -11,16 +11,7 @@ from bailiff.decisions import (
     bounds,
     decide_devices,
 )
-from tests.unit.decisions.device_taints.builders import (
-    NOW,
-    claim,
-    on,
-    rule,
-    slice_of,
-    taint,
-    tolerating,
-    using,
-)
+from tests.harness.device_kinds import NOW, claim, on, rule, slice_of, taint, tolerating, using
 
 
 def test_a_question_about_devices_that_asks_nothing():

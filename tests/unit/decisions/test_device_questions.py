@@ -21,8 +21,8 @@ from bailiff.decisions import (
     decide_without_node,
 )
 from bailiff.decisions.device_objects import devices_not_read
-from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
-from tests.unit.decisions.device_taints.builders import (
+from bailiff.kinds import ObjectMeta, Pod, PodSpec, Taint, Toleration
+from tests.harness.device_kinds import (
     NOW,
     at,
     claim,
@@ -34,13 +34,10 @@ from tests.unit.decisions.device_taints.builders import (
     tolerating,
     using,
 )
+from tests.harness.kinds import node_of
 
 KEEP, AT, EVICT_NOW = Verdict.KEEP, Verdict.EVICT_AT, Verdict.EVICT_NOW
 BOTH = ("node-taints", "device-taints")
-
-
-def node(*taints):
-    return Node(metadata=ObjectMeta(name="node"), spec=NodeSpec(taints=taints))
 
 
 def node_taint(seconds):
@@ -69,7 +66,7 @@ def test_the_earliest_of_node_and_devices_counts_and_both_are_told(
     node_seconds, device_seconds, verdict, by, evict_at
 ):
     pod = tolerant(node_seconds, "c")
-    tainted = node(node_taint(0)[0])
+    tainted = node_of("node", node_taint(0)[0])
     facts = Facts(
         pod=pod,
         node=tainted,
@@ -113,7 +110,7 @@ def test_without_node_and_devices_there_is_nothing_to_decide_from():
 def test_what_if_it_ran_there_asks_the_devices_too(name):
     facts = Facts(
         pod=using("c", node=""),
-        node=Node(metadata=ObjectMeta(name=name)),
+        node=node_of(name),
         resource_claims=(claim(),),
         device_taint_rules=(rule(),),
     )
@@ -139,9 +136,11 @@ def test_a_pod_whose_node_is_gone_may_be_evicted_by_its_devices():
 )
 def test_devices_that_are_not_known_do_not_seem_harmless(pod, taints, expected):
     unknown = devices_not_read("forbidden")
-    decision = decide(Facts(pod=pod, node=node(*taints)), NOW, unknown=unknown)
+    decision = decide(Facts(pod=pod, node=node_of("node", *taints)), NOW, unknown=unknown)
     assert (decision.verdict, decision.reason, len(decision.findings)) == expected
-    (same,) = decide_node(NodeFacts(node=node(*taints), pods=(pod,)), NOW, Options(), unknown)
+    (same,) = decide_node(
+        NodeFacts(node=node_of("node", *taints), pods=(pod,)), NOW, Options(), unknown
+    )
     assert same == decision
 
 
@@ -243,7 +242,10 @@ def test_a_pod_on_another_node_is_still_evicted_by_its_devices():
         spec=PodSpec(node_name="other", resource_claims=using("c").spec.resource_claims),
     )
     facts = Facts(
-        pod=elsewhere, node=node(), resource_claims=(claim(),), device_taint_rules=(rule(),)
+        pod=elsewhere,
+        node=node_of("node"),
+        resource_claims=(claim(),),
+        device_taint_rules=(rule(),),
     )
     decision = decide(facts, NOW)
     assert [finding.reason for finding in decision.findings] == [

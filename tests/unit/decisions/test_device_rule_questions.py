@@ -7,16 +7,7 @@ from bailiff.decisions import (
     Verdict,
     preview_rule,
 )
-from tests.unit.decisions.device_taints.builders import (
-    NOW,
-    at,
-    claim,
-    on,
-    rule,
-    slice_of,
-    tolerating,
-    using,
-)
+from tests.harness.device_kinds import NOW, at, claim, on, rule, slice_of, tolerating, using
 
 KEEP, AT, EVICT_NOW = Verdict.KEEP, Verdict.EVICT_AT, Verdict.EVICT_NOW
 BOTH = ("node-taints", "device-taints")

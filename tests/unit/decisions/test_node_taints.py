@@ -11,14 +11,13 @@ from bailiff.decisions import NodeTaints, Options, TaintObservation, Verdict, to
 from bailiff.kinds import (
     INT64_MAX,
     INT64_MIN,
-    Node,
     NodeSpec,
-    ObjectMeta,
     Pod,
     PodSpec,
     Taint,
     Toleration,
 )
+from tests.harness.kinds import no_execute, node_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 KEYS = st.sampled_from(["", "a", "b"])
@@ -41,9 +40,7 @@ tolerations = st.builds(
     effect=st.sampled_from(["", "NoExecute", "NoSchedule"]),
     toleration_seconds=st.none() | st.integers(-10, 1000) | st.sampled_from([INT64_MIN, INT64_MAX]),
 )
-nodes = st.lists(taints, max_size=4).map(
-    lambda found: Node(metadata=ObjectMeta(name="n"), spec=NodeSpec(taints=tuple(found)))
-)
+nodes = st.lists(taints, max_size=4).map(lambda found: node_of("n", *found))
 
 
 def pod_with(found) -> Pod:
@@ -118,10 +115,7 @@ def test_an_untolerated_taint_evicts_whatever_else_there_is(node, pod, bound_at)
 
 @pytest.mark.parametrize("seconds", [2**55, INT64_MAX, 9223372037])
 def test_huge_seconds_are_a_far_deadline_and_never_an_overflow(seconds):
-    node = Node(
-        metadata=ObjectMeta(name="n"),
-        spec=NodeSpec(taints=(Taint(key="a", effect="NoExecute"),)),
-    )
+    node = node_of("n", no_execute("a"))
     pod = pod_with([Toleration(operator="Exists", toleration_seconds=seconds)])
     finding = NodeTaints(node, NOW).decide(pod)
     assert finding.verdict is Verdict.EVICT_AT
@@ -138,10 +132,7 @@ def test_the_gate_only_adds(toleration, taint):
 
 
 def test_no_trace_is_built_unless_asked_for():
-    node = Node(
-        metadata=ObjectMeta(name="n"),
-        spec=NodeSpec(taints=(Taint(key="a", effect="NoExecute"),)),
-    )
+    node = node_of("n", no_execute("a"))
     silent = NodeTaints(node, NOW, (), Options(explain=False))
     assert silent.decide(pod_with([])).trace == ()
     assert NodeTaints(node, NOW).decide(pod_with([])).trace != ()

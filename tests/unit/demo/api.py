@@ -1,4 +1,4 @@
-"""A small client for the embedded cluster, and objects to send it."""
+"""A small client for the demo cluster, and objects to send it."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _PURE = {"test_patches.py", "test_selectors.py", "test_store.py"}
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent == _HERE and item.path.name not in _PURE:
-            item.add_marker(pytest.mark.embedded)
+            item.add_marker(pytest.mark.demo)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.grpc_face.face import Face, running
+from tests.harness.faces.grpc_face import Face, running
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

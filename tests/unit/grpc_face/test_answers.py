@@ -2,133 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import Any
-
 import msgspec
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bailiff.decisions import (
     Facts,
     NodeFacts,
-    OptionOverrides,
     TaintChangeFacts,
-    TaintObservation,
-    TaintSelector,
     decide,
     decide_change,
     decide_node,
     summarize,
 )
-from bailiff.kinds import (
-    INT64_MAX,
-    INT64_MIN,
-    Node,
-    NodeSpec,
-    ObjectMeta,
-    OwnerReference,
-    Pod,
-    PodCondition,
-    PodSpec,
-    PodStatus,
-    Taint,
-    Toleration,
-)
-from tests.unit.grpc_face.face import NOW, ask
-
-KEYS = st.sampled_from(["a", "b", "node.kubernetes.io/unreachable", "ключ"])
-EFFECTS = st.sampled_from(["NoExecute", "NoExecute", "NoSchedule", ""])
-# Not 1970: protobuf cannot tell it from an empty time (see kubernetes.py).
-TIMES = st.datetimes(
-    min_value=datetime(1, 1, 2),  # noqa: DTZ001 - hypothesis adds the zone
-    max_value=datetime(9999, 12, 30),  # noqa: DTZ001 - as above
-    timezones=st.just(UTC),
-) | st.integers(-600, 600).map(lambda seconds: NOW + timedelta(seconds=seconds))
-MAYBE_TIMES = st.none() | TIMES
-INT64 = st.integers(INT64_MIN, INT64_MAX) | st.integers(-1, 900)
-
-TAINTS = st.builds(
-    Taint, key=KEYS, value=st.sampled_from(["", "1", "x"]), effect=EFFECTS, time_added=MAYBE_TIMES
-)
-TOLERATIONS = st.builds(
-    Toleration,
-    key=KEYS | st.just(""),
-    operator=st.sampled_from(["", "Equal", "Exists", "Lt", "Gt", "Other"]),
-    value=st.sampled_from(["", "1", "2", "x"]),
-    effect=EFFECTS,
-    toleration_seconds=st.none() | INT64,
-)
-METADATA = st.builds(
-    ObjectMeta,
-    name=st.sampled_from(["web-1", "web-2"]),
-    namespace=st.just("shop"),
-    uid=st.text(max_size=3),
-    resource_version=st.text("0123456789", max_size=3),
-    generation=INT64,
-    creation_timestamp=MAYBE_TIMES,
-    deletion_timestamp=st.none() | st.none() | TIMES,
-    owner_references=st.lists(
-        st.builds(OwnerReference, kind=st.just("ReplicaSet"), controller=st.booleans()), max_size=1
-    ).map(tuple),
-)
-CONDITIONS = st.builds(
-    PodCondition,
-    type=st.sampled_from(["PodScheduled", "Ready"]),
-    status=st.sampled_from(["True", "False"]),
-    observed_generation=INT64,
-    last_transition_time=MAYBE_TIMES,
-)
-PODS = st.builds(
-    Pod,
-    metadata=METADATA,
-    spec=st.builds(
-        PodSpec,
-        node_name=st.sampled_from(["", "node-1", "node-1", "node-2"]),
-        tolerations=st.lists(TOLERATIONS, max_size=4).map(tuple),
-    ),
-    status=st.builds(
-        PodStatus,
-        phase=st.sampled_from(["", "Running", "Succeeded"]),
-        conditions=st.lists(CONDITIONS, max_size=2).map(tuple),
-    ),
-)
-NODES = st.builds(
-    Node,
-    metadata=st.just(ObjectMeta(name="node-1")),
-    spec=st.builds(NodeSpec, taints=st.lists(TAINTS, max_size=4).map(tuple)),
-)
-MANY_PODS = st.lists(PODS, max_size=6).map(tuple)
-COMMON: dict[str, st.SearchStrategy[Any]] = {
-    "now": MAYBE_TIMES,
-    "first_observed": st.lists(
-        st.builds(TaintObservation, key=KEYS, effect=EFFECTS, time=TIMES), max_size=3
-    ).map(tuple),
-    "options": st.builds(
-        OptionOverrides,
-        comparison_operators=st.none() | st.booleans(),
-        evict_ended_pods=st.none() | st.booleans(),
-        explain=st.none() | st.booleans(),
-    ),
-}
-FACTS = st.builds(Facts, pod=PODS, node=NODES, bound_at=MAYBE_TIMES, **COMMON)
-NODE_FACTS = st.builds(NodeFacts, node=NODES, pods=MANY_PODS, **COMMON)
-CHANGE_FACTS = st.builds(
-    TaintChangeFacts,
-    node=NODES,
-    pods=MANY_PODS,
-    add_taints=st.lists(TAINTS, min_size=1, max_size=2).map(tuple),
-    remove_taints=st.lists(st.builds(TaintSelector, key=KEYS, effect=EFFECTS), max_size=2).map(
-        tuple
-    ),
-    **COMMON,
-)
-
-
-def body(facts: msgspec.Struct) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.to_builtins(facts)
-    return fields
+from tests.harness.faces.grpc_face import NOW, ask
+from tests.harness.faces.questions import CHANGE_FACTS, FACTS, NODE_FACTS, body
 
 
 @pytest.mark.parametrize("question", ["decide", "node-taints"])

@@ -12,7 +12,7 @@ from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships n
 from bailiff.decisions import MAX_CLAIMS, MAX_DEVICE_PODS, MAX_PODS, MAX_RULES, MAX_SLICES
 from bailiff.grpc import GrpcSettings
 from bailiff.v1 import eviction_decision_service_pb2, kubernetes_pb2
-from tests.unit.grpc_face.face import Face, error_of, running
+from tests.harness.faces.grpc_face import NODE, POD, Face, error_of, running
 
 # Nested messages are given as dicts here, which the generated types do not know of.
 pb: Any = eviction_decision_service_pb2
@@ -21,8 +21,6 @@ kube: Any = kubernetes_pb2
 USUAL = ("Decide", "DecideNodeTaints", "DecideNode", "DecideTaintChange")
 LONG = ("DecideDeviceTaints", "PreviewDeviceTaintRule")
 UNARY = USUAL + LONG
-NODE = kube.Node(metadata={"name": "node-1"})
-POD = kube.Pod(metadata={"name": "web-1"})
 FAR = {"seconds": 253_402_300_800}  # 10000-01-01
 CROWDED = kube.Node(spec={"taints": [{"key": "a", "effect": "NoExecute"}] * 1001})
 TOLERANT = kube.Pod(spec={"tolerations": [{"key": "b"}] * 1000})

@@ -5,19 +5,14 @@ from __future__ import annotations
 import grpc
 import pytest
 from google.protobuf.message import Message
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.v1 import eviction_decision_service_pb2 as pb
-from tests.unit.grpc_face.face import SERVICE, Face, message_of, running
-from tests.unit.grpc_face.test_answers import CHANGE_FACTS, FACTS, NODE_FACTS, body
-from tests.unit.grpc_face.test_device_answers import (
-    ABOUT_A_NODE,
-    ABOUT_A_RULE,
-    ABOUT_ONE,
-    ABOUT_PODS,
-)
-from tests.unit.grpc_face.test_errors import NODE, POD
+from tests.harness.faces.device_questions import ABOUT_A_NODE, ABOUT_A_RULE, ABOUT_ONE, ABOUT_PODS
+from tests.harness.faces.grpc_face import NODE, POD, SERVICE, Face, message_of, running
+from tests.harness.faces.questions import CHANGE_FACTS, FACTS, NODE_FACTS, body
+from tests.harness.fuzzing import fuzzed
 
 pytestmark = pytest.mark.schema
 
@@ -63,7 +58,7 @@ def stream_requests() -> st.SearchStrategy[Message]:
 
 
 @pytest.mark.parametrize("method", MESSAGES)
-@settings(max_examples=100, deadline=None)
+@fuzzed(100)
 @given(data=st.data())
 async def test_unary_methods(method: str, data: st.DataObject) -> None:
     request = data.draw(st.binary(max_size=200) | broken(MESSAGES[method]))
@@ -72,7 +67,7 @@ async def test_unary_methods(method: str, data: st.DataObject) -> None:
         assert await still_answers(face)
 
 
-@settings(max_examples=100, deadline=None)
+@fuzzed(100)
 @given(requests=st.lists(st.binary(max_size=200) | broken(stream_requests()), max_size=8))
 async def test_the_stream(requests: list[bytes]) -> None:
     async with running() as face:
@@ -85,7 +80,7 @@ async def test_the_stream(requests: list[bytes]) -> None:
         assert await still_answers(face)
 
 
-@settings(max_examples=50, deadline=None)
+@fuzzed(50)
 @given(data=st.binary(max_size=100))
 @pytest.mark.parametrize(
     "method",

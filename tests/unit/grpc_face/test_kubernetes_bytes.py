@@ -25,7 +25,7 @@ from bailiff.kinds import (
     Toleration,
 )
 from bailiff.v1 import kubernetes_pb2
-from tests.unit.grpc_face.go_bytes import integer, nested, text, time, varint, zero_time
+from tests.harness.faces.go_bytes import integer, nested, text, time, varint, zero_time
 
 # Managed fields, containers, an unknown number far out, fixed-width and group fields.
 STRANGE = (

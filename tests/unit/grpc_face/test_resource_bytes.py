@@ -29,7 +29,7 @@ from bailiff.kinds import (
     ResourceSlice,
     ResourceSliceSpec,
 )
-from tests.unit.grpc_face.go_bytes import integer, nested, text, time, zero_time
+from tests.harness.faces.go_bytes import integer, nested, text, time, zero_time
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TAINT = (text(1, "broken"), text(2, "fan"), text(3, "NoExecute"), time(4, 0))

@@ -17,8 +17,8 @@ from bailiff.decisions import Options
 from bailiff.grpc import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
-from tests.unit.grpc_face.face import SERVICE, Face, FixedClock, running
-from tests.unit.grpc_face.test_errors import NODE, POD
+from tests.harness.clocks import ManualClock
+from tests.harness.faces.grpc_face import NODE, POD, SERVICE, Face, running
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -27,7 +27,7 @@ REQUEST = pb.DecideRequest(pod=POD, node=NODE)
 
 @pytest.mark.parametrize("service", ["", SERVICE])
 async def test_health_tells_of_the_drain(service: str) -> None:
-    server = create_server(GrpcSettings(port=0), FixedClock(), CollectorRegistry(), Options())
+    server = create_server(GrpcSettings(port=0), ManualClock(), CollectorRegistry(), Options())
     port = await server.start()
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
         health = health_pb2_grpc.HealthStub(channel)
@@ -49,7 +49,7 @@ async def test_health_of_an_unknown_service(face: Face) -> None:
 
 
 async def test_calls_under_way_end_within_the_grace_and_new_ones_are_refused() -> None:
-    server = create_server(GrpcSettings(port=0), FixedClock(), CollectorRegistry(), Options())
+    server = create_server(GrpcSettings(port=0), ManualClock(), CollectorRegistry(), Options())
     port = await server.start()
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
         call = EvictionDecisionServiceStub(channel).DecideStream()
@@ -81,7 +81,7 @@ async def test_an_address_in_use_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         server = create_server(
-            GrpcSettings(port=port), FixedClock(), CollectorRegistry(), Options()
+            GrpcSettings(port=port), ManualClock(), CollectorRegistry(), Options()
         )
         with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{port}"):
             await server.start()
@@ -90,7 +90,7 @@ async def test_an_address_in_use_is_an_error() -> None:
 
 async def test_a_second_server_on_the_same_port_is_an_error(face: Face) -> None:
     second = create_server(
-        GrpcSettings(port=face.port), FixedClock(), CollectorRegistry(), Options()
+        GrpcSettings(port=face.port), ManualClock(), CollectorRegistry(), Options()
     )
     with pytest.raises(OSError, match="cannot listen"):
         await second.start()

@@ -10,8 +10,7 @@ from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it s
 
 from bailiff.grpc import GrpcSettings
 from bailiff.v1 import eviction_decision_service_pb2 as pb
-from tests.unit.grpc_face.face import Face, running
-from tests.unit.grpc_face.test_errors import NODE, POD
+from tests.harness.faces.grpc_face import NODE, POD, Face, running
 
 BATCH = pb.DecideNodeRequest(node=NODE, pods=[POD, POD])
 

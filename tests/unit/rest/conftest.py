@@ -1,68 +1,11 @@
-"""One REST face with a fixed clock, and a cluster that is a dictionary."""
-
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import TypeVar
+"""One REST face, and what it answers from."""
 
 import pytest
 from prometheus_client import CollectorRegistry
 
-from bailiff.cluster.errors import ClusterError, NotFoundError
-from bailiff.cluster.reader import Devices
 from bailiff.decisions import Options
-from bailiff.kinds import Node, Pod
 from bailiff.rest import RestApp, RestSettings, create_app
-
-T = TypeVar("T")
-NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
-
-
-@dataclass
-class FixedClock:
-    """A clock that stands still."""
-
-    instant: datetime = NOW
-
-    def now(self) -> datetime:
-        return self.instant
-
-    def monotonic(self) -> float:
-        return 0.0
-
-
-@dataclass
-class DictReader:
-    """A cluster to read: objects by name, or the error that reading them gives."""
-
-    pods: dict[str, Pod | ClusterError] = field(default_factory=dict)
-    nodes: dict[str, Node | ClusterError] = field(default_factory=dict)
-    on_node: dict[str, tuple[Pod, ...] | ClusterError] = field(default_factory=dict)
-
-    devices: Devices | ClusterError | None = None
-
-    async def devices_of(self, pods: Iterable[Pod]) -> Devices | None:
-        assert all(pod.spec.resource_claims for pod in pods), "asked though no pod has claims"
-        if isinstance(self.devices, ClusterError):
-            raise self.devices
-        return self.devices
-
-    async def get_pod(self, namespace: str, name: str) -> Pod:
-        return _found(self.pods.get(f"{namespace}/{name}"))
-
-    async def get_node(self, name: str) -> Node:
-        return _found(self.nodes.get(name))
-
-    async def pods_on_node(self, name: str) -> tuple[Pod, ...]:
-        return _found(self.on_node.get(name))
-
-
-def _found(value: T | ClusterError | None) -> T:
-    if value is None:
-        raise NotFoundError("not there", status=404)
-    if isinstance(value, ClusterError):
-        raise value
-    return value
+from tests.harness.faces.rest_face import CLOCK, DictReader
 
 
 @pytest.fixture
@@ -77,4 +20,4 @@ def reader() -> DictReader:
 
 @pytest.fixture
 def app(registry: CollectorRegistry, reader: DictReader) -> RestApp:
-    return create_app(RestSettings(), FixedClock(), registry, Options(), reader)
+    return create_app(RestSettings(), CLOCK, registry, Options(), reader)

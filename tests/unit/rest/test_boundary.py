@@ -12,14 +12,14 @@ from bailiff.rest import RestApp
 from bailiff.rest.boundary import Boundary
 from bailiff.rest.exchange import reply
 from bailiff.rest.meters import Meters
-from tests.unit.rest.asgi import call, scope_of
-from tests.unit.rest.conftest import FixedClock
+from tests.harness.faces.asgi import call, scope_of
+from tests.harness.faces.rest_face import CLOCK
 
 SECRET = "the password is swordfish"
 
 
 def boundary(app: object, registry: CollectorRegistry, limit: int = 10) -> Boundary:
-    return Boundary(app, FixedClock(), Meters(registry), limit)  # type: ignore[arg-type]  # any callable
+    return Boundary(app, CLOCK, Meters(registry), limit)  # type: ignore[arg-type]  # any callable
 
 
 @pytest.mark.parametrize("given", ["a", "A-b_c.9", "x" * 64])

@@ -10,7 +10,7 @@ from fastapi.openapi.models import OpenAPI
 from bailiff.rest import RestApp
 from bailiff.rest.openapi import render
 from bailiff.rest.problems import STATUS, ProblemCode
-from tests.unit.rest.asgi import call
+from tests.harness.faces.asgi import call
 
 COMMITTED = Path(__file__).parents[3] / "openapi.json"
 DOCUMENT: dict[str, Any] = json.loads(render())

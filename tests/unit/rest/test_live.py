@@ -19,27 +19,20 @@ from bailiff.cluster.errors import (
     UnreachableError,
 )
 from bailiff.decisions import Options
-from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+from bailiff.kinds import Node, Toleration
 from bailiff.rest import RestApp, RestSettings, create_app
-from tests.unit.rest.asgi import call
-from tests.unit.rest.conftest import DictReader, FixedClock
+from tests.harness.faces.asgi import call
+from tests.harness.faces.rest_face import CLOCK, DictReader
+from tests.harness.kinds import no_execute, node_of, pod_of
 
 POD_PATH, NODE_PATH = "/v1/namespaces/default/pods/web-0/decision", "/v1/nodes/node-1/decisions"
-TAINTED = Node(
-    metadata=ObjectMeta(name="node-1"),
-    spec=NodeSpec(taints=(Taint(key="k", effect="NoExecute"),)),
-)
-
-
-def pod(name: str, node: str = "node-1", *tolerations: Toleration) -> Pod:
-    return Pod(
-        metadata=ObjectMeta(name=name, namespace="default"),
-        spec=PodSpec(node_name=node, tolerations=tolerations),
-    )
+TAINTED = node_of("node-1", no_execute("k"))
 
 
 async def test_one_pod(app: RestApp, reader: DictReader) -> None:
-    reader.pods["default/web-0"] = pod("web-0", "node-1", Toleration(key="k", toleration_seconds=9))
+    reader.pods["default/web-0"] = pod_of(
+        "web-0", "node-1", Toleration(key="k", toleration_seconds=9)
+    )
     reader.nodes["node-1"] = TAINTED
     answer = await call(app, "GET", POD_PATH)
     assert (answer.status, answer.json["verdict"]) == (200, "EVICT_AT")
@@ -51,14 +44,17 @@ async def test_one_pod(app: RestApp, reader: DictReader) -> None:
 async def test_a_pod_without_its_node(
     app: RestApp, reader: DictReader, node: str, reason: str
 ) -> None:
-    reader.pods["default/web-0"] = pod("web-0", node)
+    reader.pods["default/web-0"] = pod_of("web-0", node)
     answer = await call(app, "GET", POD_PATH)
     assert (answer.status, answer.json["verdict"], answer.json["reason"]) == (200, "KEEP", reason)
 
 
 async def test_a_node_and_its_pods(app: RestApp, reader: DictReader) -> None:
     reader.nodes["node-1"] = TAINTED
-    reader.on_node["node-1"] = (pod("b"), pod("a", "node-1", Toleration(operator="Exists")))
+    reader.on_node["node-1"] = (
+        pod_of("b", "node-1"),
+        pod_of("a", "node-1", Toleration(operator="Exists")),
+    )
     answer = await call(app, "GET", NODE_PATH)
     given = [(d["pod"]["name"], d["verdict"]) for d in answer.json["decisions"]]
     assert given == [("b", "EVICT_NOW"), ("a", "KEEP")]
@@ -71,9 +67,9 @@ async def test_a_node_and_its_pods(app: RestApp, reader: DictReader) -> None:
 async def test_explain(
     app: RestApp, reader: DictReader, query: str, traced: tuple[bool, bool]
 ) -> None:
-    reader.pods["default/web-0"] = pod("web-0")
+    reader.pods["default/web-0"] = pod_of("web-0", "node-1")
     reader.nodes["node-1"] = TAINTED
-    reader.on_node["node-1"] = (pod("web-0"),)
+    reader.on_node["node-1"] = (pod_of("web-0", "node-1"),)
     one = (await call(app, "GET", POD_PATH + query)).json
     (many,) = (await call(app, "GET", NODE_PATH + query)).json["decisions"]
     assert tuple("trace" in decision["findings"][0] for decision in (one, many)) == traced
@@ -122,7 +118,7 @@ async def test_failures_of_the_cluster(
 async def test_the_missing_permission_is_named(
     app: RestApp, reader: DictReader, path: str, broken: str, permission: str
 ) -> None:
-    reader.pods["default/web-0"] = pod("web-0")
+    reader.pods["default/web-0"] = pod_of("web-0", "node-1")
     reader.nodes["node-1"] = TAINTED
     table: dict[str, object] = getattr(reader, broken)
     table["default/web-0" if broken == "pods" else "node-1"] = ForbiddenError("no", status=403)
@@ -133,7 +129,7 @@ async def test_the_missing_permission_is_named(
 
 @pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
 async def test_no_cluster(path: str) -> None:
-    app = create_app(RestSettings(), FixedClock(), CollectorRegistry(), Options(), None)
+    app = create_app(RestSettings(), CLOCK, CollectorRegistry(), Options(), None)
     answer = await call(app, "GET", path)
     assert (answer.status, answer.json["code"]) == (503, "no_cluster")
     assert "--kubeconfig" in answer.json["detail"]
@@ -173,7 +169,7 @@ class HangingReader(DictReader):
 @pytest.mark.looptime
 async def test_reading_is_bounded_in_time_and_number() -> None:
     settings = RestSettings(cluster_timeout_seconds=3, max_cluster_reads=1)
-    app = create_app(settings, FixedClock(), CollectorRegistry(), Options(), HangingReader())
+    app = create_app(settings, CLOCK, CollectorRegistry(), Options(), HangingReader())
     answers = await asyncio.gather(*(call(app, "GET", NODE_PATH) for _ in range(3)))
     assert {a.status for a in answers} == {503}
     assert {a.json["code"] for a in answers} == {"cluster_unavailable"}

@@ -16,17 +16,14 @@ from bailiff.decisions import Options
 from bailiff.decisions.bounds import MAX_RULES
 from bailiff.kinds import (
     DeviceTaintRule,
-    Node,
-    NodeSpec,
-    ObjectMeta,
     Pod,
     ResourceClaim,
-    Taint,
     decode,
 )
 from bailiff.rest import RestApp, RestSettings, create_app
-from tests.unit.rest.asgi import call
-from tests.unit.rest.conftest import DictReader, FixedClock
+from tests.harness.faces.asgi import call
+from tests.harness.faces.rest_face import CLOCK, DictReader
+from tests.harness.kinds import no_execute, node_of
 
 POD_PATH, NODE_PATH = "/v1/namespaces/default/pods/train/decision", "/v1/nodes/node-1/decisions"
 POD = b"""{"metadata": {"name": "train", "namespace": "default", "uid": "u"},
@@ -37,10 +34,7 @@ CLAIM = b"""{"metadata": {"name": "gpu", "namespace": "default"}, "status": {
 "reservedFor": [{"resource": "pods", "name": "train", "uid": "u"}]}}"""
 RULE = b"""{"metadata": {"name": "recall", "uid": "r"}, "spec": {"deviceSelector": {},
 "taint": {"key": "recall", "effect": "NoExecute", "timeAdded": "2026-05-04T12:00:30Z"}}}"""
-TAINTED = Node(
-    metadata=ObjectMeta(name="node-1"),
-    spec=NodeSpec(taints=(Taint(key="k", effect="NoExecute"),)),
-)
+TAINTED = node_of("node-1", no_execute("k"))
 DEVICES = Devices(claims=(decode(CLAIM, ResourceClaim),), rules=(decode(RULE, DeviceTaintRule),))
 
 
@@ -94,7 +88,7 @@ async def test_without_devices_the_node_still_decides(
 async def test_what_is_not_known_is_the_reason_where_nothing_evicts(
     app: RestApp, user: DictReader
 ) -> None:
-    user.nodes["node-1"] = Node(metadata=ObjectMeta(name="node-1"))
+    user.nodes["node-1"] = node_of("node-1")
     user.devices = ForbiddenError("no", status=403)
     answer = await call(app, "GET", POD_PATH)
     assert (answer.json["verdict"], answer.json["reason"]) == ("KEEP", "DevicesNotRead")
@@ -126,7 +120,7 @@ async def test_devices_that_fail_to_be_read_fail_the_answer(
 async def test_with_the_gate_off_no_device_is_read(user: DictReader, path: str) -> None:
     user.devices = ServerError("asked", status=500)
     settings = RestSettings(device_taint_eviction=False)
-    app = create_app(settings, FixedClock(), CollectorRegistry(), Options(), user)
+    app = create_app(settings, CLOCK, CollectorRegistry(), Options(), user)
     answer = await call(app, "GET", path)
     (decision,) = answer.json.get("decisions", [answer.json])
     assert (answer.status, decision["decidedBy"]) == (200, "node-taints")

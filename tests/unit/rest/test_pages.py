@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bailiff.rest import RestApp, pages
-from tests.unit.rest.asgi import call
+from tests.harness.faces.asgi import call
 
 # In HTML everything that makes a browser fetch something.
 LOADS = re.compile(r"""(?:src|href|url)["']?\s*[=:]\s*["']([^"']+)["']""")

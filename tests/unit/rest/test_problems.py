@@ -7,8 +7,8 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
 from bailiff.rest import RestApp, RestSettings, create_app
-from tests.unit.rest.asgi import Answer, call
-from tests.unit.rest.conftest import FixedClock
+from tests.harness.faces.asgi import Answer, call
+from tests.harness.faces.rest_face import CLOCK
 
 ONE, BATCH, PREVIEW = "/v1/decisions", "/v1/decisions/batch", "/v1/decisions/node-taints/preview"
 JSON = {"Content-Type": "application/json"}
@@ -104,7 +104,7 @@ async def test_wrong_methods(app: RestApp, method: str, path: str, allow: str) -
 def bounded(**settings: float) -> RestApp:
     return create_app(
         RestSettings(**settings),  # type: ignore[arg-type]  # a test's shorthand
-        FixedClock(),
+        CLOCK,
         CollectorRegistry(),
         Options(),
     )

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from bailiff.rest import RestApp
 from bailiff.rest.operation import Question
 from bailiff.rest.operations import QUESTIONS
-from tests.unit.rest.asgi import call
+from tests.harness.faces.asgi import call
 
 EXAMPLES = [
     pytest.param(question, example.body, id=f"{question.id}-{name}")

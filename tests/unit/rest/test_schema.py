@@ -4,27 +4,25 @@ from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import settings
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
-from bailiff.kinds import Node, ObjectMeta, Pod
 from bailiff.rest import RestSettings, create_app
-from tests.unit.rest.conftest import DictReader, FixedClock
-
-EXAMPLES = 60
+from tests.harness.faces.rest_face import CLOCK, DictReader
+from tests.harness.fuzzing import fuzzed
+from tests.harness.kinds import node_of, pod_of
 
 READER = DictReader(
-    pods={"default/web-0": Pod(metadata=ObjectMeta(name="web-0", namespace="default"))},
-    nodes={"node-1": Node(metadata=ObjectMeta(name="node-1"))},
+    pods={"default/web-0": pod_of("web-0")},
+    nodes={"node-1": node_of("node-1")},
     on_node={"node-1": ()},
 )
-APP = create_app(RestSettings(), FixedClock(), CollectorRegistry(), Options(), READER)
+APP = create_app(RestSettings(), CLOCK, CollectorRegistry(), Options(), READER)
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 
 
 @pytest.mark.schema
 @SCHEMA.parametrize()
-@settings(max_examples=EXAMPLES, derandomize=True, deadline=None)
+@fuzzed(60, derandomize=True)
 def test_every_operation_keeps_its_word(case: Any) -> None:
     case.call_and_validate()

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
 from bailiff.rest import RestServer, RestSettings, create_app
-from tests.unit.rest.conftest import FixedClock
+from tests.harness.faces.rest_face import CLOCK
 
 LIMIT = 5.0  # seconds for anything here; it is never reached
 BODY = b'{"pod":{},"node":{}}'
@@ -21,7 +21,7 @@ BODY = b'{"pod":{},"node":{}}'
 @contextlib.asynccontextmanager
 async def serving(**changes: Any) -> AsyncIterator[tuple[RestServer, int]]:
     settings = RestSettings(port=0, **changes)
-    app = create_app(settings, FixedClock(), CollectorRegistry(), Options())
+    app = create_app(settings, CLOCK, CollectorRegistry(), Options())
     server = RestServer(app, settings)
     port = await server.start()
     try:
@@ -164,13 +164,13 @@ async def test_the_signals_are_left_alone() -> None:
 async def test_an_address_in_use_is_an_error() -> None:
     async with serving() as (_, port):
         settings = RestSettings(port=port)
-        app = create_app(settings, FixedClock(), CollectorRegistry(), Options())
+        app = create_app(settings, CLOCK, CollectorRegistry(), Options())
         with pytest.raises(OSError, match="in use"):
             await RestServer(app, settings).start()
 
 
 async def test_a_server_that_never_started_stops() -> None:
     settings = RestSettings(port=0)
-    app = create_app(settings, FixedClock(), CollectorRegistry(), Options())
+    app = create_app(settings, CLOCK, CollectorRegistry(), Options())
     await RestServer(app, settings).stop(grace=1)
     assert app.readiness.stopping

@@ -2,7 +2,7 @@
 
 import bailiff
 from bailiff.rest import RestApp
-from tests.unit.rest.asgi import call
+from tests.harness.faces.asgi import call
 
 
 async def test_healthy_and_ready(app: RestApp) -> None:

@@ -4,7 +4,8 @@ import asyncio
 import json
 
 from bailiff.cluster import ServerError
-from tests.unit.worker.world import World, no_execute, tolerating
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.world import World
 
 
 async def until(holds):

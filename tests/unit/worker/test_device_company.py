@@ -15,8 +15,10 @@ from bailiff.decisions.policies import BlastRadius, Cause, EvictionApi, Pause, P
 from bailiff.worker import Comparison, ShadowActions, Watched, Worker, WorkerSettings
 from bailiff.worker.devices import Kind
 from bailiff.worker.queue_view import QueueQuery, view
-from tests.unit.worker.device_world import DeviceWorld, device_taint, patience, untainted
-from tests.unit.worker.world import START, no_execute
+from tests.harness.clocks import START
+from tests.harness.device_objects import patience
+from tests.harness.kinds import no_execute
+from tests.harness.worlds.device_world import DeviceWorld, taint_added, untainted
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -27,7 +29,7 @@ SYSTEM = {"node": "node-taints", "device": "device-taints"}
 def tainted(*tolerations, **settings) -> DeviceWorld:
     world = untainted(**settings)
     world.gpu_pod("a", *tolerations)
-    world.slice(gpu_a=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)])
     return world
 
 
@@ -197,7 +199,7 @@ async def test_the_shadow_judges_the_device_manager_too(seconds, evicted_at, res
     world.slice(gpu_a=[])
     world.gpu_pod("a", patience(seconds))
     async with world.running():
-        world.slice(gpu_a=[device_taint(0.1)])
+        world.slice(gpu_a=[taint_added(0.1)])
         await asyncio.sleep(evicted_at or 1)
         if evicted_at is not None:
             world.evicted_in_tree("a", gracefully=gracefully)

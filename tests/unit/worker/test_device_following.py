@@ -21,7 +21,7 @@ from bailiff.cluster import (
 )
 from bailiff.decisions import Options
 from bailiff.worker.devices import DeviceFollowing, Devices, Kind, State, following
-from tests.unit.worker.device_world import SERVED
+from tests.harness.worlds.device_world import SERVED
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -10,9 +10,11 @@ from bailiff.cluster import ConflictError, ServerError
 from bailiff.worker import Shard
 from bailiff.worker.devices import Kind
 from bailiff.worker.sharding import shard_of
-from tests.unit.worker.device_world import DeviceWorld, device_taint, patience, untainted
-from tests.unit.worker.test_standby import Appointment
-from tests.unit.worker.world import attempts, no_execute, tolerating
+from tests.harness.device_objects import patience
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.appointment import Appointment
+from tests.harness.worlds.device_world import DeviceWorld, taint_added, untainted
+from tests.harness.worlds.world import attempts
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -63,7 +65,7 @@ async def test_what_takes_the_reason_away_midway_stops_the_delete_and_says_so(ch
 async def test_a_slice_of_a_newer_generation_midway_stops_the_delete():
     world = untainted()
     world.gpu_pod("a")
-    world.slice(gpu_a=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)])
     world.latency = 2.0
     async with world.running():
         await asyncio.sleep(1)
@@ -151,7 +153,7 @@ async def test_the_earlier_of_the_two_systems_evicts_as_itself(node_s, device_s,
     tolerant = world.add_pod("a", tolerating(seconds=node_s))
     assert tolerant.metadata.uid == pod.metadata.uid
     world.claiming(tolerant, {"name": "gpu", "resourceClaimName": "claim-a"})
-    world.slice(gpu_a=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)])
     async with world.running():
         await asyncio.sleep(600)
     assert world.deletions() == ({} if gone_at is None else {"a": gone_at})
@@ -162,13 +164,13 @@ async def test_the_earlier_of_the_two_systems_evicts_as_itself(node_s, device_s,
     if gone_at and node_s and device_s:
         (note,) = world.notes_on("a")
         assert "taint maintenance:NoExecute" in note
-        assert "taint broken=yes:NoExecute of device" in note
+        assert "taint example.com/broken=yes:NoExecute of device" in note
 
 
 async def test_when_the_earlier_reason_goes_the_later_one_remains():
     world = untainted()
     world.gpu_pod("a", patience(60))
-    world.slice(gpu_a=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)])
     async with world.running():
         await asyncio.sleep(1)
         tolerant = world.add_pod("a", tolerating(seconds=30))
@@ -203,7 +205,7 @@ async def test_a_pod_belongs_to_the_shard_of_its_node_wherever_its_device_is():
         at = world.clock.monotonic()
         for node in ("n1", "n2", "n3", "n4"):
             world.gpu_pod(node, node=node)
-        broken = [device_taint(0)]
+        broken = [taint_added(0)]
         world.slice(gpu_n1=broken, gpu_n2=broken, gpu_n3=broken, gpu_n4=broken)
         async with world.running():
             await asyncio.sleep(5)

@@ -15,8 +15,9 @@ from bailiff.cluster import ServerError
 from bailiff.decisions import Options
 from bailiff.kinds import PodSchedulingGroup
 from bailiff.worker.devices import Kind
-from tests.unit.worker.device_world import DeviceWorld, device_taint, patience, untainted
-from tests.unit.worker.world import attempts
+from tests.harness.device_objects import patience
+from tests.harness.worlds.device_world import DeviceWorld, taint_added, untainted
+from tests.harness.worlds.world import attempts
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -27,7 +28,7 @@ def tainted(*tolerations, **settings) -> DeviceWorld:
     """A world with a pod `a` whose device has been tainted from the beginning."""
     world = untainted(**settings)
     world.gpu_pod("a", *tolerations)
-    world.slice(gpu_a=[device_taint(0)], gpu_b=[])
+    world.slice(gpu_a=[taint_added(0)], gpu_b=[])
     return world
 
 
@@ -36,7 +37,7 @@ def tainted(*tolerations, **settings) -> DeviceWorld:
 
 async def test_level_based_an_allocation_changed_in_one_update_gets_the_new_device_s_time():
     world = tainted(patience(60))
-    world.slice(gpu_a=[device_taint(0)], gpu_b=[device_taint(100)])
+    world.slice(gpu_a=[taint_added(0)], gpu_b=[taint_added(100)])
     async with world.running():
         await asyncio.sleep(10)
         world.claim("claim-a", "a", patience(60), device="gpu-b")
@@ -51,7 +52,7 @@ async def test_level_based_a_slice_recreated_in_another_pool_taints_only_there()
     world.claiming(world.pods["b"], {"name": "gpu", "resourceClaimName": "claim-b"})
     async with world.running():
         await asyncio.sleep(30)
-        world.slice(pool="other", gpu_a=[device_taint(0)])
+        world.slice(pool="other", gpu_a=[taint_added(0)])
         await asyncio.sleep(600)
     assert world.deletions() == {"b": 60.0}
 
@@ -143,7 +144,7 @@ async def test_toleration_seconds_overflow_leads_to_a_far_deadline(seconds):
 
 async def test_unknown_start_does_not_evict_until_it_is_known():
     world = tainted(patience(60))
-    undated = {key: value for key, value in device_taint().items() if key != "timeAdded"}
+    undated = {key: value for key, value in taint_added().items() if key != "timeAdded"}
     world.slice(gpu_a=[undated])
     async with world.running():
         await asyncio.sleep(600)
@@ -151,7 +152,7 @@ async def test_unknown_start_does_not_evict_until_it_is_known():
         found = world.worker.evaluator.finding(world.pods["a"])
         assert found is not None
         assert "it is not known since when: it carries no timeAdded" in found.message
-        world.slice(gpu_a=[device_taint(600)])
+        world.slice(gpu_a=[taint_added(600)])
         await asyncio.sleep(100)
     assert world.deletions() == {"a": 660.0}
 
@@ -179,7 +180,7 @@ async def test_extended_resource_claims_count_unless_a_setting_says_otherwise(co
 @pytest.mark.parametrize("counts", [False, True], ids=["by default", "setting"])
 async def test_pod_group_claims_count_if_a_setting_says_so(counts):
     world = untainted(options=Options(pod_group_claims=counts))
-    world.slice(gpu_a=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)])
     pod = world.gpu_pod("a")
     group = PodSchedulingGroup(pod_group_name="gang")
     world.put(replace(pod, spec=replace(pod.spec, scheduling_group=group)))

@@ -10,9 +10,10 @@ import pytest
 from bailiff.cluster import ForbiddenError, NotFoundError, ServerError, UidMismatchError
 from bailiff.worker import Shard
 from bailiff.worker.devices import Kind
-from tests.unit.worker.device_world import DeviceWorld, patience, untainted
-from tests.unit.worker.test_standby import Appointment
-from tests.unit.worker.world import no_execute
+from tests.harness.device_objects import patience
+from tests.harness.kinds import no_execute
+from tests.harness.worlds.appointment import Appointment
+from tests.harness.worlds.device_world import DeviceWorld, untainted
 
 pytestmark = pytest.mark.looptime(start=0)
 

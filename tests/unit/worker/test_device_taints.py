@@ -7,8 +7,10 @@ import asyncio
 import pytest
 
 from bailiff.worker.devices import Kind
-from tests.unit.worker.device_world import DeviceWorld, device_taint, patience, untainted
-from tests.unit.worker.world import no_execute
+from tests.harness.device_objects import patience
+from tests.harness.kinds import no_execute
+from tests.harness.objects import tolerating
+from tests.harness.worlds.device_world import DeviceWorld, taint_added, untainted
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -20,13 +22,13 @@ async def test_a_slice_s_taint_evicts_at_once_as_the_device_manager_does():
     world.add_pod("plain")
     async with world.running():
         await asyncio.sleep(5)
-        world.slice(gpu_a=[device_taint(5)], gpu_b=[])
+        world.slice(gpu_a=[taint_added(5)], gpu_b=[])
         await asyncio.sleep(5)
     assert world.deletions() == {"a": 5.0}
     assert world.requests == ["patch", "delete"]
     (note,) = world.notes_on("a")
     assert note.startswith(
-        "Marking for deletion Pod default/a: taint broken=yes:NoExecute of device "
+        "Marking for deletion Pod default/a: taint example.com/broken=yes:NoExecute of device "
         "gpu.example.com/n1/gpu-a is not tolerated"
     )
     assert world.reported == [("device-taint-eviction-controller", "DeviceTaintManagerEviction")]
@@ -65,7 +67,7 @@ async def test_a_rule_evicts_and_its_deletion_in_time_cancels():
         ([patience(5)], {"a": 100.0}),  # 90 + 5 has passed when it is seen
         ([patience(0)], {"a": 100.0}),
         ([patience()], {}),
-        ([patience(60, key="other")], {"a": 100.0}),
+        ([tolerating(60, "other")], {"a": 100.0}),
         ([patience(60), patience(20)], {"a": 110.0}),
         ([{"operator": "Exists"}], {"a": 100.0}),  # an empty effect counts for no eviction
     ],
@@ -75,7 +77,7 @@ async def test_tolerated_seconds_count_from_time_added(tolerations, expected):
     world.gpu_pod("a", *tolerations)
     async with world.running():
         await asyncio.sleep(100)
-        world.slice(gpu_a=[device_taint(90)])
+        world.slice(gpu_a=[taint_added(90)])
         await asyncio.sleep(600)
     assert world.deletions() == expected
 
@@ -93,9 +95,9 @@ async def test_untainting_in_time_cancels():
     world = untainted()
     world.gpu_pod("a", patience(60))
     async with world.running():
-        world.slice(gpu_a=[device_taint(0)])
+        world.slice(gpu_a=[taint_added(0)])
         await asyncio.sleep(59)
-        world.slice(gpu_a=[device_taint(0, effect="NoSchedule")])
+        world.slice(gpu_a=[taint_added(0, effect="NoSchedule")])
         await asyncio.sleep(600)
     assert world.deletions() == {}
     assert len(world.notes_on("a")) == 1
@@ -105,7 +107,7 @@ async def test_a_restart_keeps_the_deadline():
     world = untainted()
     world.gpu_pod("a", patience(60))
     async with world.running():
-        world.slice(gpu_a=[device_taint(0)])
+        world.slice(gpu_a=[taint_added(0)])
         await asyncio.sleep(40)
     heir = world.successor()
     async with heir.running():
@@ -116,7 +118,7 @@ async def test_a_restart_keeps_the_deadline():
 async def test_an_overdue_pod_goes_at_once_after_a_restart():
     world = untainted()
     world.gpu_pod("a", patience(60))
-    world.slice(gpu_a=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)])
     await asyncio.sleep(200)
     async with world.running():
         await asyncio.sleep(1)
@@ -128,7 +130,7 @@ async def test_a_claim_that_is_deallocated_or_reserved_for_another_cancels():
     for name in ("a", "b", "c"):
         world.gpu_pod(name, patience(60))
     async with world.running():
-        world.slice(gpu_a=[device_taint(0)], gpu_b=[device_taint(0)], gpu_c=[device_taint(0)])
+        world.slice(gpu_a=[taint_added(0)], gpu_b=[taint_added(0)], gpu_c=[taint_added(0)])
         await asyncio.sleep(10)
         world.claim("claim-a", "a", allocation=None)
         world.claim("claim-b", "b", patience(60), uid="another")
@@ -140,7 +142,7 @@ async def test_a_claim_that_is_deallocated_or_reserved_for_another_cancels():
 
 async def test_claims_from_a_template_may_appear_after_the_pod_and_in_any_order():
     world = untainted()
-    world.slice(gpu_a=[device_taint(0)], gpu_b=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)], gpu_b=[taint_added(0)])
     wanted = {"name": "gpu", "resourceClaimTemplateName": "template"}
     made = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "made"}]}
     owner = [{"kind": "Pod", "name": "a", "uid": "uid-a", "controller": True}]
@@ -163,7 +165,7 @@ async def test_claims_from_a_template_may_appear_after_the_pod_and_in_any_order(
 
 async def test_a_pod_that_is_bound_later_goes_when_it_is_bound():
     world = untainted()
-    world.slice(gpu_a=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)])
     world.gpu_pod("a", node="")
     async with world.running():
         await asyncio.sleep(10)
@@ -176,7 +178,7 @@ async def test_a_pod_that_is_bound_later_goes_when_it_is_bound():
 async def test_a_newer_generation_counts_and_an_older_one_does_again_when_it_goes():
     world = untainted()
     world.gpu_pod("a", patience(60))
-    world.slice(gpu_a=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)])
     async with world.running():
         await asyncio.sleep(10)
         world.slice("newer", generation=1, pool="n1", gpu_a=[])
@@ -191,7 +193,7 @@ async def test_what_a_relist_no_longer_has_is_gone():
     world = untainted()
     world.gpu_pod("a", patience(60))
     world.gpu_pod("b", patience(60))
-    world.slice(gpu_a=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)])
     world.rule("rule", device="gpu-b")
     async with world.running():
         await asyncio.sleep(10)
@@ -213,7 +215,7 @@ async def test_no_pod_goes_for_its_devices_before_all_is_listed_and_nodes_do_not
     world.gpu_pod("a")
     world.gpu_pod("b")
     world.rule("rule", device="gpu-b")
-    world.slice(gpu_a=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)])
     world.add_pod("plain", node="n2")
     world.taint("n2", no_execute())
     # What the watch has told already does not make it a list.
@@ -232,7 +234,7 @@ async def test_no_pod_goes_for_its_devices_before_all_is_listed_and_nodes_do_not
 async def test_without_rules_slices_count_alone():
     world = untainted(follows=(Kind.SLICES, Kind.CLAIMS))
     world.gpu_pod("a")
-    world.slice(gpu_a=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)])
     async with world.running():
         await asyncio.sleep(10)
     assert world.deletions() == {"a": 0.0}
@@ -242,7 +244,7 @@ async def test_when_devices_are_followed_no_longer_nobody_goes_for_them():
     world = untainted()
     world.gpu_pod("a", patience(60))
     world.gpu_pod("orphan", patience(60), node="gone")
-    world.slice(gpu_a=[device_taint(0)], gpu_orphan=[device_taint(0)])
+    world.slice(gpu_a=[taint_added(0)], gpu_orphan=[taint_added(0)])
     async with world.running():
         await asyncio.sleep(10)
         assert len(world.worker.pending) == 2

@@ -9,13 +9,13 @@ import pytest
 
 from bailiff.cluster import Lease, LeaseRecord
 from bailiff.worker import ElectionSettings
-from tests.unit.worker.candidates import (
+from tests.harness.clocks import START
+from tests.harness.worlds.candidates import (
     DURATION,
     PERIOD,
     Candidate,
     candidates,
 )
-from tests.unit.worker.world import START
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bailiff.cluster import ForbiddenError, Lease, LeaseRecord
-from tests.unit.worker.candidates import (
+from tests.harness.worlds.candidates import (
     DEADLINE,
     DURATION,
     PERIOD,

@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 from datetime import timedelta
 
-import looptime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.worker.candidates import DURATION, PERIOD, Candidate, LeaseServer
+from tests.harness.clocks import virtual_loop
+from tests.harness.worlds.candidates import DURATION, PERIOD, Candidate, LeaseServer
 
 LOOK_EVERY = 0.5
 WHO = st.integers(0, 2)
@@ -116,7 +116,7 @@ class Trial:
 @settings(max_examples=60)
 @given(schedule=SCHEDULES)
 def test_never_two_at_one_instant_and_in_the_end_one(schedule):
-    with asyncio.Runner(loop_factory=looptime.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
         runner.run(Trial().run(schedule))
 
 
@@ -128,7 +128,7 @@ def test_the_trial_notices_two():
         object.__setattr__(trial._places[0].elector._settings, "renew_deadline", 1000.0)
         await trial.run([(1.0, ("cut", 0, 25.0))])
 
-    with asyncio.Runner(loop_factory=looptime.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
         try:
             runner.run(run())
         except AssertionError:

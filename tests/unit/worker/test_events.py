@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from tests.unit.worker.world import World, no_execute
+from tests.harness.kinds import no_execute
+from tests.harness.worlds.world import World
 
 pytestmark = pytest.mark.looptime(start=0)
 

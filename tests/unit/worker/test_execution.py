@@ -10,7 +10,9 @@ from bailiff.cluster import (
     Changed,
     ForbiddenError,
 )
-from tests.unit.worker.world import START, World, attempts, no_execute, tainted, tolerating
+from tests.harness.clocks import START
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.world import World, attempts, tainted
 
 pytestmark = pytest.mark.looptime(start=0)
 

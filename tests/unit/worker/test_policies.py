@@ -7,7 +7,6 @@ tests/contract/test_policies.py has the row on API servers.
 import asyncio
 
 import hypothesis.strategies as st
-import looptime
 import pytest
 from hypothesis import given, settings
 
@@ -26,8 +25,9 @@ from bailiff.decisions.policies import (
     Policies,
 )
 from bailiff.worker import ClusterActions
-from tests.unit.worker.governed import NOT_READY, Governed
-from tests.unit.worker.world import no_execute, tolerating
+from tests.harness.clocks import virtual_loop
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.governed import NOT_READY, Governed
 
 on_virtual_time = pytest.mark.looptime(start=0)
 
@@ -143,7 +143,7 @@ def told(story, policies, latency):
             sorted(world.requests),
         ]
 
-    with asyncio.Runner(loop_factory=looptime.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
         return runner.run(tell())
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from bailiff.decisions.policies import BlastRadius, Limit, Limits, Policies
 from bailiff.worker import Shard
-from tests.unit.worker.governed import Governed
-from tests.unit.worker.world import no_execute, tolerating
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.governed import Governed
 
 pytestmark = pytest.mark.looptime(start=0)
 FIVE = Policies(blast_radius=BlastRadius(max_pods=5))

@@ -10,8 +10,8 @@ from bailiff.decisions.policies import Breaker, BreakerLevel, Breakers, Limit, L
 from bailiff.kinds import Node, NodeSpec, ObjectMeta
 from bailiff.worker import Shard
 from bailiff.worker.gate.zones import CLUSTER, Zones
-from tests.unit.worker.governed import NOT_READY, Governed
-from tests.unit.worker.world import no_execute
+from tests.harness.kinds import no_execute
+from tests.harness.worlds.governed import NOT_READY, Governed
 
 on_virtual_time = pytest.mark.looptime(start=0)
 

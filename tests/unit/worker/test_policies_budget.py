@@ -11,8 +11,10 @@ from bailiff.cluster import ServerError, TooManyRequestsError
 from bailiff.cluster.status import error_of
 from bailiff.decisions.policies import Cause, EvictionApi, Pause, PauseNotice, Policies
 from bailiff.worker import Comparison, ShadowActions
-from tests.unit.worker.governed import Governed
-from tests.unit.worker.world import START, attempts, no_execute, tolerating
+from tests.harness.clocks import START
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.governed import Governed
+from tests.harness.worlds.world import attempts
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -19,8 +19,9 @@ from bailiff.decisions.policies import (
     Window,
 )
 from bailiff.kinds import Annotations
-from tests.unit.worker.governed import Governed
-from tests.unit.worker.world import START, no_execute, tolerating
+from tests.harness.clocks import START
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.governed import Governed
 
 pytestmark = pytest.mark.looptime(start=0)
 

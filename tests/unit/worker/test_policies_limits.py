@@ -4,7 +4,6 @@ import asyncio
 import itertools
 from unittest.mock import patch
 
-import looptime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,8 +14,8 @@ from bailiff.kinds import ObjectMeta, Pod
 from bailiff.worker.eviction import Eviction
 from bailiff.worker.gate.lines import Lines
 from bailiff.worker.gate.meters import TOTAL, Key, Meters, Pace, Scope
-from tests.unit.worker.governed import Governed
-from tests.unit.worker.world import START
+from tests.harness.clocks import START, virtual_loop
+from tests.harness.worlds.governed import Governed
 
 on_virtual_time = pytest.mark.looptime(start=0)
 SLACK = 1e-6
@@ -171,7 +170,7 @@ def test_every_limit_holds_for_every_key_and_everybody_goes(limits, pods, latenc
         assert len(world.deleted) == len(pods)
         world.check_rates()
 
-    with asyncio.Runner(loop_factory=looptime.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
         runner.run(story())
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from bailiff.decisions.policies import DrainOrder, EvictionApi, Limit, Limits, Policies
 from bailiff.kinds import OwnerReference
-from tests.unit.worker.governed import Governed
-from tests.unit.worker.world import tolerating
+from tests.harness.kinds import tolerating
+from tests.harness.worlds.governed import Governed
 
 pytestmark = pytest.mark.looptime(start=0)
 

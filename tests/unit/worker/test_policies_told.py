@@ -17,8 +17,9 @@ from bailiff.decisions.policies import (
 )
 from bailiff.kinds import Annotations
 from bailiff.worker.eviction import State
-from tests.unit.worker.governed import Governed
-from tests.unit.worker.world import START, tolerating
+from tests.harness.clocks import START
+from tests.harness.kinds import tolerating
+from tests.harness.worlds.governed import Governed
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -11,7 +11,8 @@ from bailiff.decisions.policies import UNKNOWN, PauseNotice, read
 from bailiff.kinds import ConfigMap, Namespace, ObjectMeta
 from bailiff.worker.policy_control import PolicyControl
 from bailiff.worker.policy_file import PolicyFile
-from tests.unit.worker.world import START, FakeWatch, VirtualClock
+from tests.harness.clocks import START, LoopClock
+from tests.harness.worlds.world import FakeWatch
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -45,7 +46,7 @@ class Scene:
         self.path.write_text(text)
         self.watches = []
         self.told = []
-        clock = VirtualClock()
+        clock = LoopClock()
         file = PolicyFile(self.path, clock, CollectorRegistry(), look_every=5)
         self.healths = {}
         self.control = PolicyControl(file, self, clock, self._open, self)

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from bailiff.decisions.policies import NO_POLICIES, Policies, read
 from bailiff.worker.policy_file import PoliciesUnusableError, PolicyFile, interpret
-from tests.unit.worker.world import START, VirtualClock
+from tests.harness.clocks import START, LoopClock
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -28,7 +28,7 @@ class Watched:
     def __init__(self, path):
         self.path = path
         self.registry = CollectorRegistry()
-        self.file = PolicyFile(path, VirtualClock(), self.registry, look_every=5)
+        self.file = PolicyFile(path, LoopClock(), self.registry, look_every=5)
         self.applied = []
 
     @contextlib.asynccontextmanager

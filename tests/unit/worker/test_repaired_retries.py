@@ -18,7 +18,7 @@ from bailiff.cluster import (
     UidMismatchError,
     UnreachableError,
 )
-from tests.unit.worker.world import attempts, tainted
+from tests.harness.worlds.world import attempts, tainted
 
 pytestmark = pytest.mark.looptime(start=0)
 

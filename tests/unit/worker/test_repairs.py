@@ -13,7 +13,9 @@ import pytest
 
 from bailiff.cluster import UnreachableError
 from bailiff.decisions import Options
-from tests.unit.worker.world import START, World, attempts, no_execute, tainted, tolerating
+from tests.harness.clocks import START
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.world import World, attempts, tainted
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -12,7 +12,9 @@ from bailiff.cluster import Changed, Deleted, Replaced
 from bailiff.decisions.node_taints import CONDITION
 from bailiff.kinds import PodStatus
 from bailiff.worker import Comparison, ShadowActions, Shard, Watched, Worker, WorkerSettings
-from tests.unit.worker.world import START, World, no_execute, tolerating
+from tests.harness.clocks import START
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.world import World
 
 pytestmark = pytest.mark.looptime(start=0)
 

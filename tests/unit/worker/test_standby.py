@@ -8,39 +8,12 @@ import pytest
 from bailiff.cluster import FencedError, WatchHealth
 from bailiff.worker import Shard, create_status_app
 from bailiff.worker.sharding import shard_of
-from tests.unit.rest.asgi import call
-from tests.unit.worker.world import World, no_execute, tolerating
+from tests.harness.faces.asgi import call
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.appointment import Appointment
+from tests.harness.worlds.world import World
 
 pytestmark = pytest.mark.looptime(start=0)
-
-
-class Appointment:
-    """An election that a test decides."""
-
-    holder = "somebody"
-
-    def __init__(self, *, leads: bool = False) -> None:
-        self.leads = leads
-        self.released = 0
-        self.is_idle = lambda: True
-        self._on_elected = lambda: None
-        self._on_transition = lambda: None
-
-    def may_act(self) -> bool:
-        return self.leads
-
-    async def run(self, on_elected, on_transition) -> None:
-        self._on_elected, self._on_transition = on_elected, on_transition
-        await asyncio.Event().wait()
-
-    async def release(self) -> None:
-        self.released += 1
-        assert self.is_idle()
-
-    def appoint(self) -> None:
-        self.leads = True
-        self._on_transition()
-        self._on_elected()
 
 
 def fleet(election, **settings):

@@ -14,23 +14,14 @@ from bailiff.worker import create_status_app
 from bailiff.worker.freshness import Freshness
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.queue_view import QueueQueryError, read_query, view
-from tests.unit.rest.asgi import call
-from tests.unit.worker.world import START, World, no_execute, tolerating
-
-
-class StillClock:
-    def __init__(self, at=0.0):
-        self.at = at
-
-    def now(self):
-        return START
-
-    def monotonic(self):
-        return self.at
+from tests.harness.clocks import ManualClock
+from tests.harness.faces.asgi import call
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.world import World
 
 
 def pending_of(*names):
-    pending = PendingEvictions(StillClock(), lambda: None)
+    pending = PendingEvictions(ManualClock(), lambda: None)
     for number, name in enumerate(names):
         namespace, _, pod = name.partition("/")
         meta = ObjectMeta(name=pod, namespace=namespace, uid=f"uid-{number}")
@@ -97,10 +88,10 @@ def test_a_query_that_cannot_be_answered_is_refused_by_name(parameters, place):
 
 
 def test_a_mirror_is_stale_when_a_watch_is_silent_for_long():
-    clock, pods, nodes = StillClock(1000.0), WatchHealth(), WatchHealth(last_contact=990.0)
+    clock, pods, nodes = ManualClock(passed=1000.0), WatchHealth(), WatchHealth(last_contact=990.0)
     freshness = Freshness({"pods": pods, "nodes": nodes}, clock, limit=200.0)
     assert freshness.complaints() == []
-    clock.at = 1191.0
+    clock.advance(191.0)
     assert freshness.complaints() == ["the watch of nodes has heard nothing for 201 s"]
 
 

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from bailiff.kinds import Taint
-from tests.unit.worker.world import World, no_execute, tolerating
+from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.world import World
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -6,9 +6,10 @@ import contextlib
 import pytest
 
 from bailiff.cluster import Changed, Replaced, WatchHealth
-from bailiff.kinds import LABELS_NOT_KEPT, ObjectMeta, Pod
+from bailiff.kinds import LABELS_NOT_KEPT
 from bailiff.worker.watching import PodWatch
-from tests.unit.worker.world import FakeWatch
+from tests.harness.kinds import pod_of
+from tests.harness.worlds.world import FakeWatch
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -53,14 +54,14 @@ class Scene:
                 self.seen.append(event)
 
 
-def pod(name):
-    return Pod(metadata=ObjectMeta(name=name, labels=LABELS_NOT_KEPT))
+def unlabelled(name):
+    return pod_of(name, labels=LABELS_NOT_KEPT)
 
 
 async def test_events_pass_through():
     scene = Scene()
     async with scene.read():
-        events = [Replaced((pod("a"),), "1"), Changed(pod("b"))]
+        events = [Replaced((unlabelled("a"),), "1"), Changed(unlabelled("b"))]
         for event in events:
             scene.opened[0].send(event)
         await asyncio.sleep(1)
@@ -79,10 +80,10 @@ async def test_labels_are_read_by_a_new_watch_and_the_old_one_is_closed():
         old, new = scene.opened
         assert (old.closed, new.labels, new.opened) == (True, True, True)
         assert scene.watch.healths == {"pods": new.health}
-        old.send(Changed(pod("late")))
-        new.send(Replaced((pod("a"),), "2"))
+        old.send(Changed(unlabelled("late")))
+        new.send(Replaced((unlabelled("a"),), "2"))
         await asyncio.sleep(1)
-        assert scene.seen == [Replaced((), "1"), Replaced((pod("a"),), "2")]
+        assert scene.seen == [Replaced((), "1"), Replaced((unlabelled("a"),), "2")]
         scene.watch.need_labels()
         await asyncio.sleep(1)
         assert len(scene.opened) == 2

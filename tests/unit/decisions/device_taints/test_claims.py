@@ -7,16 +7,7 @@ from hypothesis import strategies as st
 from bailiff.decisions.device_taints import device_tolerates
 from bailiff.decisions.instants import END_OF_TIME
 from bailiff.kinds import INT64_MAX, INT64_MIN, DeviceToleration
-from tests.unit.decisions.device_taints.builders import (
-    at,
-    claim,
-    index_of,
-    on,
-    rule,
-    slice_of,
-    taint,
-    tolerating,
-)
+from tests.harness.device_kinds import at, claim, index_of, on, rule, slice_of, taint, tolerating
 
 KEY = "default", "c"
 

@@ -9,7 +9,7 @@ from bailiff.decisions import Options
 from bailiff.decisions.device_taints import Affected, DeviceTaintIndex
 from bailiff.kinds import DeviceTaintRule, Pod, ResourceClaim, ResourceSlice
 from tests.conformance.device_strategies import events, rules
-from tests.unit.decisions.device_taints.builders import (
+from tests.harness.device_kinds import (
     NOW,
     add,
     at,

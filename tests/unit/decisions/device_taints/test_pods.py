@@ -4,7 +4,7 @@ import pytest
 
 from bailiff.decisions import Options, Verdict, cancellation_event, combine
 from bailiff.kinds import PodResourceClaim
-from tests.unit.decisions.device_taints.builders import (
+from tests.harness.device_kinds import (
     NOW,
     at,
     claim,

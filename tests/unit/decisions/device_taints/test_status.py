@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from bailiff.decisions import Options
 from bailiff.decisions.device_taints import RuleEffect, rule_status
 from bailiff.kinds import Condition, DeviceTaintRuleStatus
-from tests.unit.decisions.device_taints.builders import (
+from tests.harness.device_kinds import (
     NOW,
     add,
     at,

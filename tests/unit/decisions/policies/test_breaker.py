@@ -14,7 +14,8 @@ from bailiff.decisions.policies import (
     judge,
     zone_of,
 )
-from bailiff.kinds import LABEL_ZONE, Node, NodeSpec, ObjectMeta, Taint
+from bailiff.kinds import LABEL_ZONE, Taint
+from tests.harness.kinds import node_of
 
 NORMAL, SLOW, STOPPED = BreakerLevel.NORMAL, BreakerLevel.SLOW, BreakerLevel.STOPPED
 DEFAULTS = Breaker()
@@ -67,10 +68,6 @@ def test_more_failures_never_mean_faster_evictions(
     assert order.index(before.level) <= order.index(after.level)
 
 
-def node(*taints: Taint) -> Node:
-    return Node(metadata=ObjectMeta(name="n"), spec=NodeSpec(taints=taints))
-
-
 @pytest.mark.parametrize(
     ("key", "effect", "failing"),
     [
@@ -82,14 +79,14 @@ def node(*taints: Taint) -> Node:
     ],
 )
 def test_which_nodes_fail(key: str, effect: str, failing: bool) -> None:
-    assert is_failing(node(Taint(key="other"), Taint(key=key, effect=effect))) is failing
+    assert is_failing(node_of("n", Taint(key="other"), Taint(key=key, effect=effect))) is failing
 
 
 def test_a_node_without_taints_does_not_fail() -> None:
-    assert not is_failing(node())
+    assert not is_failing(node_of("n"))
 
 
 def test_zones() -> None:
-    assert zone_of(Node(metadata=ObjectMeta(labels={LABEL_ZONE: "eu-1"}))) == "eu-1"
-    assert zone_of(node()) == ""
+    assert zone_of(node_of("n", labels={LABEL_ZONE: "eu-1"})) == "eu-1"
+    assert zone_of(node_of("n")) == ""
     assert describe_zone("") == "nodes without a zone"

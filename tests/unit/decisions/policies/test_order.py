@@ -9,37 +9,38 @@ import pytest
 
 from bailiff.decisions.policies import DrainOrder, rank
 from bailiff.decisions.policies.order import is_critical, is_daemon
-from bailiff.kinds import Annotations, ObjectMeta, OwnerReference, Pod, PodSpec, decode
+from bailiff.kinds import Annotations, OwnerReference, Pod, decode
+from tests.harness.kinds import pod_of
 
 NO_ANNOTATIONS = Annotations()
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def pod(
+def ranked(
     name: str = "p",
     priority: int = 0,
     age: int = 0,
     owner: OwnerReference | None = None,
     annotations: Annotations = NO_ANNOTATIONS,
 ) -> Pod:
-    metadata = ObjectMeta(
-        name=name,
+    return pod_of(
+        name,
+        priority=priority,
         creation_timestamp=START - timedelta(hours=age),
         owner_references=(owner,) if owner else (),
         annotations=annotations,
     )
-    return Pod(metadata=metadata, spec=PodSpec(priority=priority))
 
 
 DAEMON = OwnerReference(api_version="apps/v1", kind="DaemonSet", controller=True)
 IN_ORDER = (
-    pod("low", -10, age=9),
-    pod("young", 0, age=1),
-    pod("old", 0, age=2),
-    pod("high", 1_999_999_999, age=1),
-    pod("daemon", 0, owner=DAEMON),
-    pod("static", 5, annotations=Annotations(config_source="file")),
-    pod("critical", 2_000_000_000, age=1),
+    ranked("low", -10, age=9),
+    ranked("young", 0, age=1),
+    ranked("old", 0, age=2),
+    ranked("high", 1_999_999_999, age=1),
+    ranked("daemon", 0, owner=DAEMON),
+    ranked("static", 5, annotations=Annotations(config_source="file")),
+    ranked("critical", 2_000_000_000, age=1),
 )
 
 
@@ -54,7 +55,7 @@ def test_due_keeps_the_order_of_deadlines() -> None:
 
 
 def test_a_pod_without_a_time_of_creation_has_a_rank_too() -> None:
-    assert rank(Pod(), DrainOrder.PRIORITY) > rank(pod(), DrainOrder.PRIORITY)
+    assert rank(Pod(), DrainOrder.PRIORITY) > rank(ranked(), DrainOrder.PRIORITY)
 
 
 @pytest.mark.parametrize(
@@ -85,4 +86,4 @@ def test_critical_pods(annotations: str, priority: int, critical: bool) -> None:
     ],
 )
 def test_daemons(owner: OwnerReference, daemon: bool) -> None:
-    assert is_daemon(pod(owner=owner)) is daemon
+    assert is_daemon(ranked(owner=owner)) is daemon

@@ -29,7 +29,8 @@ from bailiff.decisions.policies import (
     Window,
     hold,
 )
-from bailiff.kinds import LABELS_NOT_KEPT, Annotations, Node, ObjectMeta, Pod, PodSpec, Taint
+from bailiff.kinds import LABELS_NOT_KEPT, Annotations, Node, Pod, Taint
+from tests.harness.kinds import node_of, pod_of
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -39,25 +40,19 @@ STOPPED = BreakerState(level=BreakerLevel.STOPPED, message="zone eu: 6 of 10 nod
 SLOW = BreakerState(level=BreakerLevel.SLOW, message="zone eu: 4 of 10 nodes")
 
 
-def pod(do_not_evict: str | None = None) -> Pod:
-    metadata = ObjectMeta(
-        name="web",
-        namespace="shop",
-        labels={"app": "web"},
-        annotations=Annotations(do_not_evict=do_not_evict),
-    )
-    return Pod(metadata=metadata, spec=PodSpec(node_name="n1"))
+def protected(do_not_evict: str | None = None) -> Pod:
+    annotations = Annotations(do_not_evict=do_not_evict)
+    return pod_of("web", "n1", namespace="shop", labels={"app": "web"}, annotations=annotations)
 
 
-def node(acknowledged: str = "") -> Node:
-    annotations = Annotations(acknowledged_taints=acknowledged)
-    return Node(metadata=ObjectMeta(name="n1", annotations=annotations))
+def acknowledging(taints: str = "") -> Node:
+    return node_of("n1", annotations=Annotations(acknowledged_taints=taints))
 
 
 # Everything is known, and nothing is in the way.
 QUIET = Circumstances(
-    pod=pod(),
-    node=node(),
+    pod=protected(),
+    node=acknowledging(),
     zone="eu",
     namespace_labels={"team": "shop"},
     pause=None,
@@ -65,7 +60,7 @@ QUIET = Circumstances(
     cluster_breaker=CALM,
     blast=Blast(taint=TAINT, pods=1, namespace_evicted=1, namespace_pods=100),
 )
-NOTHING_KNOWN = Circumstances(pod=pod())
+NOTHING_KNOWN = Circumstances(pod=protected())
 WEB = LabelSelector(match_labels={"app": "web"})
 SHOP = LabelSelector(match_labels={"team": "shop"})
 OTHERS = LabelSelector(match_labels={"team": "others"})
@@ -104,29 +99,29 @@ def excluding(**how: Any) -> Policies:
             id="namespace by labels",
         ),
         pytest.param(
-            PROTECTION, {"pod": pod("true")},
+            PROTECTION, {"pod": protected("true")},
             Cause.PROTECTED, "annotation bailiff.dev/do-not-evict is true", None, id="protected",
         ),
         pytest.param(
-            PROTECTION, {"pod": pod("2026-01-31T14:00:00+01:00")},
+            PROTECTION, {"pod": protected("2026-01-31T14:00:00+01:00")},
             Cause.PROTECTED,
             "annotation bailiff.dev/do-not-evict holds until 2026-01-31T13:00:00Z", NOW + HOUR,
             id="protected for a while",
         ),
         pytest.param(
-            PROTECTION, {"pod": pod("yes")},
+            PROTECTION, {"pod": protected("yes")},
             Cause.PROTECTED,
             "annotation bailiff.dev/do-not-evict is 'yes': expected true, false, or an instant as "
             "2026-01-31T12:00:00Z", None, id="protected by something else",
         ),
         pytest.param(
-            PROTECTION, {"pod": pod("2026-01-31T13:00:00")},
+            PROTECTION, {"pod": protected("2026-01-31T13:00:00")},
             Cause.PROTECTED,
             "annotation bailiff.dev/do-not-evict is '2026-01-31T13:00:00': expected true, false, "
             "or an instant as 2026-01-31T12:00:00Z", None, id="an instant without offset",
         ),
         pytest.param(
-            PROTECTION, {"pod": pod("")},
+            PROTECTION, {"pod": protected("")},
             Cause.PROTECTED,
             "annotation bailiff.dev/do-not-evict is '': expected true, false, or an instant as "
             "2026-01-31T12:00:00Z", None, id="protected by presence",
@@ -169,10 +164,14 @@ def test_held(
         pytest.param(excluding(namespace_selector=OTHERS), {}, id="another label of a namespace"),
         pytest.param(excluding(pod_selector=OTHERS), {}, id="another label of a pod"),
         pytest.param(PROTECTION, {}, id="no annotation"),
-        pytest.param(PROTECTION, {"pod": pod("false")}, id="the annotation says false"),
-        pytest.param(PROTECTION, {"pod": pod("2026-01-31T12:00:00Z")}, id="protected until now"),
+        pytest.param(PROTECTION, {"pod": protected("false")}, id="the annotation says false"),
         pytest.param(
-            RADIUS, {"blast": WIDE, "node": node("a:NoExecute")}, id="much, but acknowledged"
+            PROTECTION, {"pod": protected("2026-01-31T12:00:00Z")}, id="protected until now"
+        ),
+        pytest.param(
+            RADIUS,
+            {"blast": WIDE, "node": acknowledging("a:NoExecute")},
+            id="much, but acknowledged",
         ),
         pytest.param(RADIUS, {"blast": NO_BLAST}, id="no taint evicts it"),
         pytest.param(Policies(windows=(Window(start="12:00", end="13:00"),)), {}, id="it is open"),
@@ -206,7 +205,7 @@ def test_what_is_not_known_is_waited_for(policies: Policies, cause: Cause, messa
 
 
 def test_labels_that_were_dropped_are_not_known() -> None:
-    bare = pod()
+    bare = protected()
     metadata = replace(bare.metadata, labels=LABELS_NOT_KEPT)
     circumstances = replace(QUIET, pod=replace(bare, metadata=metadata))
     found = hold(circumstances, excluding(pod_selector=OTHERS), NOW)
@@ -231,7 +230,7 @@ def test_an_acknowledgement_of_a_node_that_is_not_known_does_not_count() -> None
 IN_ORDER: tuple[tuple[Cause, dict, dict], ...] = (
     (Cause.PAUSED, {"pause": PAUSE.pause}, {"pause": PauseNotice()}),
     (Cause.EXCLUDED, {"exclude": Exclusion(namespaces=("shop",))}, {}),
-    (Cause.PROTECTED, {"protection": True}, {"pod": pod("true")}),
+    (Cause.PROTECTED, {"protection": True}, {"pod": protected("true")}),
     (Cause.BLAST_RADIUS, {"blast_radius": RADIUS.blast_radius}, {"blast": WIDE}),
     (Cause.OUTSIDE_WINDOW, {"windows": EVENING.windows}, {}),
     (Cause.BREAKER_OPEN, {"breakers": ZONE.breakers}, {"zone_breaker": STOPPED}),

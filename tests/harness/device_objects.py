@@ -6,8 +6,9 @@ from typing import Any
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Resource
-from tests.contract.api import Bench, Object
-from tests.kube.programs import assets, kubernetes_version
+from tests.harness.api import Bench
+from tests.harness.kube.programs import assets, kubernetes_version
+from tests.harness.objects import Object, tolerating
 
 GROUP = "resource.k8s.io"
 DRIVER = "gpu.example.com"
@@ -31,8 +32,7 @@ def device_taint(effect: str = "NoExecute", **more: str) -> Object:
 
 def patience(seconds: int | None = None) -> Object:
     """A toleration of that taint, for ever if no seconds are given."""
-    found: Object = {"key": BROKEN, "operator": "Exists", "effect": "NoExecute"}
-    return found if seconds is None else found | {"tolerationSeconds": seconds}
+    return tolerating(seconds, BROKEN)
 
 
 def slice_of(name: str, *taints: Object, **spec: object) -> Object:

@@ -18,7 +18,7 @@ from bailiff.cluster import (
     UnreachableError,
 )
 from bailiff.worker import ElectionSettings, Elector
-from tests.unit.worker.world import VirtualClock
+from tests.harness.clocks import LoopClock
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ class Candidate:
     """One process."""
 
     def __init__(self, server: LeaseServer, identity: str, **times) -> None:
-        self.clock = VirtualClock()
+        self.clock = LoopClock()
         self.line = Line(server)
         self.identity = identity
         settings = ElectionSettings(**times)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.kube.apiserver import KubeApiserver
-from tests.kube.programs import WHY_NOT, assets
+from tests.harness.kube.apiserver import KubeApiserver
+from tests.harness.kube.programs import WHY_NOT, assets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

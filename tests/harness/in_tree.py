@@ -6,15 +6,15 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
-from tests.contract.api import taint
-from tests.contract.working import KEY, is_going, until
-from tests.kube.programs import Program
+from tests.harness.kube.programs import Program
+from tests.harness.objects import KEY, taint
+from tests.harness.working import is_going, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.contract.api import Api, Bench
+    from tests.harness.api import Api, Bench
 
 _FLAGS = (
     # The one does not start without the other, whose index it uses.
@@ -42,5 +42,5 @@ async def kube_controller_manager(api: Api, folder: Path, *flags: str) -> AsyncI
 async def evicts(program: Program, bench: Bench) -> None:
     """Wait until it has evicted a canary."""
     await bench.pod("canary", node=await bench.node(taint(KEY)))
-    await until(lambda: program.exited or is_going(bench, "canary"), within=60)
+    await until(lambda: program.exited or is_going(bench, "canary"))
     assert program.running, program.tail()

@@ -8,6 +8,7 @@ of the defaults; free ones stand for them when it runs.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -17,15 +18,21 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
+import yaml
+
+from tests.harness.kube.plain_http import call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 READY = "bailiff is ready"
+# Seconds for the demo fleet to run.
+_PATIENCE = 30.0
 BLOCK = re.compile(r"<!-- transcript: .*? -->\n```console\n(.*?)```", re.DOTALL)
 # Of the default addresses: REST, gRPC, the worker's status.
 PORTS = ("8080", "9090", "8081")
@@ -70,7 +77,7 @@ def _steps(block: str) -> list[Step]:
 
 
 @contextlib.contextmanager
-def running_up(folder: Path) -> Iterator[Up]:
+def running_up(folder: Path, *options: str) -> Iterator[Up]:
     """`bailiff up` on free ports with its fleet running; its log goes to the folder."""
     ports = dict(zip(PORTS, _free_ports(len(PORTS)), strict=True))
     log = folder / "stderr"
@@ -78,6 +85,7 @@ def running_up(folder: Path) -> Iterator[Up]:
     command = [
         *(sys.executable, "-m", "bailiff", "up", "--cluster-port", "0"),
         *("--rest-port", rest, "--grpc-port", grpc, "--status-port", status),
+        *("--write-kubeconfig", str(folder / "kubeconfig"), *options),
     ]
     with log.open("w") as stderr:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
@@ -116,14 +124,27 @@ def _read_until_ready(process: subprocess.Popen[str], log: Path) -> str:
 
 def _settle(kubeconfig: str) -> None:
     """Until the demo fleet runs: a person is slower than a test."""
-    kubectl = _programs().get("kubectl")
-    if kubectl is None:
-        time.sleep(3)
-        return
-    wait = ["wait", "pod", "-n", "demo", "--all", "--for=condition=Ready", "--timeout=30s"]
-    environment = os.environ | {"KUBECONFIG": kubeconfig}
-    time.sleep(2)
-    subprocess.run([kubectl, *wait], env=environment, check=True, capture_output=True)
+    server = yaml.safe_load(Path(kubeconfig).read_text())["clusters"][0]["cluster"]["server"]
+    port, deadline = urlsplit(server).port, time.monotonic() + _PATIENCE
+    assert port is not None
+    while not all(_runs(port, kind) for kind in ("deployments", "daemonsets", "statefulsets")):
+        assert time.monotonic() < deadline, "the demo fleet does not run"
+        time.sleep(0.1)
+
+
+def _runs(port: int, kind: str) -> bool:
+    """Whether there are such workloads, and all their pods are ready."""
+    status, body = call(port, f"/apis/apps/v1/namespaces/demo/{kind}")
+    assert status == 200, body
+    workloads = json.loads(body)["items"]
+    return bool(workloads) and all(_ready(one["spec"], one["status"]) for one in workloads)
+
+
+def _ready(spec: dict[str, Any], status: dict[str, Any]) -> bool:
+    if "replicas" in spec:
+        return bool(status.get("readyReplicas") == spec["replicas"])
+    wanted = status.get("desiredNumberScheduled")
+    return bool(wanted) and wanted == status.get("numberReady")
 
 
 def _programs() -> dict[str, str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from bailiff.decisions.policies import NO_POLICIES, Policies
-from bailiff.kinds import Annotations, Node, NodeSpec, ObjectMeta, Pod, PodSpec, PodStatus, Taint
+from bailiff.kinds import LABEL_ZONE, Annotations, Pod, Taint
 from bailiff.worker.queue_view import QueueQuery, view
-from tests.unit.worker.world import YESTERDAY, World, no_execute
+from tests.harness.kinds import no_execute, node_of, pod_of
+from tests.harness.worlds.world import YESTERDAY, World
 
-NOT_READY = Taint(key="node.kubernetes.io/not-ready", effect="NoExecute")
+NOT_READY = no_execute("node.kubernetes.io/not-ready")
 
 
 class Governed(World):
@@ -22,26 +23,19 @@ class Governed(World):
     def node(self, name: str, *taints: Taint, acknowledged: str = "") -> None:
         """Add a node, or replace it."""
         zone = name.partition("/")[0] if "/" in name else ""
-        metadata = ObjectMeta(
-            name=name,
-            labels={"topology.kubernetes.io/zone": zone} if zone else {},
-            annotations=Annotations(acknowledged_taints=acknowledged),
-        )
-        self._put_node(Node(metadata=metadata, spec=NodeSpec(taints=taints)))
+        labels = {LABEL_ZONE: zone} if zone else {}
+        annotations = Annotations(acknowledged_taints=acknowledged)
+        self._put_node(node_of(name, *taints, labels=labels, annotations=annotations))
 
     def pod(self, name: str, node: str = "n1", *tolerations, **meta: Any) -> Pod:
         """Add a pod, or replace it; its namespace is what stands before a slash."""
         namespace = name.partition("/")[0] if "/" in name else "default"
-        priority = meta.pop("priority", 0)
         usual: dict[str, Any] = {
-            "name": name,
             "namespace": namespace,
             "uid": f"uid-{name}",
             "creation_timestamp": YESTERDAY,
         }
-        metadata = ObjectMeta(**usual | meta)
-        spec = PodSpec(node_name=node, tolerations=tolerations, priority=priority)
-        pod = Pod(metadata=metadata, spec=spec, status=PodStatus(phase="Running"))
+        pod = pod_of(name, node, *tolerations, **usual | meta)
         self.put(pod)
         return pod
 

@@ -19,31 +19,33 @@ from bailiff.worker import (
     WorkerSettings,
     watches,
 )
-from tests.contract.api import PODS, uid_of
+from tests.harness.api import PODS, name_of, uid_of
+from tests.harness.objects import KEY, taint, tolerating
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from bailiff.clock import Clock
     from bailiff.cluster import Cluster
     from bailiff.worker import Election
-    from tests.contract.api import Bench, Object
+    from tests.harness.api import Bench
+    from tests.harness.clocks import JumpingClock
+    from tests.harness.objects import Object
 
-KEY = "example.com/maintenance"
 EVENTS: Resource[Object] = Resource("", "v1", "events", dict)
-
-
-def tolerating(seconds: int | None = None) -> Object:
-    """A toleration of KEY, for ever if no seconds are given."""
-    toleration: Object = {"key": KEY, "operator": "Exists", "effect": "NoExecute"}
-    return toleration if seconds is None else toleration | {"tolerationSeconds": seconds}
 
 
 @contextlib.asynccontextmanager
 async def running_worker(
-    cluster: Cluster, election: Election | None = None, *, devices: bool = False, **settings: Any
+    cluster: Cluster,
+    election: Election | None = None,
+    *,
+    devices: bool = False,
+    clock: Clock | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Worker]:
     """A worker with everything but a process of its own; not yet synced."""
-    clock, stop = SystemClock(), asyncio.Event()
+    clock, stop = clock or SystemClock(), asyncio.Event()
     election = election or Unopposed()
     actions = ClusterActions(cluster.fenced(election.may_act), instance="test")
     chosen = WorkerSettings(**{"shutdown_grace": 5.0} | settings)
@@ -59,7 +61,7 @@ async def running_worker(
         await task
 
 
-async def until(holds: Callable[[], object], within: float = 20.0) -> None:
+async def until(holds: Callable[[], object], within: float = 60.0) -> None:
     """Wait for something to come true; the bound is for a broken build, not a measurement."""
     async with asyncio.timeout(within):
         while True:
@@ -67,6 +69,16 @@ async def until(holds: Callable[[], object], within: float = 20.0) -> None:
             if found if not asyncio.iscoroutine(found) else await found:
                 return
             await asyncio.sleep(0.02)
+
+
+async def outlast(bench: Bench, clock: JumpingClock, seconds: float) -> None:
+    """Skip so many seconds, and wait until the worker has done all that was due by then.
+
+    It evicts the earliest first, so whoever goes at once now goes after them.
+    """
+    clock.skip(seconds)
+    canary = await bench.pod(node=await bench.node(taint(KEY)))
+    await until(lambda: is_going(bench, name_of(canary)))
 
 
 async def retolerate(bench: Bench, name: str, seconds: int | None) -> None:

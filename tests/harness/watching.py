@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bailiff.cluster.transport import Stream
-    from tests.contract.api import Object
+    from tests.harness.objects import Object
 
 # What is waited for comes at once, or never; a slow machine gets this many seconds.
 PATIENCE = 20.0

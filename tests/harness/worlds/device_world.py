@@ -21,9 +21,11 @@ from bailiff.kinds import (
 )
 from bailiff.worker.devices import Devices, Kind, State
 from bailiff.worker.sources import EventSource
-from tests.unit.worker.world import START, FakeWatch, World
+from tests.harness import device_objects
+from tests.harness.clocks import START
+from tests.harness.device_objects import BROKEN, DRIVER
+from tests.harness.worlds.world import FakeWatch, World
 
-DRIVER = "gpu.example.com"
 SERVED: dict[Kind, Resource[Any]] = {
     Kind.SLICES: Resource("resource.k8s.io", "v1", "resourceslices", ResourceSlice, False),
     Kind.CLAIMS: Resource("resource.k8s.io", "v1", "resourceclaims", ResourceClaim),
@@ -56,15 +58,9 @@ def instant(seconds: float) -> str:
     return (START + timedelta(seconds=seconds)).isoformat()
 
 
-def device_taint(at: float = 0, key: str = "broken", effect: str = "NoExecute") -> dict[str, Any]:
+def taint_added(at: float = 0, key: str = BROKEN, effect: str = "NoExecute") -> dict[str, Any]:
     """A device taint as JSON, added that many seconds after the world began."""
-    return {"key": key, "value": "yes", "effect": effect, "timeAdded": instant(at)}
-
-
-def patience(seconds: int | None = None, key: str = "broken") -> dict[str, Any]:
-    """A toleration of an allocation."""
-    found: dict[str, Any] = {"key": key, "operator": "Exists", "effect": "NoExecute"}
-    return found if seconds is None else found | {"tolerationSeconds": seconds}
+    return device_objects.device_taint(effect, key=key, timeAdded=instant(at))
 
 
 class DeviceWorld(World):
@@ -121,7 +117,7 @@ class DeviceWorld(World):
     ) -> None:
         """A DeviceTaintRule, in place of one of the same name."""
         old = self.objects[Kind.RULES].get(name)
-        spec = {"deviceSelector": selector, "taint": device_taint(at, effect=effect)}
+        spec = {"deviceSelector": selector, "taint": taint_added(at, effect=effect)}
         generation = old.metadata.generation + 1 if old else 1
         uid = uid or (old.metadata.uid if old else "")
         self._put(Kind.RULES, name, uid, spec=spec, metadata={"generation": generation})

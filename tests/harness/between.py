@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import yaml
 
 from bailiff.cluster import ClusterSettings, connect
-from tests.kube.faulty_proxy import Fault, FaultyProxy
+from tests.harness.kube.faulty_proxy import Fault, FaultyProxy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
     from bailiff.cluster import Cluster
-    from tests.contract.api import Api
+    from tests.harness.api import Api
 
 # What the test does when a request comes by: something at the server, or to the request.
 Act = Callable[[], Awaitable[Fault | None]]

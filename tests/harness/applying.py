@@ -7,7 +7,8 @@ from typing import Any
 
 from bailiff import cluster as k8s
 from bailiff.cluster import Request
-from tests.contract.api import Bench, Object
+from tests.harness.api import Bench
+from tests.harness.objects import Object, object_of
 
 MAPS: k8s.Resource[Object] = k8s.Resource("", "v1", "configmaps", dict)
 
@@ -25,12 +26,8 @@ async def apply(
     return answer
 
 
-def config_map(name: str = "a", **data: str) -> Object:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
-
-
 def pod_config(*containers: Object, **status: Any) -> Object:
-    config: Object = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}
+    config = object_of("Pod", "a")
     if containers:
         config["spec"] = {"containers": list(containers)}
     return config | ({"status": status} if status else {})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 from prometheus_client import CollectorRegistry
@@ -22,34 +23,12 @@ from bailiff.cluster import (
 )
 from bailiff.decisions import EventNote
 from bailiff.decisions.policies import NO_POLICIES
-from bailiff.kinds import (
-    Node,
-    NodeSpec,
-    ObjectMeta,
-    Pod,
-    PodCondition,
-    PodSpec,
-    PodStatus,
-    Taint,
-    Toleration,
-)
+from bailiff.kinds import Node, Pod, PodCondition, Taint, Toleration
 from bailiff.worker import Election, Worker, WorkerSettings
+from tests.harness.clocks import START, LoopClock
+from tests.harness.kinds import no_execute, node_of, pod_of
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
 YESTERDAY = START - timedelta(days=1)
-
-
-class VirtualClock:
-    """The loop's time; the wall clock can be stepped away from it."""
-
-    def __init__(self) -> None:
-        self.step = timedelta()
-
-    def now(self) -> datetime:
-        return START + timedelta(seconds=self.monotonic()) + self.step
-
-    def monotonic(self) -> float:
-        return asyncio.get_running_loop().time()
 
 
 class FakeWatch:
@@ -72,7 +51,7 @@ class World:
     def __init__(
         self, audit_log=None, election: Election | None = None, policies=NO_POLICIES, **settings
     ) -> None:
-        self.clock = VirtualClock()
+        self.clock = LoopClock()
         self.pods: dict[str, Pod] = {}
         self.nodes: dict[str, Node] = {}
         self.pod_watch, self.node_watch = FakeWatch(), FakeWatch()
@@ -108,9 +87,10 @@ class World:
     # What happens to the cluster.
 
     def taint(self, node: str, *taints: Taint) -> None:
-        old = self.nodes.get(node)
-        metadata = old.metadata if old else ObjectMeta(name=node)
-        self._put_node(Node(metadata=metadata, spec=NodeSpec(taints=taints)))
+        fresh = node_of(node, *taints)
+        if node in self.nodes:
+            fresh = msgspec.structs.replace(fresh, metadata=self.nodes[node].metadata)
+        self._put_node(fresh)
 
     def _put_node(self, node: Node) -> None:
         self._version += 1
@@ -122,16 +102,8 @@ class World:
         self.node_watch.send(Deleted(self.nodes.pop(node)))
 
     def add_pod(self, name: str, *tolerations: Toleration, node="n1", uid="", phase="Running"):
-        pod = Pod(
-            metadata=ObjectMeta(
-                name=name,
-                namespace="default",
-                uid=uid or f"uid-{name}",
-                creation_timestamp=YESTERDAY,
-            ),
-            spec=PodSpec(node_name=node, tolerations=tolerations),
-            status=PodStatus(phase=phase),
-        )
+        meta: dict[str, Any] = {"uid": uid or f"uid-{name}", "creation_timestamp": YESTERDAY}
+        pod = pod_of(name, node, *tolerations, phase=phase, **meta)
         self.put(pod)
         return pod
 
@@ -229,14 +201,6 @@ class World:
 
     def notes_on(self, name: str) -> list[str]:
         return [message for pod, message in self.notes if pod == name]
-
-
-def no_execute(key="maintenance", value="", **fields) -> Taint:
-    return Taint(key=key, value=value, effect="NoExecute", **fields)
-
-
-def tolerating(key="maintenance", seconds: int | None = None) -> Toleration:
-    return Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=seconds)
 
 
 def tainted(**settings) -> World:

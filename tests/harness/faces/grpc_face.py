@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import grpc
@@ -24,7 +24,9 @@ from bailiff.decisions import (
 )
 from bailiff.grpc import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
+from bailiff.v1 import kubernetes_pb2
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
+from tests.harness.clocks import START, ManualClock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -37,24 +39,14 @@ T = TypeVar("T")
 M = TypeVar("M", bound="Message")
 
 SERVICE = "bailiff.v1.EvictionDecisionService"
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
+NOW = START
+# The least that a question needs.
+NODE = kubernetes_pb2.Node(metadata=kubernetes_pb2.ObjectMeta(name="node-1"))
+POD = kubernetes_pb2.Pod(metadata=kubernetes_pb2.ObjectMeta(name="web-1"))
 
 
 class InexpressibleError(ValueError):
     """A JSON body that no protobuf message can hold, such as a number where text belongs."""
-
-
-class FixedClock:
-    """A clock that stands."""
-
-    def __init__(self, now: datetime = NOW) -> None:
-        self._now = now
-
-    def now(self) -> datetime:
-        return self._now
-
-    def monotonic(self) -> float:
-        return 0.0
 
 
 class Face(NamedTuple):
@@ -89,7 +81,7 @@ async def running(
     """A server on a free loopback port, its clock standing at `now`."""
     registry = CollectorRegistry()
     server = create_server(
-        settings or GrpcSettings(port=0), FixedClock(now), registry, options or Options()
+        settings or GrpcSettings(port=0), ManualClock(now), registry, options or Options()
     )
     port = await server.start()
     try:

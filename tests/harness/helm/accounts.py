@@ -7,13 +7,13 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bailiff.cluster import Cluster, Request, Resource, connect
-from tests.helm.chart import Object, render, the
+from tests.harness.helm.chart import Object, render, the
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from tests.kube.apiserver import KubeApiserver
+    from tests.harness.kube.apiserver import KubeApiserver
 
 _RBAC = ("rbac.authorization.k8s.io", "v1")
 _RESOURCES: dict[str, Resource[Object]] = {

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from tests.kube.programs import WHY_NOT, assets
+from tests.harness.kube.programs import WHY_NOT, assets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 Object = dict[str, Any]
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CHART = ROOT / "helm" / "bailiff"
-VALUES = Path(__file__).parent / "values"
-# What people may set, from nothing to everything; each is a values file beside this one.
+VALUES = ROOT / "tests" / "helm" / "values"
+# What people may set, from nothing to everything; each is a values file there.
 PROFILES = ("defaults", "minimal", "highly-available", "everything")
 COMPONENTS = ("api", "worker")
 # Of the objects that are there for the worker's policies.

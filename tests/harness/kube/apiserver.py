@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import yaml
 
-from tests.kube.plain_http import call
-from tests.kube.programs import Program, free_port, kubernetes_version
-from tests.kube.tls import make_tls
+from tests.harness.kube.plain_http import call
+from tests.harness.kube.programs import Program, free_port, kubernetes_version
+from tests.harness.kube.tls import make_tls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """The part of values.schema.json that policies are checked by, made of the code's own schema.
 
-`python -m tests.helm.policies_schema` writes it anew.
+`python -m tests.harness.helm.policies_schema` writes it anew.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from bailiff.decisions.policies import schema
-from tests.helm.chart import CHART
+from tests.harness.helm.chart import CHART
 
 FILE = CHART / "values.schema.json"
 ROOT = "WorkerPolicies"

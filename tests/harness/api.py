@@ -16,12 +16,11 @@ from bailiff.cluster import (
     Resource,
     connect,
 )
+from tests.harness.objects import Object, object_of, pod_object
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
-
-Object = dict[str, Any]
 
 # Whole objects, to see what our kinds leave out.
 PODS: Resource[Object] = Resource("", "v1", "pods", dict)
@@ -38,7 +37,7 @@ class Api:
     """One API server.
 
     Attributes:
-        name: "embedded" or "kube-apiserver".
+        name: "demo" or "kube-apiserver".
         kubeconfig: a file for its administrator.
         port: where it listens on 127.0.0.1.
         forget_history: makes it forget all past versions and break all watches, as a
@@ -73,7 +72,7 @@ class Bench:
     async def set_up(cls, cluster: Cluster) -> Bench:
         """Make the namespace."""
         namespace = f"test-{secrets.token_hex(4)}"
-        await cluster.create(NAMESPACES, _object("Namespace", namespace))
+        await cluster.create(NAMESPACES, object_of("Namespace", namespace))
         return cls(cluster, namespace)
 
     async def clear_away(self) -> None:
@@ -90,7 +89,7 @@ class Bench:
     async def node(self, *taints: Mapping[str, Any]) -> str:
         """A node; its name."""
         name = f"node-{secrets.token_hex(4)}"
-        await self.cluster.create(NODES, _object("Node", name, spec={"taints": list(taints)}))
+        await self.cluster.create(NODES, object_of("Node", name, spec={"taints": list(taints)}))
         self._nodes.append(name)
         return name
 
@@ -109,12 +108,10 @@ class Bench:
         **metadata: object,
     ) -> Object:
         """A pod, bound from birth if a node is named."""
-        spec: Object = {"containers": [container()]}
-        if node:
-            spec["nodeName"] = node
+        spec: Object = {"nodeName": node} if node else {}
         if tolerations:
             spec["tolerations"] = list(tolerations)
-        body = _object("Pod", name or f"pod-{secrets.token_hex(4)}", spec=spec)
+        body = pod_object(name or f"pod-{secrets.token_hex(4)}", **spec)
         body["metadata"] |= {"labels": dict(labels or {})} | metadata
         return await self.cluster.create(PODS, body, self.namespace)
 
@@ -156,27 +153,7 @@ def version_of(obj: Object) -> str:
     return version
 
 
-def taint(key: str, value: str = "", effect: str = "NoExecute") -> Object:
-    """A taint as JSON."""
-    return {"key": key, "value": value, "effect": effect}
-
-
-def container() -> Object:
-    """The least that a pod must hold."""
-    return {"name": "main", "image": "registry.example/app"}
-
-
-def condition(kind: str, status: str = "True", **more: str) -> Object:
-    """A status condition as JSON."""
-    return {"type": kind, "status": status} | more
-
-
 async def forget_by_restart(compact: Callable[[], int], restart: Callable[[], None]) -> None:
     """Compact, and restart so that the watch cache forgets too; both block, so in a thread."""
     await asyncio.to_thread(compact)
     await asyncio.to_thread(restart)
-
-
-def _object(kind: str, name: str, **parts: object) -> Object:
-    version = {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}}
-    return version | parts

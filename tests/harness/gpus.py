@@ -7,8 +7,8 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from bailiff.cluster import NotFoundError, PatchType
-from tests.contract.api import PODS, container, uid_of
-from tests.contract.device_objects import (
+from tests.harness.api import PODS, uid_of
+from tests.harness.device_objects import (
     CLAIMS,
     DRIVER,
     RULES,
@@ -19,11 +19,13 @@ from tests.contract.device_objects import (
     slice_of,
     write_claim,
 )
+from tests.harness.objects import container, pod_object
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.contract.api import Bench, Object
+    from tests.harness.api import Bench
+    from tests.harness.objects import Object
 
 
 class Gpus:
@@ -60,8 +62,7 @@ class Gpus:
         await bench.cluster.create(CLAIMS, claim(name), bench.namespace)
         named = [{"name": "gpu", "resourceClaimName": name}]
         main = container() | {"resources": {"claims": [{"name": "gpu"}]}}
-        spec = {"nodeName": self.node, "containers": [main], "resourceClaims": named}
-        body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+        body = pod_object(name, nodeName=self.node, containers=[main], resourceClaims=named)
         pod = await bench.cluster.create(PODS, body, bench.namespace)
         consumer = {"resource": "pods", "name": name, "uid": uid_of(pod)}
         allocated = allocation(self.name, tolerations=list(tolerations))

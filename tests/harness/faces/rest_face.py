@@ -1,0 +1,49 @@
+"""What the REST face answers from: a clock that stands, and a cluster that is a dictionary."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from bailiff.cluster.errors import ClusterError, NotFoundError
+from bailiff.cluster.reader import Devices
+from bailiff.kinds import Node, Pod
+from tests.harness.clocks import ManualClock
+
+T = TypeVar("T")
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+CLOCK = ManualClock(NOW)
+
+
+@dataclass
+class DictReader:
+    """A cluster to read: objects by name, or the error that reading them gives."""
+
+    pods: dict[str, Pod | ClusterError] = field(default_factory=dict)
+    nodes: dict[str, Node | ClusterError] = field(default_factory=dict)
+    on_node: dict[str, tuple[Pod, ...] | ClusterError] = field(default_factory=dict)
+
+    devices: Devices | ClusterError | None = None
+
+    async def devices_of(self, pods: Iterable[Pod]) -> Devices | None:
+        assert all(pod.spec.resource_claims for pod in pods), "asked though no pod has claims"
+        if isinstance(self.devices, ClusterError):
+            raise self.devices
+        return self.devices
+
+    async def get_pod(self, namespace: str, name: str) -> Pod:
+        return _found(self.pods.get(f"{namespace}/{name}"))
+
+    async def get_node(self, name: str) -> Node:
+        return _found(self.nodes.get(name))
+
+    async def pods_on_node(self, name: str) -> tuple[Pod, ...]:
+        return _found(self.on_node.get(name))
+
+
+def _found(value: T | ClusterError | None) -> T:
+    if value is None:
+        raise NotFoundError("not there", status=404)
+    if isinstance(value, ClusterError):
+        raise value
+    return value
