@@ -50,6 +50,7 @@ class Up(NamedTuple):
 
     kubeconfig: str
     ports: dict[str, str]
+    pid: int
 
 
 def transcripts(guide: Path) -> list[list[Step]]:
@@ -78,7 +79,7 @@ def _steps(block: str) -> list[Step]:
 
 @contextlib.contextmanager
 def running_up(folder: Path, *options: str) -> Iterator[Up]:
-    """`bailiff up` on free ports with its fleet running; its log goes to the folder."""
+    """`bailiff up` on free ports; its log and its kubeconfig go to the folder."""
     ports = dict(zip(PORTS, _free_ports(len(PORTS)), strict=True))
     log = folder / "stderr"
     rest, grpc, status = ports.values()
@@ -93,10 +94,10 @@ def running_up(folder: Path, *options: str) -> Iterator[Up]:
         said = _read_until_ready(process, log)
         kubeconfig = re.search(r"^export KUBECONFIG=(.+)$", said, re.MULTILINE)
         assert kubeconfig is not None
-        _settle(kubeconfig[1])
-        yield Up(kubeconfig[1], ports)
+        yield Up(kubeconfig[1], ports, process.pid)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=30) == 0
+        code = process.wait(timeout=30)
+        assert code == 0, f"ended with {code}"
     finally:
         process.kill()
         process.wait()
@@ -122,7 +123,7 @@ def _read_until_ready(process: subprocess.Popen[str], log: Path) -> str:
     raise AssertionError(f"ended before it was ready: {log.read_text()[-2000:]}")
 
 
-def _settle(kubeconfig: str) -> None:
+def settle(kubeconfig: str) -> None:
     """Until the demo fleet runs: a person is slower than a test."""
     server = yaml.safe_load(Path(kubeconfig).read_text())["clusters"][0]["cluster"]["server"]
     port, deadline = urlsplit(server).port, time.monotonic() + _PATIENCE

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.harness.transcripts import Up, running_up
+from tests.harness.transcripts import Up, running_up, settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,4 +15,5 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="package")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     with running_up(tmp_path_factory.mktemp("up")) as started:
+        settle(started.kubeconfig)
         yield started
