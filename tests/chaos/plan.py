@@ -73,6 +73,6 @@ QUICK = Plan(
     led=0,
     led_spread=0,
     stops=0,
-    unhurried=15,
+    unhurried=20,
     settle=40.0,
 )

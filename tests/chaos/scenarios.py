@@ -15,6 +15,7 @@ from tests.chaos.fleet import Fleet
 from tests.chaos.witness import Witness
 from tests.chaos.workers import WorkerProcess
 from tests.harness.kube.faulty_proxy import FaultyProxy
+from tests.harness.working import until
 
 if TYPE_CHECKING:
     from tests.chaos.plan import Plan
@@ -58,6 +59,7 @@ async def timed_evictions(
         kubeconfig = proxy.kubeconfig(server.kubeconfig)
         worker = WorkerProcess("worker", kubeconfig, server.folder)
         async with beside(worker.run()):
+            await until(worker.pages.ready)
             await fleet.taint(names)
             calm = asyncio.Lock()
             await asyncio.gather(
@@ -105,6 +107,8 @@ async def _break_apiserver(
         # In every other outage the worker lives on, so that it is its watch that meets the 410.
         spared = outage % 2 == 0
         async with calm if spared else contextlib.nullcontext():
+            if spared:
+                await until(worker.pages.ready)
             before = worker.logged(_MET_410)
             await asyncio.to_thread(server.stop_apiserver, kill=True)
             proxy.down = True

@@ -8,7 +8,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from tests.harness.kube.programs import Program
+from tests.harness.kube.programs import Program, free_port
+from tests.harness.status import StatusPages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,12 +21,15 @@ class WorkerProcess:
     """One `bailiff worker`, started again whenever it has ended, as a kubelet would.
 
     Attributes:
+        pages: what it says of itself.
         kills: how often it was killed.
         restarts: how often it ended by itself and was started again.
     """
 
     def __init__(self, name: str, kubeconfig: Path, folder: Path, *flags: str) -> None:
-        own = ["-m", "bailiff", "worker", f"--kubeconfig={kubeconfig}", "--status-port=0"]
+        self.pages = StatusPages(free_port())
+        told = (f"--kubeconfig={kubeconfig}", f"--status-port={self.pages.port}")
+        own = ["-m", "bailiff", "worker", *told]
         self._program = Program(name, [*own, *flags], folder, executable=sys.executable)
         self.name = name
         self.kills = 0
