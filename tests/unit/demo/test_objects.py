@@ -165,3 +165,24 @@ async def test_scale(api: Client) -> None:
     assert (
         await api.refused("PATCH", f"{path}/web/scale", {"spec": {"replicas": -1}}, type=MERGE)
     )["code"] == 422
+
+
+async def test_binding_sets_node_and_condition(api: Client) -> None:
+    made = await api.post(PODS, pod())
+    await api.post(f"{A}/binding", {"metadata": {"name": "a"}, "target": {"name": "n"}})
+    bound = await api.get(A)
+    assert bound["spec"]["nodeName"] == "n"
+    time = made["metadata"]["creationTimestamp"]
+    condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": time}
+    assert bound["status"]["conditions"] == [condition]
+
+
+async def test_a_pod_is_bound_once_and_only_the_right_one(api: Client) -> None:
+    await api.post(PODS, pod())
+    other = {"metadata": {"name": "a", "uid": "other"}, "target": {"name": "n"}}
+    assert (await api.refused("POST", f"{A}/binding", other))["code"] == 409
+    assert (await api.refused("POST", f"{A}/binding", {"metadata": {"name": "a"}}))["code"] == 422
+    await api.post(f"{A}/binding", {"target": {"name": "n"}})
+    status = await api.refused("POST", f"{A}/binding", {"target": {"name": "m"}})
+    assert status["code"] == 409
+    assert 'pod a is already assigned to node "n"' in status["message"]
