@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from bailiff_demo.objects import (
     JsonObject,
     find_condition,
+    has_finished,
     is_going,
     is_ready,
     labels_of,
@@ -102,7 +103,7 @@ def pod_status(pod: JsonObject, _now: datetime | None = None) -> str:
     """One word: the phase, unless a container, a reason or a deletion says more."""
     status = part(pod, "status")
     phase = status.get("phase", "")
-    if is_going(pod) and phase not in ("Succeeded", "Failed"):
+    if is_going(pod) and not has_finished(pod):
         return "Terminating"
     scheduled = find_condition(pod, "PodScheduled") or {}
     if scheduled.get("reason") == "SchedulingGated":

@@ -1,7 +1,4 @@
-"""Refusals, as kube-apiserver words them (apimachinery/pkg/api/errors/errors.go).
-
-ApiError            every refusal: an HTTP code and a Status object
-"""
+"""Refusals, as kube-apiserver words them (apimachinery/pkg/api/errors/errors.go)."""
 
 from __future__ import annotations
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from bailiff_demo.registry import Registry
 
 _BY_KIND = {(r.api_version, r.kind): r for r in RESOURCES}
-# A reading of a real cluster says these; here they are given anew.
-_GIVEN_ANEW = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
 
 
 class FleetError(ValueError):
@@ -86,7 +84,8 @@ def _settle(registry: Registry, obj: JsonObject) -> None:
     resource = _BY_KIND.get((obj.get("apiVersion", ""), obj.get("kind", "")))
     if resource is None:
         raise FleetError(f"{obj.get('apiVersion')} {obj.get('kind')} is not served here")
-    meta = {k: v for k, v in obj["metadata"].items() if k not in _GIVEN_ANEW}
+    # A reading of a real cluster says its version; here it gets another.
+    meta = {k: v for k, v in obj["metadata"].items() if k != "resourceVersion"}
     namespace = meta.get("namespace", "default") if resource.namespaced else ""
     made = registry.create(resource, namespace, {**clone(obj), "metadata": meta})
     if resource is NODES:

@@ -48,6 +48,11 @@ def is_going(obj: JsonObject) -> bool:
     return obj["metadata"].get("deletionTimestamp") is not None
 
 
+def has_finished(pod: JsonObject) -> bool:
+    """Whether a pod runs no more, be it there or not."""
+    return part(pod, "status").get("phase") in ("Succeeded", "Failed")
+
+
 def find_condition(obj: JsonObject, kind: str) -> JsonObject | None:
     """The status condition of that type."""
     conditions: list[JsonObject] = part(obj, "status").get("conditions") or []

@@ -161,7 +161,7 @@ def _get(document: JsonObject, path: list[str], *, missing: bool = False) -> Any
     for token in path:
         if isinstance(found, dict) and token in found:
             found = found[token]
-        elif isinstance(found, list) and (index := _index(token)) < len(found):
+        elif isinstance(found, list) and (index := _index(token)) in range(len(found)):
             found = found[index]
         elif missing:
             return None
@@ -171,9 +171,9 @@ def _get(document: JsonObject, path: list[str], *, missing: bool = False) -> Any
 
 
 def _index(token: str) -> int:
-    """The place in a list; one that no list has for what is no place."""
+    """The place in a list; -1 for what is no place."""
     is_place = token.isascii() and token.isdigit() and str(int(token[:9])) == token
-    return int(token) if is_place else MAX_OPERATIONS**3
+    return int(token) if is_place else -1
 
 
 def _set(
@@ -187,11 +187,13 @@ def _set(
     parent, token = _get(document, path[:-1]), path[-1]
     if isinstance(parent, list):
         index = len(parent) if grow and token == "-" else _index(token)  # noqa: S105 - a part of a path
-        if index > len(parent) - (not grow):
+        if index not in range(len(parent) + grow):
             raise _fails(f"the path {'/'.join(path)} is outside of the list")
         parent[index : index + (not grow)] = [] if remove else [value]
     elif not isinstance(parent, dict):
         raise _fails(f"the path {'/'.join(path)} does not exist in the object: missing value")
+    elif remove and len(path) == 1:
+        raise _fails("the whole object cannot be removed")
     elif remove:
         del parent[token]
     else:

@@ -1,14 +1,14 @@
 """The table of resources: what is served under which path, in which group.
 
 To add a kind: a row here, the fields that somebody reads in shapes.py, its rules in rules/, its
-columns in tables.py, its lists in merging.py.
+columns in columns.py, its lists in patches.py (MERGE_KEYS).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+ALL_VERBS = ("create", "delete", "get", "list", "patch", "update", "watch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,7 @@ class Resource:
         return {**(_STATUS if self.status else {}), **self.acts}
 
     def __hash__(self) -> int:
+        # Of the id alone: `acts` is a dict, which has none.
         return hash(self.id)
 
 

@@ -57,14 +57,6 @@ class Selection:
             return False
         return all(term.matches(obj) for term in self.fields)
 
-    @property
-    def everything(self) -> bool:
-        """Nothing but, perhaps, the namespace limits it."""
-        return self.labels is None and not self.fields
-
-
-EVERYTHING = Selection()
-
 
 def parse_labels(text: str) -> LabelSelector | None:
     """`app=web,tier in (a, b),!old`; None for no text.

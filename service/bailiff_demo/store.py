@@ -7,6 +7,7 @@ hold up a writer, and is told 410 once its place has left the history.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from bisect import bisect_left, insort
 from collections import deque
@@ -209,6 +210,7 @@ class Store:
         self._clock = clock
         self._settings = settings
         self.version = 1
+        self._trying = False
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._buckets = {r.id: Bucket(settings.history, self.version) for r in OWN_RESOURCES}
 
@@ -226,6 +228,15 @@ class Store:
         """
         return Watch(self.bucket(resource), self.version if version is None else version, wake)
 
+    @contextlib.contextmanager
+    def trying(self, *, dry_run: bool) -> Iterator[None]:
+        """Within it nothing is kept, if it is a dry run: what is written is shown and forgotten."""
+        self._trying = dry_run
+        try:
+            yield
+        finally:
+            self._trying = False
+
     def insert(self, resource: Resource, obj: JsonObject) -> Record:
         """Write a new object, which must have a name; missing UID and times are filled in.
 
@@ -238,16 +249,12 @@ class Store:
         most = self._settings.max_objects
         if sum(map(len, self._buckets.values())) >= most:
             raise errors.forbidden(resource, name, f"exceeded quota: {most} objects are there")
-        self.stamp(obj)
+        obj["metadata"].setdefault("uid", str(uuid.uuid4()))
+        obj["metadata"].setdefault("creationTimestamp", format_time(self._clock.now()))
         record = self._write(bucket, "ADDED", obj, None)
         while resource is EVENTS and len(bucket) > self._settings.max_events:
             self.remove(EVENTS, bucket.oldest())
         return record
-
-    def stamp(self, obj: JsonObject) -> None:
-        """Give a new object its UID and time, unless it has them."""
-        obj["metadata"].setdefault("uid", str(uuid.uuid4()))
-        obj["metadata"].setdefault("creationTimestamp", format_time(self._clock.now()))
 
     def replace(self, resource: Resource, old: Record, obj: JsonObject) -> Record:
         """Write the next version of an object."""
@@ -260,6 +267,8 @@ class Store:
     def _write(
         self, bucket: Bucket, kind: ChangeType, obj: JsonObject, old: Record | None
     ) -> Record:
+        if self._trying:
+            return Record(key_of(obj), self.version, obj)
         self.version += 1
         obj["metadata"]["resourceVersion"] = str(self.version)
         record = Record(key_of(obj), self.version, obj)

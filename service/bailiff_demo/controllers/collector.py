@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bailiff_demo.controllers.controller import BATCH, attempt
-from bailiff_demo.objects import JsonObject, clone, is_going, part
+from bailiff_demo.objects import JsonObject, clone, has_finished, is_going, part
 from bailiff_demo.registry import DeleteOptions, Registry, Target
 from bailiff_demo.resources import (
     NAMESPACES,
@@ -107,7 +107,7 @@ class Claims:
         """See Controller."""
         if resource is RESOURCECLAIMS:
             self._dirty.add(change.record.key)
-        elif change.type == "DELETED" or _is_done(change.record.object):
+        elif change.type == "DELETED" or has_finished(change.record.object):
             self._dirty.update(self._store.bucket(RESOURCECLAIMS).keys(change.record.key[0]))
 
     def act(self, now: float) -> float | None:  # noqa: ARG002 - the protocol's
@@ -131,9 +131,4 @@ class Claims:
         if user.get("apiGroup") or user.get("resource") != "pods":
             return True
         pod = self._store.bucket(PODS).get((namespace, user.get("name", "")))
-        return pod is not None and pod.uid == user.get("uid") and not _is_done(pod.object)
-
-
-def _is_done(pod: JsonObject) -> bool:
-    """It runs no more, whether or not it is still there."""
-    return part(pod, "status").get("phase") in ("Succeeded", "Failed")
+        return pod is not None and pod.uid == user.get("uid") and not has_finished(pod.object)

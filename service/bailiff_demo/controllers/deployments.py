@@ -16,7 +16,7 @@ from bailiff_demo.controllers.owned import (
     reference_to,
     write_status,
 )
-from bailiff_demo.objects import JsonObject, clone, format_time, is_ready
+from bailiff_demo.objects import JsonObject, clone, is_ready, part, set_condition
 from bailiff_demo.resources import DEPLOYMENTS, PODS, REPLICASETS
 
 if TYPE_CHECKING:
@@ -99,26 +99,10 @@ def _write_deployment_status(registry: Registry, deployment: Record, name: str) 
     wanted = deployment.object["spec"]["replicas"]
     status: JsonObject = {**total, "updatedReplicas": statuses.get(name, {}).get("replicas", 0)}
     status["unavailableReplicas"] = max(0, wanted - total["availableReplicas"])
-    status["conditions"] = [
-        _available(registry, deployment, enough=not status["unavailableReplicas"])
-    ]
-    write_status(registry, DEPLOYMENTS, deployment, status)
-
-
-def _available(registry: Registry, deployment: Record, *, enough: bool) -> JsonObject:
-    value = "True" if enough else "False"
-    present = (deployment.object.get("status") or {}).get("conditions") or []
-    for condition in present:
-        if condition.get("type") == "Available" and condition.get("status") == value:
-            kept: JsonObject = condition
-            return kept
-    now = format_time(registry.clock.now())
+    enough = not status["unavailableReplicas"]
     reason = "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable"
-    return {
-        "type": "Available",
-        "status": value,
-        "reason": reason,
-        "message": "",
-        "lastUpdateTime": now,
-        "lastTransitionTime": now,
-    }
+    condition = {"type": "Available", "status": str(enough), "reason": reason, "message": ""}
+    shown: JsonObject = clone({"status": part(deployment.object, "status")})
+    set_condition(shown, condition, registry.clock.now())
+    status["conditions"] = shown["status"]["conditions"]
+    write_status(registry, DEPLOYMENTS, deployment, status)

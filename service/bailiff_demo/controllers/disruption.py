@@ -19,7 +19,6 @@ from bailiff_demo.objects import (
     labels_of,
     parse_time,
     part,
-    set_condition,
 )
 from bailiff_demo.registry import say_allowed
 from bailiff_demo.resources import (
@@ -88,7 +87,7 @@ class Disruption:
             changed["status"] = _status(self._store, changed, pods, awaited)
             say_allowed(changed, now)
         except _UncountableError as error:
-            _say_failed(changed, str(error), now)
+            say_allowed(changed, now, failed=str(error))
         if changed != budget.object:
             self._store.replace(PODDISRUPTIONBUDGETS, budget, changed)
         return bool(awaited)
@@ -166,17 +165,3 @@ def _part_of(value: object, total: int) -> int:
     if isinstance(value, int):
         return value
     return math.ceil(int(str(value).removesuffix("%")) * total / 100)
-
-
-def _say_failed(budget: JsonObject, message: str, now: datetime) -> None:
-    """Where nothing can be counted, nothing may be evicted."""
-    status = budget.setdefault("status", {})
-    status["disruptionsAllowed"] = 0
-    condition = {
-        "type": "DisruptionAllowed",
-        "status": "False",
-        "reason": "SyncFailed",
-        "message": message,
-        "observedGeneration": status.get("observedGeneration", 0),
-    }
-    set_condition(budget, condition, now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff_demo.objects import JsonObject, clone, is_going, part
+from bailiff_demo.objects import JsonObject, clone, has_finished, is_going, part
 from bailiff_demo.registry import DeleteOptions, Registry, Target
 from bailiff_demo.resources import PODS, Resource
 
@@ -46,7 +46,7 @@ def pod_from(owner: JsonObject, **meta: object) -> JsonObject:
 
 def is_active(pod: JsonObject) -> bool:
     """Neither going nor ended."""
-    return not is_going(pod) and part(pod, "status").get("phase") not in ("Succeeded", "Failed")
+    return not is_going(pod) and not has_finished(pod)
 
 
 def delete_pod(registry: Registry, record: Record) -> None:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bailiff.decisions import tolerates
 from bailiff.kinds import Taint, Toleration, decode_yaml_value
 from bailiff_demo.objects import JsonObject, labels_of, part
 from bailiff_demo.selectors import chooses
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _REPELLING = ("NoSchedule", "NoExecute")
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _UNSCHEDULABLE = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
-def tolerated(spec: JsonObject, node: JsonObject, effects: Iterable[str] = _REPELLING) -> bool:
-    """Whether a pod spec tolerates all taints of these effects on a node, and its cordon."""
-    taints = [t for t in part(node, "spec").get("taints", []) if t.get("effect") in effects]
+def tolerated(spec: JsonObject, node: JsonObject) -> bool:
+    """Whether a pod spec tolerates all repelling taints of a node, and its cordon."""
+    taints = [t for t in part(node, "spec").get("taints", []) if t.get("effect") in _REPELLING]
     if part(node, "spec").get("unschedulable"):
         taints.append(_UNSCHEDULABLE)
     if not taints:

@@ -44,7 +44,7 @@ def create_app(registry: Registry, settings: DemoSettings) -> Starlette:
         exception_handlers={
             ApiError: _refuse,
             HTTPException: _refuse_request,
-            ClientDisconnect: _shrug,
+            ClientDisconnect: _answer_nobody,
             Exception: _fail,
         },
     )
@@ -88,7 +88,7 @@ async def _refuse_request(request: Request, error: Exception) -> Response:
     return await _refuse(request, refusal)
 
 
-async def _shrug(_request: Request, _error: Exception) -> Response:
+async def _answer_nobody(_request: Request, _error: Exception) -> Response:
     """Nobody is there any more to read this."""
     return Response(status_code=400)
 

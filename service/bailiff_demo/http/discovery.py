@@ -34,8 +34,8 @@ PATHS = (
     "/openapi/v3/{document:path}",
 )
 _VERSION = {
-    "major": "1",
-    "minor": "37",
+    "major": KUBERNETES_VERSION[1:].split(".")[0],
+    "minor": KUBERNETES_VERSION.split(".")[1],
     "gitVersion": KUBERNETES_VERSION,
     "gitCommit": "",
     "gitTreeState": "clean",

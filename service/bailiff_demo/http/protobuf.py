@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message, message_factory
+from google.protobuf import (
+    descriptor_pb2,
+    descriptor_pool,
+    json_format,
+    message,
+    message_factory,
+    unknown_fields,
+)
 
 from bailiff_demo import errors
 
@@ -24,6 +31,7 @@ _Field = descriptor_pb2.FieldDescriptorProto
 # By message the fields, each as NUMBER NAME TYPE. A type in brackets repeats; a `map` is of strings
 # to strings.
 _MESSAGES = {
+    "Nothing": "",
     "Unknown": "1 typeMeta TypeMeta, 2 raw bytes",
     "TypeMeta": "1 apiVersion string, 2 kind string",
     "Meta": "1 name string, 2 generateName string, 3 namespace string, 11 labels map, "
@@ -46,7 +54,6 @@ _BODIES = {
     "ConfigMap": "1 metadata Meta, 2 data map",
     "Secret": "1 metadata Meta, 2 data bytes-map, 3 type string",
     "ServiceAccount": "1 metadata Meta",
-    "Pod": "1 metadata Meta, 2 spec PodSpec",
     "Deployment": "1 metadata Meta, 2 spec DeploymentSpec",
     "PodDisruptionBudget": "1 metadata Meta, 2 spec BudgetSpec",
     "PriorityClass": "1 metadata Meta, 2 value int32, 3 globalDefault bool, 4 description string, "
@@ -68,7 +75,7 @@ def _describe() -> descriptor_pool.DescriptorPool:
     file = descriptor_pb2.FileDescriptorProto(name="demo.proto", package=_PACKAGE, syntax="proto2")
     for name, fields in {**_MESSAGES, **_BODIES}.items():
         described = file.message_type.add(name=name)
-        for field in fields.split(", "):
+        for field in filter(None, fields.split(", ")):
             number, called, kind = field.split()
             _add_field(described, called, int(number), kind)
     pool = descriptor_pool.DescriptorPool()
@@ -108,7 +115,10 @@ def decode(body: bytes) -> JsonObject:
         kind = envelope.typeMeta.kind
         if kind not in _BODIES:
             raise errors.unsupported_media_type(("application/json",))
-        found = _without_empty(json_format.MessageToDict(_parse(kind, envelope.raw)))
+        parsed = _parse(kind, envelope.raw)
+        if _loses(parsed):
+            raise errors.unsupported_media_type(("application/json",))
+        found = _without_empty(json_format.MessageToDict(parsed))
     except (message.DecodeError, ValueError) as error:
         raise errors.bad_request(f"malformed protobuf: {error}") from error
     spec = found.get("spec", {})
@@ -121,6 +131,28 @@ def decode(body: bytes) -> JsonObject:
         # JSON of protobuf writes an int64 as a string.
         found["gracePeriodSeconds"] = int(found["gracePeriodSeconds"])
     return {"apiVersion": envelope.typeMeta.apiVersion, "kind": kind, **found}
+
+
+def _loses(parsed: message.Message) -> bool:
+    """Whether it says something, here or below, that is in none of the tables."""
+    unknown = unknown_fields.UnknownFieldSet(parsed)
+    if not all(_is_nothing(unknown[index].data) for index in range(len(unknown))):
+        return True
+    for field, value in parsed.ListFields():
+        items = value if field.is_repeated else [value]
+        if any(isinstance(item, message.Message) and _loses(item) for item in items):
+            return True
+    return False
+
+
+def _is_nothing(data: object) -> bool:
+    """Whether a field is as good as absent: Go writes empty times, statuses and strings, too."""
+    if not isinstance(data, bytes):
+        return data == 0
+    try:
+        return not _loses(_parse("Nothing", data))
+    except message.DecodeError:
+        return False
 
 
 def _without_empty(value: Any) -> Any:  # noqa: ANN401 - any JSON value

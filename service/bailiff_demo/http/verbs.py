@@ -16,11 +16,13 @@ from bailiff_demo.http.answers import Answers, json_response
 from bailiff_demo.http.pages import Page, Pages
 from bailiff_demo.http.reading import parse_query
 from bailiff_demo.http.watching import WatchStream
+from bailiff_demo.objects import part
 from bailiff_demo.patches import PATCH_TYPES, apply_patch
 from bailiff_demo.registry import DeleteOptions, Target, acts, evict
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from contextlib import AbstractContextManager
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from bailiff_demo.settings import DemoSettings
     from bailiff_demo.store import Record
 
+    _Trying: TypeAlias = AbstractContextManager[None]
     Endpoint: TypeAlias = Callable[[Resource, str, Request], Awaitable[Response]]
 
 # Kinds whose deletion answers with the object; the others answer with a Status.
@@ -94,14 +97,16 @@ class Verbs:
     async def create(self, resource: Resource, request: Request) -> Response:
         """POST to a collection."""
         answers = Answers(request, resource, self._registry.clock)
-        record = self._registry.create(
-            resource,
-            request.path_params.get("namespace", ""),
-            await self._object(request),
-            dry_run=reading.is_dry_run(request),
-            manager=reading.manager_of(request),
-        )
+        body, manager = await self._object(request), reading.manager_of(request)
+        namespace = request.path_params.get("namespace", "")
+        with self._trying(request):
+            record = self._registry.create(resource, namespace, body, manager=manager)
         return answers.record(record, 201)
+
+    def _trying(self, request: Request, options: JsonObject | None = None) -> _Trying:
+        """Nothing within is kept where `dryRun` says so, in the query or in the options."""
+        dry_run = reading.is_dry_run(request) or bool((options or {}).get("dryRun"))
+        return self._registry.store.trying(dry_run=dry_run)
 
     async def _object(self, request: Request) -> JsonObject:
         return await reading.read_object(request, self._settings.max_body_bytes)
@@ -111,8 +116,9 @@ class Verbs:
         answers = Answers(request, resource, self._registry.clock)
         target = _target(resource, request, subresource)
         body = await self._object(request)
-        dry_run, manager = reading.is_dry_run(request), reading.manager_of(request)
-        record = self._registry.update(target, body, dry_run=dry_run, manager=manager)
+        manager = reading.manager_of(request)
+        with self._trying(request):
+            record = self._registry.update(target, body, manager=manager)
         return answers.record(record)
 
     async def patch(self, resource: Resource, subresource: str, request: Request) -> Response:
@@ -120,20 +126,22 @@ class Verbs:
         answers = Answers(request, resource, self._registry.clock)
         target = _target(resource, request, subresource)
         language = reading.media_type(request, (*PATCH_TYPES, APPLY))
-        dry_run, manager = reading.is_dry_run(request), reading.manager_of(request)
+        manager = reading.manager_of(request)
         body = await reading.read_body(request, self._settings.max_body_bytes)
         if language == APPLY:
             # Only here the manager must be named.
             manager = request.query_params.get("fieldManager", "")
             config = reading.parse_config(body)
             present = self._registry.store.bucket(resource).get(target.key)
-            record = self._registry.apply(target, config, manager=manager, dry_run=dry_run)
+            with self._trying(request):
+                record = self._registry.apply(target, config, manager=manager)
             return answers.record(record, 201 if present is None else 200)
         if "force" in request.query_params:
             cause = Cause.forbidden("force", "may not be specified for non-apply patch")
             raise errors.invalid_option("PatchOptions", cause)
         patch = reading.parse_json(body)
-        record = self._registry.patch(target, language, patch, dry_run=dry_run, manager=manager)
+        with self._trying(request):
+            record = self._registry.patch(target, language, patch, manager=manager)
         return answers.record(record)
 
     async def delete(self, resource: Resource, request: Request) -> Response:
@@ -141,20 +149,19 @@ class Verbs:
         answers = Answers(request, resource, self._registry.clock)
         options = await self._delete_options(request)
         target = _target(resource, request)
-        record, gone = self._registry.delete(target, options)
+        with self._trying(request, options):
+            record, gone = self._registry.delete(target, DeleteOptions.parse(options))
         if gone and resource.kind not in _RETURNS_DELETED:
             return json_response(_deleted(target, record))
         return answers.record(record)
 
-    async def _delete_options(self, request: Request) -> DeleteOptions:
+    async def _delete_options(self, request: Request) -> JsonObject:
         empty = request.headers.get("content-length", "0") == "0"
         chunked = "transfer-encoding" in request.headers
         body = {} if empty and not chunked else await self._object(request)
         if (grace := reading.number(request, "gracePeriodSeconds")) is not None:
             body.setdefault("gracePeriodSeconds", grace)
-        if reading.is_dry_run(request):
-            body["dryRun"] = ["All"]
-        return DeleteOptions.parse(body)
+        return body
 
     def subresource(self, name: str, verb: str) -> Endpoint:
         """The endpoint for a verb of a subresource."""
@@ -169,7 +176,8 @@ class Verbs:
         """POST a binding or an eviction of a pod."""
         perform = acts.bind if subresource == "binding" else evict
         target, body = _target(resource, request, subresource), await self._object(request)
-        perform(self._registry, target, body, dry_run=reading.is_dry_run(request))
+        with self._trying(request, part(body, "deleteOptions")):
+            perform(self._registry, target, body)
         return json_response(errors.success() | {"code": 201}, 201)
 
     async def scale(self, resource: Resource, subresource: str, request: Request) -> Response:
@@ -178,8 +186,8 @@ class Verbs:
         record = self._registry.find(target)
         if request.method in ("PUT", "PATCH"):
             scale = await self._wanted_scale(request, acts.scale_of(record))
-            dry_run, manager = reading.is_dry_run(request), reading.manager_of(request)
-            record = acts.set_scale(self._registry, target, scale, dry_run=dry_run, manager=manager)
+            with self._trying(request):
+                record = acts.set_scale(self._registry, target, scale, reading.manager_of(request))
         return json_response(acts.scale_of(record))
 
     async def _wanted_scale(self, request: Request, present: JsonObject) -> JsonObject:

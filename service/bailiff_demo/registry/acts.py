@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bailiff_demo.store import Record
 
 
-def bind(registry: Registry, target: Target, binding: JsonObject, *, dry_run: bool = False) -> None:
+def bind(registry: Registry, target: Target, binding: JsonObject) -> None:
     """Give a pod to a node (pkg/registry/core/pod/storage: BindingREST).
 
     Raises:
@@ -32,8 +32,6 @@ def bind(registry: Registry, target: Target, binding: JsonObject, *, dry_run: bo
         raise errors.invalid("", "Binding", target.name, [Cause.required("target.name")])
     record = registry.find(target)
     _check_bindable(target, record, meta)
-    if dry_run:
-        return
     pod = clone(record.object)
     pod["spec"]["nodeName"] = node
     for name in ("annotations", "labels"):
@@ -75,9 +73,7 @@ def scale_of(record: Record) -> JsonObject:
     }
 
 
-def set_scale(
-    registry: Registry, target: Target, scale: JsonObject, *, dry_run: bool, manager: str = ""
-) -> Record:
+def set_scale(registry: Registry, target: Target, scale: JsonObject, manager: str) -> Record:
     """Set the number of replicas.
 
     Raises:
@@ -92,6 +88,4 @@ def set_scale(
             workload["metadata"]["resourceVersion"] = meta["resourceVersion"]
         return workload
 
-    return registry.change(
-        replace(target, subresource=""), mutate, dry_run=dry_run, manager=manager
-    )
+    return registry.change(replace(target, subresource=""), mutate, manager=manager)

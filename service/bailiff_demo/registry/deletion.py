@@ -7,15 +7,23 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bailiff_demo import errors
-from bailiff_demo.objects import JsonObject, clone, format_time, is_going, parse_time, part
+from bailiff_demo.objects import (
+    JsonObject,
+    clone,
+    format_time,
+    has_finished,
+    is_going,
+    parse_time,
+    part,
+)
 from bailiff_demo.resources import NAMESPACES, PODS
 from bailiff_demo.shapes import check_shape
-from bailiff_demo.store import Record, Store
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff_demo.errors import ApiError
     from bailiff_demo.registry.meta import Target
+    from bailiff_demo.store import Record, Store
 
 _IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
 # The longest grace period that is still a date: 100 years.
@@ -30,13 +38,11 @@ class DeleteOptions:
         grace_seconds: of a pod; None for its own. Below zero counts as one.
         uid: the object must have this UID.
         resource_version: the object must be at this version.
-        dry_run: check all, change nothing.
     """
 
     grace_seconds: int | None = None
     uid: str | None = None
     resource_version: str | None = None
-    dry_run: bool = False
 
     @classmethod
     def parse(cls, body: JsonObject) -> DeleteOptions:
@@ -51,7 +57,6 @@ class DeleteOptions:
             grace_seconds=body.get("gracePeriodSeconds"),
             uid=conditions.get("uid"),
             resource_version=conditions.get("resourceVersion"),
-            dry_run=bool(body.get("dryRun")),
         )
 
 
@@ -76,10 +81,10 @@ class Deletion:
             elif grace or held or target.resource is PODS:
                 self._mark(obj, grace)
             else:
-                return self._remove(record, target, options), True
-        record = self._replace(record, obj, target, options)
+                return self._store.remove(target.resource, record), True
+        record = self._replace(record, obj, target)
         if self.is_finished(obj):
-            return self._remove(record, target, options), True
+            return self._store.remove(target.resource, record), True
         return record, False
 
     @staticmethod
@@ -125,17 +130,8 @@ class Deletion:
         obj["metadata"]["deletionTimestamp"] = format_time(self._clock.now())
         obj.setdefault("status", {})["phase"] = "Terminating"
 
-    def _replace(
-        self, record: Record, obj: JsonObject, target: Target, options: DeleteOptions
-    ) -> Record:
-        if obj == record.object:
-            return record
-        if options.dry_run:
-            return Record(record.key, record.version, obj)
-        return self._store.replace(target.resource, record, obj)
-
-    def _remove(self, record: Record, target: Target, options: DeleteOptions) -> Record:
-        return record if options.dry_run else self._store.remove(target.resource, record)
+    def _replace(self, record: Record, obj: JsonObject, target: Target) -> Record:
+        return record if obj == record.object else self._store.replace(target.resource, record, obj)
 
 
 def check_preconditions(record: Record, target: Target, options: DeleteOptions) -> None:
@@ -166,7 +162,7 @@ def _precondition(target: Target, why: str) -> ApiError:
 def _grace_of(pod: JsonObject, options: DeleteOptions) -> int:
     """Seconds of grace: none for a pod that never started or has ended."""
     spec = part(pod, "spec")
-    if not spec.get("nodeName") or part(pod, "status").get("phase") in ("Succeeded", "Failed"):
+    if not spec.get("nodeName") or has_finished(pod):
         return 0
     grace = options.grace_seconds
     if grace is None:

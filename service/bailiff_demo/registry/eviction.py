@@ -15,6 +15,7 @@ from bailiff_demo.objects import (
     clone,
     find_condition,
     format_time,
+    has_finished,
     is_going,
     is_ready,
     labels_of,
@@ -40,9 +41,7 @@ _NO = "does not allow evicting pods currently"
 _ALLOWED = "DisruptionAllowed"
 
 
-def evict(
-    registry: Registry, target: Target, eviction: JsonObject, *, dry_run: bool = False
-) -> None:
+def evict(registry: Registry, target: Target, eviction: JsonObject) -> None:
     """Delete a pod if its disruption budget allows.
 
     Raises:
@@ -53,21 +52,19 @@ def evict(
     if part(eviction, "metadata").get("name", "") != target.name:
         raise errors.bad_request("name in URL does not match name in Eviction object")
     options = DeleteOptions.parse(eviction.get("deleteOptions") or {})
-    options = replace(options, dry_run=options.dry_run or dry_run)
     record = registry.find(target)
     budget = None if _is_past_budgets(record.object) else _budget_to_spend(registry, record)
     check_preconditions(record, target, options)
-    if not options.dry_run:
-        if budget is not None:
-            _spend(registry, budget, target.name)
-        _mark(registry, record)
+    if budget is not None:
+        _spend(registry, budget, target.name)
+    _mark(registry, record)
     # The mark has moved the version on, so a precondition on it has been met already.
     registry.delete(target, replace(options, resource_version=None))
 
 
 def _is_past_budgets(pod: JsonObject) -> bool:
-    phase = part(pod, "status").get("phase")
-    return is_going(pod) or phase in ("Succeeded", "Failed", "Pending")
+    pending = part(pod, "status").get("phase") == "Pending"
+    return is_going(pod) or has_finished(pod) or pending
 
 
 def _mark(registry: Registry, record: Record) -> None:
@@ -163,15 +160,18 @@ def _spend(registry: Registry, budget: Record, pod: str) -> None:
     registry.store.replace(PODDISRUPTIONBUDGETS, budget, spent)
 
 
-def say_allowed(budget: JsonObject, now: datetime) -> None:
-    """Bring the condition DisruptionAllowed in line with the count."""
-    status = budget["status"]
+def say_allowed(budget: JsonObject, now: datetime, *, failed: str = "") -> None:
+    """Bring the condition DisruptionAllowed in line with the count, or say why there is none."""
+    status = budget.setdefault("status", {})
+    if failed:
+        # Where nothing can be counted, nothing may be evicted.
+        status["disruptionsAllowed"] = 0
     enough = status.get("disruptionsAllowed", 0) > 0
     condition = {
         "type": _ALLOWED,
-        "status": "True" if enough else "False",
+        "status": str(enough),
         "observedGeneration": status.get("observedGeneration", 0),
-        "reason": "SufficientPods" if enough else "InsufficientPods",
-        "message": "",
+        "reason": "SyncFailed" if failed else f"{'Sufficient' if enough else 'Insufficient'}Pods",
+        "message": failed,
     }
     set_condition(budget, condition, now)

@@ -12,8 +12,9 @@ from bailiff_demo.patches import apply_patch
 from bailiff_demo.registry import meta
 from bailiff_demo.registry.deletion import DeleteOptions, Deletion
 from bailiff_demo.registry.meta import Target
-from bailiff_demo.resources import NAMESPACES, PODS
+from bailiff_demo.resources import NAMESPACES, PODS, PRIORITYCLASSES
 from bailiff_demo.rules import strategy_of
+from bailiff_demo.rules.fields import fill
 from bailiff_demo.shapes import check_shape
 from bailiff_demo.store import Record, Store
 
@@ -51,7 +52,6 @@ class Registry:
         namespace: str,
         obj: JsonObject,
         *,
-        dry_run: bool = False,
         manager: str = "",
     ) -> Record:
         """A new object.
@@ -60,7 +60,6 @@ class Registry:
             resource: of which kind.
             namespace: empty for what lives in none.
             obj: taken over and filled in.
-            dry_run: check all, write nothing.
             manager: who owns its fields; empty for nobody in particular.
 
         Raises:
@@ -69,15 +68,15 @@ class Registry:
         """
         obj = self._take(resource, obj)
         meta.prepare_new(obj, namespace)
-        return self._make(resource, namespace, obj, manager, dry_run=dry_run)
+        return self._make(resource, namespace, obj, manager)
 
-    def _make(
-        self, resource: Resource, namespace: str, obj: JsonObject, manager: str, *, dry_run: bool
-    ) -> Record:
+    def _make(self, resource: Resource, namespace: str, obj: JsonObject, manager: str) -> Record:
         meta.check_namespace(self.store, resource, namespace, obj["metadata"].get("name", ""))
         strategy = strategy_of(resource)
         strategy.default(obj)
         causes = meta.check_meta(obj, strategy)
+        if resource is PODS:
+            self._set_priority(obj)
         if not causes:
             strategy.on_create(obj)
             strategy.on_write(obj)
@@ -89,16 +88,21 @@ class Registry:
         if manager:
             target = Target(resource, namespace, obj["metadata"]["name"])
             record_write(target, obj, None, manager, self._now())
-        if dry_run:
-            return self._pretend_insert(resource, obj)
         return self.store.insert(resource, obj)
+
+    def _set_priority(self, pod: JsonObject) -> None:
+        """The admission plugin Priority; a default class is looked for in vain, there is none."""
+        name = pod["spec"].get("priorityClassName", "")
+        found = self.store.bucket(PRIORITYCLASSES).get(("", name))
+        if name and found is None:
+            why = f"no PriorityClass with name {name} was found"
+            raise errors.forbidden(PODS, pod["metadata"].get("name", ""), why)
+        fill(pod["spec"], priority=found.object.get("value", 0) if found else 0)
 
     def _now(self) -> str:
         return format_time(self.clock.now())
 
-    def update(
-        self, target: Target, obj: JsonObject, *, dry_run: bool = False, manager: str = ""
-    ) -> Record:
+    def update(self, target: Target, obj: JsonObject, *, manager: str = "") -> Record:
         """Another state for an object (PUT).
 
         Raises:
@@ -115,7 +119,7 @@ class Registry:
         if (uid := obj["metadata"].get("uid") or old.uid) != old.uid:
             why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}"
             raise errors.conflict(resource, target.name, why)
-        return self._write(target, old, obj, manager, dry_run=dry_run)
+        return self._write(target, old, obj, manager)
 
     def patch(
         self,
@@ -123,7 +127,6 @@ class Registry:
         media_type: str,
         patch: object,
         *,
-        dry_run: bool = False,
         manager: str = "",
     ) -> Record:
         """A change of an object (PATCH).
@@ -136,11 +139,9 @@ class Registry:
             shown = {**obj, "apiVersion": target.resource.api_version}
             return self._take(target.resource, apply_patch(media_type, shown, patch))
 
-        return self.change(target, mutate, dry_run=dry_run, manager=manager)
+        return self.change(target, mutate, manager=manager)
 
-    def apply(
-        self, target: Target, config: JsonObject, *, manager: str, dry_run: bool = False
-    ) -> Record:
+    def apply(self, target: Target, config: JsonObject, *, manager: str) -> Record:
         """Server-side apply: the object is made, or gets what its manager wants of it.
 
         Raises:
@@ -157,10 +158,10 @@ class Registry:
         obj = apply_config(target, before, config, manager, self._now())
         meta.drop_empty(obj)
         if live is not None:
-            return self._write(target, live, obj, None, dry_run=dry_run)
-        return self._apply_new(target, obj, dry_run=dry_run)
+            return self._write(target, live, obj, None)
+        return self._apply_new(target, obj)
 
-    def _apply_new(self, target: Target, obj: JsonObject, *, dry_run: bool) -> Record:
+    def _apply_new(self, target: Target, obj: JsonObject) -> Record:
         if uid := obj["metadata"].get("uid"):
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object"
             raise errors.conflict(target.resource, target.name, f"{why} was found")
@@ -168,11 +169,9 @@ class Registry:
         meta.prepare_new(obj, target.namespace)
         if owners:
             obj["metadata"]["managedFields"] = owners
-        return self._make(target.resource, target.namespace, obj, "", dry_run=dry_run)
+        return self._make(target.resource, target.namespace, obj, "")
 
-    def change(
-        self, target: Target, mutate: Mutate, *, dry_run: bool = False, manager: str = ""
-    ) -> Record:
+    def change(self, target: Target, mutate: Mutate, *, manager: str = "") -> Record:
         """A change of an object by a function, which gets a copy and returns the new state.
 
         Raises:
@@ -181,7 +180,7 @@ class Registry:
         old = self.find(target)
         new = mutate(clone(old.object))
         meta.check_identity(new, target)
-        return self._write(target, old, new, manager, dry_run=dry_run)
+        return self._write(target, old, new, manager)
 
     def delete(self, target: Target, options: DeleteOptions | None = None) -> tuple[Record, bool]:
         """Delete an object, or mark it where something holds it; its last state, and if it is gone.
@@ -201,9 +200,7 @@ class Registry:
         meta.drop_empty(taken)
         return taken
 
-    def _write(
-        self, target: Target, old: Record, new: JsonObject, manager: str | None, *, dry_run: bool
-    ) -> Record:
+    def _write(self, target: Target, old: Record, new: JsonObject, manager: str | None) -> Record:
         """Write a new state; without a manager its managedFields are as they should be."""
         meta.check_version(target, old, new)
         _refuse(target.resource, new, meta.check_uid(old, new))
@@ -216,8 +213,6 @@ class Registry:
             return old
         if target.resource.generation and new.get("spec") != old.object.get("spec"):
             new["metadata"]["generation"] = old.object["metadata"].get("generation", 0) + 1
-        if dry_run:
-            return Record(old.key, old.version, new)
         if self._deletion.is_finished(new):
             self.store.remove(target.resource, old)
             return Record(old.key, self.store.version, new)
@@ -235,13 +230,6 @@ class Registry:
             strategy.stamp(new, old, self._now())
             causes += strategy.validate(new) or strategy.validate_update(new, old)
         _refuse(target.resource, new, causes)
-
-    def _pretend_insert(self, resource: Resource, obj: JsonObject) -> Record:
-        key = obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
-        if self.store.bucket(resource).get(key) is not None:
-            raise errors.already_exists(resource, key[1])
-        self.store.stamp(obj)
-        return Record(key, self.store.version, obj)
 
 
 def _refuse(resource: Resource, obj: JsonObject, causes: list[Cause]) -> None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from bailiff_demo.objects import JsonObject
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
-_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 # What the admission plugin DefaultTolerationSeconds adds, for 300 s each.
 _DEFAULTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _DEFAULT_SECONDS = 300
@@ -73,7 +72,6 @@ def create_pod(pod: JsonObject) -> None:
     """What a new pod gets from the server and its admission plugins."""
     spec = pod["spec"]
     fill(spec, serviceAccountName="default", preemptionPolicy="PreemptLowerPriority")
-    fill(spec, priority=_PRIORITIES.get(spec.get("priorityClassName", ""), 0))
     spec["serviceAccount"] = spec["serviceAccountName"]
     pod["status"] = {"phase": "Pending"}
     if spec.get("schedulingGates"):

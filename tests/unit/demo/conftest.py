@@ -12,13 +12,13 @@ from bailiff_demo import DemoCluster, DemoSettings
 from tests.unit.demo.api import Client, HandClock
 
 _HERE = Path(__file__).parent
-# Modules that never open a connection.
-_PURE = {"test_patches.py", "test_selectors.py", "test_store.py"}
+# Whoever asks for one of these talks to a cluster over HTTP.
+_SERVED = {"cluster", "api", "kubectl"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.parent == _HERE and item.path.name not in _PURE:
+        if item.path.parent == _HERE and _SERVED & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.demo)
 
 

@@ -159,6 +159,9 @@ async def test_creating_by_command(kubectl: Kubectl) -> None:
     assert await kubectl(f"get deployment box -o jsonpath={path}") == "80"
     assert await kubectl("get pdb box -o jsonpath={.spec.minAvailable}") == "50%"
     assert await kubectl("get priorityclass box -o jsonpath={.value}") == "7"
+    code, _, err = await kubectl.run("debug node/node-b --image=example.com/box:1")
+    assert code == 1, "a pod in protobuf would lose what is in no table"
+    assert "unknown format" in err
     code, _, err = await kubectl.run("create job box --image=example.com/box:1")
     assert code == 1
     assert "could not find the requested resource" in err

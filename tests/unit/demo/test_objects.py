@@ -186,3 +186,12 @@ async def test_a_pod_is_bound_once_and_only_the_right_one(api: Client) -> None:
     status = await api.refused("POST", f"{A}/binding", {"target": {"name": "m"}})
     assert status["code"] == 409
     assert 'pod a is already assigned to node "n"' in status["message"]
+
+
+async def test_a_pod_has_the_priority_of_its_class(api: Client) -> None:
+    classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
+    await api.post(classes, {"metadata": {"name": "high"}, "value": 7})
+    assert (await api.post(PODS, pod(priorityClassName="high")))["spec"]["priority"] == 7
+    assert (await api.post(PODS, pod("b")))["spec"]["priority"] == 0
+    status = await api.refused("POST", PODS, pod("c", priorityClassName="none"))
+    assert (status["code"], status["reason"]) == (403, "Forbidden")

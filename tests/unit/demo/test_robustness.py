@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff_demo import DemoCluster, DemoSettings, Fleet
@@ -26,6 +26,7 @@ from bailiff_demo.objects import clone
 from bailiff_demo.registry import DeleteOptions, Registry, Target, acts, evict
 from bailiff_demo.resources import PODS, RESOURCES, Resource
 from bailiff_demo.store import Change
+from tests.harness.fuzzing import fuzzed
 from tests.unit.demo.api import JSON_PATCH, MERGE, STRATEGIC, HandClock, Json, pod
 from tests.unit.demo.good_objects import base
 
@@ -117,7 +118,8 @@ def read_everything(registry: Registry) -> None:
             json.dumps([column.show(record.object, now) for column in columns_of(resource)])
 
 
-@settings(max_examples=200, deadline=None)
+@pytest.mark.schema
+@fuzzed(200)
 @given(
     made=almost_good(),
     sent=almost_good(),
@@ -158,7 +160,8 @@ def test_the_good_objects_are_good(resource: Resource) -> None:
     registry.delete(target)
 
 
-@settings(max_examples=200, deadline=None)
+@pytest.mark.schema
+@fuzzed(200)
 @given(first=almost_good(), patch=anything, managed=anything)
 def test_any_apply(first: tuple[Resource, Json], patch: Any, managed: Any) -> None:
     registry = DemoCluster(lively=False, fleet=_ONE_NODE).registry
@@ -187,13 +190,13 @@ _ACTS: dict[str, Json] = {
         "deleteOptions": {
             "gracePeriodSeconds": 5,
             "preconditions": {"uid": "u", "resourceVersion": "5"},
-            "dryRun": ["All"],
         },
     },
 }
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.schema
+@fuzzed(150)
 @given(data=st.data(), act=st.sampled_from(sorted(_ACTS)))
 def test_any_act(data: st.DataObject, act: str) -> None:
     registry = DemoCluster(lively=False).registry

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bailiff_demo import DemoCluster, DemoSettings
-from bailiff_demo.resources import RESOURCES
+from bailiff_demo.resources import RESOURCES, Resource
 from tests.unit.demo.api import MERGE, PODS, Client, pod
 
 REFUSED: list[tuple[str, str, Any, dict[str, str], int]] = [
@@ -98,6 +98,29 @@ async def test_discovery_names_every_resource(api: Client) -> None:
         listed = (await api.get(resource.root))["resources"]
         (entry,) = [one for one in listed if one["name"] == resource.plural]
         assert (entry["kind"], entry["namespaced"]) == (resource.kind, resource.namespaced)
+
+
+METHODS = {"create": "POST", "get": "GET", "list": "GET", "watch": "GET"} | {
+    "delete": "DELETE",
+    "patch": "PATCH",
+    "update": "PUT",
+}
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.root)
+async def test_every_verb_that_is_advertised_is_served(api: Client, resource: Resource) -> None:
+    namespace = "/namespaces/default" if resource.namespaced else ""
+    listed = (await api.get(resource.root))["resources"]
+    for entry in listed:
+        plural, _, subresource = entry["name"].partition("/")
+        if plural != resource.plural:
+            continue
+        for verb in entry["verbs"]:
+            path = f"{resource.root}{namespace}/{plural}"
+            if subresource or verb not in ("create", "list", "watch"):
+                path = f"{path}/none/{subresource}".rstrip("/")
+            reply = await api.send(METHODS[verb], path, {})
+            assert reply.status != 405, (verb, path)
 
 
 async def test_openapi_says_that_the_server_validates(api: Client) -> None:
