@@ -29,8 +29,8 @@ _LEASE_TIMES = ("--lease-duration=6", "--renew-deadline=4", "--retry-period=1")
 _STOPPED_FOR = 12.0
 _POLL = 0.25
 _MET_410 = '"cause": "expired"'
-# A watch waits ever longer before it tries again; this long for one to do so, in seconds.
-_WATCH_PATIENCE = 15.0
+# A watch waits ever longer before it tries again, half a minute and its jitter at most; in seconds.
+_WATCH_PATIENCE = 60.0
 
 
 @dataclass
