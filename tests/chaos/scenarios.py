@@ -110,12 +110,12 @@ async def _break_apiserver(
             if spared:
                 await until(worker.pages.ready)
             before = worker.logged(_MET_410)
-            await asyncio.to_thread(server.stop_apiserver, kill=True)
             proxy.down = True
             proxy.cut()
-            await asyncio.to_thread(server.start_apiserver)
+            # What the worker has not seen, the API server will not remember.
             for uid in reborn[outage * share : (outage + 1) * share]:
                 await fleet.reborn(uid)
+            await asyncio.to_thread(server.restart_apiserver, kill=True)
             await asyncio.to_thread(server.compact)
             proxy.down = False
             with contextlib.suppress(TimeoutError):
