@@ -29,8 +29,8 @@ _LEASE_TIMES = ("--lease-duration=6", "--renew-deadline=4", "--retry-period=1")
 _STOPPED_FOR = 12.0
 _POLL = 0.25
 _MET_410 = '"cause": "expired"'
-# A watch waits ever longer before it tries again; this long for one to do so, in seconds.
-_WATCH_PATIENCE = 15.0
+# A watch waits ever longer before it tries again, half a minute and its jitter at most; in seconds.
+_WATCH_PATIENCE = 60.0
 
 
 @dataclass
@@ -110,12 +110,12 @@ async def _break_apiserver(
             if spared:
                 await until(worker.pages.ready)
             before = worker.logged(_MET_410)
-            await asyncio.to_thread(server.stop_apiserver, kill=True)
             proxy.down = True
             proxy.cut()
-            await asyncio.to_thread(server.start_apiserver)
+            # What the worker has not seen, the API server will not remember.
             for uid in reborn[outage * share : (outage + 1) * share]:
                 await fleet.reborn(uid)
+            await asyncio.to_thread(server.restart_apiserver, kill=True)
             await asyncio.to_thread(server.compact)
             proxy.down = False
             with contextlib.suppress(TimeoutError):
