@@ -115,8 +115,10 @@ def apply_config(
     wanted, last = frozenset(fields_of(config)), owners.pop(applier, None)
     merged: JsonObject = _merge(live, config)
     if last is not None:
-        others = [path for holding in owners.values() for path in holding.fields]
-        kept = {("f:metadata",), *_with_parents(wanted), *_with_parents(others)}
+        others = {path for holding in owners.values() for path in holding.fields}
+        # Who owns a field of an item, and not the item, does not keep it.
+        held = {p for p in _with_parents(others) if p in others or not p[-1].startswith("k:")}
+        kept = {("f:metadata",), *_with_parents(wanted), *held}
         _remove(merged, _with_parents(last.fields) - kept)
     before, after = fields_of(live), fields_of(merged)
     _, owners = _after(owners, before, after)
@@ -252,7 +254,7 @@ def decode_owners(entries: Any) -> Owners:  # noqa: ANN401 - any JSON value
         for entry in entries or []:
             names = ("manager", "operation", "apiVersion", "subresource")
             owner = Owner(*(str(entry.get(name, "")) for name in names))
-            fields = frozenset(_decode(entry["fieldsV1"], ()))
+            fields = frozenset(_decode(entry["fieldsV1"], ())) - _UNOWNED
             owners[owner] = Holding(fields, str(entry.get("time", "")))
     except (AttributeError, KeyError, TypeError):
         return {}

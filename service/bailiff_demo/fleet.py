@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Self
 
+import msgspec
+
 from bailiff.kinds import DecodeError
 from bailiff.kinds.yaml_text import parse_yaml_documents
 from bailiff_demo.controllers.kubelet import ready_node
@@ -42,8 +44,9 @@ class Fleet:
             FleetError: not understood.
         """
         try:
-            documents = parse_yaml_documents(text)
-        except DecodeError as error:
+            # What YAML has and JSON has not, such as half of a character, shows here.
+            documents = msgspec.json.decode(msgspec.json.encode(parse_yaml_documents(text)))
+        except (DecodeError, TypeError, ValueError) as error:
             raise FleetError(str(error)) from error
         objects: list[JsonObject] = []
         for document in documents:

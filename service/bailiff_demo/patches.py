@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from bailiff_demo import errors
 from bailiff_demo.errors import ApiError
 from bailiff_demo.objects import clone
@@ -20,6 +22,8 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
 # As kube-apiserver's: a longer list is an attack, not a patch.
 MAX_OPERATIONS = 10_000
+# Copies of copies double with each operation.
+MAX_COPIED_BYTES = 3 * 1024 * 1024
 
 # Lists of objects that merge by the value of a key, in patches and in apply: from the patchStrategy
 # and listType tags of k8s.io/api's types. Others, such as taints and tolerations, are replaced.
@@ -113,8 +117,13 @@ def _apply_json_patch(obj: JsonObject, patch: Any) -> Any:  # noqa: ANN401 - any
     if len(patch) > MAX_OPERATIONS:
         message = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}"
         raise ApiError(413, "RequestEntityTooLarge", message)
-    document = {"": clone(obj)}
+    document, copied = {"": clone(obj)}, 0
     for step in patch:
+        if step.get("op") == "copy":
+            copied += len(msgspec.json.encode(_get(document, _pointer(step, "from"))))
+        if copied > MAX_COPIED_BYTES:
+            message = f"copy operations make more than {MAX_COPIED_BYTES} bytes"
+            raise ApiError(413, "RequestEntityTooLarge", message)
         _operate(document, step)
     return document[""]
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bailiff_demo.resources import Resource
 
 MAX_TERMS = 1000
+MAX_TEXT = 16 * 1024
 
 _SET = re.compile(r"(\S+)\s+(in|notin)\s*\(([^()]*)\)")
 _EQUALS = re.compile(r"([^\s=!]+)\s*(==|=|!=)\s*(\S*)")
@@ -64,6 +65,8 @@ def parse_labels(text: str) -> LabelSelector | None:
     Raises:
         ApiError: 400, not understood.
     """
+    if len(text) > MAX_TEXT:
+        raise errors.bad_request(f"unable to parse requirement: more than {MAX_TEXT} characters")
     # At commas outside parentheses.
     terms = [term.strip() for term in re.split(r",(?![^()]*\))", text)]
     if not any(terms):

@@ -67,13 +67,15 @@ _POD_SPEC = {
     "affinity": {"nodeAffinity": _NODE_AFFINITY},
 }
 _STATUS = {"phase": "string", "conditions": [_CONDITION]}
+_STRATEGY = {"type": "string", "rollingUpdate": "object"}
 _WORKLOAD = {
     "spec": {
-        "replicas": "int",
+        "replicas": "int32",
         "selector": _SELECTOR,
         "template": {"metadata": _META, "spec": _POD_SPEC},
         "podManagementPolicy": "string",
-        **_of("object", "strategy", "updateStrategy"),
+        "strategy": _STRATEGY,
+        "updateStrategy": _STRATEGY,
     },
     "status": _STATUS,
 }
@@ -94,11 +96,14 @@ _SHAPES: dict[str, JsonObject] = {
     "Pod": {"spec": _POD_SPEC, "status": {**_STATUS, "containerStatuses": [{"name": "string"}]}},
     "Node": {"spec": {"taints": [_TAINT], "unschedulable": "bool"}, "status": _STATUS},
     "Namespace": {"spec": {"finalizers": ["string"]}, "status": _STATUS},
-    "Event": {"involvedObject": _of("string", "kind", "namespace", "name", "uid")},
+    "Event": {
+        "involvedObject": _of("string", "kind", "namespace", "name", "uid"),
+        "source": _of("string", "component", "host"),
+    },
     "ConfigMap": _of("strings by name", "data", "binaryData"),
     "Secret": _of("strings by name", "data"),
     **dict.fromkeys(("DaemonSet", "StatefulSet", "Deployment", "ReplicaSet"), _WORKLOAD),
-    "Scale": {"spec": {"replicas": "int"}},
+    "Scale": {"spec": {"replicas": "int32"}},
     "Lease": {"spec": {"leaseDurationSeconds": "int", "leaseTransitions": "int"}},
     "PodDisruptionBudget": {
         "spec": {
@@ -147,8 +152,9 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "string": lambda v: isinstance(v, str),
     "bool": lambda v: isinstance(v, bool),
     "int": lambda v: type(v) is int and INT64_MIN <= v <= INT64_MAX,
+    "int32": lambda v: type(v) is int and -(2**31) <= v < 2**31,
     "object": lambda v: isinstance(v, dict),
-    "time": lambda v: isinstance(v, str) and parse_time(v) is not None,
+    "time": lambda v: isinstance(v, str) and "T" in v and parse_time(v) is not None,
     "strings by name": lambda v: _all(v, str),
     "amounts by name": lambda v: _all(v, str, int, float),
     "int or percentage": lambda v: isinstance(v, str) or type(v) is int,

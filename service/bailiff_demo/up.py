@@ -13,6 +13,7 @@ import dataclasses
 import os
 import socket
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,9 +56,13 @@ def up(settings: UpSettings) -> Program:
             cluster = DemoCluster(host=chosen.host, port=chosen.cluster_port, fleet=fleet)
         except FleetError as error:
             raise StartError(f"--fleet: {error}") from error
-        async with cluster:
-            _write(kubeconfig, cluster.kubeconfig())
-            await _run_children(chosen, cluster.url, kubeconfig, stop)
+        with tempfile.TemporaryDirectory(prefix="bailiff-") as folder:
+            # The children have their own: whoever starts another demo writes over the usual one.
+            own = Path(folder) / "kubeconfig"
+            async with cluster:
+                _write(own, cluster.kubeconfig())
+                _write(kubeconfig, cluster.kubeconfig())
+                await _run_children(chosen, cluster.url, own, kubeconfig, stop)
 
     return program
 
@@ -113,9 +118,9 @@ def _with_ports(settings: UpSettings) -> UpSettings:
 
 
 async def _run_children(
-    settings: UpSettings, url: str, kubeconfig: Path, stop: asyncio.Event
+    settings: UpSettings, url: str, own: Path, kubeconfig: Path, stop: asyncio.Event
 ) -> None:
-    listen = ["--lifeline", "--kubeconfig", str(kubeconfig), "--host", settings.host]
+    listen = ["--lifeline", "--kubeconfig", str(own), "--host", settings.host]
     rest, grpc = str(settings.rest_port), str(settings.grpc_port)
     policies = ["--policies", str(settings.policies)] if settings.policies else []
     api = Child("serve", [*listen, "--rest-port", rest, "--grpc-port", grpc])

@@ -48,13 +48,13 @@ class Collector:
 
     def _index(self, resource: Resource, change: Change) -> None:
         entry = resource, change.record.key
-        for owner in change.record.object["metadata"].get("ownerReferences") or []:
-            dependents = self._dependents.setdefault(owner.get("uid", ""), set())
-            dependents.add(entry)
-            if change.type == "DELETED":
-                dependents.discard(entry)
-            if not dependents:
-                del self._dependents[owner.get("uid", "")]
+        for uid in _owners(change.previous):
+            self._dependents.get(uid, set()).discard(entry)
+            if not self._dependents.get(uid):
+                self._dependents.pop(uid, None)
+        if change.type != "DELETED":
+            for uid in _owners(change.record):
+                self._dependents.setdefault(uid, set()).add(entry)
 
     def act(self, now: float) -> float | None:
         """See Controller."""
@@ -70,11 +70,23 @@ class Collector:
     def _collect(self, resource: Resource, record: Record) -> None:
         dependents = self._dependents.get(record.uid, ())
         for dependent, key in sorted(dependents, key=lambda entry: entry[1]):
-            self._delete(Target(dependent, *key))
+            found = self._registry.store.bucket(dependent).get(key)
+            if found is not None and not self._has_owner(found):
+                self._delete(Target(dependent, *key))
         if resource is NODES:
             for pod in list(self._registry.store.bucket(PODS).records()):
                 if pod.object["spec"].get("nodeName") == record.key[1]:
                     self._delete(Target(PODS, *pod.key), DeleteOptions(grace_seconds=0))
+
+    def _has_owner(self, record: Record) -> bool:
+        """Whether one of its owners still lives."""
+        for owner in record.object["metadata"].get("ownerReferences") or []:
+            for resource in OWN_RESOURCES:
+                key = record.key[0] if resource.namespaced else "", owner.get("name", "")
+                found = self._registry.store.bucket(resource).get(key)
+                if found is not None and found.uid == owner.get("uid"):
+                    return True
+        return False
 
     def _delete(self, target: Target, options: DeleteOptions | None = None) -> bool:
         """Delete what is still there; whether it is gone then."""
@@ -90,8 +102,13 @@ class Collector:
             for record in list(self._registry.store.bucket(resource).records(name))
         ]
         namespace = self._registry.store.bucket(NAMESPACES).get(("", name))
-        if all(gone) and namespace is not None:
+        if all(gone) and namespace and not namespace.object["metadata"].get("finalizers"):
             self._registry.store.remove(NAMESPACES, namespace)
+
+
+def _owners(record: Record | None) -> list[str]:
+    references = record.object["metadata"].get("ownerReferences") if record is not None else None
+    return [owner.get("uid", "") for owner in references or []]
 
 
 class Claims:

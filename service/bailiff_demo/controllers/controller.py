@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+# After a fault of its own a controller rests so long.
+_PAUSE_SECONDS = 1.0
 # Objects written before others get the loop again.
 BATCH = 100
 
@@ -49,13 +51,17 @@ class Controller(Protocol):
 
 
 async def run(controller: Controller, registry: Registry) -> None:
-    """Run a controller until cancelled."""
+    """Run a controller until cancelled; after a fault it begins again with the present state."""
     while True:
         try:
             await _run(controller, registry.store)
         except ApiError as error:
-            # It fell behind the history: it begins again with the present state.
+            # It fell behind the history.
             _log.warning("%s begins again: %s", type(controller).__name__, error)
+        except Exception:  # noqa: BLE001 - the edge of a controller: logged, and begun again
+            # An object that it cannot live with must not leave the cluster without it.
+            _log.exception("%s begins again", type(controller).__name__)
+            await asyncio.sleep(_PAUSE_SECONDS)
 
 
 async def _run(controller: Controller, store: Store) -> None:

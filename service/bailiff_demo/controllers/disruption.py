@@ -157,7 +157,9 @@ def _find(store: Store, owner: JsonObject, namespace: str) -> JsonObject | None:
     if record is None or record.uid != owner.get("uid"):
         return None
     above = controller_of(record.object)
-    return (_find(store, above, namespace) if above is not None else None) or record.object
+    if above is not None and above.get("kind") == DEPLOYMENTS.kind != owner.get("kind"):
+        return _find(store, above, namespace) or record.object
+    return record.object
 
 
 def _part_of(value: object, total: int) -> int:

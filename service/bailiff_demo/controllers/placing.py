@@ -28,12 +28,14 @@ def tolerated(spec: JsonObject, node: JsonObject) -> bool:
 
 def selects(spec: JsonObject, node: JsonObject) -> bool:
     """Whether a pod spec's node selector and its pinning to one node allow the node."""
-    labels = labels_of(node)
+    labels, name = labels_of(node), node["metadata"]["name"]
+    if spec.get("nodeName", name) != name:
+        return False
     wanted = spec.get("nodeSelector") or {}
     if any(labels.get(key) != value for key, value in wanted.items()):
         return False
     pinned = pinned_node(spec)
-    return pinned is None or pinned == node["metadata"]["name"]
+    return pinned is None or pinned == name
 
 
 def preference(spec: JsonObject, node: JsonObject) -> int:

@@ -15,8 +15,12 @@ _MOST = 100
 
 
 class Page(NamedTuple):
-    """Records at a version of the store, and the token for the next page; empty for the last."""
+    """Records at a version of the store, and the token for the next page; empty for the last.
 
+    `of` is what was asked for: a token is good for that alone.
+    """
+
+    of: object
     version: int
     records: list[Record]
     token: str = ""
@@ -36,20 +40,22 @@ class Pages:
         if not limit or not rest:
             return page
         number = next(self._numbers)
-        self._waiting[number] = Page(page.version, rest)
+        self._waiting[number] = page._replace(records=rest)
         self._waiting.pop(number - _MOST, None)
-        return Page(page.version, page.records[:limit], str(number), len(rest))
+        return Page(page.of, page.version, page.records[:limit], str(number), len(rest))
 
-    def rest(self, token: str, bucket: Bucket) -> Page:
+    def rest(self, token: str, of: object, bucket: Bucket) -> Page:
         """What waits for whoever has the token.
 
         Raises:
-            ApiError: 400, no such token; 410, its moment has left the history.
+            ApiError: 400, no such token, or another list's; 410, its moment has left the history.
         """
         if not token.isascii() or not token.isdigit() or len(token) > 18:
             raise errors.bad_request("continue key is not valid")
         page = self._waiting.get(int(token))
         if page is None:
             raise errors.expired("the provided continue parameter is too old")
+        if page.of != of:
+            raise errors.bad_request("continue key is not valid for this list")
         bucket.position_after(page.version)
         return page

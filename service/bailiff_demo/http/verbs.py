@@ -57,13 +57,15 @@ class Verbs:
         await self._reach(query.version)
         store, selection = self._registry.store, query.selection
         bucket = store.bucket(resource)
+        asked = resource.root, resource.plural, selection
         if query.token:
-            return answers.page(self._pages.cut(self._pages.rest(query.token, bucket), query.limit))
+            rest = self._pages.rest(query.token, asked, bucket)
+            return answers.page(self._pages.cut(rest, query.limit))
         records = bucket.records(selection.namespace)
         found = [record for record in records if selection.matches(record.object)]
         # Version 0 asks for a cached state, which upstream does not cut into pages.
         limit = 0 if query.version == 0 else query.limit
-        return answers.page(self._pages.cut(Page(store.version, found), limit))
+        return answers.page(self._pages.cut(Page(asked, store.version, found), limit))
 
     async def get_or_watch(self, resource: Resource, request: Request) -> Response:
         """GET an object."""

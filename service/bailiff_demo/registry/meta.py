@@ -79,7 +79,7 @@ def drop_empty(obj: JsonObject) -> None:
 def keep_owned(new: JsonObject, old: JsonObject) -> None:
     """Take the server's own fields from the stored object."""
     meta, before = new["metadata"], old["metadata"]
-    for name in _OWNED:
+    for name in (*_OWNED, "name", "namespace"):
         meta.pop(name, None)
         if name in before:
             meta[name] = before[name]

@@ -167,6 +167,28 @@ def test_the_time_of_an_entry_is_that_of_its_managers_last_change() -> None:
     assert times == {"one": NOW, "two": LATER}
 
 
+def test_an_item_goes_though_another_owns_a_field_of_it() -> None:
+    both = {"containers": [{"name": "a", "image": "1"}, {"name": "side", "image": "1"}]}
+    made = applied({}, {"metadata": {"name": "a"}, "spec": both})
+    changed = deepcopy(made)
+    changed["spec"]["containers"][1]["image"] = "2"
+    record_write(TARGET, changed, made, "kubectl-set", LATER)
+    one = {"containers": [{"name": "a", "image": "1"}]}
+    after = applied(changed, {"metadata": {"name": "a"}, "spec": one})
+    assert after["spec"] == one
+
+
+def test_nobody_owns_identity() -> None:
+    entry = {"manager": "one", "operation": "Apply", "apiVersion": "v1"}
+    entry["fieldsV1"] = {"f:kind": {}, "f:metadata": {"f:namespace": {}}}  # type: ignore[assignment]  # JSON
+    live: Json = {
+        "kind": "A",
+        "metadata": {"name": "a", "namespace": "d", "managedFields": [entry]},
+    }
+    after = applied(live, {"metadata": {"name": "a"}})
+    assert (after["kind"], after["metadata"]["namespace"]) == ("A", "d")
+
+
 def config_map(**data: Any) -> Json:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data}
 

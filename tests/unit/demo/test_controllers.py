@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import aiohttp
 import pytest
 
 from bailiff_demo import DemoCluster, DemoSettings, Fleet
-from tests.unit.demo.api import PATIENCE, Client, Json, node, pod, seen
+from bailiff_demo.controllers import Scheduler
+from tests.unit.demo.api import PATIENCE, Client, Json, node, pod, seen, workload
 
 DEMO = "/api/v1/namespaces/demo/pods"
 
@@ -187,6 +189,53 @@ async def test_scaling_down_and_up(api: Client) -> None:
 async def test_deleting_an_owner_deletes_what_it_owns(api: Client) -> None:
     await api.delete("/apis/apps/v1/namespaces/demo/deployments/web")
     await settled(api, lambda pods: len(pods) == 13)
+
+
+async def test_what_has_another_owner_or_none_any_more_stays(api: Client) -> None:
+    maps, owners = "/api/v1/namespaces/default/configmaps", []
+    for name in ("one", "two"):
+        made = await api.post(maps, {"metadata": {"name": name}})
+        owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": name}
+        owners.append(owner | {"uid": made["metadata"]["uid"]})
+    meta = {"name": "both", "ownerReferences": owners}
+    await api.post(maps, {"metadata": meta})
+    await api.post(maps, {"metadata": {"name": "freed", "ownerReferences": owners[:1]}})
+    await api.patch(f"{maps}/freed", {"metadata": {"ownerReferences": None}})
+    await api.post(maps, {"metadata": {"name": "owned", "ownerReferences": owners[:1]}})
+    async with api.watch(maps, fieldSelector="metadata.name=owned") as lines, asyncio.timeout(10):
+        await api.delete(f"{maps}/one")
+        while (await lines.next())["type"] != "DELETED":
+            pass
+    left = {obj["metadata"]["name"] for obj in seen(api.cluster, "configmaps")}
+    assert left == {"both", "freed", "two"}
+
+
+async def test_a_daemonset_of_one_node_has_one_pod(api: Client) -> None:
+    body = workload("lonely")
+    body["spec"]["template"]["spec"] |= {"nodeName": "node-b"}
+    path = "/apis/apps/v1/namespaces/default/daemonsets"
+    await api.post(path, body)
+    found = await api.until(f"{path}/lonely", lambda obj: obj["status"].get("numberReady") == 1)
+    assert found["status"]["desiredNumberScheduled"] == 1
+    assert len(seen(api.cluster, "pods", "default")) == 1
+
+
+async def test_a_controller_with_a_fault_begins_again(
+    api: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bailiff_demo.controllers.controller._PAUSE_SECONDS", 0)
+    faults = [ValueError("an object that it cannot live with")]
+    place = Scheduler._place
+
+    def stumble(*arguments: Any) -> None:
+        if faults:
+            raise faults.pop()
+        place(*arguments)
+
+    monkeypatch.setattr(Scheduler, "_place", stumble)
+    await api.post("/api/v1/namespaces/default/pods", pod("late"))
+    await api.until("/api/v1/namespaces/default/pods/late", runs)
+    assert not faults
 
 
 async def test_a_namespace_is_emptied_and_goes(api: Client) -> None:

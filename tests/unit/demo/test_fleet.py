@@ -44,6 +44,7 @@ items:
         (NODE.replace("Node", "Flower"), "v1 Flower is not served here"),
         (NODE.replace("name: n", "name: N N"), r"Node N N: .*metadata\.name"),
         (f"{NODE}\n---\n{NODE}", "Node n: .*already exists"),
+        ('{a: "\\ud800"}', "surrogates|utf-8|not valid"),
         (CLAIM, "ResourceClaim c: reserved for nobody, which is not there"),
     ],
 )

@@ -57,6 +57,22 @@ async def test_a_page_whose_moment_is_forgotten_is_410(api: Client) -> None:
     assert (status["code"], status["reason"]) == (410, "Expired")
 
 
+async def test_a_token_is_good_for_its_own_list(api: Client) -> None:
+    await fill(api, "a", "b")
+    token = (await api.get(ALL, limit="1"))["metadata"]["continue"]
+    for path in ("/api/v1/secrets", PODS):
+        status = await api.refused("GET", path, limit="1", **{"continue": token})
+        assert status["code"] == 400
+
+
+async def test_lists_that_wait_are_bounded(api: Client) -> None:
+    await fill(api, "a", "b")
+    token = (await api.get(ALL, limit="1"))["metadata"]["continue"]
+    for _ in range(100):
+        await api.get(ALL, limit="1")
+    assert (await api.refused("GET", ALL, **{"continue": token}))["code"] == 410
+
+
 async def test_lists_of_version_zero_are_whole(api: Client) -> None:
     await fill(api, "a", "b")
     then = str(api.cluster.store.version)
@@ -71,6 +87,8 @@ async def test_a_version_still_to_come_is_504(api: Client) -> None:
     status = await api.refused("GET", ALL, resourceVersion=future)
     assert (status["code"], status["reason"]) == (504, "Timeout")
     assert "Too large resource version" in status["message"]
+    assert status["details"]["retryAfterSeconds"] == 1
+    assert api.cluster.store._waiting == []
 
 
 @pytest.mark.parametrize(

@@ -195,3 +195,16 @@ async def test_a_pod_has_the_priority_of_its_class(api: Client) -> None:
     assert (await api.post(PODS, pod("b")))["spec"]["priority"] == 0
     status = await api.refused("POST", PODS, pod("c", priorityClassName="none"))
     assert (status["code"], status["reason"]) == (403, "Forbidden")
+
+
+async def test_what_lives_in_no_namespace_gets_none(api: Client) -> None:
+    await api.post("/api/v1/nodes", node())
+    patched = await api.patch("/api/v1/nodes/n", {"metadata": {"namespace": "x"}})
+    assert "namespace" not in patched["metadata"]
+    assert [n["metadata"]["name"] for n in (await api.get("/api/v1/nodes"))["items"]] == ["n"]
+
+
+async def test_a_grace_period_of_ages_is_still_a_date(api: Client) -> None:
+    await api.post(PODS, pod(nodeName="n"))
+    deleted = await api.delete(A, {"gracePeriodSeconds": 2**62})
+    assert deleted["metadata"]["deletionTimestamp"] > "2100-01-01T00:00:00Z"

@@ -205,3 +205,10 @@ def test_any_patch_is_applied_or_refused(media_type: str, spec: object, patch: o
             assert "metadata" in apply_patch(media_type, obj, body)
         except ApiError as error:
             assert error.code in (400, 422)  # noqa: PT017 - the type alone says too little
+
+
+def test_copies_of_copies_are_bounded() -> None:
+    steps = [{"op": "copy", "from": "/spec", "path": f"/spec/{i}"} for i in range(40)]
+    with pytest.raises(ApiError) as caught:
+        patched(JSON_PATCH, {"a": "x" * 100}, steps)
+    assert caught.value.code == 413

@@ -68,6 +68,7 @@ WRONG_TYPES: list[Json] = [
     pod(tolerations=[{"tolerationSeconds": 2**63}]),
     pod(containers={"a": 1}),
     pod(nodeName=5),
+    {**pod(), "metadata": {"name": "a", "deletionTimestamp": "2026-01-01"}},
     {**pod(), "metadata": {"name": "a", "labels": {"k": 1}}},
     {**pod(), "metadata": "a"},
     {**pod(), "metadata": {"name": "a", "creationTimestamp": "yesterday"}},
@@ -144,3 +145,22 @@ async def test_wrong_objects_of_other_kinds(api: Client, path: str, body: Json, 
     status = await api.refused("POST", f"/apis/{path}", body)
     assert status["code"] == 422
     assert field in [cause["field"] for cause in status["details"]["causes"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/apis/apps/v1/namespaces/default/deployments", workload("a", replicas=3_000_000_000)),
+        (
+            "/apis/apps/v1/namespaces/default/deployments",
+            workload("a", strategy={"rollingUpdate": "x"}),
+        ),
+        ("/api/v1/namespaces/default/events", {"metadata": {"name": "e"}, "source": "x"}),
+        (
+            "/api/v1/nodes",
+            node(taints=[{"key": "a", "effect": "NoExecute", "timeAdded": "2026-01-01"}]),
+        ),
+    ],
+)
+async def test_what_would_break_its_readers_is_400(api: Client, path: str, body: Json) -> None:
+    assert (await api.refused("POST", path, body))["code"] == 400
