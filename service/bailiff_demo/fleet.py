@@ -11,9 +11,10 @@ import msgspec
 from bailiff.kinds import DecodeError
 from bailiff.kinds.yaml_text import parse_yaml_documents
 from bailiff_demo.controllers.kubelet import ready_node
+from bailiff_demo.controllers.owned import controller_of
 from bailiff_demo.errors import ApiError
 from bailiff_demo.objects import JsonObject, clone
-from bailiff_demo.resources import NODES, PODS, RESOURCECLAIMS, RESOURCES
+from bailiff_demo.resources import NAMESPACES, NODES, PODS, RESOURCECLAIMS, RESOURCES
 
 if TYPE_CHECKING:
     from bailiff_demo.registry import Registry
@@ -30,8 +31,7 @@ class Fleet:
     """Objects to begin with.
 
     Attributes:
-        objects: complete with apiVersion and kind, in an order in which they can be made:
-            namespaces before what lives in them, pods before claims reserved for them.
+        objects: complete with apiVersion and kind.
     """
 
     objects: tuple[JsonObject, ...]
@@ -64,15 +64,36 @@ class Fleet:
     def settle(self, registry: Registry) -> None:
         """Make the objects; nodes are ready and claims allocated at once.
 
+        Namespaces come first, claims last, and a namespace that is only named is made, too. What a
+        workload controls is left out: its controller makes it anew.
+
         Raises:
             FleetError: one of them breaks rules, is of a kind that is not served, or is reserved
                 for a pod that is not there.
         """
-        for obj in self.objects:
+        for obj in sorted(self.objects, key=_turn):
             try:
-                _settle(registry, obj)
+                if not _is_controlled(obj):
+                    _settle(registry, obj)
             except (ApiError, FleetError, AttributeError, KeyError, TypeError) as error:
                 raise FleetError(f"{_name_of(obj)}: {error}") from error
+
+
+# Kinds that others need; all others come between these, but claims, which need pods.
+_FIRST = ("Namespace", "PriorityClass", "Node")
+_WORKLOADS = ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
+
+
+def _turn(obj: object) -> int:
+    kind = obj.get("kind") if isinstance(obj, dict) else None
+    if kind in _FIRST:
+        return _FIRST.index(kind)
+    return len(_FIRST) + (kind == RESOURCECLAIMS.kind)
+
+
+def _is_controlled(obj: JsonObject) -> bool:
+    owner = controller_of({"metadata": obj.get("metadata") or {}})
+    return owner is not None and owner.get("kind") in _WORKLOADS
 
 
 def _name_of(obj: object) -> str:
@@ -90,6 +111,12 @@ def _settle(registry: Registry, obj: JsonObject) -> None:
     # A reading of a real cluster says its version; here it gets another.
     meta = {k: v for k, v in obj["metadata"].items() if k != "resourceVersion"}
     namespace = meta.get("namespace", "default") if resource.namespaced else ""
+    wanted = meta.get("name", "") if resource is NAMESPACES else namespace
+    there = registry.store.bucket(NAMESPACES).get(("", wanted)) is not None
+    if resource is NAMESPACES and there:
+        return
+    if resource.namespaced and not there:
+        registry.create(NAMESPACES, "", {"metadata": {"name": namespace}})
     made = registry.create(resource, namespace, {**clone(obj), "metadata": meta})
     if resource is NODES:
         node = ready_node(clone(made.object), registry.clock.now())

@@ -87,8 +87,14 @@ def usual_kubeconfig() -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    """In one step, so that nobody reads half a file."""
+    """In one step, so that nobody reads half a file; nobody else's file is written over.
+
+    Raises:
+        StartError: it cannot be written, or is another kubeconfig.
+    """
     try:
+        if path.exists() and "bailiff-demo" not in path.read_text():
+            raise StartError(f"{path} is not a demo's kubeconfig: it is not written over")
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f"{path.name}.{os.getpid()}")
         fresh.write_text(text)

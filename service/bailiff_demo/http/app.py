@@ -24,7 +24,13 @@ if TYPE_CHECKING:
     from bailiff_demo.registry import Registry
     from bailiff_demo.settings import DemoSettings
 
-_NO_SUCH_PATH = ApiError(404, "NotFound", "the server could not find the requested resource")
+_NO_SUCH_PATH = ApiError(
+    404,
+    "NotFound",
+    "the server could not find the requested resource",
+    # kubectl debug looks for details, and panics without them.
+    {"causes": [{"reason": "UnexpectedServerResponse", "message": "404 page not found"}]},
+)
 _NO_SUCH_METHOD = ApiError(
     405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bailiff_demo import DemoCluster, Fleet, FleetError
@@ -51,3 +53,21 @@ items:
 def test_a_fleet_that_cannot_be_says_why(text: str, why: str) -> None:
     with pytest.raises(FleetError, match=why):
         DemoCluster(lively=False, fleet=Fleet.parse(text.encode()))
+
+
+def test_a_reading_of_a_whole_cluster_is_a_fleet() -> None:
+    """In any order, with the namespaces that are always there, and pods of workloads."""
+    owner = {"kind": "ReplicaSet", "name": "web-1", "uid": "old", "controller": True}
+    container = [{"name": "c", "image": "i"}]
+    meta = {"namespace": "shop", "labels": {"a": "b"}}
+    objects = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {**meta, "name": "alone"}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {**meta, "name": "web-1-x"}},
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}},
+    ]
+    objects[0]["spec"] = objects[1]["spec"] = {"containers": container}
+    objects[1]["metadata"] = {**meta, "name": "web-1-x", "ownerReferences": [owner]}
+    printed = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+    cluster = DemoCluster(lively=False, fleet=Fleet.parse(printed.encode()))
+    assert [pod["metadata"]["name"] for pod in seen(cluster, "pods")] == ["alone"]
+    assert "shop" in [obj["metadata"]["name"] for obj in seen(cluster, "namespaces")]

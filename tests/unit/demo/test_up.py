@@ -66,3 +66,12 @@ def test_an_installation_without_the_demo_says_so(monkeypatch: pytest.MonkeyPatc
     result = CliRunner().invoke(app, ["up"])
     assert result.exit_code == 1
     assert "the demo cluster is not part of this installation" in result.output
+
+
+async def test_a_kubeconfig_of_others_is_not_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text("clusters: [{name: precious}]")
+    settings = UpSettings("127.0.0.1", *(0, 0, 0, 0), kubeconfig=path)
+    with pytest.raises(StartError, match="is not written over"):
+        await up(settings)(asyncio.Event())
+    assert "precious" in path.read_text()
