@@ -25,6 +25,7 @@ from bailiff.cluster.errors import (
     UnauthorizedError,
     UnreachableError,
 )
+from bailiff.cluster.exchanges import Exchange, Observer
 from bailiff.cluster.leases import LEASES, Lease, LeaseRecord, LeaseStore
 from bailiff.cluster.list_watch import ListWatch
 from bailiff.cluster.listing import Listing
@@ -65,6 +66,7 @@ __all__ = [
     "DeviceDiscovery",
     "Devices",
     "DisruptionBudgetError",
+    "Exchange",
     "ExpiredError",
     "FencedError",
     "ForbiddenError",
@@ -77,6 +79,7 @@ __all__ = [
     "Listing",
     "LiveReader",
     "NotFoundError",
+    "Observer",
     "PatchType",
     "Replaced",
     "Request",

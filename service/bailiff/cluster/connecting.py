@@ -12,7 +12,10 @@ from bailiff.cluster.settings import ClusterSettings
 from bailiff.cluster.transport import Transport
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from bailiff.cluster.exchanges import Observer
 
 
 async def connect(
@@ -22,6 +25,7 @@ async def connect(
     in_cluster: bool = False,
     settings: ClusterSettings | None = None,
     clock: Clock | None = None,
+    observers: Sequence[Observer] = (),
 ) -> Cluster:
     """A client for one cluster; logs in, but sends no request yet.
 
@@ -31,6 +35,7 @@ async def connect(
         in_cluster: use the pod's service account instead of a kubeconfig.
         settings: bounds.
         clock: when credentials are due to be renewed.
+        observers: told of every answer, and of every request that got none; they must not raise.
 
     Raises:
         ConfigError: both ways named at once, or the one named is not usable.
@@ -41,4 +46,4 @@ async def connect(
     read: Read = in_cluster_reader() if in_cluster else kubeconfig_reader(kubeconfig, context)
     credentials = Credentials(read, clock or SystemClock(), bounds.login_timeout)
     await credentials.current()
-    return Cluster(Transport(credentials, bounds), bounds)
+    return Cluster(Transport(credentials, bounds, observers), bounds)

@@ -17,13 +17,15 @@ from bailiff.cluster.errors import (
     ResponseError,
     UnreachableError,
 )
+from bailiff.cluster.exchanges import Exchange, resource_of
 from bailiff.cluster.session import open_session
 from bailiff.cluster.status import error_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from bailiff.cluster.credentials import Credentials, Login
+    from bailiff.cluster.exchanges import Observer
     from bailiff.cluster.request import Request
     from bailiff.cluster.settings import ClusterSettings
 
@@ -72,9 +74,15 @@ class Stream:
 class Transport:
     """Sends requests to one API server over one bounded pool of connections."""
 
-    def __init__(self, credentials: Credentials, settings: ClusterSettings) -> None:
+    def __init__(
+        self,
+        credentials: Credentials,
+        settings: ClusterSettings,
+        observers: Sequence[Observer] = (),
+    ) -> None:
         self._credentials = credentials
         self._settings = settings
+        self._observers = observers
         self._session: aiohttp.ClientSession | None = None
         self._session_login: Login | None = None
         self._closed = False
@@ -142,6 +150,25 @@ class Transport:
         return await self._once(request, renewed, idle)
 
     async def _once(
+        self, request: Request, login: Login, idle: float | None
+    ) -> aiohttp.ClientResponse:
+        began = asyncio.get_running_loop().time()
+        try:
+            response = await self._sent(request, login, idle)
+        except (aiohttp.ClientError, OSError, asyncio.CancelledError):
+            # A time limit, ours or the caller's, arrives here as a cancellation.
+            self._tell(request, began, 0, "")
+            raise
+        self._tell(request, began, response.status, response.headers.get("Date", ""))
+        return response
+
+    def _tell(self, request: Request, began: float, code: int, date: str) -> None:
+        seconds = asyncio.get_running_loop().time() - began
+        exchange = Exchange(request.method, resource_of(request.path), code, seconds, date)
+        for observer in self._observers:
+            observer(exchange)
+
+    async def _sent(
         self, request: Request, login: Login, idle: float | None
     ) -> aiohttp.ClientResponse:
         session = await self._session_for(login)
