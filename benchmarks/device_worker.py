@@ -59,6 +59,9 @@ class StillClock:
     def monotonic(self) -> float:
         return 0.0
 
+    def elapsed(self) -> float:
+        return 0.0
+
 
 class Fleet:
     """A worker's evaluator and what it evaluates."""

@@ -6,20 +6,31 @@ import time
 from datetime import UTC, datetime
 from typing import Protocol
 
+# Linux' clock that goes on while the machine sleeps (clock_gettime(2)); CLOCK_MONOTONIC, which
+# the event loop waits by, stands still then. Where there is none, as on macOS, CLOCK_MONOTONIC
+# is the best there is.
+_ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
 
 class Clock(Protocol):
     """Where instants and waits come from.
 
-    Deadlines are wall-clock instants, because the cluster writes those down; waits are
-    monotonic, because the wall clock may be stepped.
+    Three readings for three questions. What the cluster writes down, such as a deadline, is a
+    wall-clock instant. How much time has passed since something is a difference of `elapsed`.
+    The event loop waits by `monotonic`, which stands still while the machine sleeps: so nothing
+    waits longer than a second before it asks one of the others.
     """
 
     def now(self) -> datetime:
-        """The wall-clock instant, in UTC."""
+        """The wall-clock instant, in UTC; it may be stepped either way."""
         ...
 
     def monotonic(self) -> float:
         """Seconds since some fixed point, never stepped; the event loop's own time."""
+        ...
+
+    def elapsed(self) -> float:
+        """Seconds since some fixed point, never stepped; those the machine slept count."""
         ...
 
 
@@ -33,3 +44,7 @@ class SystemClock:
     def monotonic(self) -> float:
         """See Clock."""
         return time.monotonic()
+
+    def elapsed(self) -> float:
+        """See Clock."""
+        return time.clock_gettime(_ELAPSED)

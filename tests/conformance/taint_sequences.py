@@ -36,13 +36,16 @@ class HandClock:
 
     def __init__(self, start: datetime) -> None:
         self._start = start
-        self.elapsed = 0.0
+        self.passed = 0.0
 
     def now(self) -> datetime:
-        return self._start + timedelta(seconds=self.elapsed)
+        return self._start + timedelta(seconds=self.passed)
 
     def monotonic(self) -> float:
-        return self.elapsed
+        return self.passed
+
+    def elapsed(self) -> float:
+        return self.passed
 
 
 class WorkerTimers:
@@ -112,11 +115,11 @@ class WorkerTimers:
 
     def _advance(self, seconds: int) -> None:
         """Let time pass from one timer to the next, as it does for the executor."""
-        end = self._clock.elapsed + seconds
+        end = self._clock.passed + seconds
         while (due := self._pending.next_due()) is not None and due <= end:
-            self._clock.elapsed = due
+            self._clock.passed = due
             self._work()
-        self._clock.elapsed = end
+        self._clock.passed = end
 
     def _work(self) -> None:
         while True:

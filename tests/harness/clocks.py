@@ -31,22 +31,30 @@ class ManualClock:
     def monotonic(self) -> float:
         return self._passed
 
+    def elapsed(self) -> float:
+        return self._passed
+
 
 class LoopClock:
     """The event loop's time, which looptime makes virtual.
 
     Attributes:
         step: by how much the wall clock has been stepped away from it.
+        slept: seconds that the machine was suspended, which the loop's time has not seen.
     """
 
     def __init__(self) -> None:
         self.step = timedelta()
+        self.slept = 0.0
 
     def now(self) -> datetime:
-        return START + timedelta(seconds=self.monotonic()) + self.step
+        return START + timedelta(seconds=self.elapsed()) + self.step
 
     def monotonic(self) -> float:
         return asyncio.get_running_loop().time()
+
+    def elapsed(self) -> float:
+        return self.monotonic() + self.slept
 
 
 def virtual_loop() -> asyncio.AbstractEventLoop:
@@ -71,3 +79,6 @@ class JumpingClock(SystemClock):
 
     def monotonic(self) -> float:
         return super().monotonic() + self._skipped
+
+    def elapsed(self) -> float:
+        return super().elapsed() + self._skipped

@@ -5,12 +5,14 @@ from bailiff.cluster.connecting import connect
 from bailiff.cluster.credentials import service_account_namespace
 from bailiff.cluster.discovery import DeviceApi, DeviceDiscovery, served
 from bailiff.cluster.errors import (
+    AdmissionDeniedError,
     AlreadyExistsError,
     BadRequestError,
     ClusterError,
     ConfigError,
     ConflictError,
     DisruptionBudgetError,
+    DryRunUnsupportedError,
     ExpiredError,
     FencedError,
     ForbiddenError,
@@ -52,6 +54,7 @@ __all__ = [
     "NAMESPACES",
     "NODES",
     "PODS",
+    "AdmissionDeniedError",
     "AlreadyExistsError",
     "BadRequestError",
     "Changed",
@@ -66,6 +69,7 @@ __all__ = [
     "DeviceDiscovery",
     "Devices",
     "DisruptionBudgetError",
+    "DryRunUnsupportedError",
     "Exchange",
     "ExpiredError",
     "FencedError",

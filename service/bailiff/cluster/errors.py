@@ -8,8 +8,10 @@
     ├── FencedError               not sent: this process is not the one to write now
     └── StatusError               the API server said no
         ├── BadRequestError       400
+        │   └── DryRunUnsupportedError    an admission webhook cannot be asked by a dry run
         ├── UnauthorizedError     401
-        ├── ForbiddenError        403 by RBAC or by an admission webhook
+        ├── ForbiddenError        403 by RBAC or by an admission plugin
+        │   └── AdmissionDeniedError  any code; an admission webhook or policy says no
         ├── NotFoundError         404
         ├── ConflictError         409; somebody else changed the object: read it again
         │   ├── AlreadyExistsError    there is one of that name
@@ -84,6 +86,10 @@ class BadRequestError(StatusError):
     """400: the request itself is malformed."""
 
 
+class DryRunUnsupportedError(BadRequestError):
+    """400: a webhook that would be called has side effects, so that a dry run is refused."""
+
+
 class UnauthorizedError(StatusError):
     """401: the credentials are missing, wrong or expired, after one try to renew them."""
 
@@ -92,8 +98,28 @@ class ForbiddenError(StatusError):
     """403: not allowed by RBAC, or refused by admission."""
 
 
+class AdmissionDeniedError(ForbiddenError):
+    """An admission webhook or a ValidatingAdmissionPolicy refused the request.
+
+    `status`, `reason` and `details` are what its author chose, any code from 400 on: a 404 from
+    there says nothing about the object, a 409 nothing about its version.
+    """
+
+
 class NotFoundError(StatusError):
     """404: no such object, or no such resource."""
+
+    def is_about(self, group: str, resource: str, name: str) -> bool:
+        """Whether it says of this object that there is none (apimachinery, errors.NewNotFound).
+
+        Args:
+            group: of the resource; "" is the core group.
+            resource: plural, as `pods`.
+            name: of the object.
+        """
+        details = self.details
+        about = (details.get("group", ""), details.get("kind"), details.get("name"))
+        return self.reason == "NotFound" and about == (group, resource, name)
 
 
 class ConflictError(StatusError):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 
 from bailiff.cluster.errors import (
+    AdmissionDeniedError,
     AlreadyExistsError,
     BadRequestError,
     ConflictError,
     DisruptionBudgetError,
+    DryRunUnsupportedError,
     ExpiredError,
     ForbiddenError,
     InvalidError,
@@ -46,6 +49,18 @@ _UID_WORDS = ("the UID in the precondition (", "UID in precondition: ")
 _BUDGET_CAUSE = "DisruptionBudget"
 _BUDGETS_WORDS = "more than one PodDisruptionBudget"
 _BUDGET_KIND = ("policy", "poddisruptionbudget")
+
+# How admission refuses. The author of a webhook or policy chooses code, reason and details, but
+# the API server writes these words before his: apiserver pkg/admission/plugin/webhook/errors/
+# statuserror.go (ToStatusErr, and NewDryRunUnsupportedErr), and pkg/admission/plugin/policy/
+# validating/dispatcher.go, whose words follow those of a 403 (`pods "a" is forbidden: `).
+_DENIED = re.compile(
+    r"""admission\ webhook\ "[^"]*"\ denied\ the\ request
+    |.*\ is\ forbidden:\ ValidatingAdmissionPolicy\ '[^']*'
+        (\ with\ binding\ '[^']*')?\ denied\ request:\ """,
+    re.VERBOSE,
+)
+_NO_DRY_RUN = re.compile(r'admission webhook "[^"]*" does not support dry run')
 
 # Longer waits than this are not believed.
 _MAX_RETRY_AFTER = 3600.0
@@ -102,6 +117,10 @@ def status_error(
 
 
 def _class(code: int, status: Status) -> type[StatusError]:
+    if _DENIED.match(status.message):
+        return AdmissionDeniedError
+    if code == 400 and _NO_DRY_RUN.match(status.message):
+        return DryRunUnsupportedError
     if code == 409 and status.reason == "AlreadyExists":
         return AlreadyExistsError
     if _is_uid_mismatch(code, status):

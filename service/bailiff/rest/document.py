@@ -68,6 +68,9 @@ class _ExampleClock:
     def monotonic(self) -> float:
         return 0.0
 
+    def elapsed(self) -> float:
+        return 0.0
+
 
 def make_document() -> Json:
     """The whole document, as a JSON value."""

@@ -29,6 +29,17 @@ class PodActions(Protocol):
         """Write a status condition where it is missing; returns the pod as the server has it."""
         ...
 
+    async def withdraw_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
+        """Set this condition to False, where the pod of this UID has it and is not going."""
+        ...
+
+    async def try_delete(self, pod: Pod) -> None:
+        """Have a delete of the pod of this UID checked, admission included; nothing is deleted.
+
+        DryRunUnsupportedError where an admission webhook cannot be asked that way.
+        """
+        ...
+
     async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
         """Delete the pod of this UID in this version; None leaves it its own grace period.
 
@@ -90,11 +101,23 @@ class ClusterActions:
 
     async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
         """See PodActions. A wrong UID in the patch is answered with a conflict."""
+        return await self._patch_status(pod, {}, _condition_body(pod, condition, now))
+
+    async def withdraw_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
+        """See PodActions. The version is a precondition: nobody else's condition is reset."""
+        # A patch that changes nothing is answered with the pod as it is, and needs no right to get.
+        current = await self._patch_status(pod, {})
+        if _has(current, condition) and not current.has_ended:
+            version = {"resourceVersion": current.metadata.resource_version}
+            await self._patch_status(pod, version, _reset_body(current, condition, now))
+
+    async def _patch_status(
+        self, pod: Pod, precondition: dict[str, str], *conditions: dict[str, Any]
+    ) -> Pod:
         meta = pod.metadata
-        body = {
-            "metadata": {"uid": meta.uid},
-            "status": {"conditions": [_condition_body(pod, condition, now)]},
-        }
+        body = {"metadata": {"uid": meta.uid, **precondition}}
+        if conditions:
+            body["status"] = {"conditions": conditions}
         return await self._cluster.patch(
             PODS,
             meta.name,
@@ -104,6 +127,11 @@ class ClusterActions:
             subresource="status",
             dry_run=self._dry_run,
         )
+
+    async def try_delete(self, pod: Pod) -> None:
+        """See PodActions."""
+        meta = pod.metadata
+        await self._cluster.delete(PODS, meta.name, meta.namespace, uid=meta.uid, dry_run=True)
 
     async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
         """See PodActions."""
@@ -180,6 +208,18 @@ def _condition_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[st
         # One that is there keeps its time, and the patch, which then changes nothing, is no write.
         body["lastTransitionTime"] = describe_time(now.replace(microsecond=0))
     return body
+
+
+def _reset_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[str, Any]:
+    """As pkg/controller/disruption writes it: False, for no reason."""
+    return {
+        "type": condition.type,
+        "status": "False",
+        "reason": "",
+        "message": "",
+        "observedGeneration": pod.metadata.generation,
+        "lastTransitionTime": describe_time(now.replace(microsecond=0)),
+    }
 
 
 def _has(pod: Pod, wanted: PodCondition) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
-from bailiff.cluster import DisruptionBudgetError
-from bailiff.decisions import Verdict, condition_of, due_since
+from bailiff.cluster import DisruptionBudgetError, DryRunUnsupportedError
+from bailiff.decisions import Verdict, condition_of, due_since, node_taints
 from bailiff.worker.eviction import By
+from bailiff.worker.fresh_nodes import FreshNodes
 from bailiff.worker.outcomes import Outcome, is_past_deadline
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions import Finding
     from bailiff.decisions.policies import EvictionApi
-    from bailiff.kinds import Pod
+    from bailiff.kinds import Node, Pod
     from bailiff.worker.actions import PodActions
     from bailiff.worker.eviction import Eviction
 
@@ -31,18 +33,23 @@ class Attempt:
     """How an attempt is made."""
 
     def __init__(
-        self, actions: PodActions, clock: Clock, finding: Callable[[Pod], Finding | None]
+        self,
+        actions: PodActions,
+        clock: Clock,
+        finding: Callable[[Pod, Node | None], Finding | None],
     ) -> None:
         """Prepare.
 
         Args:
             actions: what is done to the cluster.
-            clock: for both kinds of time.
-            finding: what holds for a pod now; None if that is not known.
+            clock: for instants and elapsed time.
+            finding: what holds for a pod now, on this node, or on its mirrored one where None is
+                given; None if that is not known.
         """
         self._actions = actions
         self._clock = clock
         self._finding = finding
+        self.fresh_nodes = FreshNodes(clock)
         # Whether the Eviction API is asked; may be set at any time.
         self.eviction_api: EvictionApi | None = None
 
@@ -50,11 +57,21 @@ class Attempt:
         """Make one; raises ClusterError."""
         objection = self._objection(eviction, eviction.pod)
         if objection is not None:
-            return _revoked(eviction, objection)
+            return self._given_up(eviction, objection)
+        node = await self._fresh_node(eviction)
+        if node is not None and self._objection(eviction, eviction.pod, node) is not None:
+            # The watch of nodes has not told of it yet. It will, and then the evaluator decides.
+            return Outcome.CONFLICT
         eviction.by = By.DELETE
         if self.eviction_api is not None and await self._evicted(eviction, self.eviction_api):
             return Outcome.DELETED
-        return await self._delete(eviction)
+        return await self._delete(eviction, node)
+
+    async def _fresh_node(self, eviction: Eviction) -> Node | None:
+        """Its node as it is now, where its taints decide and the mirror may not have the last."""
+        if eviction.finding.system != node_taints.SYSTEM:
+            return None
+        return await self.fresh_nodes.read(eviction.pod.spec.node_name)
 
     def until_override(self, eviction: Eviction, delay: float) -> float:
         """Seconds to wait before a pod that its budget protects is tried again.
@@ -64,7 +81,7 @@ class Attempt:
         api = self.eviction_api
         if api is None or api.deadline_seconds is None:
             return delay
-        left = eviction.due + api.deadline_seconds - self._clock.monotonic()
+        left = eviction.due + api.deadline_seconds - self._clock.elapsed()
         return min(delay, max(left, _A_MOMENT))
 
     async def _evicted(self, eviction: Eviction, api: EvictionApi) -> bool:
@@ -78,7 +95,7 @@ class Attempt:
             await self._actions.evict(eviction.pod)
         except DisruptionBudgetError as error:
             self._look_back(eviction)
-            if not is_past_deadline(eviction.due, api, self._clock.monotonic()):
+            if not is_past_deadline(eviction.due, api, self._clock.elapsed()):
                 raise
             eviction.by = By.OVERRIDE
             log.warning(
@@ -98,39 +115,59 @@ class Attempt:
         since = due_since(eviction.finding, eviction.pod.bound_at)
         if since is not None:
             ago = (self._clock.now() - since).total_seconds()
-            eviction.due = min(eviction.due, self._clock.monotonic() - ago)
+            eviction.due = min(eviction.due, self._clock.elapsed() - ago)
 
-    async def _delete(self, eviction: Eviction) -> Outcome:
+    async def _delete(self, eviction: Eviction, node: Node | None) -> Outcome:
+        if eviction.count_of(Outcome.DENIED.value):
+            await self._ask(eviction.pod)
+        eviction.marked = True
         # The answer shows the pod as it is this moment, and its version: a look before the leap.
         # The delete holds for that version only, so that one whose answer was lost, or that
         # another worker has sent, is never accepted a second time.
         pod = await self._actions.set_condition(
             eviction.pod, condition_of(eviction.finding), self._clock.now()
         )
-        objection = self._objection(eviction, pod)
+        objection = self._objection(eviction, pod, node)
         if objection is None:
             await self._actions.delete(pod, None)
             return Outcome.DELETED
         if objection.outcome is Outcome.KEPT and self._objection(eviction, eviction.pod) is None:
             # The watch has not told of it yet. It will, and then the evaluator cancels.
             return Outcome.CONFLICT
-        return _revoked(eviction, objection)
+        return self._given_up(eviction, objection)
 
-    def _objection(self, eviction: Eviction, pod: Pod) -> _Objection | None:
+    async def _ask(self, pod: Pod) -> None:
+        """Have a delete denied, if it is still denied, before the pod's condition announces it.
+
+        kube-controller-manager takes a condition back that is followed by no deletion for two
+        minutes (pkg/controller/disruption, stalePodDisruptionTimeout): were it written with every
+        try, the two would contradict each other for as long as the denial lasts.
+        """
+        with contextlib.suppress(DryRunUnsupportedError):
+            await self._actions.try_delete(pod)
+
+    def _objection(
+        self, eviction: Eviction, pod: Pod, node: Node | None = None
+    ) -> _Objection | None:
         """What speaks against going on, by the core's word of this moment; None if nothing."""
         if eviction.revoked:
             return _Objection(Outcome.KEPT, eviction.revoked)
-        finding = self._finding(pod)
+        finding = self._finding(pod, node)
         if finding is None or finding.verdict is Verdict.KEEP:
             why = finding.message if finding else "its node is not known"
             ended = pod.is_terminating or pod.is_finished
             return _Objection(Outcome.ENDED if ended else Outcome.KEPT, why)
-        # The timer for this deadline has run out on the monotonic clock. Only another deadline
-        # puts the eviction off, not a step of the wall clock.
-        if finding.verdict is Verdict.EVICT_NOW or finding.evict_at == eviction.deadline:
+        if finding.verdict is Verdict.EVICT_NOW:
             eviction.finding = finding
             return None
-        return _Objection(Outcome.KEPT, finding.message)
+        # It was due, and is not: its deadline has moved, or the clock was put right.
+        same = finding.evict_at == eviction.deadline
+        return _Objection(Outcome.PUT_OFF if same else Outcome.KEPT, finding.message)
+
+    def _given_up(self, eviction: Eviction, objection: _Objection) -> Outcome:
+        if objection.outcome is not Outcome.PUT_OFF:
+            eviction.revoked = objection.why
+        return objection.outcome
 
 
 class _Objection(NamedTuple):
@@ -138,8 +175,3 @@ class _Objection(NamedTuple):
 
     outcome: Outcome
     why: str
-
-
-def _revoked(eviction: Eviction, objection: _Objection) -> Outcome:
-    eviction.revoked = objection.why
-    return objection.outcome

@@ -142,13 +142,13 @@ class Evaluator:
             return True
         return False
 
-    def finding(self, pod: Pod) -> Finding | None:
-        """What holds for a pod on its mirrored node, and with its devices, now.
+    def finding(self, pod: Pod, node: Node | None = None) -> Finding | None:
+        """What holds for a pod on its mirrored node, or on this one, and with its devices, now.
 
-        None where that node is not known, and the pod has no devices. With its trace: it is asked
+        None where the node is not known, and the pod has no devices. With its trace: it is asked
         for what is about to be carried out, which the audit log tells.
         """
-        node = self.mirror.node(pod.spec.node_name)
+        node = node or self.mirror.node(pod.spec.node_name)
         if node is None:
             return self.devices.find(pod, self._clock.now(), self._explaining)
         by_node = self._taints(node, self._explaining).decide(pod)

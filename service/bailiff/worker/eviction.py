@@ -40,11 +40,13 @@ class Eviction:
         pod: as last seen.
         finding: why it goes.
         deadline: the wall-clock instant it falls due.
-        due: the same on the monotonic clock, in seconds.
-        next_try: monotonic instant of the next attempt; later than `due` after a failed one.
+        due: the same in elapsed time, in seconds; an estimate until it has fallen due.
+        next_try: instant of the next attempt in elapsed time; None: its deadline.
         state: see the table in bailiff.worker.pending.
         attempts: how often it has been tried.
         outcome: what the last attempt came to; empty before the first.
+        failures: how many attempts have failed, by what they came to; None: none.
+        marked: its pod may carry the condition that announces the eviction, written for it.
         revoked: why it is no longer wanted, though it runs; empty while it is.
         gone: the pod has left the mirror while the eviction ran.
         until_news: the next attempt may be made as soon as the pod is seen to have changed.
@@ -56,10 +58,12 @@ class Eviction:
     finding: Finding
     deadline: datetime
     due: float
-    next_try: float
+    next_try: float | None = None
     state: State = State.WAITING
     attempts: int = 0
     outcome: str = ""
+    failures: dict[str, int] | None = None
+    marked: bool = False
     revoked: str = ""
     gone: bool = False
     until_news: bool = False
@@ -70,6 +74,17 @@ class Eviction:
     def uid(self) -> str:
         """The pod's."""
         return self.pod.metadata.uid
+
+    def count_failure(self, outcome: str) -> int:
+        """One more attempt came to this; how many have."""
+        if self.failures is None:
+            self.failures = {}
+        count = self.failures[outcome] = self.failures.get(outcome, 0) + 1
+        return count
+
+    def count_of(self, outcome: str) -> int:
+        """How many attempts have failed that way."""
+        return 0 if self.failures is None else self.failures.get(outcome, 0)
 
     def waits_for_other_than(self, finding: Finding) -> bool:
         """Whether the timer runs for another deadline than this finding names."""

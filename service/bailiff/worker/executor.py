@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bailiff.cluster import ClusterError, DisruptionBudgetError
+from bailiff.cluster import PODS, ClusterError, DisruptionBudgetError
 from bailiff.decisions import cancellation_event, denial_event, device_taints, eviction_event
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.worker.eviction import By
@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from bailiff.worker.pending import PendingEvictions
     from bailiff.worker.recorder import Recorder
 
-# The longest sleep: a machine that was suspended, or whose monotonic clock stood still, is late
-# by no more than this.
+# The longest sleep. The event loop waits by CLOCK_MONOTONIC, which knows nothing of a wall clock
+# that was put right, and stands still while the machine is suspended: so the clocks that decide
+# what is due are looked at again after this, and nothing is later than this for their sake.
 _LONGEST_SLEEP = 1.0
 # Below this a timer may fire at the very instant it was set and find nothing due, again and again.
 _SHORTEST_SLEEP = 0.001
+# A condition that announces an eviction which does not come within so many seconds is taken back.
+_SOON = 60.0
 # How long to wait for the watch to tell of a pod that has changed, before it is tried all the same.
 _NEWS_WITHIN = 5.0
 
@@ -58,6 +61,8 @@ class Executor:
         attempt_timeout: float,
         may_act: Callable[[], bool] = lambda: True,
         on_executed: Callable[[Eviction], None] = lambda _: None,
+        on_spared: Callable[[Eviction], None] = lambda _: None,
+        writes_are_kept: bool = True,
         rng: random.Random | None = None,
     ) -> None:
         """Prepare.
@@ -68,13 +73,16 @@ class Executor:
             attempt: how one is tried.
             recorder: for Events.
             metrics: for counts.
-            clock: for both kinds of time.
+            clock: for instants and elapsed time.
             reevaluate: asks for a fresh look at a pod whose eviction was dropped.
             concurrency: evictions at a time.
             attempt_timeout: seconds one attempt may take.
             may_act: whether this worker is the one to act, this moment; `wake` it when that
                 comes true.
             on_executed: told of each eviction that the API server has taken.
+            on_spared: told of each eviction whose pod may carry its condition, and will not go
+                soon.
+            writes_are_kept: False where pods stay whatever was answered, as in a dry run.
             rng: for the jitter of retries.
         """
         self._pending = pending
@@ -88,6 +96,8 @@ class Executor:
         self._attempt_timeout = attempt_timeout
         self._may_act = may_act
         self._on_executed = on_executed
+        self._on_spared = on_spared
+        self._writes_are_kept = writes_are_kept
         self._rng = rng or random.Random()  # noqa: S311 - jitter, no secret
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
@@ -125,7 +135,7 @@ class Executor:
 
     async def _sleep(self) -> None:
         due = self._gate.next_due() if self._may_act() else None
-        wait = _LONGEST_SLEEP if due is None else due - self._clock.monotonic()
+        wait = _LONGEST_SLEEP if due is None else due - self._clock.elapsed()
         try:
             async with asyncio.timeout(min(max(wait, _SHORTEST_SLEEP), _LONGEST_SLEEP)):
                 await self._changed.wait()
@@ -140,7 +150,7 @@ class Executor:
             async with asyncio.timeout(self._attempt_timeout):
                 outcome = await self._attempt(eviction)
         except ClusterError as error:
-            outcome, failure = classify(error), error
+            outcome, failure = classify(error, PODS, eviction.pod.metadata.name), error
             self._log_failure(eviction, outcome, error)
         except TimeoutError as error:
             outcome = Outcome.UNREACHABLE
@@ -151,15 +161,36 @@ class Executor:
 
     def _settle(self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None) -> None:
         if eviction.waits is not None:
-            eviction.waits.end(self._clock.monotonic())
+            eviction.waits.end(self._clock.elapsed())
         if outcome in RETRIES:
             self._try_again(eviction, outcome, failure)
+        elif outcome is Outcome.PUT_OFF:
+            self._put_off(eviction)
         elif outcome is Outcome.KEPT:
             self._pending.settle_dropped(eviction)
             self._cancelled(eviction)
         else:
-            self._pending.settle_over(eviction, outcome.value)
+            self._pending.settle_over(eviction, outcome.value, self._lapse(eviction))
             self._count(eviction, outcome)
+
+    def _put_off(self, eviction: Eviction) -> None:
+        left = (eviction.deadline - self._clock.now()).total_seconds()
+        if left > _SOON:
+            self._spare(eviction)
+        if not self._pending.settle_put_off(eviction):
+            self._cancelled(eviction)
+
+    def _lapse(self, eviction: Eviction) -> float | None:
+        """Seconds for the watch to tell that the pod is gone, or going; None: it never will."""
+        if not self._writes_are_kept:
+            return None
+        times = eviction.count_failure(Outcome.SURVIVED.value)
+        return RETRIES[Outcome.SURVIVED].delay(times, None, self._rng)
+
+    def _spare(self, eviction: Eviction) -> None:
+        if eviction.marked:
+            eviction.marked = False
+            self._on_spared(eviction)
 
     def _try_again(
         self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None
@@ -167,8 +198,15 @@ class Executor:
         if outcome.value != eviction.outcome:
             # Once, not with every try.
             self._tell_people(eviction, outcome, failure)
+        if outcome is Outcome.FENCED:
+            # Nothing was sent, and perhaps nobody told: the next attempt is the first.
+            eviction.attempts -= 1
+        times = eviction.count_failure(outcome.value)
+        if outcome is Outcome.DENIED and times > 1:
+            # Whoever denies twice is in no hurry, and the pod lives on.
+            self._spare(eviction)
         asked = failure.retry_after if failure else None
-        delay = RETRIES[outcome].delay(eviction.attempts, asked, self._rng)
+        delay = RETRIES[outcome].delay(times, asked, self._rng)
         if outcome is Outcome.BLOCKED:
             delay = self._attempt.until_override(eviction, delay)
         if isinstance(failure, DisruptionBudgetError):
@@ -196,7 +234,7 @@ class Executor:
         hold = Hold(cause=Cause.BUDGET, message=failure.budget, until=until)
         if eviction.waits is None:
             eviction.waits = Waits()
-        eviction.waits.begin(hold, self._clock.monotonic())
+        eviction.waits.begin(hold, self._clock.elapsed())
 
     def _count(self, eviction: Eviction, outcome: Outcome) -> None:
         log.info(
@@ -214,7 +252,7 @@ class Executor:
 
     def _count_deletion(self, eviction: Eviction) -> None:
         metrics = self._metrics
-        late = max(0.0, self._clock.monotonic() - eviction.due)
+        late = max(0.0, self._clock.elapsed() - eviction.due)
         metrics.evictions.labels(eviction.by.value).inc()
         metrics.lateness.observe(late)
         if eviction.finding.system == device_taints.SYSTEM:
@@ -227,6 +265,7 @@ class Executor:
     def _cancelled(self, eviction: Eviction) -> None:
         """It had been announced and does not happen; a fresh look decides what comes next."""
         if not eviction.gone:
+            self._spare(eviction)
             self._metrics.cancelled.inc()
             system = eviction.finding.system
             self._tell(eviction, cancellation_event(eviction.pod, eviction.revoked, system))

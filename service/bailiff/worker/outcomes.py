@@ -1,13 +1,15 @@
 """What an attempt to evict can come to, and what follows from it: one table.
 
-No limit on tries: an eviction ends when the pod is gone, or may stay.
+No limit on tries: an eviction ends when the pod is gone, or may stay. That it is gone is believed
+of an answer that says so of this very pod, and of the watch; of the answer only until the watch
+contradicts it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bailiff.cluster import (
     ClusterError,
@@ -25,6 +27,7 @@ from bailiff.cluster import (
 if TYPE_CHECKING:
     import random
 
+    from bailiff.cluster import Resource
     from bailiff.decisions.policies import EvictionApi
 
 
@@ -33,8 +36,10 @@ class Outcome(Enum):
 
     DELETED: the API server has taken the delete. GONE: there was no such pod any more. REPLACED:
     another pod has its name. ENDED: it has finished, or somebody else has deleted it. KEPT: it
-    may stay after all. FENCED: another worker leads, nothing was sent. BLOCKED: its
-    PodDisruptionBudget does not let it go now. The others, and the last two, are tried again, see
+    may stay after all. PUT_OFF: its time has not come, by a clock that was put right since the
+    attempt began; it waits for it. FENCED: another worker leads, nothing was sent. BLOCKED: its
+    PodDisruptionBudget does not let it go now. SURVIVED: DELETED, GONE, REPLACED or ENDED, and
+    the watch goes on showing the pod, alive. The others, and the last three, are tried again, see
     RETRIES.
     """
 
@@ -43,12 +48,14 @@ class Outcome(Enum):
     REPLACED = "replaced"
     ENDED = "ended"
     KEPT = "kept"
+    PUT_OFF = "putOff"
     FENCED = "fenced"
     CONFLICT = "conflict"
     OVERLOADED = "overloaded"
     BLOCKED = "blocked"
     DENIED = "denied"
     UNREACHABLE = "unreachable"
+    SURVIVED = "survived"
 
 
 @dataclass(frozen=True)
@@ -58,9 +65,9 @@ class Retry:
     first: float
     most: float
 
-    def delay(self, attempts: int, asked: float | None, rng: random.Random) -> float:
-        """Seconds to wait after so many attempts; never less than the server asked for."""
-        doubled = self.first * 2.0 ** min(max(attempts - 1, 0), 30)
+    def delay(self, failures: int, asked: float | None, rng: random.Random) -> float:
+        """Seconds to wait after so many of the kind; never less than the server asked for."""
+        doubled = self.first * 2.0 ** min(max(failures - 1, 0), 30)
         delay = min(doubled, self.most) * rng.uniform(0.8, 1.2)
         return max(delay, asked or 0.0)
 
@@ -79,6 +86,9 @@ RETRIES: dict[Outcome, Retry] = {
     Outcome.DENIED: Retry(5, 300),
     # Down, cut off, or failing inside.
     Outcome.UNREACHABLE: Retry(0.2, 30),
+    # The watch tells of a deletion within milliseconds; a watch that has to start again needs
+    # seconds, and a look at each pod meanwhile would not help it.
+    Outcome.SURVIVED: Retry(5, 60),
 }
 
 # Those that concern the pod alone, and may go on for long.
@@ -87,11 +97,11 @@ REFUSALS = frozenset({Outcome.BLOCKED.value, Outcome.DENIED.value})
 _BY_ERROR: tuple[tuple[type[ClusterError], Outcome], ...] = (
     # A subclass stands before its parent.
     (FencedError, Outcome.FENCED),
-    (NotFoundError, Outcome.GONE),
     (UidMismatchError, Outcome.REPLACED),
     (ConflictError, Outcome.CONFLICT),
     (DisruptionBudgetError, Outcome.BLOCKED),
     (TooManyRequestsError, Outcome.OVERLOADED),
+    # RBAC; and admission, which may deny with any code.
     (ForbiddenError, Outcome.DENIED),
     (UnauthorizedError, Outcome.DENIED),
     (InvalidError, Outcome.DENIED),
@@ -103,12 +113,22 @@ def is_past_deadline(due: float, api: EvictionApi, now: float) -> bool:
     return api.deadline_seconds is not None and now - due >= api.deadline_seconds
 
 
-def classify(error: ClusterError) -> Outcome:
-    """The outcome that an error of the cluster stands for."""
+def classify(error: ClusterError, resource: Resource[Any], name: str) -> Outcome:
+    """The outcome that an error of the cluster stands for.
+
+    Args:
+        error: the failure of a request.
+        resource: that of the object which the attempt is about.
+        name: of that object. A 404 that does not name it says nothing about it: a proxy, or a
+            path that the API server does not serve (yet), answers 404 too.
+    """
+    if isinstance(error, NotFoundError):
+        named = error.is_about(resource.group, resource.plural, name)
+        return Outcome.GONE if named else Outcome.UNREACHABLE
     for kind, outcome in _BY_ERROR:
         if isinstance(error, kind):
             return outcome
-    # A denying admission webhook may choose any 4xx code; what is left is 5xx and the network.
+    # What is left is 5xx and the network, and 4xx that nobody but a person can mend.
     if 400 <= error.status < 500:
         return Outcome.DENIED
     return Outcome.UNREACHABLE

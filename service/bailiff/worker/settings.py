@@ -26,6 +26,8 @@ class WorkerSettings:
             known to need it, and 5 minutes bound the harm if something does.
         stale_after: seconds of silence of a watch after which /readyz fails. 200: a quiet cluster
             is asked every 90 s, so that one lost question is no alarm, and two are.
+        writes_are_kept: False in a dry run and in shadow mode: pods stay though their eviction was
+            taken, and are not evicted again for that.
         shutdown_grace: seconds that running evictions and waiting writes get on shutdown. Below
             the 30 s that Kubernetes gives a pod.
     """
@@ -37,4 +39,5 @@ class WorkerSettings:
     attempt_timeout: float = 30.0
     resync_interval: float = 300.0
     stale_after: float = 200.0
+    writes_are_kept: bool = True
     shutdown_grace: float = 20.0

@@ -45,6 +45,12 @@ class ShadowActions:
         """See PodActions."""
         return pod
 
+    async def withdraw_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
+        """See PodActions."""
+
+    async def try_delete(self, pod: Pod) -> None:
+        """See PodActions."""
+
     async def delete(
         self,
         pod: Pod,

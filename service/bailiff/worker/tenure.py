@@ -1,7 +1,7 @@
 """What one process knows of a Lease, and what follows from it: may it act, may it claim?
 
-Two instants decide, both on a process's own monotonic clock; no machine's wall clock is compared
-with another's:
+Two instants decide, both by the time that has elapsed on a process's own machine, sleep included;
+no machine's wall clock is compared with another's:
 
 - The holder acts until `renew_deadline` after it SENT its last successful renewal. It need not
   notice anything for that to end: `may_act` is a comparison, so a process that was stopped and
@@ -72,9 +72,9 @@ class ElectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The instant a write left, by both clocks of this machine."""
+    """The instant a write left: as elapsed time, and as the wall clock tells others of it."""
 
-    monotonic: float
+    elapsed: float
     wall: datetime
 
 
@@ -95,18 +95,15 @@ class Tenure:
         self._settings = settings
         self._claimed: datetime | None = None
         self._renewed: Sent | None = None
-        # Until this monotonic instant somebody else may be acting.
+        # Until this instant somebody else may be acting.
         self._busy_until = -math.inf
 
     def may_act(self) -> bool:
         """Whether this process holds the Lease beyond doubt, this moment."""
         if self._renewed is None:
             return False
-        # A machine that was suspended may have had its monotonic clock stand still. If either
-        # clock says that it is too long ago, it is; the next renewal settles it.
-        age = (self._clock.now() - self._renewed.wall).total_seconds()
-        elapsed = self._clock.monotonic() - self._renewed.monotonic
-        return max(age, elapsed) < self._settings.renew_deadline
+        # What the machine slept counts: others did not sleep. A step of the wall clock does not.
+        return self._clock.elapsed() - self._renewed.elapsed < self._settings.renew_deadline
 
     @property
     def ours(self) -> bool:
@@ -125,7 +122,7 @@ class Tenure:
         """Seconds until the Lease may be written by us; 0 if it may be now."""
         if self.ours:
             return 0.0
-        return max(0.0, self._busy_until - self._clock.monotonic())
+        return max(0.0, self._busy_until - self._clock.elapsed())
 
     def saw(self, lease: Lease | None) -> None:
         """The Lease has been read: this is what it says now; None if there is none."""
@@ -133,11 +130,11 @@ class Tenure:
         if not self.ours:
             self._renewed = None
         if lease is not None and (before is None or before.record != lease.record):
-            self._busy_until = self._clock.monotonic() + self._patience(lease.record)
+            self._busy_until = self._clock.elapsed() + self._patience(lease.record)
 
     def claim(self) -> tuple[LeaseRecord, Sent]:
         """What to write in order to hold the Lease, or to go on holding it."""
-        sent = Sent(self._clock.monotonic(), self._clock.now())
+        sent = Sent(self._clock.elapsed(), self._clock.now())
         if self.lease is not None and self.ours:
             return msgspec.structs.replace(self.lease.record, renew_time=sent.wall), sent
         self._claimed = sent.wall

@@ -18,6 +18,7 @@ from bailiff.worker.backlog import Backlog
 from bailiff.worker.devices import Kind, RuleStatusWriter
 from bailiff.worker.election import Election, Unopposed
 from bailiff.worker.evaluator import Evaluator
+from bailiff.worker.eviction import State
 from bailiff.worker.executor import Executor
 from bailiff.worker.freshness import Freshness
 from bailiff.worker.gate import Gate
@@ -26,10 +27,11 @@ from bailiff.worker.mirror import pod_key
 from bailiff.worker.notes import held_event
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.recorder import Recorder
+from bailiff.worker.retractions import Retractions
 from bailiff.worker.sources import feed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
     from prometheus_client import CollectorRegistry
@@ -90,6 +92,7 @@ class Worker:
         self.gate = Gate(self.pending, self.evaluator, clock, self._wake, self._on_held)
         self.evaluator.on_node = self.gate.surroundings.look_at_node
         self.attempt = Attempt(actions, clock, self.evaluator.finding)
+        self.retractions = Retractions(actions, clock)
         self.rule_status = RuleStatusWriter(
             self.evaluator.devices,
             actions,
@@ -112,6 +115,8 @@ class Worker:
             attempt_timeout=settings.attempt_timeout,
             may_act=self.election.may_act,
             on_executed=self._on_executed,
+            on_spared=self.retractions.request,
+            writes_are_kept=settings.writes_are_kept,
         )
         self.backlog = Backlog(self.pending, self.gate)
         registry.register(self.backlog)
@@ -154,21 +159,32 @@ class Worker:
                 self.election.run(self._on_elected, self.metrics.lease_transitions.inc),
                 name="election",
             )
+            retractions = group.create_task(self.retractions.run(), name="retractions")
             recorder = group.create_task(self.recorder.run(), name="recorder")
             audit = group.create_task(self.audit.run() if self.audit else _nothing(), name="audit")
             executor = group.create_task(self.executor.run(), name="executor")
             await stop.wait()
-            log.info("worker stops", running=len(self.pending))
+            log.info("worker stops", running=self.pending.count(State.RUNNING))
             for part in parts:
                 part.cancel()
             await self._drain(executor)
-            for part in (executor, recorder, annotator, rule_status, audit, election):
+            ends = (executor, retractions, recorder, annotator, rule_status, audit, election)
+            for part in ends:
                 part.cancel()
         # Only now, when nothing of ours is under way any more.
         await self.election.release()
 
-    def trust(self, watches: Mapping[str, WatchHealth]) -> Freshness:
-        """How far the mirror is to be believed, by the health of the watches that feed it."""
+    def trust(
+        self,
+        watches: Mapping[str, WatchHealth],
+        read_node: Callable[[str], Awaitable[Node]] | None = None,
+    ) -> Freshness:
+        """How far the mirror is to be believed, by the health of the watches that feed it.
+
+        `read_node` is asked instead, before an eviction, where that of nodes may be behind.
+        """
+        if read_node is not None:
+            self.attempt.fresh_nodes.follow(watches["nodes"], read_node)
         freshness = Freshness(watches, self._clock, self._settings.stale_after)
         for resource in watches:
             silence = partial(freshness.silence, resource)
@@ -212,6 +228,7 @@ class Worker:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._settings.shutdown_grace):
                 await asyncio.wait([executor])
+                await self.retractions.drain()
                 await self.recorder.drain()
                 await self.annotator.drain()
                 if self.audit:
@@ -254,6 +271,8 @@ class Worker:
         if not self.election.may_act():
             return
         pod, system = eviction.pod, eviction.finding.system
+        if eviction.marked:
+            self.retractions.request(eviction)
         log.info("eviction cancelled", pod=pod.key, uid=eviction.uid, why=why)
         self.metrics.cancelled.inc()
         self.recorder.record(pod, cancellation_event(pod, why, system), system)
@@ -264,14 +283,14 @@ class Worker:
 
     def _overdue(self) -> bool:
         due = self.pending.next_due()
-        return due is not None and due <= self._clock.monotonic()
+        return due is not None and due <= self._clock.elapsed()
 
     def _wake(self) -> None:
         self.executor.wake()
 
     def _export_gauges(self) -> None:
         mirror, devices = self.evaluator.mirror, self.evaluator.devices
-        self.metrics.pending.set_function(lambda: len(self.pending))
+        self.metrics.pending.set_function(lambda: self.pending.unfinished)
         self.metrics.mirrored.labels("pods").set_function(lambda: mirror.pod_count)
         self.metrics.mirrored.labels("nodes").set_function(lambda: mirror.node_count)
         for kind in Kind:

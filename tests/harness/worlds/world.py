@@ -119,10 +119,21 @@ class World:
     async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
         current = await self._serve("patch", pod)
         self.conditions.append(condition.reason)
-        status = msgspec.structs.replace(current.status, conditions=(condition,))
-        fresh = msgspec.structs.replace(current, status=status)
-        self.pods[pod.metadata.name] = fresh
+        return self._put_condition(current, condition)
+
+    async def withdraw_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
+        current = await self._serve("withdraw", pod)
+        reset = msgspec.structs.replace(condition, status="False", reason="", message="")
+        self.pod_watch.send(Changed(self._put_condition(current, reset)))
+
+    def _put_condition(self, pod: Pod, condition: PodCondition) -> Pod:
+        others = tuple(c for c in pod.status.conditions if c.type != condition.type)
+        status = msgspec.structs.replace(pod.status, conditions=(*others, condition))
+        fresh = self.pods[pod.metadata.name] = msgspec.structs.replace(pod, status=status)
         return fresh
+
+    async def try_delete(self, pod: Pod) -> None:
+        await self._serve("try", pod)
 
     async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
         current = await self._serve("delete", pod)
@@ -172,7 +183,7 @@ class World:
             raise self.failures.pop(0)
         current = self.pods.get(pod.metadata.name)
         if current is None:
-            raise NotFoundError("pod not found", status=404)
+            raise pod_not_found(pod.metadata.name)
         if current.metadata.uid != pod.metadata.uid:
             raise UidMismatchError("precondition failed", status=409)
         return current
@@ -201,6 +212,12 @@ class World:
 
     def notes_on(self, name: str) -> list[str]:
         return [message for pod, message in self.notes if pod == name]
+
+
+def pod_not_found(name: str) -> NotFoundError:
+    """As the API server says it of a pod."""
+    details = {"kind": "pods", "name": name}
+    return NotFoundError("not found", status=404, reason="NotFound", details=details)
 
 
 def tainted(**settings) -> World:

@@ -41,6 +41,9 @@ class HandClock:
     def monotonic(self) -> float:
         return asyncio.get_running_loop().time()
 
+    def elapsed(self) -> float:
+        return self.monotonic()
+
     def advance(self, seconds: float) -> None:
         self.instant += timedelta(seconds=seconds)
 

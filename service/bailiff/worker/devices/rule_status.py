@@ -162,12 +162,13 @@ class RuleStatusWriter:
             self._put(rule, min(max(found.requeue_after_seconds, _SHORTEST_SLEEP), _PERIOD))
 
     async def _write(self, rule: DeviceTaintRule, condition: Condition) -> None:
+        resource = self._devices.served[Kind.RULES]
         try:
             async with asyncio.timeout(self._write_timeout):
-                resource = self._devices.served[Kind.RULES]
                 await self._actions.set_rule_condition(resource, rule, condition)
         except ClusterError as error:
-            self._try_again(rule, classify(error), error)
+            outcome = classify(error, resource, rule.metadata.name)
+            self._try_again(rule, outcome, error)
         except TimeoutError as error:
             self._try_again(rule, Outcome.UNREACHABLE, error)
         else:

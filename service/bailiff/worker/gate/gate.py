@@ -88,7 +88,7 @@ class Gate:
         """The first that may begin, now RUNNING; None if none may."""
         if self._is_open:
             return self._pending.take()
-        now = self._clock.monotonic()
+        now = self._clock.elapsed()
         self.surroundings.zones.judge()
         if self._is_blind() or not self._work_off(now):
             return None
@@ -101,11 +101,11 @@ class Gate:
         return None
 
     def next_due(self) -> float | None:
-        """The monotonic instant of the next look; None: when something changes."""
+        """The instant of the next look, in elapsed time; None: when something changes."""
         due = self._pending.next_due()
         if self._is_open:
             return due
-        now = self._clock.monotonic()
+        now = self._clock.elapsed()
         if self._is_blind():
             return now + _MOMENT
         others = (due, self._holding.next_due(now), self._lines.next_free(now))
@@ -116,7 +116,7 @@ class Gate:
         keys = self._running.pop(eviction.uid, None)
         if keys is None:
             return
-        now = self._clock.monotonic()
+        now = self._clock.elapsed()
         self._meters.finish(keys)
         if self._lines.freed(keys, now):
             self._on_earlier()
@@ -125,7 +125,7 @@ class Gate:
 
     def set_policies(self, policies: Policies) -> None:
         """Go on with these; what runs goes on and still counts."""
-        now = self._clock.monotonic()
+        now = self._clock.elapsed()
         held = [eviction for eviction in self._pending if eviction.state is State.HELD]
         for eviction in held:
             self._drop(eviction)
@@ -174,12 +174,12 @@ class Gate:
     def hold(self, eviction: Eviction) -> Hold | None:
         """See Watcher."""
         if self._lines.keys_of(eviction.uid) is not None:
-            return self._lines.hold(eviction.uid, self._clock.monotonic())
+            return self._lines.hold(eviction.uid, self._clock.elapsed())
         return None if eviction.waits is None else eviction.waits.hold
 
     def counts(self) -> Counter[str]:
         """How many are HELD, by cause; `due` are those that only wait for their turn."""
-        counts, now = self._holding.counts(), self._clock.monotonic()
+        counts, now = self._holding.counts(), self._clock.elapsed()
         for line in self._lines:
             hold = self._lines.hold_of(line, now)
             counts[hold.cause.value if hold else "due"] += line.size
@@ -247,7 +247,7 @@ class Gate:
         last = self._lines.last_hold(uid)
         if self._lines.remove(uid) and last is not None:
             waits = _waits(eviction)
-            waits.add(last, self._clock.monotonic() - waits.since)
+            waits.add(last, self._clock.elapsed() - waits.since)
 
     def _monotonic(self, instant: datetime | None, now: float) -> float | None:
         if instant is None:
@@ -270,7 +270,7 @@ class Gate:
                 self._meters.runs(keys)
 
     def _breaker_changed(self, where: str, slow_per_second: float | None) -> None:
-        now = self._clock.monotonic()
+        now = self._clock.elapsed()
         key = TOTAL if where == CLUSTER else Key(Scope.ZONE, where)
         self._meters.slow_down(key, slow_per_second, now)
         self._lines.freed((key,), now)
