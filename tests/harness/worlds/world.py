@@ -60,7 +60,8 @@ class World:
         self.reported: list[tuple[str, str]] = []  # component and reason of each note
         self.requests: list[str] = []
         self.conditions: list[str] = []  # reasons of those that were written
-        self.failures: list[ClusterError] = []
+        self.failures: list[ClusterError] = []  # of attempts
+        self.withdraw_failures: list[ClusterError] = []
         # What forbids the Eviction API to take a pod: in words, or how it says so.
         self.budgets: dict[str, str | ClusterError] = {}
         self.latency = 0.0
@@ -179,8 +180,9 @@ class World:
     async def _serve(self, verb: str, pod: Pod) -> Pod:
         self.requests.append(verb)
         await asyncio.sleep(self.latency)
-        if self.failures:
-            raise self.failures.pop(0)
+        failures = self.withdraw_failures if verb == "withdraw" else self.failures
+        if failures:
+            raise failures.pop(0)
         current = self.pods.get(pod.metadata.name)
         if current is None:
             raise pod_not_found(pod.metadata.name)
