@@ -45,9 +45,11 @@ class Cluster:
         self,
         transport: Transport,
         settings: ClusterSettings,
+        leases: Transport,
         may_write: Callable[[], bool] | None = None,
     ) -> None:
         self._transport = transport
+        self._leases = leases
         self._may_write = may_write
         self.settings = settings
 
@@ -57,7 +59,22 @@ class Cluster:
         `may_write` is asked right before each request that is not a GET is sent; where it says
         no, FencedError is raised. Close the original, not this one.
         """
-        return Cluster(self._transport, self.settings, may_write)
+        return Cluster(self._transport, self.settings, self._leases, may_write)
+
+    def for_leases(self) -> Cluster:
+        """The same cluster over connections of their own, where nothing waits for its turn.
+
+        However many requests are under way, and however long the API server has asked for none,
+        a Lease is renewed in time. Close the original, not this one.
+        """
+        return Cluster(self._leases, self.settings, self._leases, self._may_write)
+
+    def held(self) -> float:
+        """Seconds for which requests are held back because the API server refused some; 0: none.
+
+        At most 60. See bailiff.cluster.pace.
+        """
+        return self._transport.held()
 
     async def get(self, resource: Resource[T], name: str, namespace: str = "") -> T:
         """One object."""
@@ -286,6 +303,7 @@ class Cluster:
     async def close(self) -> None:
         """Close all connections."""
         await self._transport.close()
+        await self._leases.close()
 
     async def __aenter__(self) -> Self:
         return self
