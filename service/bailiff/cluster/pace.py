@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 # Seconds without requests after a refusal that names no time: doubled with each that follows.
 _FIRST_WAIT = 0.1
 _LONGEST_WAIT = 5.0
+# Who would wait longer than this is told so instead: an attempt, or a caller of the decision API,
+# has its own use for the time. Seconds.
+_PATIENCE = 10.0
 # Whatever the server asks for, it is asked again after this. Seconds.
 _MOST_ASKED = 60.0
 # Waits are this much longer at random, so that clients that were refused together come apart.
@@ -93,7 +96,7 @@ class Pace:
             what: the request in words, for the error.
 
         Raises:
-            TooManyRequestsError: not sent, since nothing is for more than 5 s; `retry_after`
+            TooManyRequestsError: not sent, since nothing is for more than 10 s; `retry_after`
                 says for how long.
         """
         await self._wait(what)
@@ -114,7 +117,7 @@ class Pace:
         # One request looks whether it may go, the others queue behind it: the lock is fair.
         async with self._turn:
             while (held := self.held()) or not self._has_room():
-                if held > _LONGEST_WAIT:
+                if held > _PATIENCE:
                     raise TooManyRequestsError(
                         f"{what}: not sent, the API server asked to be left alone for {held:.0f} s",
                         status=429,

@@ -51,7 +51,7 @@ class Stream:
             UnreachableError: the connection broke.
         """
         with _translated(self._request, self._idle):
-            return await self._response.content.readany()
+            return await _some(self._response)
 
     def close(self) -> None:
         """Hang up, without waiting for the other side to do the same.
@@ -214,12 +214,21 @@ class Transport:
         bound = self._settings.max_response_bytes
         parts: list[bytes] = []
         size = 0
-        while part := await response.content.readany():
+        while part := await _some(response):
             size += len(part)
             if size > bound:
                 raise ResponseError(f"{request.what}: the answer exceeds {bound} bytes")
             parts.append(part)
         return b"".join(parts)
+
+
+async def _some(response: aiohttp.ClientResponse) -> bytes:
+    """What has come in of a body; waits for the first. b"" is its end."""
+    try:
+        return await response.content.readany()
+    except RuntimeError as error:
+        # So aiohttp says of a connection that we closed ourselves a moment ago.
+        raise aiohttp.ClientConnectionError("the connection was closed") from error
 
 
 @contextmanager
