@@ -6,11 +6,9 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-import msgspec
-
 from bailiff import kinds
 from bailiff.cluster import request as requests
-from bailiff.cluster.errors import ClusterError, ExpiredError, ResponseError
+from bailiff.cluster.errors import ExpiredError, ResponseError
 from bailiff.cluster.listing import ListHead, Listing, Page
 from bailiff.cluster.request import Body, Request, Selection
 from bailiff.cluster.resource import PODS, PatchType, Resource
@@ -23,15 +21,6 @@ if TYPE_CHECKING:
     from bailiff.cluster.transport import Stream, Transport
 
 T = TypeVar("T")
-
-
-class Version(msgspec.Struct, frozen=True, rename="camel"):
-    """What the API server says it is (`/version`)."""
-
-    git_version: str = ""
-    major: str = ""
-    minor: str = ""
-    platform: str = ""
 
 
 class Cluster:
@@ -270,18 +259,6 @@ class Cluster:
         refusal = refusal_of(asked.what, await self.send(asked))
         if refusal is not None:
             raise refusal
-
-    async def version(self) -> Version:
-        """What the API server says it is."""
-        return await self._fetch(Request("GET", "/version"), Version)
-
-    async def ready(self) -> bool:
-        """Whether the API server answers and calls itself ready; never raises ClusterError."""
-        try:
-            await self.send(Request("GET", "/readyz", accept="*/*"))
-        except ClusterError:
-            return False
-        return True
 
     async def send(self, request: Request, within: float | None = None) -> bytes:
         """Any request; the body of its 2xx answer, undecoded. `within` as in Transport.send."""
