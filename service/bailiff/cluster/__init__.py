@@ -1,6 +1,6 @@
 """The Kubernetes client: connection, requests, list and watch, errors. Only it knows HTTP."""
 
-from bailiff.cluster.client import Cluster, Version
+from bailiff.cluster.client import Cluster
 from bailiff.cluster.connecting import connect
 from bailiff.cluster.credentials import service_account_namespace
 from bailiff.cluster.discovery import DeviceApi, DeviceDiscovery, served
@@ -99,7 +99,6 @@ __all__ = [
     "UidMismatchError",
     "UnauthorizedError",
     "UnreachableError",
-    "Version",
     "WatchEvent",
     "WatchHealth",
     "connect",

@@ -10,6 +10,7 @@ import aiohttp
 from kubernetes_asyncio.client.rest import RESTClientObject
 
 from bailiff.cluster.errors import ConfigError
+from bailiff.cluster.sending import FencedRequest
 
 if TYPE_CHECKING:
     from kubernetes_asyncio.client import Configuration
@@ -39,6 +40,7 @@ def open_session(configuration: Configuration, max_connections: int) -> aiohttp.
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
         read_bufsize=_READ_BUFFER,
+        request_class=FencedRequest,
         proxy=configuration.proxy or environment_proxy(configuration.host or ""),
     )
 

@@ -60,6 +60,7 @@ class Worker:
         election: Election | None = None,
         audit_log: Path | None = None,
         policies: Policies = NO_POLICIES,
+        held: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """Wire the parts; nothing runs yet.
 
@@ -72,6 +73,7 @@ class Worker:
                 for the only worker of its shard.
             audit_log: where evictions are written down, see AuditLog; None: nowhere.
             policies: to begin with, see `set_policies`.
+            held: seconds for which the API server is to be left alone, see `Cluster.held`.
         """
         self._settings = settings
         self._clock = clock
@@ -114,6 +116,7 @@ class Worker:
             concurrency=settings.concurrency,
             attempt_timeout=settings.attempt_timeout,
             may_act=self.election.may_act,
+            held=held,
             on_executed=self._on_executed,
             on_spared=self.retractions.request,
             writes_are_kept=settings.writes_are_kept,
