@@ -14,7 +14,6 @@ from bailiff.decisions.device_taints import EVICTION_IN_PROGRESS
 from bailiff.kinds import (
     Condition,
     DeviceTaintRule,
-    DeviceTaintRuleStatus,
     Pod,
     ResourceClaim,
     ResourceSlice,
@@ -24,7 +23,11 @@ from bailiff.worker.sources import EventSource
 from tests.harness import device_objects
 from tests.harness.clocks import START
 from tests.harness.device_objects import BROKEN, DRIVER
-from tests.harness.worlds.world import FakeWatch, World
+from tests.harness.worlds import refusals
+from tests.harness.worlds.calls import Call
+from tests.harness.worlds.fake_watch import FakeWatch
+from tests.harness.worlds.merging import strategic_merge
+from tests.harness.worlds.world import World
 
 SERVED: dict[Kind, Resource[Any]] = {
     Kind.SLICES: Resource("resource.k8s.io", "v1", "resourceslices", ResourceSlice, False),
@@ -75,6 +78,7 @@ class DeviceWorld(World):
         self.rule_failures: list[ClusterError] = []
         self.rule_latency = 0.0
         self._uids = 0
+        self.verbs["apply"] = self._serve_apply
 
     @property
     def devices(self) -> Devices:
@@ -82,7 +86,7 @@ class DeviceWorld(World):
 
     def successor(self, **settings: Any) -> DeviceWorld:
         heir = DeviceWorld(**settings)
-        heir.pods, heir.nodes, heir._version = self.pods, self.nodes, self._version
+        heir.pods, heir.nodes = self.pods, self.nodes
         heir.objects, heir._uids = self.objects, self._uids
         return heir
 
@@ -139,9 +143,7 @@ class DeviceWorld(World):
         body = msgspec.to_builtins(pod)
         body["spec"]["resourceClaims"] = list(claims)
         body["status"] = body.get("status", {}) | status
-        changed = msgspec.convert(body, Pod)
-        self.put(changed)
-        return changed
+        return self.put(msgspec.convert(body, Pod))
 
     def terminate(self, name: str, by_device_manager: bool = False) -> None:
         """Somebody deletes a pod, gracefully; another worker, if so said."""
@@ -167,29 +169,37 @@ class DeviceWorld(World):
         kept = {"status": msgspec.to_builtins(old.status)} if old and kind is Kind.RULES else {}
         made = msgspec.convert(kept | parts | {"metadata": metadata}, SERVED[kind].kind)
         self.objects[kind][name] = made
-        self._tell(kind, made)
+        self._tell_of(kind, made)
 
-    def _tell(self, kind: Kind, made: Any) -> None:
+    def _tell_of(self, kind: Kind, made: Any) -> None:
         if kind in self.watches:
             self.watches[kind].send(Changed(made))
 
-    # The port that the worker acts through.
+    # What the server does.
 
-    async def set_rule_condition(
-        self, resource: Resource[DeviceTaintRule], rule: DeviceTaintRule, condition: Condition
-    ) -> None:
-        assert resource == SERVED[Kind.RULES]
+    async def _serve_apply(self, call: Call) -> DeviceTaintRule:
+        """The status of a rule by server-side apply: conditions of one type merge."""
         await asyncio.sleep(self.rule_latency)
         if self.rule_failures:
             raise self.rule_failures.pop(0)
-        name = rule.metadata.name
-        current = self.objects[Kind.RULES][name]
-        assert current.metadata.uid == rule.metadata.uid
-        self.statuses.append((round(self.clock.monotonic(), 1), name, condition))
-        status = DeviceTaintRuleStatus(conditions=(condition,))
-        current = msgspec.structs.replace(current, status=status)
-        self.objects[Kind.RULES][name] = current
-        self._tell(Kind.RULES, current)
+        self._check_admission(call)
+        current = self.objects[Kind.RULES].get(call.name)
+        if current is None:
+            raise refusals.not_found(call)
+        if call.uid not in ("", current.metadata.uid):
+            raise refusals.other_uid(call, current.metadata.uid)
+        for one in call.conditions:
+            at = round(self.clock.monotonic(), 1)
+            self.statuses.append((at, call.name, msgspec.convert(one, Condition)))
+        return self._write_rule(current, call)
+
+    def _write_rule(self, current: DeviceTaintRule, call: Call) -> DeviceTaintRule:
+        status = {"status": call.body["status"]}
+        merged = strategic_merge(msgspec.to_builtins(current), status)
+        fresh = msgspec.convert(merged, DeviceTaintRule)
+        self.objects[Kind.RULES][call.name] = fresh
+        self._tell_of(Kind.RULES, fresh)
+        return fresh
 
     async def _work(self, stop: asyncio.Event) -> None:
         for kind, watch in self.watches.items():

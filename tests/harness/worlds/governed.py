@@ -8,6 +8,7 @@ from bailiff.decisions.policies import NO_POLICIES, Policies
 from bailiff.kinds import LABEL_ZONE, Annotations, Pod, Taint
 from bailiff.worker.queue_view import QueueQuery, view
 from tests.harness.kinds import no_execute, node_of, pod_of
+from tests.harness.worlds.calls import Call
 from tests.harness.worlds.world import YESTERDAY, World
 
 NOT_READY = no_execute("node.kubernetes.io/not-ready")
@@ -35,20 +36,18 @@ class Governed(World):
             "uid": f"uid-{name}",
             "creation_timestamp": YESTERDAY,
         }
-        pod = pod_of(name, node, *tolerations, **usual | meta)
-        self.put(pod)
-        return pod
+        return self.put(pod_of(name, node, *tolerations, **usual | meta))
 
     def tainted(self, *nodes: str) -> None:
         """Taint nodes, so that their pods are to go."""
         for name in nodes:
             self.node(name, no_execute())
 
-    async def _serve(self, verb: str, pod: Pod) -> Pod:
+    async def _arrive(self, call: Call) -> None:
         # The patch begins an eviction that the delete ends; an eviction by its API is one request.
-        if verb != "delete":
-            self.begun.append((self.clock.monotonic(), pod.metadata.name))
-        return await super()._serve(verb, pod)
+        if call.verb != "delete":
+            self.begun.append((self.clock.monotonic(), call.name))
+        await super()._arrive(call)
 
     def order(self) -> list[str]:
         """Who went, in the order they went."""

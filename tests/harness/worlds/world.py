@@ -4,70 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import Any, cast
 
 import msgspec
 from prometheus_client import CollectorRegistry
 
-from bailiff.cluster import (
-    Changed,
-    ClusterError,
-    ConflictError,
-    Deleted,
-    DisruptionBudgetError,
-    NotFoundError,
-    Replaced,
-    UidMismatchError,
-)
-from bailiff.decisions import EventNote
+from bailiff.cluster import Changed, Cluster, ClusterSettings, Deleted, Replaced
+from bailiff.cluster.transport import Transport
 from bailiff.decisions.policies import NO_POLICIES
-from bailiff.kinds import Node, Pod, PodCondition, Taint, Toleration
-from bailiff.worker import Election, Worker, WorkerSettings
+from bailiff.kinds import Node, Pod, Taint, Toleration
+from bailiff.worker import ClusterActions, Election, Worker, WorkerSettings
 from tests.harness.clocks import START, LoopClock
 from tests.harness.kinds import no_execute, node_of, pod_of
+from tests.harness.worlds.api_server import ApiServer
 
 YESTERDAY = START - timedelta(days=1)
 
 
-class FakeWatch:
-    """Events by hand."""
+class World(ApiServer, ClusterActions):
+    """The cluster, and the actions that the worker takes on it, by requests as in earnest.
 
-    def __init__(self) -> None:
-        self._events: asyncio.Queue = asyncio.Queue()
-
-    def send(self, event) -> None:
-        self._events.put_nowait(event)
-
-    async def events(self) -> AsyncGenerator:
-        while True:
-            yield await self._events.get()
-
-
-class World:
-    """The cluster: pods and nodes by name, and a diary of what was done to them and when."""
+    What tests set and look at is ApiServer's. They may put something else in the place of an
+    action, as of `delete`, to break the way between worker and server.
+    """
 
     def __init__(
         self, audit_log=None, election: Election | None = None, policies=NO_POLICIES, **settings
     ) -> None:
-        self.clock = LoopClock()
-        self.pods: dict[str, Pod] = {}
-        self.nodes: dict[str, Node] = {}
-        self.pod_watch, self.node_watch = FakeWatch(), FakeWatch()
-        self.deleted: list[tuple[float, str, str]] = []
-        self.notes: list[tuple[str, str]] = []
-        self.reported: list[tuple[str, str]] = []  # component and reason of each note
-        self.requests: list[str] = []
-        self.conditions: list[str] = []  # reasons of those that were written
-        self.failures: list[ClusterError] = []  # of attempts
-        self.withdraw_failures: list[ClusterError] = []
-        # What forbids the Eviction API to take a pod: in words, or how it says so.
-        self.budgets: dict[str, str | ClusterError] = {}
-        self.latency = 0.0
-        self.annotated: list[str] = []
-        self._version = 0
-        self.deaf = False  # the watch no longer tells of deletions
+        ApiServer.__init__(self, LoopClock())
+        client = Cluster(cast(Transport, self), ClusterSettings())
+        client = client if election is None else client.fenced(election.may_act)
+        ClusterActions.__init__(self, client, instance="test")
         self.registry = CollectorRegistry()
         self.worker = Worker(
             self,
@@ -82,7 +50,7 @@ class World:
     def successor(self, **settings) -> World:
         """The same cluster with another worker, as after a restart."""
         heir = World(**settings)
-        heir.pods, heir.nodes, heir._version = self.pods, self.nodes, self._version
+        heir.pods, heir.nodes = self.pods, self.nodes
         return heir
 
     # What happens to the cluster.
@@ -94,108 +62,45 @@ class World:
         self._put_node(fresh)
 
     def _put_node(self, node: Node) -> None:
-        self._version += 1
-        metadata = msgspec.structs.replace(node.metadata, resource_version=str(self._version))
-        self.nodes[metadata.name] = node = msgspec.structs.replace(node, metadata=metadata)
-        self.node_watch.send(Changed(node))
+        name = node.metadata.name
+        self.nodes[name] = node
+        self.node_watch.send(Changed(self.nodes[name]))
 
     def remove_node(self, node: str) -> None:
         self.node_watch.send(Deleted(self.nodes.pop(node)))
 
     def add_pod(self, name: str, *tolerations: Toleration, node="n1", uid="", phase="Running"):
         meta: dict[str, Any] = {"uid": uid or f"uid-{name}", "creation_timestamp": YESTERDAY}
-        pod = pod_of(name, node, *tolerations, phase=phase, **meta)
-        self.put(pod)
-        return pod
+        return self.put(pod_of(name, node, *tolerations, phase=phase, **meta))
 
-    def put(self, pod: Pod) -> None:
-        self.pods[pod.metadata.name] = pod
-        self.pod_watch.send(Changed(pod))
+    def put(self, pod: Pod) -> Pod:
+        """Create it, or write it anew; returns it in its new version."""
+        name = pod.metadata.name
+        self.pods[name] = pod
+        self.pod_watch.send(Changed(self.pods[name]))
+        return self.pods[name]
 
     def remove_pod(self, name: str) -> None:
         self.pod_watch.send(Deleted(self.pods.pop(name)))
 
-    # The port that the worker acts through.
+    # What the watches tell all over again.
 
-    async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
-        current = await self._serve("patch", pod)
-        self.conditions.append(condition.reason)
-        return self._put_condition(current, condition)
+    def relist_pods(self, *lacking: str) -> None:
+        """A list of all pods but these, which are said to be gone, whether they are or not."""
+        listed = tuple(pod for name, pod in self.pods.items() if name not in lacking)
+        self.pod_watch.send(Replaced(listed, "1"))
 
-    async def withdraw_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
-        current = await self._serve("withdraw", pod)
-        reset = msgspec.structs.replace(condition, status="False", reason="", message="")
-        self.pod_watch.send(Changed(self._put_condition(current, reset)))
-
-    def _put_condition(self, pod: Pod, condition: PodCondition) -> Pod:
-        others = tuple(c for c in pod.status.conditions if c.type != condition.type)
-        status = msgspec.structs.replace(pod.status, conditions=(*others, condition))
-        fresh = self.pods[pod.metadata.name] = msgspec.structs.replace(pod, status=status)
-        return fresh
-
-    async def try_delete(self, pod: Pod) -> None:
-        await self._serve("try", pod)
-
-    async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
-        current = await self._serve("delete", pod)
-        self._take(pod, current)
-
-    async def evict(self, pod: Pod) -> None:
-        current = await self._serve("evict", pod)
-        words = self.budgets.get(pod.metadata.name)
-        if isinstance(words, ClusterError):
-            raise words
-        if words is not None:
-            details = {"causes": [{"reason": "DisruptionBudget", "message": words}]}
-            raise DisruptionBudgetError("Cannot evict pod", status=429, details=details)
-        self._take(pod, current)
-
-    def _take(self, pod: Pod, current: Pod) -> None:
-        if current is not pod:
-            raise ConflictError("the pod has changed", status=409)
-        name = pod.metadata.name
-        self.deleted.append((self.clock.monotonic(), name, pod.metadata.uid))
-        gone = self.pods.pop(name)
-        if not self.deaf:
-            self.pod_watch.send(Deleted(gone))
-
-    async def annotate(self, node: Node, first_observed: str) -> None:
-        current = self.nodes[node.metadata.name]
-        if current.metadata.resource_version != node.metadata.resource_version:
-            raise ConflictError("the node has changed", status=409)
-        self.annotated.append(first_observed)
-        annotations = msgspec.structs.replace(
-            current.metadata.annotations, taints_first_observed=first_observed
-        )
-        metadata = msgspec.structs.replace(current.metadata, annotations=annotations)
-        self._put_node(msgspec.structs.replace(current, metadata=metadata))
-
-    async def record(self, pod: Pod, note: EventNote, now: datetime, component: str = "") -> None:
-        self.notes.append((pod.metadata.name, note.message))
-        self.reported.append((component, note.reason))
-
-    async def set_rule_condition(self, resource, rule, condition) -> None:
-        raise NotImplementedError("see DeviceWorld")
-
-    async def _serve(self, verb: str, pod: Pod) -> Pod:
-        self.requests.append(verb)
-        await asyncio.sleep(self.latency)
-        failures = self.withdraw_failures if verb == "withdraw" else self.failures
-        if failures:
-            raise failures.pop(0)
-        current = self.pods.get(pod.metadata.name)
-        if current is None:
-            raise pod_not_found(pod.metadata.name)
-        if current.metadata.uid != pod.metadata.uid:
-            raise UidMismatchError("precondition failed", status=409)
-        return current
+    def relist_nodes(self, *lacking: str) -> None:
+        """The same of nodes."""
+        listed = tuple(node for name, node in self.nodes.items() if name not in lacking)
+        self.node_watch.send(Replaced(listed, "1"))
 
     # The worker's life.
 
     @contextlib.asynccontextmanager
     async def running(self):
-        self.node_watch.send(Replaced(tuple(self.nodes.values()), "1"))
-        self.pod_watch.send(Replaced(tuple(self.pods.values()), "1"))
+        self.relist_nodes()
+        self.relist_pods()
         stop = asyncio.Event()
         task = asyncio.create_task(self._work(stop))
         try:
@@ -214,12 +119,6 @@ class World:
 
     def notes_on(self, name: str) -> list[str]:
         return [message for pod, message in self.notes if pod == name]
-
-
-def pod_not_found(name: str) -> NotFoundError:
-    """As the API server says it of a pod."""
-    details = {"kind": "pods", "name": name}
-    return NotFoundError("not found", status=404, reason="NotFound", details=details)
 
 
 def tainted(**settings) -> World:

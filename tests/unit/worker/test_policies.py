@@ -24,7 +24,6 @@ from bailiff.decisions.policies import (
     PauseNotice,
     Policies,
 )
-from bailiff.worker import ClusterActions
 from tests.harness.clocks import virtual_loop
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.governed import NOT_READY, Governed
@@ -84,18 +83,6 @@ async def test_each_of_them_holds_once_it_is_asked_for(policy):
         world.worker.set_policies(NO_POLICIES)
         await asyncio.sleep(90)
     assert len(world.deleted) == PODS
-
-
-async def test_a_dry_run_is_asked_of_the_server_for_evictions_too():
-    asked = []
-
-    class Server:
-        async def evict(self, *args, **options):
-            asked.append((args, options))
-
-    pod = Governed().pod("ns/web", resource_version="7")
-    await ClusterActions(Server(), "test", dry_run=True).evict(pod)  # type: ignore[arg-type]  # all it uses
-    assert asked == [(("ns/web", "ns", "uid-ns/web", "7"), {"dry_run": True})]
 
 
 # Policies that could hold, and have no reason to.

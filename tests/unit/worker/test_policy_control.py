@@ -12,7 +12,7 @@ from bailiff.kinds import ConfigMap, Namespace, ObjectMeta
 from bailiff.worker.policy_control import PolicyControl
 from bailiff.worker.policy_file import PolicyFile
 from tests.harness.clocks import START, LoopClock
-from tests.harness.worlds.world import FakeWatch
+from tests.harness.worlds.fake_watch import FakeWatch
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -9,7 +9,7 @@ from bailiff.cluster import Changed, Replaced, WatchHealth
 from bailiff.kinds import LABELS_NOT_KEPT
 from bailiff.worker.watching import PodWatch
 from tests.harness.kinds import pod_of
-from tests.harness.worlds.world import FakeWatch
+from tests.harness.worlds.fake_watch import FakeWatch
 
 pytestmark = pytest.mark.looptime(start=0)
 
