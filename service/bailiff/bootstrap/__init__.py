@@ -7,10 +7,11 @@ from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable
 from bailiff.bootstrap.pausing import use_switch
 from bailiff.bootstrap.process import Program, StartError, run
 from bailiff.bootstrap.serve import serve
-from bailiff.bootstrap.settings import LeaseChoice, ServeSettings, WorkSettings
+from bailiff.bootstrap.settings import CLOCK_SKEW_LIMIT, LeaseChoice, ServeSettings, WorkSettings
 from bailiff.bootstrap.work import work
 
 __all__ = [
+    "CLOCK_SKEW_LIMIT",
     "ClusterChoice",
     "ClusterUnusable",
     "LeaseChoice",

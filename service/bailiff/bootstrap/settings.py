@@ -13,6 +13,10 @@ from bailiff.worker.policy_file import LOOK_EVERY
 if TYPE_CHECKING:
     from pathlib import Path
 
+# Far above what an NTP client leaves as it is (ntpd steps a clock at 0.128 s): a clock that is
+# wrong by more is corrected by nobody.
+CLOCK_SKEW_LIMIT = 5.0
+
 
 @dataclass(frozen=True)
 class ServeSettings:
@@ -58,6 +62,8 @@ class WorkSettings:
         policies: their file, which may change; None: all policies are off.
         policies_interval: seconds between two looks at it. No option: the kubelet takes longer to
             bring a change.
+        clock_skew_limit: seconds by which this machine's clock may be wrong, by the API server's,
+            before the worker says that it is not ready. It goes by the API server's clock anyway.
         device_taint_eviction: evict by the taints of devices too, where the cluster serves them.
     """
 
@@ -72,5 +78,6 @@ class WorkSettings:
     policies: Path | None = None
     policies_interval: float = LOOK_EVERY
     concurrency: int = 20
+    clock_skew_limit: float = CLOCK_SKEW_LIMIT
     device_taint_eviction: bool = True
     options: Options = field(default_factory=Options)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import secrets
 import socket
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -16,10 +17,13 @@ from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import Program, listen
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import (
+    NODES,
     Cluster,
+    ClusterClock,
     ClusterError,
     ClusterSettings,
     LeaseStore,
+    SkewAlarm,
     service_account_namespace,
 )
 from bailiff.serving import HttpServer
@@ -60,20 +64,24 @@ _OTHER_REQUESTS = 20
 log = structlog.get_logger(__name__)
 
 
-def work(settings: WorkSettings) -> Program:
+def work(settings: WorkSettings, machine: Clock | None = None) -> Program:
     """A worker on the chosen cluster.
+
+    Args:
+        settings: see there.
+        machine: the clocks of this machine; None: as they are.
 
     Raises:
         PoliciesUnusableError: the file of policies holds none.
     """
-    clock, registry = SystemClock(), new_registry()
+    clock, registry = ClusterClock(machine or SystemClock()), new_registry()
     policies = _policies(settings, clock, registry)
 
     async def program(stop: asyncio.Event) -> None:
         comparison = Comparison(clock) if settings.shadow else None
         api = ApiMetrics(registry)
         bounds = ClusterSettings(max_requests=settings.concurrency + _OTHER_REQUESTS)
-        async with await connect_to(settings.cluster, bounds, (api,)) as cluster:
+        async with await connect_to(settings.cluster, bounds, (api, clock.answered)) as cluster:
             api.held.set_function(cluster.held)
             election = _election(cluster, clock, settings)
             actions = _actions(cluster, election, comparison, settings)
@@ -90,7 +98,8 @@ def work(settings: WorkSettings) -> Program:
             pods.healths["nodes"] = nodes.health
             control = _control(policies, worker, pods, cluster, clock)
             devices = _devices(worker, pods, cluster, clock, settings)
-            freshness = worker.trust(pods.healths)
+            freshness = worker.trust(pods.healths, partial(cluster.get, NODES))
+            worker.metrics.clock_skew.set_function(clock.skew)
             app = create_status_app(
                 worker.pending,
                 worker.evaluator,
@@ -99,6 +108,7 @@ def work(settings: WorkSettings) -> Program:
                 worker.role,
                 comparison,
                 control,
+                (SkewAlarm(clock, settings.clock_skew_limit).complaints,),
             )
             async with _served(app, settings), _beside(control):
                 if comparison is None:
@@ -217,4 +227,9 @@ def _usual_namespace(choice: ClusterChoice) -> str:
 def _worker_settings(settings: WorkSettings) -> WorkerSettings:
     # Timers need no trace; who asks why asks the decision API.
     options = replace(settings.options, explain=False)
-    return WorkerSettings(options=options, shard=settings.shard, concurrency=settings.concurrency)
+    return WorkerSettings(
+        options=options,
+        shard=settings.shard,
+        concurrency=settings.concurrency,
+        writes_are_kept=not settings.dry_run and not settings.shadow,
+    )

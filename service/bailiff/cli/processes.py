@@ -32,6 +32,13 @@ _STATUS_PORT = typer.Option(
 _CONCURRENCY = typer.Option(
     "--concurrency", min=1, max=1000, help="Evictions at a time.", envvar="BAILIFF_CONCURRENCY"
 )
+_CLOCK_SKEW_LIMIT = typer.Option(
+    "--clock-skew-limit",
+    min=1.0,
+    help="Seconds by which this machine's clock may be wrong, by the API server's, before /readyz "
+    "fails.",
+    envvar="BAILIFF_CLOCK_SKEW_LIMIT",
+)
 _DRY_RUN = typer.Option(
     "--dry-run",
     help="Have the API server check every write (dryRun=All) and keep none: no pod is evicted.",
@@ -134,6 +141,7 @@ def worker(
     host: Annotated[str, _HOST] = "127.0.0.1",
     status_port: Annotated[int, _STATUS_PORT] = 8081,
     concurrency: Annotated[int, _CONCURRENCY] = 20,
+    clock_skew_limit: Annotated[float, _CLOCK_SKEW_LIMIT] = bootstrap.CLOCK_SKEW_LIMIT,
     dry_run: Annotated[bool, _DRY_RUN] = False,
     shadow: Annotated[bool, _SHADOW] = False,
     audit_log: Annotated[Path | None, _AUDIT_LOG] = None,
@@ -166,6 +174,7 @@ def worker(
         shard=share,
         lease=lease if elects else None,
         concurrency=concurrency,
+        clock_skew_limit=clock_skew_limit,
         dry_run=dry_run,
         shadow=shadow,
         audit_log=audit_log,

@@ -1,6 +1,7 @@
 """The Kubernetes client: connection, requests, list and watch, errors. Only it knows HTTP."""
 
 from bailiff.cluster.client import Cluster
+from bailiff.cluster.cluster_clock import ClusterClock, SkewAlarm
 from bailiff.cluster.connecting import connect
 from bailiff.cluster.credentials import service_account_namespace
 from bailiff.cluster.discovery import DeviceApi, DeviceDiscovery, served
@@ -59,6 +60,7 @@ __all__ = [
     "BadRequestError",
     "Changed",
     "Cluster",
+    "ClusterClock",
     "ClusterError",
     "ClusterReader",
     "ClusterSettings",
@@ -95,6 +97,7 @@ __all__ = [
     "Selection",
     "ServerError",
     "StatusError",
+    "SkewAlarm",
     "TooManyRequestsError",
     "UidMismatchError",
     "UnauthorizedError",

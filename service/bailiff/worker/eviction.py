@@ -75,6 +75,11 @@ class Eviction:
         """The pod's."""
         return self.pod.metadata.uid
 
+    @property
+    def place(self) -> float:
+        """When its turn comes, in elapsed time: its next attempt, or its deadline as estimated."""
+        return self.due if self.next_try is None else self.next_try
+
     def count_failure(self, outcome: str) -> int:
         """One more attempt came to this; how many have."""
         if self.failures is None:

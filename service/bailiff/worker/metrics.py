@@ -130,6 +130,12 @@ class WorkerMetrics:
             "Changes of the Lease's holder that this worker has seen, its own included.",
             registry=registry,
         )
+        self.clock_skew = Gauge(
+            "bailiff_worker_clock_skew_seconds",
+            "Seconds by which this machine's wall clock is wrong by the API server's, as far as its "
+            "answers tell: above 0 it is ahead, 0 where it may be right.",
+            registry=registry,
+        )
         self.watch_silence = Gauge(
             "bailiff_worker_watch_silence_seconds",
             "Seconds since a watch last heard anything from the API server.",

@@ -99,7 +99,7 @@ def view(pending: PendingEvictions, query: QueueQuery) -> dict[str, Any]:
 
 
 def _place(eviction: Eviction) -> _Place:
-    return eviction.next_try, eviction.uid
+    return eviction.place, eviction.uid
 
 
 def _write_place(place: _Place) -> str:

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from bailiff.worker.queue_view import QueueQueryError, read_query, view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from starlette.requests import Request
 
@@ -36,6 +36,7 @@ class StatusPages:
         role: Callable[[], dict[str, Any]],
         comparison: Comparison | None,
         policies: PolicyControl | None,
+        complain: Sequence[Callable[[], list[str]]] = (),
     ) -> None:
         self._pending = pending
         self._evaluator = evaluator
@@ -44,18 +45,20 @@ class StatusPages:
         self._role = role
         self._comparison = comparison
         self._policies = policies
+        self._complain = complain
 
     async def healthz(self, _: Request) -> Response:
         """The process runs."""
         return PlainTextResponse("ok")
 
     async def readyz(self, _: Request) -> Response:
-        """The mirror is whole and fresh, and what the policies refer to is known."""
+        """The mirror is whole and fresh, what the policies refer to is known, the clock right."""
         if not self._evaluator.mirror.synced:
             return PlainTextResponse("nodes and pods have not been listed yet", status_code=503)
         complaints = self._freshness.complaints() + self._evaluator.devices.complaints()
         if self._policies is not None:
             complaints += self._policies.complaints()
+        complaints += [said for complain in self._complain for said in complain()]
         if complaints:
             return PlainTextResponse("; ".join(complaints), status_code=503)
         return PlainTextResponse("ok")
@@ -96,9 +99,15 @@ def create_status_app(
     role: Callable[[], dict[str, Any]],
     comparison: Comparison | None = None,
     policies: PolicyControl | None = None,
+    complain: Sequence[Callable[[], list[str]]] = (),
 ) -> Starlette:
-    """The worker's own pages; the answer of /v1/queue begins with what `role` tells."""
-    pages = StatusPages(pending, evaluator, registry, freshness, role, comparison, policies)
+    """The worker's own pages; the answer of /v1/queue begins with what `role` tells.
+
+    `/readyz` fails while any of `complain` says that something is wrong.
+    """
+    pages = StatusPages(
+        pending, evaluator, registry, freshness, role, comparison, policies, complain
+    )
     return Starlette(
         routes=[
             Route("/healthz", pages.healthz),

@@ -57,15 +57,18 @@ class ApiServer:
         pods: by name; one that is put here directly is a change that the watch has not told of.
         nodes: the same.
         failures: what the next requests about pods come to instead, one each.
+        late_failures: the same for requests that take a condition back.
         budgets: what forbids the Eviction API to take a pod: in words, or how it says so.
         latency: seconds from a request about a pod to what it does.
         deaf: the watch no longer tells of what the requests do.
+        swallows: deletes are answered as if they had been carried out, and are not.
+        lingering: pods that are deleted stay, terminating, as with a long grace period.
 
     And what it may look at:
 
     Attributes:
         calls: all requests, with what they carry.
-        requests: the verbs of those about pods: patch, delete, evict.
+        requests: the steps of those about pods, see Call.step.
         deleted: second, name and UID of each pod that was deleted.
         conditions: reasons of the conditions that were written.
         annotated: what was written on nodes; "" where it was taken away.
@@ -80,9 +83,12 @@ class ApiServer:
         self.nodes: Objects[Node] = Objects(versions)
         self.pod_watch, self.node_watch = FakeWatch(), FakeWatch()
         self.failures: list[ClusterError] = []
+        self.late_failures: list[ClusterError] = []
         self.budgets: dict[str, str | ClusterError] = {}
         self.latency = 0.0
         self.deaf = False
+        self.swallows = False
+        self.lingering = False
         self.calls: list[Call] = []
         self.requests: list[str] = []
         self.deleted: list[tuple[float, str, str]] = []
@@ -165,11 +171,20 @@ class ApiServer:
             raise refusals.other_uid(call, current.metadata.uid)
         self._check_version(call, current)
         self._check_admission(call)
-        if call.is_dry_run:
+        if call.is_dry_run or self.swallows:
             return
         self.deleted.append((self.clock.monotonic(), call.name, current.metadata.uid))
+        if self.lingering:
+            self._terminate(current)
+            return
         gone = self.pods.pop(call.name)
         self._tell(self.pod_watch, Deleted(gone))
+
+    def _terminate(self, pod: Pod) -> None:
+        name, replace = pod.metadata.name, msgspec.structs.replace
+        metadata = replace(pod.metadata, deletion_timestamp=self.clock.now())
+        self.pods[name] = replace(pod, metadata=metadata)
+        self._tell(self.pod_watch, Changed(self.pods[name]))
 
     async def _serve_annotate(self, call: Call) -> Node:
         current = self._found(self.nodes, call)
@@ -193,10 +208,11 @@ class ApiServer:
 
     async def _arrive(self, call: Call) -> None:
         """A request about a pod is under way, and may fail."""
-        self.requests.append(call.verb)
+        self.requests.append(call.step)
         await asyncio.sleep(self.latency)
-        if self.failures:
-            raise self.failures.pop(0)
+        failures = self.late_failures if call.step in ("look", "reset") else self.failures
+        if failures:
+            raise failures.pop(0)
 
     def _found(self, objects: Objects[T], call: Call) -> T:
         current = objects.get(call.name)

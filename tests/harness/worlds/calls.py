@@ -75,6 +75,17 @@ class Call:
         return list(self.body.get("status", {}).get("conditions", []))
 
     @property
+    def step(self) -> str:
+        """The verb, or which part of it this is.
+
+        A patch without conditions is a look, one that announces no eviction a reset; a delete that
+        only asks is a try.
+        """
+        if self.verb == "patch" and all(c["status"] != "True" for c in self.conditions):
+            return "reset" if self.conditions else "look"
+        return "try" if self.verb == "delete" and self.is_dry_run else self.verb
+
+    @property
     def is_dry_run(self) -> bool:
         """Whether everything is to be checked and nothing done."""
         return self.query.get("dryRun") == "All" or self.body.get("dryRun") == ["All"]

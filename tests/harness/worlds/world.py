@@ -10,6 +10,7 @@ from typing import Any, cast
 import msgspec
 from prometheus_client import CollectorRegistry
 
+from bailiff.clock import Clock
 from bailiff.cluster import Changed, Cluster, ClusterSettings, Deleted, Replaced
 from bailiff.cluster.transport import Transport
 from bailiff.decisions.policies import NO_POLICIES
@@ -33,19 +34,24 @@ class World(ApiServer, ClusterActions):
         self, audit_log=None, election: Election | None = None, policies=NO_POLICIES, **settings
     ) -> None:
         ApiServer.__init__(self, LoopClock())
-        client = Cluster(cast(Transport, self), ClusterSettings())
+        transport = cast(Transport, self)
+        client = Cluster(transport, ClusterSettings(), transport)
         client = client if election is None else client.fenced(election.may_act)
         ClusterActions.__init__(self, client, instance="test")
         self.registry = CollectorRegistry()
         self.worker = Worker(
             self,
-            self.clock,
+            self.worker_clock(),
             self.registry,
             WorkerSettings(**settings),
             election,
             audit_log=audit_log,
             policies=policies,
         )
+
+    def worker_clock(self) -> Clock:
+        """The clock that the worker goes by."""
+        return self.clock
 
     def successor(self, **settings) -> World:
         """The same cluster with another worker, as after a restart."""

@@ -205,8 +205,16 @@ async def test_a_write_that_is_forbidden_is_tried_more_and_more_rarely():
     assert 5 < written(world, "denied") < 30
 
 
+RULE_NOT_FOUND = NotFoundError(
+    "gone",
+    status=404,
+    reason="NotFound",
+    details={"group": "resource.k8s.io", "kind": "devicetaintrules", "name": "rule"},
+)
+
+
 @pytest.mark.parametrize(
-    "failure", [NotFoundError("gone", status=404), UidMismatchError("another", status=409)]
+    "failure", [RULE_NOT_FOUND, UidMismatchError("another", status=409)], ids=["404", "UID"]
 )
 async def test_a_rule_that_is_gone_is_left_alone(failure):
     world = untainted()

@@ -69,7 +69,7 @@ async def test_untainting_while_the_condition_is_written_stops_the_delete():
         await asyncio.sleep(1)
         world.taint("n1")
         await asyncio.sleep(600)
-    assert world.requests == ["patch"]
+    assert world.requests == ["patch", "look", "reset"]
     assert len([n for n in world.notes_on("plain") if n.startswith("Cancelling")]) == 1
 
 

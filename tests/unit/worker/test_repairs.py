@@ -129,7 +129,7 @@ async def test_a_pod_recreated_before_the_watch_tells_is_not_killed():
         )
         await asyncio.sleep(60)
     assert world.deleted == []
-    assert attempts(world, "replaced") == 1
+    assert attempts(world, "replaced") >= 1
 
 
 # Pods that have ended are deleted too.

@@ -266,4 +266,4 @@ def place_in_line(eviction: Eviction, policies: Policies, now: float) -> Rank:
     is_overdue = api is not None and is_past_deadline(eviction.due, api, now)
     refused = eviction.outcome in REFUSALS and not is_overdue
     place = () if refused else rank(eviction.pod, policies.drain_order)
-    return refused, *place, eviction.next_try
+    return refused, *place, eviction.place
