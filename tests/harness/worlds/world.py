@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, cast
 
@@ -31,7 +32,12 @@ class World(ApiServer, ClusterActions):
     """
 
     def __init__(
-        self, audit_log=None, election: Election | None = None, policies=NO_POLICIES, **settings
+        self,
+        audit_log=None,
+        election: Election | None = None,
+        policies=NO_POLICIES,
+        held: Callable[[], float] = lambda: 0.0,
+        **settings,
     ) -> None:
         ApiServer.__init__(self, LoopClock())
         transport = cast(Transport, self)
@@ -47,6 +53,7 @@ class World(ApiServer, ClusterActions):
             election,
             audit_log=audit_log,
             policies=policies,
+            held=held,
         )
 
     def worker_clock(self) -> Clock:
