@@ -1,6 +1,6 @@
 """The Kubernetes client: connection, requests, list and watch, errors. Only it knows HTTP."""
 
-from bailiff.cluster.client import Cluster, Version
+from bailiff.cluster.client import Cluster
 from bailiff.cluster.connecting import connect
 from bailiff.cluster.credentials import service_account_namespace
 from bailiff.cluster.discovery import DeviceApi, DeviceDiscovery, served
@@ -41,6 +41,7 @@ from bailiff.cluster.resource import (
     Resource,
 )
 from bailiff.cluster.settings import ClusterSettings
+from bailiff.cluster.unreadable import Unreadable
 from bailiff.cluster.watch_events import Changed, Deleted, HasMetadata, Replaced, WatchEvent
 from bailiff.cluster.watch_health import Restart, RewoundError, WatchHealth
 
@@ -92,7 +93,7 @@ __all__ = [
     "UidMismatchError",
     "UnauthorizedError",
     "UnreachableError",
-    "Version",
+    "Unreadable",
     "WatchEvent",
     "WatchHealth",
     "connect",
