@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from bailiff.cluster import ListWatch
     from bailiff.kinds import Node
     from bailiff.worker import Actions, PodWatch
+    from bailiff.worker.liveness import Liveness
 
 log = structlog.get_logger(__name__)
 
@@ -84,8 +85,9 @@ def work(settings: WorkSettings) -> Program:
                 worker.role,
                 comparison,
                 control,
+                worker.liveness,
             )
-            async with _served(app, settings), _beside(control):
+            async with _served(app, settings), _beside(worker.liveness, control):
                 if comparison is None:
                     await worker.run(pods, nodes, stop, devices)
                 else:
@@ -124,17 +126,17 @@ def _devices(
 
 
 @contextlib.asynccontextmanager
-async def _beside(control: PolicyControl | None) -> AsyncIterator[None]:
-    """Keep policies up to date meanwhile; what fails there ends the process, as the worker does."""
-    if control is None:
-        yield
-        return
+async def _beside(liveness: Liveness, control: PolicyControl | None) -> AsyncIterator[None]:
+    """Let these run meanwhile; what fails there ends the process, as the worker does."""
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(control.run(), name="policy control")
+        tasks = [group.create_task(liveness.run(), name="heartbeat")]
+        if control is not None:
+            tasks.append(group.create_task(control.run(), name="policy control"))
         try:
             yield
         finally:
-            task.cancel()
+            for task in tasks:
+                task.cancel()
 
 
 @contextlib.asynccontextmanager
@@ -184,7 +186,7 @@ def _election(cluster: Cluster, clock: Clock, settings: WorkSettings) -> Electio
     if lease is None or settings.shadow:
         return Unopposed()
     namespace = lease.namespace or _usual_namespace(settings.cluster)
-    name = f"{lease.name}-{settings.shard.index}"
+    name = f"{lease.name}-{settings.shard.lease_suffix}"
     identity = lease.identity or f"{socket.gethostname()}_{secrets.token_hex(4)}"
     log.info("takes part in an election", lease=f"{namespace}/{name}", identity=identity)
     return Elector(LeaseStore(cluster, namespace, name), clock, identity, lease.times)
@@ -202,4 +204,9 @@ def _usual_namespace(choice: ClusterChoice) -> str:
 def _worker_settings(settings: WorkSettings) -> WorkerSettings:
     # Timers need no trace; who asks why asks the decision API.
     options = replace(settings.options, explain=False)
-    return WorkerSettings(options=options, shard=settings.shard, concurrency=settings.concurrency)
+    return WorkerSettings(
+        options=options,
+        shard=settings.shard,
+        concurrency=settings.concurrency,
+        on_paper=settings.dry_run or settings.shadow,
+    )

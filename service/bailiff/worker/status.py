@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bailiff.worker.comparison import Comparison
     from bailiff.worker.evaluator import Evaluator
     from bailiff.worker.freshness import Freshness
+    from bailiff.worker.liveness import Liveness
     from bailiff.worker.pending import PendingEvictions
     from bailiff.worker.policy_control import PolicyControl
 
@@ -36,6 +37,7 @@ class StatusPages:
         role: Callable[[], dict[str, Any]],
         comparison: Comparison | None,
         policies: PolicyControl | None,
+        liveness: Liveness | None,
     ) -> None:
         self._pending = pending
         self._evaluator = evaluator
@@ -44,21 +46,20 @@ class StatusPages:
         self._role = role
         self._comparison = comparison
         self._policies = policies
+        self._liveness = liveness
 
     async def healthz(self, _: Request) -> Response:
-        """The process runs."""
-        return PlainTextResponse("ok")
+        """Nothing is wrong that a restart would mend."""
+        return _verdict([] if self._liveness is None else self._liveness.complaints())
 
     async def readyz(self, _: Request) -> Response:
         """The mirror is whole and fresh, and what the policies refer to is known."""
         if not self._evaluator.mirror.synced:
-            return PlainTextResponse("nodes and pods have not been listed yet", status_code=503)
+            return _verdict(["nodes and pods have not been listed yet", *self._freshness.errors()])
         complaints = self._freshness.complaints() + self._evaluator.devices.complaints()
         if self._policies is not None:
             complaints += self._policies.complaints()
-        if complaints:
-            return PlainTextResponse("; ".join(complaints), status_code=503)
-        return PlainTextResponse("ok")
+        return _verdict(complaints)
 
     async def metrics(self, _: Request) -> Response:
         """All metrics of the process."""
@@ -96,9 +97,12 @@ def create_status_app(
     role: Callable[[], dict[str, Any]],
     comparison: Comparison | None = None,
     policies: PolicyControl | None = None,
+    liveness: Liveness | None = None,
 ) -> Starlette:
     """The worker's own pages; the answer of /v1/queue begins with what `role` tells."""
-    pages = StatusPages(pending, evaluator, registry, freshness, role, comparison, policies)
+    pages = StatusPages(
+        pending, evaluator, registry, freshness, role, comparison, policies, liveness
+    )
     return Starlette(
         routes=[
             Route("/healthz", pages.healthz),
@@ -119,6 +123,11 @@ def _picture(evaluator: Evaluator) -> dict[str, Any]:
         "pods": mirror.pod_count,
         "deviceTaints": devices.describe(),
     }
+
+
+def _verdict(complaints: list[str]) -> Response:
+    text = "; ".join(complaints) or "ok"
+    return PlainTextResponse(text, status_code=503 if complaints else 200)
 
 
 def _problem(status: int, title: str, code: str, detail: str) -> Response:

@@ -95,6 +95,8 @@ class Tenure:
         self._settings = settings
         self._claimed: datetime | None = None
         self._renewed: Sent | None = None
+        # When, monotonic, we sent the last renewal that succeeded, or saw one of somebody else.
+        self.renewed_at: float | None = None
         # Until this monotonic instant somebody else may be acting.
         self._busy_until = -math.inf
 
@@ -133,6 +135,7 @@ class Tenure:
         if not self.ours:
             self._renewed = None
         if lease is not None and (before is None or before.record != lease.record):
+            self.renewed_at = self._clock.monotonic()
             self._busy_until = self._clock.monotonic() + self._patience(lease.record)
 
     def claim(self) -> tuple[LeaseRecord, Sent]:
@@ -154,6 +157,7 @@ class Tenure:
         """The server has taken a claim that was sent then."""
         self.lease = lease
         self._renewed = sent
+        self.renewed_at = sent.monotonic
 
     def resign(self) -> LeaseRecord | None:
         """Act no more; what to write so that others need not wait. None if there is nothing to."""
