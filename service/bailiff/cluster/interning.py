@@ -3,7 +3,8 @@
 Owners and nodes come and go: a table that kept those that nobody has any more would be full of them
 one day, and share nothing new. Strings and tuples cannot be referenced weakly
 (https://docs.python.org/3/library/weakref.html), so a table is swept by reference counts: after as
-many new values as it has entries, which makes a sweep cost each new value one look.
+many new values as the last sweep has left, so that a table is at most twice the size of what is
+used, and 1,024, and a sweep costs each new value a look or two.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ H = TypeVar("H", bound="Hashable")
 # Tables stop growing here: a fleet whose tolerations are all distinct must not pay twice.
 MAX_ENTRIES = 20_000
 # Fewer new values than this are not worth a sweep.
-_SWEEP_ABOVE = 1024
+_SWEEP_AFTER = 1024
 
 
 class InternTable:
@@ -28,7 +29,8 @@ class InternTable:
     def __init__(self, max_entries: int = MAX_ENTRIES) -> None:
         self._known: dict[Any, Any] = {}
         self._max = max_entries
-        self._new = 0
+        # New values until the next sweep.
+        self._until_sweep = _SWEEP_AFTER
 
     def intern(self, value: H) -> H:
         """The first value that was equal to this one, of those that somebody still has."""
@@ -39,10 +41,10 @@ class InternTable:
         return len(self._known)
 
     def _add(self, key: Hashable, value: H) -> H:
-        self._new += 1
-        if self._new > max(_SWEEP_ABOVE, len(self._known)):
-            self._new = 0
+        self._until_sweep -= 1
+        if self._until_sweep < 0:
             self._known = _used(self._known)
+            self._until_sweep = max(_SWEEP_AFTER, len(self._known))
         if len(self._known) < self._max:
             self._known[key] = value
         return value
@@ -61,17 +63,22 @@ class LabelTable(InternTable):
 def _used(known: dict[Any, Any]) -> dict[Any, Any]:
     """The entries whose values somebody has besides the table."""
     return {
-        key: value
-        for key, value in known.items()
-        if getrefcount(value) > _OWN_REFERENCES + (key is value)
+        key: known[key]
+        for key, count in zip(known, _counts(known), strict=True)
+        if count > (_OWN_AS_KEY if key is known[key] else _OWN)
     }
 
 
-def _own_references() -> int:
-    """What counts though nobody else has the value: the table, and whoever is looking."""
-    # A value that nobody else has, looked at in the way of _used.
-    known = {"key": [None]}
-    return [getrefcount(value) for key, value in known.items() if key][0]
+def _counts(known: dict[Any, Any]) -> list[int]:
+    return [getrefcount(known[key]) for key in known]
 
 
-_OWN_REFERENCES = _own_references()
+def _table_of_one(*, is_key: bool) -> dict[Any, Any]:
+    value = (object(),)
+    return {value if is_key else 0: value}
+
+
+# What is counted though nobody else has the value: the table's own references, and those of whoever
+# counts. Found out by counting, because it differs between versions of Python.
+_OWN = _counts(_table_of_one(is_key=False))[0]
+_OWN_AS_KEY = _counts(_table_of_one(is_key=True))[0]

@@ -60,7 +60,8 @@ class PodSlimmer:
         force_setattr(metadata, "namespace", intern(metadata.namespace))
         force_setattr(metadata, "owner_references", self._owners(metadata.owner_references))
         force_setattr(metadata, "annotations", intern(metadata.annotations))
-        labels = self._labels.share(metadata.labels) if self._labels else LABELS_NOT_KEPT
+        kept = self._labels
+        labels = LABELS_NOT_KEPT if kept is None else kept.share(metadata.labels)
         force_setattr(metadata, "labels", labels)
         force_setattr(spec, "node_name", intern(spec.node_name))
         force_setattr(spec, "tolerations", intern(spec.tolerations))
