@@ -143,6 +143,9 @@ class Scene:
 
 async def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    # As the worker's process does.
+    gc.collect()
+    gc.freeze()
     first, second = fleet(1), fleet(2)
     began = time.perf_counter()
     sum(one.spec.node_name != "" for one in first)

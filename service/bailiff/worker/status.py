@@ -71,7 +71,8 @@ class StatusPages:
             query = read_query(request.query_params)
         except QueueQueryError as error:
             return _problem(400, "Bad Request", "invalid_field", str(error))
-        answer = self._role() | _picture(self._evaluator) | view(self._pending, query)
+        page = await view(self._pending, query)
+        answer = self._role() | _picture(self._evaluator) | page
         return _json(200, answer)
 
     async def shadow(self, _: Request) -> Response:
