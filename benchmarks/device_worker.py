@@ -39,6 +39,7 @@ from benchmarks.device_taints import (
     claimed,
     published,
 )
+from tests.harness.turns import straight_through
 
 PODS = NODES * DEVICES
 _GROUP = "resource.k8s.io", "v1"
@@ -73,8 +74,8 @@ class Fleet:
             self.pending, clock, SILENT, lambda _, __: None, lambda _, __: None
         )
         nodes = tuple(node(number) for number in range(NODES))
-        self.evaluator.mirror.apply_node(Replaced(nodes, "1"))
-        self.evaluator.mirror.apply_pod(Replaced(tuple(pods), "1"))
+        straight_through(self.evaluator.mirror.apply_node(Replaced(nodes, "1")))
+        straight_through(self.evaluator.mirror.apply_pod(Replaced(tuple(pods), "1")))
         self.drain()
 
     def drain(self) -> None:
@@ -82,7 +83,7 @@ class Fleet:
             pass
 
     def tell(self, kind: Kind, event: WatchEvent[Any]) -> None:
-        self.evaluator.devices.apply(kind, event)
+        straight_through(self.evaluator.devices.apply(kind, event))
         self.drain()
 
     def expect(self, pods: int) -> None:
@@ -113,7 +114,7 @@ def listed(fleet: Fleet, claims: tuple[ResourceClaim, ...]) -> float:
     """Milliseconds to take in the lists of everything."""
     slices = tuple(published(number) for number in range(NODES))
     start = time.perf_counter()
-    fleet.evaluator.devices.follow(SERVED)
+    straight_through(fleet.evaluator.devices.follow(SERVED))
     for kind, items in ((Kind.SLICES, slices), (Kind.CLAIMS, claims), (Kind.RULES, ())):
         fleet.tell(kind, Replaced(items, "1"))
     return (time.perf_counter() - start) * 1000
@@ -134,7 +135,7 @@ def tainting(fleet: Fleet, *taints: Taint) -> Callable[[], None]:
 
     def run() -> None:
         for one in nodes:
-            fleet.evaluator.mirror.apply_node(Changed(one))
+            straight_through(fleet.evaluator.mirror.apply_node(Changed(one)))
         fleet.drain()
         fleet.expect(PODS if taints else 0)
 

@@ -25,6 +25,7 @@ from bailiff.worker.eviction import Eviction, State
 from bailiff.worker.mirror import Mirror
 from bailiff.worker.pending import PendingEvictions
 from tests.conformance.upstream_timers import Answer, Repair, Sequence, Step, replay
+from tests.harness.turns import straight_through
 
 Json = dict[str, Any]
 
@@ -62,8 +63,8 @@ class WorkerTimers:
             on_observed=lambda node, text: None,
         )
         self._mirror: Mirror = self._evaluator.mirror
-        self._mirror.apply_node(Replaced((), "1"))
-        self._mirror.apply_pod(Replaced((), "1"))
+        straight_through(self._mirror.apply_node(Replaced((), "1")))
+        straight_through(self._mirror.apply_pod(Replaced((), "1")))
         self._pods: dict[str, Pod] = {}
         self._nodes: dict[str, Node] = {}
         self._answer = Answer()
@@ -90,14 +91,14 @@ class WorkerTimers:
     def _change(self, step: Step) -> None:
         if step.node is not None:
             self._nodes[step.node.metadata.name] = step.node
-            self._mirror.apply_node(Changed(step.node))
+            straight_through(self._mirror.apply_node(Changed(step.node)))
         elif step.pod is not None:
             pod = self._pods[step.pod.key] = self._as_served(step.pod)
-            self._mirror.apply_pod(Changed(pod))
+            straight_through(self._mirror.apply_pod(Changed(pod)))
         elif step.delete_pod in self._pods:
-            self._mirror.apply_pod(Deleted(self._pods.pop(step.delete_pod)))
+            straight_through(self._mirror.apply_pod(Deleted(self._pods.pop(step.delete_pod))))
         elif step.delete_node in self._nodes:
-            self._mirror.apply_node(Deleted(self._nodes.pop(step.delete_node)))
+            straight_through(self._mirror.apply_node(Deleted(self._nodes.pop(step.delete_node))))
 
     def _as_served(self, pod: Pod) -> Pod:
         """With the time it was made, and the time it was bound to its node."""
@@ -137,7 +138,7 @@ class WorkerTimers:
             return
         self._pending.settle_over(eviction, "deleted")
         self._answer.deleted.append(current.key)
-        self._mirror.apply_pod(Deleted(self._pods.pop(current.key)))
+        straight_through(self._mirror.apply_pod(Deleted(self._pods.pop(current.key))))
 
 
 def answer_taint_sequence(case: Json) -> Json:

@@ -17,7 +17,6 @@ from bailiff.cluster import (
     Cluster,
     ClusterSettings,
     Deleted,
-    ListWatch,
     Replaced,
     Restart,
     Selection,
@@ -26,7 +25,7 @@ from bailiff.cluster import (
 from bailiff.kinds import Pod
 from tests.harness.api import Api, Bench
 from tests.harness.kube.relay import Relay
-from tests.harness.watching import PATIENCE
+from tests.harness.watching import PATIENCE, CountedWatch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,8 +42,8 @@ def settings(request: pytest.FixtureRequest) -> ClusterSettings:
     return replace(QUICK, watch_initial_events=request.param == "initial events")
 
 
-def list_watch(cluster: Cluster, namespace: str) -> ListWatch[Pod]:
-    return ListWatch(cluster, k8s.PODS, SystemClock(), selection=Selection(namespace=namespace))
+def list_watch(cluster: Cluster, namespace: str) -> CountedWatch:
+    return CountedWatch(cluster, SystemClock(), selection=Selection(namespace=namespace))
 
 
 async def following(events: Events) -> WatchEvent[Pod]:
@@ -52,10 +51,10 @@ async def following(events: Events) -> WatchEvent[Pod]:
         return await anext(events)
 
 
-async def until_restart(watch: ListWatch[Pod], events: Events, why: Restart) -> WatchEvent[Pod]:
+async def until_restart(watch: CountedWatch, events: Events, why: Restart) -> WatchEvent[Pod]:
     """The next event, which must have come after a restart for this reason."""
     event = await following(events)
-    assert watch.health.restarts[why] >= 1, watch.health
+    assert watch.restarts[why] >= 1, watch.health
     return event
 
 
@@ -104,7 +103,7 @@ async def test_it_begins_with_the_whole_and_goes_on_with_changes(
     assert changed.object.status.phase == "Running"
     assert deleted.object.metadata.name == "d"
     assert watch.health.resource_version == deleted.object.metadata.resource_version
-    assert not any(watch.health.restarts.values())
+    assert not any(watch.restarts.values())
     assert not watch.health.connected
 
 
@@ -120,7 +119,7 @@ async def test_compressed_it_tells_of_each_change_as_it_comes(api: Api, bench: B
                 changed = await following(events)
                 assert isinstance(changed, Changed)
                 assert changed.object.metadata.name == name
-    assert not any(watch.health.restarts.values())
+    assert not any(watch.restarts.values())
 
 
 async def test_it_begins_with_nothing_where_nothing_is(
@@ -147,7 +146,7 @@ async def test_it_resumes_after_a_broken_connection_and_misses_nothing(
             await bench.pod("b")
             deleted = await until_deleted(events)
             changed = await following(events)
-    assert watch.health.restarts[Restart.DISCONNECTED] == 1
+    assert watch.restarts[Restart.DISCONNECTED] == 1
     assert deleted.object.metadata.name == "a"
     assert isinstance(changed, Changed)
     assert changed.object.metadata.name == "b"
@@ -167,7 +166,7 @@ async def test_it_notices_a_connection_that_has_fallen_silent(
             relay.freeze()
             await bench.pod("b")
             waiting = asyncio.create_task(following(events))
-            await _until(lambda: watch.health.restarts[Restart.IDLE] >= 1)
+            await _until(lambda: watch.restarts[Restart.IDLE] >= 1)
             relay.thaw()
             event = await waiting
     assert isinstance(event, Changed)
@@ -183,7 +182,7 @@ async def test_it_goes_on_when_the_server_ends_the_watch(
         async with aclosing(watch.events()) as events:
             await following(events)
             waiting = asyncio.create_task(following(events))
-            await _until(lambda: watch.health.restarts[Restart.ENDED] >= 2)
+            await _until(lambda: watch.restarts[Restart.ENDED] >= 2)
             await bench.pod("a")
             assert isinstance(await waiting, Changed)
 
@@ -217,7 +216,7 @@ async def test_it_reads_everything_again_when_the_server_has_never_heard_of_the_
         watch.health.resource_version = "999999999999"
         async with aclosing(watch.events()) as events:
             assert names(await following(events)) == {"a"}
-    assert watch.health.restarts[Restart.REWOUND] == 1
+    assert watch.restarts[Restart.REWOUND] == 1
 
 
 async def test_it_waits_for_a_server_that_is_not_there_yet(
@@ -230,7 +229,7 @@ async def test_it_waits_for_a_server_that_is_not_there_yet(
         watch = list_watch(cluster, bench.namespace)
         async with aclosing(watch.events()) as events:
             waiting = asyncio.create_task(following(events))
-            await _until(lambda: watch.health.restarts[Restart.DISCONNECTED] >= 2)
+            await _until(lambda: watch.restarts[Restart.DISCONNECTED] >= 2)
             assert not watch.health.synced
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)

@@ -62,4 +62,4 @@ async def test_a_server_that_our_ca_does_not_vouch_for_is_not_talked_to(
     path.write_text(yaml.safe_dump(content))
     async with await connect(path) as cluster:
         with pytest.raises(UnreachableError, match=r"(?i)certificate"):
-            await cluster.list(PODS)
+            await cluster.send(Request("GET", "/version"))

@@ -42,14 +42,15 @@ class FakeCluster:
 
     watches: list[Exception | Sequence[Chunk]]
     lists: list[Exception | Listing[Pod]] = field(default_factory=list)
-    version: str = "1000"
+    # What it is at, or how it fails to say so; the last one stays.
+    version: str | list[str | Exception] = "1000"
     settings: ClusterSettings = ClusterSettings()  # noqa: RUF009 - frozen
     asked: list[tuple[float, str]] = field(default_factory=list)
 
     def _note(self, what: str) -> None:
         self.asked.append((asyncio.get_running_loop().time(), what))
 
-    async def list_selected(self, *_: object) -> Listing[Pod]:
+    async def list_readable(self, *_: object) -> Listing[Pod]:
         self._note("list")
         answer = self.lists.pop(0)
         if isinstance(answer, Exception):
@@ -57,7 +58,12 @@ class FakeCluster:
         return answer
 
     async def current_version(self, *_: object) -> str:
-        return self.version
+        if isinstance(self.version, str):
+            return self.version
+        answer = self.version.pop(0) if len(self.version) > 1 else self.version[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     async def open(self, request: Request) -> FakeStream:
         first = "sendInitialEvents" in request.query

@@ -1,17 +1,20 @@
-"""A raw watch, line by line: what the server says, without our ListWatch in between."""
+"""A raw watch, line by line, without our ListWatch in between; and a ListWatch that counts."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bailiff.cluster import Cluster, Request
+from bailiff.cluster import PODS, Cluster, ListWatch, Request, Restart, Unreadable
+from bailiff.kinds import Pod
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from bailiff.clock import Clock
     from bailiff.cluster.transport import Stream
     from tests.harness.objects import Object
 
@@ -50,6 +53,22 @@ class Watch:
         while (event := await self.next()) is not None:
             events.append(event)
         return events
+
+
+class CountedWatch(ListWatch[Pod]):
+    """A ListWatch of pods that counts why it started again, and keeps what it could not decode."""
+
+    def __init__(self, cluster: Cluster, clock: Clock, **options: Any) -> None:
+        self.restarts: Counter[Restart] = Counter()
+        self.unreadable: list[Unreadable] = []
+        super().__init__(
+            cluster,
+            PODS,
+            clock,
+            on_restart=lambda cause, _: self.restarts.update([cause]),
+            on_unreadable=self.unreadable.append,
+            **options,
+        )
 
 
 @asynccontextmanager

@@ -45,6 +45,7 @@ from bailiff.cluster.resource import (
     Resource,
 )
 from bailiff.cluster.settings import ClusterSettings
+from bailiff.cluster.unreadable import Unreadable
 from bailiff.cluster.watch_events import Changed, Deleted, HasMetadata, Replaced, WatchEvent
 from bailiff.cluster.watch_health import Restart, RewoundError, WatchHealth
 
@@ -102,6 +103,7 @@ __all__ = [
     "UidMismatchError",
     "UnauthorizedError",
     "UnreachableError",
+    "Unreadable",
     "WatchEvent",
     "WatchHealth",
     "connect",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from bailiff import kinds
 from bailiff.cluster import request as requests
 from bailiff.cluster.errors import ExpiredError, ResponseError
-from bailiff.cluster.listing import ListHead, Listing, Page
+from bailiff.cluster.listing import ListHead, Listing, Page, decode_page
 from bailiff.cluster.request import Body, Request, Selection
 from bailiff.cluster.resource import PODS, PatchType, Resource
 from bailiff.cluster.status import refusal_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from bailiff.cluster.settings import ClusterSettings
     from bailiff.cluster.transport import Stream, Transport
+    from bailiff.cluster.unreadable import Unreadable
 
 T = TypeVar("T")
 
@@ -90,6 +92,16 @@ class Cluster:
         self, resource: Resource[T], selection: Selection, each: Callable[[T], T] | None = None
     ) -> Listing[T]:
         """As `list`; `each` is applied to every object as soon as its page is decoded."""
+        listing = await self.list_readable(resource, selection, each)
+        for one in listing.unreadable:
+            name = f"{one.metadata.namespace}/{one.metadata.name}"
+            raise ResponseError(f"{resource.plural} {name}: {one.reason}")
+        return listing
+
+    async def list_readable(
+        self, resource: Resource[T], selection: Selection, each: Callable[[T], T] | None = None
+    ) -> Listing[T]:
+        """As `list_selected`, for who can do without objects that cannot be decoded."""
         for _ in range(self.settings.max_list_restarts):
             try:
                 return await self._list_once(resource, selection, each)
@@ -101,12 +113,14 @@ class Cluster:
         self, resource: Resource[T], selection: Selection, each: Callable[[T], T] | None
     ) -> Listing[T]:
         items: list[T] = []
+        unreadable: list[Unreadable] = []
         version = ""
         async with aclosing(self.pages(resource, selection)) as pages:
             async for page in pages:
                 items += page.items if each is None else map(each, page.items)
+                unreadable += page.unreadable
                 version = page.metadata.resource_version
-        return Listing(tuple(items), version)
+        return Listing(tuple(items), version, tuple(unreadable))
 
     async def pages(
         self, resource: Resource[T], selection: Selection
@@ -115,7 +129,8 @@ class Cluster:
         token = ""
         while True:
             asked = requests.page(resource, selection, self.settings.page_size, token)
-            page = await self._fetch(asked, Page[resource.kind], self.settings.list_timeout)  # type: ignore[name-defined]  # the type is a value here, as msgspec wants it
+            body = await self.send(asked, self.settings.list_timeout)
+            page = _decoded(asked, body, partial(decode_page, kind=resource.kind))
             yield page
             if page.metadata.continue_ in {"", token}:
                 return
@@ -272,10 +287,7 @@ class Cluster:
 
     async def _fetch(self, request: Request, kind: type[T], within: float | None = None) -> T:
         body = await self.send(request, within)
-        try:
-            return kinds.decode(body, kind)
-        except kinds.DecodeError as error:
-            raise ResponseError(f"{request.what}: {error}") from error
+        return _decoded(request, body, partial(kinds.decode, kind=kind))
 
     async def close(self) -> None:
         """Close all connections."""
@@ -287,3 +299,10 @@ class Cluster:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+def _decoded(request: Request, body: bytes, decode: Callable[[bytes], T]) -> T:
+    try:
+        return decode(body)
+    except kinds.DecodeError as error:
+        raise ResponseError(f"{request.what}: {error}") from error

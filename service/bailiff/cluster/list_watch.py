@@ -26,12 +26,12 @@ from bailiff.cluster.errors import (
 from bailiff.cluster.lines import LineSplitter, LineTooLongError
 from bailiff.cluster.request import Selection
 from bailiff.cluster.slimming import slimmer_for
+from bailiff.cluster.unreadable import Unreadable
 from bailiff.cluster.watch_events import (
     Bookmark,
-    Changed,
-    Deleted,
     HasMetadata,
     InitialEvents,
+    ObjectEvent,
     Replaced,
     WatchEvent,
     decode_event,
@@ -66,13 +66,23 @@ def _tell_nobody(_cause: Restart, _error: ClusterError | None) -> None:
     pass
 
 
+def _count_nobody(_object: Unreadable) -> None:
+    pass
+
+
 class ListWatch(Generic[T]):
     """The events of one resource, for one consumer.
 
     Use: `async with aclosing(list_watch.events()) as events: async for event in events: ...`.
     It survives every ClusterError; it ends only when it is closed or cancelled. Pods, nodes,
     slices and claims come slim: of a pod's conditions only those in slimming.KEPT_CONDITIONS, of
-    a node's labels only its zone, of slices and claims no labels and annotations.
+    a node's labels only its zone, of slices and claims no labels and annotations. An object that
+    cannot be decoded comes as Unreadable, and the watch goes on behind it.
+
+    All pods are watched, those that have ended too. A watch that asked for less
+    (`status.phase!=Succeeded`) would be told DELETED of a pod that leaves the selection, just as
+    of one that is deleted (convertToWatchEvent in k8s.io/apiserver pkg/storage/cacher/cache_watcher.go), and could
+    not say which of the two it was.
 
     Args:
         cluster: where to.
@@ -82,6 +92,7 @@ class ListWatch(Generic[T]):
         random: for jitter.
         keep_labels: keep the labels of pods; else they are LABELS_NOT_KEPT.
         on_restart: told of every restart, its cause, and the error behind it if there was one.
+        on_unreadable: told of every object that cannot be decoded, as often as it is met.
     """
 
     def __init__(
@@ -94,6 +105,7 @@ class ListWatch(Generic[T]):
         random: Random | None = None,
         keep_labels: bool = False,
         on_restart: Callable[[Restart, ClusterError | None], None] = _tell_nobody,
+        on_unreadable: Callable[[Unreadable], None] = _count_nobody,
     ) -> None:
         settings = cluster.settings
         self.health = WatchHealth()
@@ -103,6 +115,7 @@ class ListWatch(Generic[T]):
         self._selection = selection or Selection()
         self._random = random or SystemRandom()
         self._on_restart = on_restart
+        self._on_unreadable = on_unreadable
         self._slim = slimmer_for(resource.kind, keep_labels=keep_labels)
         self._objects_first = settings.watch_initial_events
         self._expired_at = float("-inf")
@@ -116,9 +129,11 @@ class ListWatch(Generic[T]):
 
     async def events(self) -> AsyncGenerator[WatchEvent[T], None]:
         """The events, from a Replaced on, for ever."""
+        self.health.wanted(self._clock.monotonic())
         while True:
             began = self._clock.monotonic()
             error: ClusterError | None = None
+            was_open = False
             try:
                 async with aclosing(self._until_failure()) as events:
                     async for event in events:
@@ -126,8 +141,10 @@ class ListWatch(Generic[T]):
             except ClusterError as caught:
                 error = caught
             finally:
-                self.health.connected = False
-            await asyncio.sleep(self._after(error, self._clock.monotonic() - began))
+                was_open = self.health.connected
+                self.health.lost(self._clock.monotonic())
+            lived = self._clock.monotonic() - began if was_open else 0.0
+            await asyncio.sleep(self._after(error, lived))
 
     async def _until_failure(self) -> AsyncGenerator[WatchEvent[T], None]:
         initial: InitialEvents[T] | None = None
@@ -141,7 +158,7 @@ class ListWatch(Generic[T]):
             await self._cluster.open(self._request(objects_first=initial is not None)) as stream,
             aclosing(self._decoded(stream)) as decoded,
         ):
-            self.health.connected = True
+            self.health.opened(self._clock.monotonic())
             async for seen in decoded:
                 event = seen if initial is None else initial.take(seen)
                 if event is None:
@@ -157,13 +174,16 @@ class ListWatch(Generic[T]):
         # silent until it has, so that everything up to there would be missed. That happens
         # when etcd was restored from a backup, or when this is another cluster by now.
         version = await self._cluster.current_version(self._resource, self._selection)
+        self.health.heard(self._clock.monotonic())
         if _is_older(version, self.health.resource_version):
             raise RewoundError(f"watch: version {version} after {self.health.resource_version}")
 
     async def _listed(self) -> Replaced[T]:
-        listing = await self._cluster.list_selected(self._resource, self._selection, self._slim)
-        replaced = Replaced(listing.items, listing.resource_version)
-        self.health.last_contact = self._clock.monotonic()
+        listing = await self._cluster.list_readable(self._resource, self._selection, self._slim)
+        replaced = Replaced(listing.items, listing.resource_version, listing.unreadable)
+        for one in listing.unreadable:
+            self._on_unreadable(one)
+        self.health.heard(self._clock.monotonic())
         self._note(replaced)
         return replaced
 
@@ -176,13 +196,16 @@ class ListWatch(Generic[T]):
 
     async def _decoded(
         self, stream: Stream
-    ) -> AsyncGenerator[Changed[T] | Deleted[T] | Bookmark, None]:
+    ) -> AsyncGenerator[ObjectEvent[T] | Bookmark, None]:
         splitter = LineSplitter(self._cluster.settings.max_event_bytes)
         began = self._clock.monotonic()
         while chunk := await stream.read():
-            self.health.last_contact = self._clock.monotonic()
+            self.health.heard(self._clock.monotonic())
             for line in _lines(splitter, chunk):
-                yield decode_event(line, self._resource.kind, self._slim)
+                event = decode_event(line, self._resource.kind, self._slim)
+                if isinstance(event, Unreadable):
+                    self._on_unreadable(event)
+                yield event
             self._check_initial(began)
 
     def _check_initial(self, began: float) -> None:
@@ -192,31 +215,25 @@ class ListWatch(Generic[T]):
             raise RequestTimeoutError(f"watch: no end of the initial events within {bound:g} s")
 
     def _note(self, event: WatchEvent[T] | Bookmark) -> None:
-        health = self.health
-        if isinstance(event, Replaced | Bookmark):
-            version = event.resource_version
-        else:
-            version = event.object.metadata.resource_version
+        version, known = _version_of(event), self.health.resource_version
         if not version:
             raise ResponseError("watch: an event without resourceVersion")
-        if _is_older(version, health.resource_version):
-            raise RewoundError(f"watch: version {version} after {health.resource_version}")
-        health.resource_version = version
-        if not isinstance(event, Bookmark):
-            health.last_event_at = self._clock.monotonic()
-            health.synced = True
+        if _is_older(version, known):
+            raise RewoundError(f"watch: version {version} after {known}")
+        self.health.told(version, whole=isinstance(event, Replaced))
 
     def _after(self, error: ClusterError | None, lived: float) -> float:
-        """Count the failure, forget what it spoiled, and say how long to wait."""
+        """Tell of the failure, forget what it spoiled, and say how long to wait.
+
+        `lived` is how long the watch was open, in seconds; 0: it was not.
+        """
         restart = restart_for(error)
         if self._cannot_send_objects_first(error):
             restart, self._objects_first = Restart.UNSUPPORTED, False
-        self.health.restarts[restart] += 1
         self.health.last_error = error or self.health.last_error
         self._on_restart(restart, error)
         if restart in RELISTS:
-            self.health.resource_version = ""
-            self.health.synced = False
+            self.health.spoiled()
         if self._at_once(restart, lived):
             return 0.0
         asked = error.retry_after if error is not None else None
@@ -232,8 +249,10 @@ class ListWatch(Generic[T]):
             # listed in a loop.
             before, self._expired_at = self._expired_at, self._clock.monotonic()
             return self._expired_at - before > self._cluster.settings.backoff_reset
+        # A watch of what never changes is IDLE again and again: that is no failure, and waits that
+        # grow with each time would leave it closed for a minute.
         return restart is Restart.UNSUPPORTED or (
-            restart is Restart.ENDED and lived >= _HEALTHY_LIFE
+            restart in {Restart.ENDED, Restart.IDLE} and lived >= _HEALTHY_LIFE
         )
 
 
@@ -242,6 +261,15 @@ def _lines(splitter: LineSplitter, chunk: bytes) -> list[bytes]:
         return splitter.feed(chunk)
     except LineTooLongError as error:
         raise ResponseError(f"watch: {error}") from error
+
+
+def _version_of(event: WatchEvent[T] | Bookmark) -> str:
+    match event:
+        case Replaced(resource_version=version) | Bookmark(resource_version=version):
+            return version
+        case Unreadable(metadata=metadata):
+            return metadata.resource_version
+    return event.object.metadata.resource_version
 
 
 def _is_older(one: str, other: str) -> bool:

@@ -7,6 +7,9 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from bailiff import kinds
+from bailiff.cluster.unreadable import Unreadable, decode_object
+
 T = TypeVar("T")
 
 
@@ -16,6 +19,7 @@ class Listing(Generic[T]):
 
     items: tuple[T, ...]
     resource_version: str
+    unreadable: tuple[Unreadable, ...] = ()
 
 
 class ListMeta(msgspec.Struct, rename="camel"):
@@ -25,11 +29,36 @@ class ListMeta(msgspec.Struct, rename="camel"):
     continue_: str = msgspec.field(name="continue", default="")
 
 
-class Page(msgspec.Struct, Generic[T]):
-    """One page of a list."""
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """One page of a list: the objects that can be decoded, and those that cannot."""
 
+    metadata: ListMeta
+    items: list[T]
+    unreadable: list[Unreadable]
+
+
+class _RawPage(msgspec.Struct):
     metadata: ListMeta = msgspec.field(default_factory=ListMeta)
-    items: list[T] = msgspec.field(default_factory=list)
+    items: list[msgspec.Raw] = msgspec.field(default_factory=list)
+
+
+def decode_page(body: bytes, kind: type[T]) -> Page[T]:
+    """One page of a list.
+
+    Raises:
+        DecodeError: it is no list, or an item tells neither its name nor its resourceVersion.
+    """
+    raw = kinds.decode(body, _RawPage)
+    items: list[T] = []
+    unreadable: list[Unreadable] = []
+    for item in raw.items:
+        found = decode_object(bytes(item), kind)
+        if isinstance(found, Unreadable):
+            unreadable.append(found)
+        else:
+            items.append(found)
+    return Page(raw.metadata, items, unreadable)
 
 
 class ListHead(msgspec.Struct):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import force_setattr
 
 from bailiff.cluster.device_slimming import ClaimSlimmer, SliceSlimmer
-from bailiff.cluster.interning import MAX_ENTRIES, InternTable
+from bailiff.cluster.interning import MAX_ENTRIES, InternTable, LabelTable
 from bailiff.kinds import (
     LABEL_ZONE,
     LABELS_NOT_KEPT,
@@ -21,12 +21,11 @@ from bailiff.kinds import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable
 
     from bailiff.kinds import PodCondition
 
 T = TypeVar("T")
-H = TypeVar("H", bound="Hashable")
 
 # The conditions that a rule reads: when the pod came to its node, and what eviction wrote.
 # The others, each with times of its own, would be most of a pod's memory.
@@ -48,9 +47,9 @@ class PodSlimmer:
             keep_labels: without it pods come with LABELS_NOT_KEPT; most pods have labels of
                 their own, so they are kept for those who select by them only.
         """
-        self._labels = _SharedLabels(max_entries) if keep_labels else None
+        self._labels = LabelTable(max_entries) if keep_labels else None
         # Owners apart: a fleet has more of them than of anything else, and they must not keep
-        # the rest out.
+        # the rest out where there are more than a table has room for.
         self._owners = InternTable(max_entries).intern
         self._intern = InternTable(max_entries).intern
 
@@ -61,7 +60,8 @@ class PodSlimmer:
         force_setattr(metadata, "namespace", intern(metadata.namespace))
         force_setattr(metadata, "owner_references", self._owners(metadata.owner_references))
         force_setattr(metadata, "annotations", intern(metadata.annotations))
-        labels = self._labels.share(metadata.labels) if self._labels else LABELS_NOT_KEPT
+        kept = self._labels
+        labels = LABELS_NOT_KEPT if kept is None else kept.share(metadata.labels)
         force_setattr(metadata, "labels", labels)
         force_setattr(spec, "node_name", intern(spec.node_name))
         force_setattr(spec, "tolerations", intern(spec.tolerations))
@@ -75,22 +75,6 @@ class PodSlimmer:
             force_setattr(one, "type", self._intern(one.type))
             force_setattr(one, "status", self._intern(one.status))
         return kept
-
-
-class _SharedLabels:
-    """One dictionary for all that are equal, of which there are as many as there are workloads."""
-
-    def __init__(self, max_entries: int) -> None:
-        self._known: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
-        self._max = max_entries
-
-    def share(self, labels: Mapping[str, str]) -> Mapping[str, str]:
-        """The first that was equal to these; Kubernetes writes keys in order."""
-        key = tuple(labels.items())
-        found = self._known.get(key)
-        if found is None and len(self._known) < self._max:
-            self._known[key] = labels
-        return labels if found is None else found
 
 
 def slim_node(node: Node) -> Node:

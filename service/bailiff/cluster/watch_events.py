@@ -9,6 +9,7 @@ import msgspec
 from bailiff import kinds
 from bailiff.cluster.errors import ResponseError
 from bailiff.cluster.status import Status, status_error
+from bailiff.cluster.unreadable import Unreadable, decode_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +30,17 @@ T = TypeVar("T", bound=HasMetadata)
 
 
 class Replaced(msgspec.Struct, Generic[T], frozen=True, gc=False):
-    """The whole of it: what is not among the items is gone. The first event is always one."""
+    """The whole of it: what is not among the items is gone. The first event is always one.
+
+    Attributes:
+        items: all that can be decoded.
+        resource_version: the state of the cluster that they are of.
+        unreadable: those that are there and cannot be decoded.
+    """
 
     items: tuple[T, ...]
     resource_version: str
+    unreadable: tuple[Unreadable, ...] = ()
 
 
 class Changed(msgspec.Struct, Generic[T], frozen=True, gc=False):
@@ -47,7 +55,9 @@ class Deleted(msgspec.Struct, Generic[T], frozen=True, gc=False):
     object: T
 
 
-WatchEvent: TypeAlias = Replaced[T] | Changed[T] | Deleted[T]
+WatchEvent: TypeAlias = Replaced[T] | Changed[T] | Deleted[T] | Unreadable
+# What one line of a watch may say of an object.
+ObjectEvent: TypeAlias = Changed[T] | Deleted[T] | Unreadable
 
 
 class Bookmark(msgspec.Struct, frozen=True, gc=False):
@@ -77,7 +87,7 @@ _line = msgspec.json.Decoder(_Line).decode
 
 def decode_event(
     line: bytes, kind: type[T], slim: Callable[[T], T]
-) -> Changed[T] | Deleted[T] | Bookmark:
+) -> ObjectEvent[T] | Bookmark:
     """One line of a watch.
 
     Args:
@@ -93,10 +103,8 @@ def decode_event(
         event = _line(line)
         body = bytes(event.object)
         match event.type:
-            case "ADDED" | "MODIFIED":
-                return Changed(slim(kinds.decode(body, kind)))
-            case "DELETED":
-                return Deleted(slim(kinds.decode(body, kind)))
+            case "ADDED" | "MODIFIED" | "DELETED":
+                return _object_event(body, kind, slim, deleted=event.type == "DELETED")
             case "BOOKMARK":
                 return _bookmark(body)
             case "ERROR":
@@ -106,6 +114,15 @@ def decode_event(
                 raise ResponseError(f"watch: unknown event type {other[:50]!r}")
     except (kinds.DecodeError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ResponseError(f"watch: {error}") from error
+
+
+def _object_event(
+    body: bytes, kind: type[T], slim: Callable[[T], T], *, deleted: bool
+) -> ObjectEvent[T]:
+    found = decode_object(body, kind, deleted=deleted)
+    if isinstance(found, Unreadable):
+        return found
+    return Deleted(slim(found)) if deleted else Changed(slim(found))
 
 
 def _bookmark(body: bytes) -> Bookmark:
@@ -119,17 +136,24 @@ class InitialEvents(Generic[T]):
 
     def __init__(self) -> None:
         self._objects: dict[tuple[str, str], T] = {}
+        self._unreadable: dict[tuple[str, str], Unreadable] = {}
 
-    def take(self, event: Changed[T] | Deleted[T] | Bookmark) -> Replaced[T] | None:
+    def take(self, event: ObjectEvent[T] | Bookmark) -> Replaced[T] | None:
         """The whole, once the event marks its end."""
         if isinstance(event, Bookmark):
-            if not event.ends_initial_events:
-                return None
-            return Replaced(tuple(self._objects.values()), event.resource_version)
-        metadata = event.object.metadata
+            return self._whole(event) if event.ends_initial_events else None
+        metadata = event.metadata if isinstance(event, Unreadable) else event.object.metadata
         key = (metadata.namespace, metadata.name)
-        if isinstance(event, Deleted):
-            self._objects.pop(key, None)
-        else:
-            self._objects[key] = event.object
+        # Of each object the last word counts.
+        self._objects.pop(key, None)
+        self._unreadable.pop(key, None)
+        match event:
+            case Changed(object=found):
+                self._objects[key] = found
+            case Unreadable(deleted=False):
+                self._unreadable[key] = event
         return None
+
+    def _whole(self, end: Bookmark) -> Replaced[T]:
+        unreadable = tuple(self._unreadable.values())
+        return Replaced(tuple(self._objects.values()), end.resource_version, unreadable)

@@ -2,7 +2,8 @@
 
 Lines are written by a thread, in batches, beside the evictions. The file is opened anew for each
 batch, so that it may be rotated by renaming. A line that cannot be written is counted and told in
-the log; no eviction waits for it.
+the log; no eviction waits for it. Lines that wait are bounded in bytes, because a trace has no usual
+length: one that finds no room is dropped and counted.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from bailiff.worker.eviction import Eviction
     from bailiff.worker.metrics import WorkerMetrics
 
-_CAPACITY = 100_000
+# Of lines that wait or are being written; 15,000 to 60,000 lines.
+MAX_BYTES = 32 * 2**20
+# Of one batch, so that joining it is no long step.
+_BATCH_BYTES = 2**20
 
 log = structlog.get_logger(__name__)
 
@@ -60,16 +64,18 @@ class AuditLine(Value, frozen=True):
 class AuditLog:
     """Lines on their way to a file."""
 
-    def __init__(self, path: Path, metrics: WorkerMetrics) -> None:
+    def __init__(self, path: Path, metrics: WorkerMetrics, max_bytes: int = MAX_BYTES) -> None:
         """Prepare.
 
         Args:
             path: the file, appended to; `-` is standard output.
             metrics: where lines are counted.
+            max_bytes: of lines that have not been written yet.
         """
         self._path = path
         self._metrics = metrics
-        self._lines: asyncio.Queue[bytes] = asyncio.Queue(_CAPACITY)
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
+        self._room = max_bytes
 
     def record(self, eviction: Eviction, time: Time) -> None:
         """Write a line for this eviction some time soon."""
@@ -85,26 +91,38 @@ class AuditLog:
             held=eviction.waits.past() if eviction.waits else (),
             finding=eviction.finding,
         )
-        try:
-            self._lines.put_nowait(msgspec.json.encode(line) + b"\n")
-        except asyncio.QueueFull:
+        self._take(msgspec.json.encode(line) + b"\n")
+
+    def _take(self, line: bytes) -> None:
+        if len(line) > self._room:
             self._metrics.audit_lines.labels("dropped").inc()
+            return
+        self._room -= len(line)
+        self._lines.put_nowait(line)
 
     async def run(self) -> None:
         """Write until cancelled."""
         while True:
-            lines = [await self._lines.get()]
-            while not self._lines.empty():
-                lines.append(self._lines.get_nowait())
+            lines = await self._batch()
+            data = b"".join(lines)
             try:
-                await asyncio.to_thread(self._write, b"".join(lines))
+                await asyncio.to_thread(self._write, data)
                 self._metrics.audit_lines.labels("written").inc(len(lines))
             except OSError as error:
                 self._metrics.audit_lines.labels("failed").inc(len(lines))
                 log.warning("audit log not written", path=str(self._path), error=str(error))
             finally:
+                self._room += len(data)
                 for _ in lines:
                     self._lines.task_done()
+
+    async def _batch(self) -> list[bytes]:
+        lines = [await self._lines.get()]
+        size = len(lines[0])
+        while size < _BATCH_BYTES and not self._lines.empty():
+            lines.append(self._lines.get_nowait())
+            size += len(lines[-1])
+        return lines
 
     async def drain(self) -> None:
         """Return when everything taken so far has been written or has failed."""

@@ -61,6 +61,11 @@ class Election(Protocol):
         """Who acts, as far as is known; empty for nobody."""
         ...
 
+    @property
+    def renewed_at(self) -> float | None:
+        """The second (Clock.elapsed) of the last renewal: ours when sent, another's when seen."""
+        ...
+
     async def run(self, on_elected: Callable[[], None], on_transition: Callable[[], None]) -> None:
         """Take part until cancelled.
 
@@ -79,6 +84,7 @@ class Unopposed:
     """No election: this process is the only one, and always acts."""
 
     holder = ""
+    renewed_at = None
 
     def may_act(self) -> bool:
         """See Election."""
@@ -86,6 +92,7 @@ class Unopposed:
 
     async def run(self, on_elected: Callable[[], None], on_transition: Callable[[], None]) -> None:
         """See Election."""
+        await asyncio.Event().wait()
 
     async def release(self) -> None:
         """See Election."""
@@ -129,6 +136,11 @@ class Elector:
     def holder(self) -> str:
         """See Election."""
         return self._tenure.holder
+
+    @property
+    def renewed_at(self) -> float | None:
+        """See Election."""
+        return self._tenure.renewed_at
 
     async def run(self, on_elected: Callable[[], None], on_transition: Callable[[], None]) -> None:
         """See Election."""

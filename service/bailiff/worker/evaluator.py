@@ -1,7 +1,8 @@
 """From changes of the mirror to timers: who is to go, and when.
 
 Changes only leave a mark; one task works the marks off, node marks before pod marks, so that a
-burst of events costs one evaluation and one node is never handled twice at a time. Everything is
+burst of events costs one evaluation and one node is never handled twice at a time. A node with very
+many pods takes several steps, each by what is known of the node then. Everything is
 level-based: an evaluation looks at what is, not at what changed, so a missed or repeated event
 does no harm.
 """
@@ -17,9 +18,10 @@ from msgspec.structs import replace
 from bailiff.decisions import NodeTaints, Verdict, join, observations
 from bailiff.worker.devices import Devices
 from bailiff.worker.mirror import Mirror, PodKey, pod_key
+from bailiff.worker.slices import SLICE, slices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from bailiff.clock import Clock
     from bailiff.decisions import Finding, Options
@@ -71,6 +73,8 @@ class Evaluator:
         # In a plain dict the way to the first mark grows with those that have been taken.
         self._dirty_nodes: OrderedDict[str, None] = OrderedDict()
         self._dirty_pods: OrderedDict[PodKey, None] = OrderedDict()
+        # The node that is being worked off, where one step was not enough, and its pods to come.
+        self._node_under_way: tuple[str, Iterator[list[PodKey]]] | None = None
         self._wake = asyncio.Event()
 
     def node_changed(self, name: str) -> None:
@@ -100,6 +104,10 @@ class Evaluator:
         self.devices.drop_pod(pod_key(pod))
         self._pending.forget(pod.metadata.uid)
 
+    def all_listed(self) -> None:
+        """See MirrorListener."""
+        self._wake.set()
+
     def mark_all(self) -> None:
         """Evaluate everything again: the periodic safety net."""
         for name in self.mirror.node_names():
@@ -108,7 +116,7 @@ class Evaluator:
     @property
     def unread_nodes(self) -> int:
         """Nodes whose pods may be to go without being entered yet."""
-        return len(self._dirty_nodes)
+        return len(self._dirty_nodes) + (self._node_under_way is not None)
 
     def explain(self, always: bool) -> None:
         """Whether all findings carry their trace, which names the taint, and not only the last."""
@@ -118,7 +126,7 @@ class Evaluator:
     @property
     def backlog(self) -> int:
         """Marks not yet worked off."""
-        return len(self._dirty_nodes) + len(self._dirty_pods)
+        return self.unread_nodes + len(self._dirty_pods)
 
     async def run(self) -> None:
         """Work marks off until cancelled."""
@@ -131,9 +139,12 @@ class Evaluator:
                 self._wake.clear()
 
     def step(self) -> bool:
-        """Work one mark off; False when there is nothing to do, or no full picture to do it by."""
+        """Work off a mark, or a part of a node; False without a full picture, or anything to do."""
         if not self.mirror.synced:
             return False
+        if self._node_under_way is not None:
+            self._evaluate_slice(*self._node_under_way)
+            return True
         if self._dirty_nodes:
             self._evaluate_node(self._dirty_nodes.popitem(last=False)[0])
             return True
@@ -155,16 +166,28 @@ class Evaluator:
         return self._with_devices(by_node, pod, self._explaining)
 
     def _evaluate_node(self, name: str) -> None:
+        keys = [pod_key(pod) for pod in self.mirror.pods_on(name)]
+        self._evaluate_slice(name, slices(keys))
+
+    def _evaluate_slice(self, name: str, rest: Iterator[list[PodKey]]) -> None:
+        keys = next(rest, [])
+        # By what is there now: since the step before, the node and its pods may have changed.
+        found = (self.mirror.pod(key) for key in keys)
+        pods = [pod for pod in found if pod is not None and pod.spec.node_name == name]
         node = self.mirror.node(name)
         if node is None:
             self._observed.pop(name, None)
-            for pod in self.mirror.pods_on(name):
+            for pod in pods:
                 self._evaluate_orphan(pod)
-            return
+        else:
+            self._evaluate_pods_on(node, pods)
+        self._node_under_way = (name, rest) if len(keys) == SLICE else None
+
+    def _evaluate_pods_on(self, node: Node, pods: Iterable[Pod]) -> None:
         taints = self._taints(node, self._usual)
         self._write_down(node)
         marked, with_devices = self._dirty_pods, self.devices.pods
-        for pod in self.mirror.pods_on(name):
+        for pod in pods:
             found = taints.decide(pod)
             # Mostly there are neither, and this is done for all pods of a cluster in a storm.
             if marked or with_devices:
@@ -180,10 +203,14 @@ class Evaluator:
         """A pod whose node is gone: its taints have no say any more, its devices' still have."""
         found = self.devices.find(pod, self._clock.now(), self._usual)
         if found is None or (found.verdict is Verdict.KEEP and found.reason not in _LEAVING):
-            node = pod.spec.node_name
-            self._revoke(pod, f"node {node} is gone, pod garbage collection owns its pods")
+            self._revoke(pod, self._why_orphan(pod.spec.node_name))
         else:
             self._apply(pod, found)
+
+    def _why_orphan(self, node: str) -> str:
+        if self.mirror.is_unreadable(node):
+            return f"node {node} cannot be decoded, nobody is evicted by taints that are not known"
+        return f"node {node} is gone, pod garbage collection owns its pods"
 
     def _evaluate_pod(self, key: PodKey) -> None:
         pod = self.mirror.pod(key)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,9 +33,11 @@ class By(Enum):
     OVERRIDE = "override"
 
 
-@dataclass(slots=True)
-class Eviction:
+class Eviction(Struct, eq=False, gc=False):
     """One pod's eviction.
+
+    Nothing that it refers to refers to it, so the garbage collector need not track it (gc=False):
+    with 150,000 of them that is the difference between pauses and none.
 
     Attributes:
         pod: as last seen.

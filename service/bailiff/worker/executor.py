@@ -63,7 +63,7 @@ class Executor:
         held: Callable[[], float] = lambda: 0.0,
         on_executed: Callable[[Eviction], None] = lambda _: None,
         on_spared: Callable[[Eviction], None] = lambda _: None,
-        writes_are_kept: bool = True,
+        on_paper: bool = False,
         rng: random.Random | None = None,
     ) -> None:
         """Prepare.
@@ -84,7 +84,7 @@ class Executor:
             on_executed: told of each eviction that the API server has taken.
             on_spared: told of each eviction whose pod may carry its condition, and will not go
                 soon.
-            writes_are_kept: False where pods stay whatever was answered, as in a dry run.
+            on_paper: pods stay whatever was answered, as in a dry run.
             rng: for the jitter of retries.
         """
         self._pending = pending
@@ -100,7 +100,7 @@ class Executor:
         self._held = held
         self._on_executed = on_executed
         self._on_spared = on_spared
-        self._writes_are_kept = writes_are_kept
+        self._on_paper = on_paper
         self._rng = rng or random.Random()  # noqa: S311 - jitter, no secret
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
@@ -189,7 +189,7 @@ class Executor:
 
     def _lapse(self, eviction: Eviction) -> float | None:
         """Seconds for the watch to tell that the pod is gone, or going; None: it never will."""
-        if not self._writes_are_kept:
+        if self._on_paper:
             return None
         times = eviction.count_failure(Outcome.SURVIVED.value)
         return RETRIES[Outcome.SURVIVED].delay(times, None, self._rng)

@@ -10,33 +10,46 @@ _DELETION_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240)
 _LATENESS_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14400, 86400)
 
 
+# From a step that nobody notices to one that costs a Lease.
+_LAG_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+
 class WorkerMetrics:
     """All metrics of one worker."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
+    def __init__(self, registry: CollectorRegistry, *, on_paper: bool = False) -> None:
+        """Register all.
+
+        Args:
+            registry: where to.
+            on_paper: nothing is evicted, in a dry run or as a shadow. Attempts are then counted
+                under a name of their own, and what counts evictions is not registered, so that
+                nobody takes the one for the other.
+        """
+        real = None if on_paper else registry
         self.deletions = Counter(
             "taint_eviction_controller_pod_deletions_total",
             "Total number of Pods deleted by TaintEvictionController since its start.",
-            registry=registry,
+            registry=real,
         )
         self.deletion_duration = Histogram(
             "taint_eviction_controller_pod_deletion_duration_seconds",
             "Latency, in seconds, between the time when a taint effect has been activated for the "
             "Pod and its deletion via TaintEvictionController.",
             buckets=_DELETION_BUCKETS,
-            registry=registry,
+            registry=real,
         )
         self.device_deletions = Counter(
             "device_taint_eviction_controller_pod_deletions_total",
             "Total number of Pods deleted by DeviceTaintEvictionController since its start.",
-            registry=registry,
+            registry=real,
         )
         self.device_deletion_duration = Histogram(
             "device_taint_eviction_controller_pod_deletion_duration_seconds",
             "Latency, in seconds, between the time when a device taint effect has been activated "
             "and a Pod's deletion via DeviceTaintEvictionController.",
             buckets=_DELETION_BUCKETS,
-            registry=registry,
+            registry=real,
         )
         self.device_taints = Gauge(
             "bailiff_worker_device_taints",
@@ -51,25 +64,20 @@ class WorkerMetrics:
             ["fate"],
             registry=registry,
         )
-        self.attempts = Counter(
-            "bailiff_worker_eviction_attempts_total",
-            "Attempts to evict a pod, by what they came to.",
-            ["outcome"],
-            registry=registry,
-        )
+        self.attempts = _attempts_on_paper(registry) if on_paper else _attempts(registry)
         self.evictions = Counter(
             "bailiff_worker_evictions_total",
             "Evictions that the API server has taken, by how: delete, evictionApi, or override, a "
             "delete after the hard deadline though the budget has not allowed it.",
             ["by"],
-            registry=registry,
+            registry=real,
         )
         self.lateness = Histogram(
             "bailiff_worker_lateness_seconds",
             "From a pod's deadline until the API server had taken its eviction, on the monotonic "
             "clock; what policies hold back counts.",
             buckets=_LATENESS_BUCKETS,
-            registry=registry,
+            registry=real,
         )
         self.cancelled = Counter(
             "bailiff_worker_evictions_cancelled_total",
@@ -136,10 +144,39 @@ class WorkerMetrics:
             "answers tell: above 0 it is ahead, 0 where it may be right.",
             registry=registry,
         )
+        self.lease_renewal_age = Gauge(
+            "bailiff_worker_lease_renewal_age_seconds",
+            "Seconds since this worker sent the last renewal of the Lease that succeeded, or on a "
+            "standby saw one; 0 without an election, and before the first.",
+            registry=registry,
+        )
         self.watch_silence = Gauge(
             "bailiff_worker_watch_silence_seconds",
-            "Seconds since a watch last heard anything from the API server.",
+            "Seconds since the API server last said or answered anything to a watch.",
             ["resource"],
+            registry=registry,
+        )
+        self.mirror_age = Gauge(
+            "bailiff_worker_mirror_age_seconds",
+            "Seconds by which the mirror of a resource may lie behind; 0 while its watch is well.",
+            ["resource"],
+            registry=registry,
+        )
+        self.unreadable = Counter(
+            "bailiff_worker_unreadable_objects_total",
+            "Objects in lists and watches that could not be decoded and were left out.",
+            ["resource"],
+            registry=registry,
+        )
+        self.evaluator_backlog = Gauge(
+            "bailiff_worker_evaluator_backlog",
+            "Nodes and pods that have changed and have not been evaluated yet.",
+            registry=registry,
+        )
+        self.loop_lag = Histogram(
+            "bailiff_worker_loop_lag_seconds",
+            "By how much the event loop was late, ten times a second.",
+            buckets=_LAG_BUCKETS,
             registry=registry,
         )
         self.synced = Gauge(
@@ -148,3 +185,22 @@ class WorkerMetrics:
             "by node taints wait for nodes and pods only.",
             registry=registry,
         )
+
+
+def _attempts(registry: CollectorRegistry) -> Counter:
+    return Counter(
+        "bailiff_worker_eviction_attempts_total",
+        "Attempts to evict a pod, by what they came to.",
+        ["outcome"],
+        registry=registry,
+    )
+
+
+def _attempts_on_paper(registry: CollectorRegistry) -> Counter:
+    return Counter(
+        "bailiff_worker_dry_run_attempts_total",
+        "In a dry run or as a shadow, attempts to evict a pod that nothing came of, by what they "
+        "would have come to.",
+        ["outcome"],
+        registry=registry,
+    )

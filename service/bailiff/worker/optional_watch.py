@@ -3,7 +3,8 @@
 Theory of operation. Whoever is told learns three things: that nobody asked (no objects), that
 nothing is known yet (UNKNOWN), or which objects there are. UNKNOWN is told in the very call that
 asks for other objects, so that between two policies nobody acts on what belonged to the first. A
-watch that is interrupted goes on from where it was; until then what was last seen holds.
+watch that is interrupted goes on from where it was; until then what was last seen holds. While one
+of the objects cannot be decoded nothing is known: what it says may be the very pause.
 """
 
 from __future__ import annotations
@@ -12,13 +13,21 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from bailiff.cluster import Changed, Deleted, HasMetadata, Replaced, WatchHealth
+from bailiff.cluster import (
+    Changed,
+    Deleted,
+    HasMetadata,
+    Replaced,
+    Unreadable,
+    WatchHealth,
+)
 from bailiff.decisions.policies import UNKNOWN, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
 
     from bailiff.cluster import ListWatch, Selection, WatchEvent
+    from bailiff.kinds import ObjectMeta
 
 T = TypeVar("T", bound=HasMetadata)
 
@@ -51,6 +60,7 @@ class OptionalWatch(Generic[T]):
         self._wanted: Selection | None = None
         self._asked = asyncio.Event()
         self._objects: dict[_Key, T] = {}
+        self._unreadable: set[_Key] = set()
         self.known = True
         healths[resource] = WatchHealth()
 
@@ -60,6 +70,7 @@ class OptionalWatch(Generic[T]):
             return
         self._wanted = wanted
         self._objects = {}
+        self._unreadable = set()
         self.known = wanted is None
         self._tell(() if wanted is None else UNKNOWN)
         self._asked.set()
@@ -90,15 +101,25 @@ class OptionalWatch(Generic[T]):
 
     def _take(self, event: WatchEvent[T]) -> None:
         match event:
-            case Replaced(items=items):
-                self._objects = {_key(item): item for item in items}
-                self.known = True
+            case Replaced(items=items, unreadable=unreadable):
+                self._objects = {_key(item.metadata): item for item in items}
+                self._unreadable = {_key(one.metadata) for one in unreadable}
             case Changed(object=item):
-                self._objects[_key(item)] = item
+                self._forget(item.metadata)
+                self._objects[_key(item.metadata)] = item
             case Deleted(object=item):
-                self._objects.pop(_key(item), None)
-        self._tell(tuple(self._objects.values()))
+                self._forget(item.metadata)
+            case Unreadable(metadata=metadata, deleted=deleted):
+                self._forget(metadata)
+                if not deleted:
+                    self._unreadable.add(_key(metadata))
+        self.known = not self._unreadable
+        self._tell(tuple(self._objects.values()) if self.known else UNKNOWN)
+
+    def _forget(self, metadata: ObjectMeta) -> None:
+        self._objects.pop(_key(metadata), None)
+        self._unreadable.discard(_key(metadata))
 
 
-def _key(item: HasMetadata) -> _Key:
-    return item.metadata.namespace, item.metadata.name
+def _key(metadata: ObjectMeta) -> _Key:
+    return metadata.namespace, metadata.name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import heapq
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -13,6 +14,7 @@ from msgspec import Meta, Struct
 from bailiff.decisions.policies import Cause
 from bailiff.decisions.text import describe_time
 from bailiff.worker.eviction import Eviction, State
+from bailiff.worker.slices import in_slices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,19 +84,24 @@ def read_query(parameters: Mapping[str, str]) -> QueueQuery:
     return query
 
 
-def view(pending: PendingEvictions, query: QueueQuery) -> dict[str, Any]:
+async def view(pending: PendingEvictions, query: QueueQuery) -> dict[str, Any]:
     """One page: `total` counts all that match, `continue` asks for the next page if there is one.
 
-    Evictions come and go between two pages; one that stays where it is is shown once.
+    Gone through by slices, of those that there are when it is asked. Evictions come and go between
+    two pages; one that stays where it is is shown once.
     """
-    found = [eviction for eviction in pending if query.matches(eviction, pending)]
     after = _read_place(query.after)
-    rest = found if after is None else [one for one in found if _place(one) > after]
-    page = heapq.nsmallest(query.limit, rest, key=_place)
-    described = [_describe(one) | _describe_hold(one, pending) for one in page]
-    answer: dict[str, Any] = {"total": len(found), "evictions": described}
-    if len(rest) > len(page):
-        answer["continue"] = _write_place(_place(page[-1]))
+    total = behind = 0
+    page: list[tuple[_Place, Eviction]] = []
+    async for part in in_slices(list(pending)):
+        found = [(_place(one), one) for one in part if query.matches(one, pending)]
+        rest = found if after is None else [one for one in found if one[0] > after]
+        total, behind = total + len(found), behind + len(rest)
+        page = heapq.nsmallest(query.limit, [*page, *rest], key=itemgetter(0))
+    described = [_describe(one) | _describe_hold(one, pending) for _, one in page]
+    answer: dict[str, Any] = {"total": total, "evictions": described}
+    if behind > len(page):
+        answer["continue"] = _write_place(page[-1][0])
     return answer
 
 

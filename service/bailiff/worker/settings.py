@@ -24,12 +24,11 @@ class WorkerSettings:
             client's request timeout, so that it is the client that gives up first.
         resync_interval: seconds between two evaluations of everything. A safety net: nothing is
             known to need it, and 5 minutes bound the harm if something does.
-        stale_after: seconds of silence of a watch after which /readyz fails. 200: a quiet cluster
-            is asked every 90 s, so that one lost question is no alarm, and two are.
-        writes_are_kept: False in a dry run and in shadow mode: pods stay though their eviction was
-            taken, and are not evicted again for that.
+        stale_after: seconds that a watch may be in trouble before /readyz fails. 200: a connection
+            that died without a word is found after 90 s, and that time counts.
         shutdown_grace: seconds that running evictions and waiting writes get on shutdown. Below
             the 30 s that Kubernetes gives a pod.
+        on_paper: nothing is evicted, whatever is done; attempts are counted apart.
     """
 
     options: Options = field(default_factory=lambda: Options(explain=False))
@@ -41,3 +40,4 @@ class WorkerSettings:
     stale_after: float = 200.0
     writes_are_kept: bool = True
     shutdown_grace: float = 20.0
+    on_paper: bool = False

@@ -55,6 +55,15 @@ class Shard:
                 f"got {self.index}"
             )
 
+    @property
+    def lease_suffix(self) -> str:
+        """What tells the Lease of this share from others: `0`, or of three shares `0-of-3`.
+
+        With the count, because the first of two shares and the first of three are not the same
+        nodes: held by one Lease, those that only one of the two has would be nobody's.
+        """
+        return str(self.index) if self.count == 1 else f"{self.index}-of-{self.count}"
+
     @classmethod
     def of_host(cls, hostname: str, count: int) -> Shard:
         """The shard of a pod of a StatefulSet, by the ordinal at the end of its name.

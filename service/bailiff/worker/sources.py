@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from bailiff.cluster import HasMetadata
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from bailiff.cluster import WatchEvent
 
@@ -30,8 +30,8 @@ class Follower(Protocol):
         """Until cancelled."""
 
 
-async def feed(watch: EventSource[T], apply: Callable[[WatchEvent[T]], None]) -> None:
-    """Hand over all events until cancelled."""
+async def feed(watch: EventSource[T], apply: Callable[[WatchEvent[T]], Awaitable[None]]) -> None:
+    """Hand over all events, each after the one before has been taken in, until cancelled."""
     async with contextlib.aclosing(watch.events()) as events:
         async for event in events:
-            apply(event)
+            await apply(event)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bailiff.worker.comparison import Comparison
     from bailiff.worker.evaluator import Evaluator
     from bailiff.worker.freshness import Freshness
+    from bailiff.worker.liveness import Liveness
     from bailiff.worker.pending import PendingEvictions
     from bailiff.worker.policy_control import PolicyControl
 
@@ -36,7 +37,8 @@ class StatusPages:
         role: Callable[[], dict[str, Any]],
         comparison: Comparison | None,
         policies: PolicyControl | None,
-        complain: Sequence[Callable[[], list[str]]] = (),
+        liveness: Liveness | None,
+        complain: Sequence[Callable[[], list[str]]],
     ) -> None:
         self._pending = pending
         self._evaluator = evaluator
@@ -45,23 +47,22 @@ class StatusPages:
         self._role = role
         self._comparison = comparison
         self._policies = policies
+        self._liveness = liveness
         self._complain = complain
 
     async def healthz(self, _: Request) -> Response:
-        """The process runs."""
-        return PlainTextResponse("ok")
+        """Nothing is wrong that a restart would mend."""
+        return _verdict([] if self._liveness is None else self._liveness.complaints())
 
     async def readyz(self, _: Request) -> Response:
         """The mirror is whole and fresh, what the policies refer to is known, the clock right."""
         if not self._evaluator.mirror.synced:
-            return PlainTextResponse("nodes and pods have not been listed yet", status_code=503)
+            return _verdict(["nodes and pods have not been listed yet", *self._freshness.errors()])
         complaints = self._freshness.complaints() + self._evaluator.devices.complaints()
         if self._policies is not None:
             complaints += self._policies.complaints()
         complaints += [said for complain in self._complain for said in complain()]
-        if complaints:
-            return PlainTextResponse("; ".join(complaints), status_code=503)
-        return PlainTextResponse("ok")
+        return _verdict(complaints)
 
     async def metrics(self, _: Request) -> Response:
         """All metrics of the process."""
@@ -73,7 +74,8 @@ class StatusPages:
             query = read_query(request.query_params)
         except QueueQueryError as error:
             return _problem(400, "Bad Request", "invalid_field", str(error))
-        answer = self._role() | _picture(self._evaluator) | view(self._pending, query)
+        page = await view(self._pending, query)
+        answer = self._role() | _picture(self._evaluator) | page
         return _json(200, answer)
 
     async def shadow(self, _: Request) -> Response:
@@ -99,6 +101,7 @@ def create_status_app(
     role: Callable[[], dict[str, Any]],
     comparison: Comparison | None = None,
     policies: PolicyControl | None = None,
+    liveness: Liveness | None = None,
     complain: Sequence[Callable[[], list[str]]] = (),
 ) -> Starlette:
     """The worker's own pages; the answer of /v1/queue begins with what `role` tells.
@@ -106,7 +109,7 @@ def create_status_app(
     `/readyz` fails while any of `complain` says that something is wrong.
     """
     pages = StatusPages(
-        pending, evaluator, registry, freshness, role, comparison, policies, complain
+        pending, evaluator, registry, freshness, role, comparison, policies, liveness, complain
     )
     return Starlette(
         routes=[
@@ -128,6 +131,11 @@ def _picture(evaluator: Evaluator) -> dict[str, Any]:
         "pods": mirror.pod_count,
         "deviceTaints": devices.describe(),
     }
+
+
+def _verdict(complaints: list[str]) -> Response:
+    text = "; ".join(complaints) or "ok"
+    return PlainTextResponse(text, status_code=503 if complaints else 200)
 
 
 def _problem(status: int, title: str, code: str, detail: str) -> Response:

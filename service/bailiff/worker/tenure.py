@@ -95,6 +95,9 @@ class Tenure:
         self._settings = settings
         self._claimed: datetime | None = None
         self._renewed: Sent | None = None
+        # When we sent the last renewal that succeeded, or saw one of somebody else, as the clock's
+        # elapsed time.
+        self.renewed_at: float | None = None
         # Until this instant somebody else may be acting.
         self._busy_until = -math.inf
 
@@ -130,6 +133,7 @@ class Tenure:
         if not self.ours:
             self._renewed = None
         if lease is not None and (before is None or before.record != lease.record):
+            self.renewed_at = self._clock.elapsed()
             self._busy_until = self._clock.elapsed() + self._patience(lease.record)
 
     def claim(self) -> tuple[LeaseRecord, Sent]:
@@ -151,6 +155,7 @@ class Tenure:
         """The server has taken a claim that was sent then."""
         self.lease = lease
         self._renewed = sent
+        self.renewed_at = sent.elapsed
 
     def resign(self) -> LeaseRecord | None:
         """Act no more; what to write so that others need not wait. None if there is nothing to."""

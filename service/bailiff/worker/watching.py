@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,11 +16,22 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
     from bailiff.clock import Clock
-    from bailiff.cluster import Cluster, ClusterError, Resource, Selection, WatchEvent, WatchHealth
+    from bailiff.cluster import (
+        Cluster,
+        ClusterError,
+        Resource,
+        Selection,
+        Unreadable,
+        WatchEvent,
+        WatchHealth,
+    )
     from bailiff.kinds import Node, Pod
     from bailiff.worker.metrics import WorkerMetrics
 
 T = TypeVar("T", bound=HasMetadata)
+
+# Objects that cannot be decoded and are logged once; each entry takes some 500 bytes.
+_MAX_TOLD = 1000
 
 log = structlog.get_logger(__name__)
 
@@ -36,45 +48,55 @@ class PodWatch:
         self._open = open_watch
         self._labels = False
         self._watch = open_watch(False)
-        self._watching: asyncio.Timeout | None = None
+        # There while an event is waited for; let expire by who wants another watch.
+        self._waiting: asyncio.Timeout | None = None
         # By resource, for whoever tells how far a mirror is to be believed.
         self.healths: dict[str, WatchHealth] = {"pods": self._watch.health}
 
     def need_labels(self) -> None:
-        """Keep the labels from now on, for good; not to be called by who reads `events`."""
+        """Keep the labels from now on, for good."""
         if self._labels:
             return
         self._labels = True
         self._watch = self._open(True)
         self.healths["pods"] = self._watch.health
-        if self._watching is not None:
-            self._watching.reschedule(asyncio.get_running_loop().time())
+        if self._waiting is not None:
+            self._waiting.reschedule(asyncio.get_running_loop().time())
 
     async def events(self) -> AsyncGenerator[WatchEvent[Pod], None]:
-        """See ListWatch; read and closed by one task, which does nothing else meanwhile."""
+        """See ListWatch; read and closed by one task."""
         while True:
             watch = self._watch
-            try:
-                async with (
-                    asyncio.timeout(None) as self._watching,
-                    contextlib.aclosing(watch.events()) as events,
-                ):
-                    async for event in events:
-                        yield event
-            except TimeoutError:
-                if watch is self._watch:
-                    raise
-            finally:
-                self._watching = None
+            async with contextlib.aclosing(watch.events()) as events:
+                while (event := await self._next(watch, events)) is not None:
+                    yield event
+
+    async def _next(
+        self, watch: ListWatch[Pod], events: AsyncGenerator[WatchEvent[Pod], None]
+    ) -> WatchEvent[Pod] | None:
+        """The next event; None once another watch has taken the place of this one."""
+        # The time-out is there while we wait, and not while the consumer works: it would strike
+        # the consumer.
+        try:
+            async with asyncio.timeout(None) as self._waiting:
+                return await anext(events) if watch is self._watch else None
+        except TimeoutError:
+            if watch is self._watch:
+                raise
+            return None
+        finally:
+            self._waiting = None
 
 
 class Watches:
-    """Opens watches of one cluster, and counts how often each starts again."""
+    """Opens watches of one cluster; counts restarts, and objects that cannot be decoded."""
 
     def __init__(self, cluster: Cluster, clock: Clock, metrics: WorkerMetrics) -> None:
         self._cluster = cluster
         self._clock = clock
         self._metrics = metrics
+        # Those that have been told of, latest last; more than there is room for are told of again.
+        self._told: OrderedDict[tuple[str, str, str], None] = OrderedDict()
 
     def open(
         self,
@@ -91,6 +113,7 @@ class Watches:
             selection=selection,
             keep_labels=keep_labels,
             on_restart=partial(self._note, resource.plural),
+            on_unreadable=partial(self._note_unreadable, resource.plural),
         )
 
     def pods(self) -> PodWatch:
@@ -103,6 +126,22 @@ class Watches:
             log.warning(
                 "watch starts again", resource=resource, cause=cause.value, error=str(error)
             )
+
+    def _note_unreadable(self, resource: str, one: Unreadable) -> None:
+        self._metrics.unreadable.labels(resource).inc()
+        name, uid = f"{one.metadata.namespace}/{one.metadata.name}".lstrip("/"), one.metadata.uid
+        if (resource, uid, one.reason) in self._told:
+            return
+        self._told[resource, uid, one.reason] = None
+        if len(self._told) > _MAX_TOLD:
+            self._told.popitem(last=False)
+        log.warning(
+            "object cannot be decoded and is left out",
+            resource=resource,
+            name=name,
+            uid=uid,
+            why=one.reason,
+        )
 
 
 def watches(

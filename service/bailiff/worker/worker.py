@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
@@ -15,13 +14,15 @@ from bailiff.worker.annotator import Annotator
 from bailiff.worker.attempt import Attempt
 from bailiff.worker.audit import AuditLog
 from bailiff.worker.backlog import Backlog
-from bailiff.worker.devices import Kind, RuleStatusWriter
+from bailiff.worker.devices import RuleStatusWriter
 from bailiff.worker.election import Election, Unopposed
 from bailiff.worker.evaluator import Evaluator
 from bailiff.worker.eviction import State
 from bailiff.worker.executor import Executor
 from bailiff.worker.freshness import Freshness
 from bailiff.worker.gate import Gate
+from bailiff.worker.gauges import export_freshness, export_lead, export_picture
+from bailiff.worker.liveness import Liveness
 from bailiff.worker.metrics import WorkerMetrics
 from bailiff.worker.mirror import pod_key
 from bailiff.worker.notes import held_event
@@ -78,7 +79,8 @@ class Worker:
         self._settings = settings
         self._clock = clock
         self.election = election or Unopposed()
-        self.metrics = WorkerMetrics(registry)
+        self.metrics = WorkerMetrics(registry, on_paper=settings.on_paper)
+        self.liveness = Liveness(clock, self.metrics.loop_lag.observe)
         self.recorder = Recorder(actions, clock, self.metrics, self._overdue)
         self.audit = AuditLog(audit_log, self.metrics) if audit_log else None
         self.pending = PendingEvictions(clock, self._wake)
@@ -119,11 +121,12 @@ class Worker:
             held=held,
             on_executed=self._on_executed,
             on_spared=self.retractions.request,
-            writes_are_kept=settings.writes_are_kept,
+            on_paper=settings.on_paper,
         )
         self.backlog = Backlog(self.pending, self.gate)
         registry.register(self.backlog)
-        self._export_gauges()
+        export_picture(self.metrics, self.evaluator, self.pending)
+        export_lead(self.metrics, self.election, clock)
         if policies != NO_POLICIES:
             self.set_policies(policies)
 
@@ -154,25 +157,30 @@ class Worker:
                 group.create_task(feed(pods, mirror.apply_pod), name="watch pods"),
                 group.create_task(self.evaluator.run(), name="evaluator"),
                 group.create_task(self._resync(), name="resync"),
-                group.create_task(devices.run() if devices else _nothing(), name="devices"),
             ]
-            rule_status = group.create_task(self.rule_status.run(), name="rule status")
-            annotator = group.create_task(self.annotator.run(), name="annotator")
+            if devices is not None:
+                parts.append(group.create_task(devices.run(), name="devices"))
+            writers = [
+                group.create_task(self.recorder.run(), name="recorder"),
+                group.create_task(self.retractions.run(), name="retractions"),
+                group.create_task(self.annotator.run(), name="annotator"),
+                group.create_task(self.rule_status.run(), name="rule status"),
+            ]
+            if self.audit is not None:
+                writers.append(group.create_task(self.audit.run(), name="audit"))
             election = group.create_task(
                 self.election.run(self._on_elected, self.metrics.lease_transitions.inc),
                 name="election",
             )
-            retractions = group.create_task(self.retractions.run(), name="retractions")
-            recorder = group.create_task(self.recorder.run(), name="recorder")
-            audit = group.create_task(self.audit.run() if self.audit else _nothing(), name="audit")
             executor = group.create_task(self.executor.run(), name="executor")
+            self.liveness.expect((*parts, *writers, election, executor))
             await stop.wait()
+            self.liveness.expect(())
             log.info("worker stops", running=self.pending.count(State.RUNNING))
             for part in parts:
                 part.cancel()
             await self._drain(executor)
-            ends = (executor, retractions, recorder, annotator, rule_status, audit, election)
-            for part in ends:
+            for part in (executor, *writers, election):
                 part.cancel()
         # Only now, when nothing of ours is under way any more.
         await self.election.release()
@@ -189,9 +197,7 @@ class Worker:
         if read_node is not None:
             self.attempt.fresh_nodes.follow(watches["nodes"], read_node)
         freshness = Freshness(watches, self._clock, self._settings.stale_after)
-        for resource in watches:
-            silence = partial(freshness.silence, resource)
-            self.metrics.watch_silence.labels(resource).set_function(silence)
+        export_freshness(self.metrics, freshness, watches)
         return freshness
 
     def set_policies(self, policies: Policies) -> None:
@@ -290,19 +296,3 @@ class Worker:
 
     def _wake(self) -> None:
         self.executor.wake()
-
-    def _export_gauges(self) -> None:
-        mirror, devices = self.evaluator.mirror, self.evaluator.devices
-        self.metrics.pending.set_function(lambda: self.pending.unfinished)
-        self.metrics.mirrored.labels("pods").set_function(lambda: mirror.pod_count)
-        self.metrics.mirrored.labels("nodes").set_function(lambda: mirror.node_count)
-        for kind in Kind:
-            count = partial(devices.count, kind)
-            self.metrics.mirrored.labels(kind.value).set_function(count)
-        self.metrics.synced.set_function(lambda: mirror.synced and devices.synced)
-        self.metrics.device_taints.set_function(lambda: devices.ready)
-        self.metrics.leader.set_function(self.election.may_act)
-
-
-async def _nothing() -> None:
-    pass

@@ -45,7 +45,7 @@ class HandFed:
 
     async def run(self) -> None:
         self.devices.state = State.ON
-        self.devices.follow({kind: SERVED[kind] for kind in self.watches})
+        await self.devices.follow({kind: SERVED[kind] for kind in self.watches})
         async with asyncio.TaskGroup() as group:
             for kind, watch in self.watches.items():
                 group.create_task(self._feed(kind, watch))
@@ -53,7 +53,7 @@ class HandFed:
     async def _feed(self, kind: Kind, watch: FakeWatch) -> None:
         async with contextlib.aclosing(watch.events()) as events:
             async for event in events:
-                self.devices.apply(kind, event)
+                await self.devices.apply(kind, event)
 
 
 def instant(seconds: float) -> str:

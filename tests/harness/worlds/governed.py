@@ -9,6 +9,7 @@ from bailiff.kinds import LABEL_ZONE, Annotations, Pod, Taint
 from bailiff.worker.queue_view import QueueQuery, view
 from tests.harness.kinds import no_execute, node_of, pod_of
 from tests.harness.worlds.calls import Call
+from tests.harness.turns import straight_through
 from tests.harness.worlds.world import YESTERDAY, World
 
 NOT_READY = no_execute("node.kubernetes.io/not-ready")
@@ -63,7 +64,8 @@ class Governed(World):
 
     def queue(self, **query: Any) -> list[dict[str, Any]]:
         """What /v1/queue shows."""
-        shown: list[dict[str, Any]] = view(self.worker.pending, QueueQuery(**query))["evictions"]
+        page = straight_through(view(self.worker.pending, QueueQuery(**query)))
+        shown: list[dict[str, Any]] = page["evictions"]
         return shown
 
     def held(self, name: str) -> dict[str, Any]:

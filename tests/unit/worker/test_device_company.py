@@ -18,6 +18,7 @@ from bailiff.worker.queue_view import QueueQuery, view
 from tests.harness.clocks import START
 from tests.harness.device_objects import patience
 from tests.harness.kinds import no_execute
+from tests.harness.turns import straight_through
 from tests.harness.worlds.device_world import DeviceWorld, taint_added, untainted
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -34,7 +35,8 @@ def tainted(*tolerations, **settings) -> DeviceWorld:
 
 
 def shown(world: DeviceWorld, **query) -> list[dict]:
-    found: list[dict] = view(world.worker.pending, QueueQuery(**query))["evictions"]
+    page = straight_through(view(world.worker.pending, QueueQuery(**query)))
+    found: list[dict] = page["evictions"]
     return found
 
 

@@ -248,7 +248,7 @@ async def test_when_devices_are_followed_no_longer_nobody_goes_for_them():
     async with world.running():
         await asyncio.sleep(10)
         assert len(world.worker.pending) == 2
-        world.devices.follow({})
+        await world.devices.follow({})
         await asyncio.sleep(600)
     assert world.deletions() == {}
     assert [len(world.notes_on(name)) for name in ("a", "orphan")] == [1, 1]

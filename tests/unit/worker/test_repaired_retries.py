@@ -105,7 +105,7 @@ async def test_a_pod_that_is_terminating_is_left_alone_however_long_that_takes()
 
 
 async def test_a_dry_run_evicts_on_paper_once():
-    world = tainted(writes_are_kept=False)
+    world = tainted(on_paper=True)
     world.swallows = True
     world.add_pod("plain")
     async with world.running():

@@ -4,17 +4,24 @@ Theory of operation. Pods that name claims are always kept in the index, so that
 as slices, claims and rules are. Those are there while the cluster serves them and lets us see them.
 Before all of them have been listed nothing is said of any pod: an allocation without its rules, or
 a claim without its slices, would be taken for an end of its taints. A kind that is followed no
-longer is forgotten. Rules may come later than the rest: they only add evictions.
+longer is forgotten. Rules may come later than the rest: they only add evictions. What cannot be
+decoded is forgotten too, so that nobody is evicted by what it was before.
+
+A list of everything is taken in by slices, between which others have their turn: first what there is,
+then what vanished goes, so that nothing is missing in between, and pods are looked at anew at the end.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bailiff.cluster import Changed, Deleted, HasMetadata, Replaced
+from bailiff.cluster import Changed, Deleted, Replaced, Unreadable
 from bailiff.decisions.device_taints import Affected, DeviceTaintIndex, has_claims
 from bailiff.worker.devices.evicted import Evicted
+from bailiff.worker.slices import in_slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -22,10 +29,13 @@ if TYPE_CHECKING:
 
     from bailiff.cluster import Resource, WatchEvent
     from bailiff.decisions import Finding, Options
-    from bailiff.kinds import DeviceTaintRule, Pod
+    from bailiff.kinds import DeviceTaintRule, ObjectMeta, Pod
     from bailiff.worker.mirror import PodKey
 
 _Key: TypeAlias = "str | tuple[str, str]"
+
+# Objects taken in at a time: each may judge some claims anew, at 10 to 50 us.
+_SLICE = 200
 
 
 class Kind(StrEnum):
@@ -128,7 +138,7 @@ class Devices:
             self.evicted.gone(old)
             self.on_rules(self.index.delete_pod(key).rules)
 
-    def follow(self, served: Mapping[Kind, Resource[Any]]) -> None:
+    async def follow(self, served: Mapping[Kind, Resource[Any]]) -> None:
         """These are followed from now on; without any, all that is known is forgotten."""
         gone = self.served.keys() - served.keys()
         self.served = dict(served)
@@ -136,24 +146,26 @@ class Devices:
         if not served:
             self.ready = False
         for kind in gone:
-            self._change(kind, (), drop=tuple(self._known(kind)))
+            await self._change(kind, (), drop=tuple(self._known(kind)))
         if gone and not served:
             self._look_at_pods(self.pods)
         self._settle()
 
-    def apply(self, kind: Kind, event: WatchEvent[Any]) -> None:
-        """Take in what the watch of a kind told."""
+    async def apply(self, kind: Kind, event: WatchEvent[Any]) -> None:
+        """Take in what the watch of a kind told; one call after the other for each kind."""
         match event:
             case Replaced(items=items):
-                present = {_key(kind, item) for item in items}
+                present = {_key(kind, item.metadata) for item in items}
                 gone = [key for key in self._known(kind) if key not in present]
-                self._change(kind, items, drop=gone)
+                await self._change(kind, items, drop=gone)
                 self._listed.add(kind)
                 self._settle()
             case Changed(object=item):
-                self._change(kind, (item,))
+                await self._change(kind, (item,))
             case Deleted(object=item):
-                self._change(kind, (), drop=(_key(kind, item),))
+                await self._change(kind, (), drop=(_key(kind, item.metadata),))
+            case Unreadable(metadata=metadata):
+                await self._change(kind, (), drop=(_key(kind, metadata),))
 
     def _known(self, kind: Kind) -> Collection[_Key]:
         index = self.index
@@ -164,16 +176,19 @@ class Devices:
         }
         return known[kind]
 
-    def _change(self, kind: Kind, put: Iterable[Any], drop: Iterable[Any] = ()) -> None:
+    async def _change(self, kind: Kind, put: Iterable[Any], drop: Iterable[Any] = ()) -> None:
         """Take in and forget, and tell of it once, at the end."""
         pods: set[PodKey] = set()
         rules: set[str] = set()
-        for affected in (
-            *(self._drop(kind, key) for key in drop),
-            *(self._put(kind, item) for item in put),
-        ):
-            pods |= affected.pods
-            rules |= affected.rules
+        work = chain(
+            (partial(self._put, kind, item) for item in put),
+            (partial(self._drop, kind, key) for key in drop),
+        )
+        async for part in in_slices(work, _SLICE):
+            for do in part:
+                affected = do()
+                pods |= affected.pods
+                rules |= affected.rules
         if self.ready:
             self._look_at_pods(pods)
         if rules:
@@ -214,6 +229,5 @@ class Devices:
         self.on_ready()
 
 
-def _key(kind: Kind, item: HasMetadata) -> _Key:
-    meta = item.metadata
-    return (meta.namespace, meta.name) if kind is Kind.CLAIMS else meta.name
+def _key(kind: Kind, metadata: ObjectMeta) -> _Key:
+    return (metadata.namespace, metadata.name) if kind is Kind.CLAIMS else metadata.name

@@ -150,7 +150,7 @@ class DeviceFollowing:
             if plan.served.get(kind) != resource:
                 await self._stop(kind)
         self._tell(plan)
-        self._devices.follow(plan.served)
+        await self._devices.follow(plan.served)
         for kind, resource in plan.served.items():
             if kind not in self._tasks:
                 watching = self._watch(kind, resource)
@@ -167,7 +167,7 @@ class DeviceFollowing:
         self._healths[kind.value] = watch.health
         async with contextlib.aclosing(watch.events()) as events:
             async for event in events:
-                self._devices.apply(kind, event)
+                await self._devices.apply(kind, event)
 
     def _tell(self, plan: _Plan) -> None:
         devices, state = self._devices, State.ON if plan.served else State.OFF

@@ -77,6 +77,8 @@ class Gate:
         self._lines = Lines(self._meters)
         self._running: dict[str, tuple[Key, ...]] = {}
         self._holding = Holding()
+        # Those who stood in line when something about all of them changed.
+        self._suspects: list[Eviction] = []
 
     @property
     def _is_open(self) -> bool:
@@ -108,6 +110,8 @@ class Gate:
         now = self._clock.elapsed()
         if self._is_blind():
             return now + _MOMENT
+        if self._suspects:
+            return now
         others = (due, self._holding.next_due(now), self._lines.next_free(now))
         return min((at for at in others if at is not None), default=None)
 
@@ -195,11 +199,19 @@ class Gate:
     def _work_off(self, now: float) -> bool:
         """Look at what fell due and at what is marked; False if some are left for later."""
         for _ in range(_BATCH):
-            eviction = self._pending.hold() or self._holding.next(now)
+            eviction = self._pending.hold() or self._holding.next(now) or self._next_suspect()
             if eviction is None:
                 return True
             self._look(eviction, now)
         return False
+
+    def _next_suspect(self) -> Eviction | None:
+        """One to look at anew who still stands in line."""
+        while self._suspects:
+            eviction = self._suspects.pop()
+            if self._lines.keys_of(eviction.uid) is not None:
+                return eviction
+        return None
 
     def _look(self, eviction: Eviction, now: float) -> None:
         self._drop(eviction)
@@ -277,10 +289,11 @@ class Gate:
         self._look_at_all_again(Cause.BREAKER_OPEN)
 
     def _look_at_all_again(self, cause: Cause) -> None:
-        """At those whom the cause holds, and at those in line, whom it may hold now."""
-        for eviction in self._lines.evictions():
-            self._drop(eviction)
-            self._holding.mark(eviction)
+        """At those whom the cause holds, and at those in line, whom it may hold now.
+
+        Nothing begins before all have been looked at, a batch at a time.
+        """
+        self._suspects = self._lines.evictions()[::-1]
         self._look_again_at(cause)
 
     def _look_again_at(self, cause: Cause) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
 from bailiff.worker.queue import DeadlineQueue
@@ -19,8 +19,9 @@ class Holding:
         self._causes: dict[Cause, dict[str, Eviction]] = defaultdict(dict)
         self._cause_of: dict[str, Cause] = {}
         self._untils: DeadlineQueue[str] = DeadlineQueue()
-        # Worked off in the order they were made.
-        self._marked: dict[str, Eviction] = {}
+        # Worked off in the order they were made. In a plain dict the way to the first grows with
+        # those that have been taken.
+        self._marked: OrderedDict[str, Eviction] = OrderedDict()
 
     def put(self, eviction: Eviction, cause: Cause, until: float | None) -> None:
         """Keep one, to be looked at by this monotonic instant, or only when it is marked."""
@@ -43,7 +44,7 @@ class Holding:
 
     def mark_all(self, cause: Cause) -> None:
         """Look at all whom this cause holds, soon."""
-        self._marked |= self._causes[cause]
+        self._marked.update(self._causes[cause])
 
     def next(self, now: float) -> Eviction | None:
         """One to look at now, until it is dropped; None if there is none."""

@@ -1,0 +1,221 @@
+"""The longest step of the worker's event loop at 150,000 pods and 5,000 nodes, for all it does.
+
+`python -m benchmarks.steps`. While a step lasts nobody else has a turn: no Lease is renewed, no
+probe is answered. Measured is a whole round of the loop, the longest of each activity, beside how
+long the activity takes in all. The yardstick is one look at each pod in a plain loop. At the end
+comes the memory of a pod, before and after 25,000 owners have come and gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import time
+import tracemalloc
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+import structlog
+from prometheus_client import CollectorRegistry
+from starlette.requests import Request
+
+from bailiff.clock import SystemClock
+from bailiff.cluster import Changed, Replaced
+from bailiff.cluster.slimming import PodSlimmer
+from bailiff.decisions.policies import NO_POLICIES, Limit, Limits, Pause, PauseNotice, Policies
+from bailiff.kinds import Node, NodeSpec, ObjectMeta, OwnerReference, Pod, PodSpec, PodStatus
+from bailiff.kinds import Taint, Toleration
+from bailiff.worker import ShadowActions, Worker, WorkerSettings
+from bailiff.worker.status import StatusPages
+
+PODS, NODES = 150_000, 5_000
+CROWD = 30_000
+PATIENT = (Toleration(operator="Exists", effect="NoExecute", toleration_seconds=36_000),)
+TAINT = Taint(key="maintenance", effect="NoExecute", time_added=datetime.now(UTC))
+
+
+def node(number: int, *taints: Taint) -> Node:
+    return Node(metadata=ObjectMeta(name=f"node-{number}"), spec=NodeSpec(taints=taints))
+
+
+def pod(number: int, owner: int, version: int = 1, on: int | None = None) -> Pod:
+    meta = ObjectMeta(
+        name=f"pod-{number}",
+        namespace=f"team-{number % 300}",
+        uid=f"uid-{number}",
+        resource_version=str(version),
+        owner_references=(OwnerReference(kind="ReplicaSet", name=f"o-{owner}", uid=f"o-{owner}"),),
+    )
+    spec = PodSpec(node_name=f"node-{number % NODES if on is None else on}", tolerations=PATIENT)
+    return Pod(metadata=meta, spec=spec, status=PodStatus(phase="Running"))
+
+
+def fleet(version: int = 1) -> tuple[Pod, ...]:
+    return tuple(pod(number, number // 10, version) for number in range(PODS))
+
+
+class Steps:
+    """Sees how long each round of the loop takes."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+
+    async def watch(self) -> None:
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(0)
+            self.longest = max(self.longest, time.perf_counter() - before)
+
+    async def of(self, what: str, act: Callable[[], Awaitable[object]]) -> None:
+        await asyncio.sleep(0.01)
+        self.longest, began = 0.0, time.perf_counter()
+        await act()
+        await asyncio.sleep(0)
+        took = time.perf_counter() - began
+        print(f"{what:44}{self.longest * 1000:9.1f}{took * 1000:10.0f}", flush=True)
+
+
+class Scene:
+    """A worker at work on paper, and what happens to it."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        clock = SystemClock()
+        self.worker = Worker(
+            ShadowActions(lambda _: None), clock, self.registry, WorkerSettings(on_paper=True)
+        )
+        self.mirror = self.worker.evaluator.mirror
+        self.pages = StatusPages(
+            self.worker.pending,
+            self.worker.evaluator,
+            self.registry,
+            self.worker.trust({}),
+            self.worker.role,
+            None,
+            None,
+            None,
+        )
+
+    async def through(self) -> None:
+        """Until every mark is worked off, and all that is due has been looked at."""
+        while self.worker.evaluator.backlog:
+            await asyncio.sleep(0)
+
+    async def listed(self, pods: tuple[Pod, ...]) -> None:
+        await self.mirror.apply_pod(Replaced(pods, "1"))
+        await self.through()
+
+    async def tainted(self, *taints: Taint) -> None:
+        for number in range(NODES):
+            await self.mirror.apply_node(Changed(node(number, *taints)))
+        await self.through()
+
+    async def tainted_one(self) -> None:
+        await self.mirror.apply_node(Changed(node(NODES, TAINT)))
+        await self.through()
+
+    async def marked(self) -> None:
+        self.worker.evaluator.mark_all()
+        await self.through()
+
+    async def asked(self, page: Callable[[Request], Awaitable[object]]) -> None:
+        await page(Request({"type": "http", "query_string": b"limit=1000", "headers": []}))
+
+    async def governed(self, policies: Policies) -> None:
+        self.worker.set_policies(policies)
+        await self.settled()
+
+    async def paused(self, notice: PauseNotice | None) -> None:
+        self.worker.set_pause(notice)
+        await self.settled()
+
+    async def settled(self) -> None:
+        """The gate looks at what has changed whenever it is asked."""
+        gate, clock = self.worker.gate, SystemClock()
+        for _ in range(10_000):
+            gate.take()
+            await asyncio.sleep(0)
+            due = gate.next_due()
+            if due is None or due > clock.monotonic():
+                return
+
+
+async def main() -> None:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    # As the worker's process does.
+    gc.collect()
+    gc.freeze()
+    first, second = fleet(1), fleet(2)
+    began = time.perf_counter()
+    sum(one.spec.node_name != "" for one in first)
+    print(f"{PODS:,} pods, {NODES:,} nodes; milliseconds: longest step, in all")
+    yardstick = time.perf_counter() - began
+    print(f"{'yardstick: a plain loop over all pods':44}{yardstick * 1000:9.1f}")
+    scene, steps = Scene(), Steps()
+    worker = scene.worker
+    nodes = tuple(node(number) for number in range(NODES + 1))
+    tasks = [asyncio.create_task(steps.watch()), asyncio.create_task(worker.evaluator.run())]
+    await steps.of("nodes listed", lambda: scene.mirror.apply_node(Replaced(nodes, "1")))
+    await steps.of("pods listed", lambda: scene.listed(first))
+    await steps.of("nodes listed again", lambda: scene.mirror.apply_node(Replaced(nodes, "1")))
+    await steps.of("pods listed again", lambda: scene.listed(second))
+    del first, second
+    await steps.of("every node tainted", lambda: scene.tainted(TAINT))
+    await steps.of("everything looked at again", scene.marked)
+    await steps.of("a page of /v1/queue", lambda: scene.asked(scene.pages.queue))
+    await steps.of("/metrics", lambda: scene.asked(scene.pages.metrics))
+
+    async def collected() -> None:
+        gc.collect()
+
+    await steps.of("Python's garbage collector, all generations", collected)
+    await steps.of("every node untainted", scene.tainted)
+    for number in range(CROWD):
+        await scene.mirror.apply_pod(Changed(pod(PODS + number, number, on=NODES)))
+    await scene.through()
+    await steps.of(f"one node of {CROWD:,} pods tainted", scene.tainted_one)
+    await held(scene, steps)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def held(scene: Scene, steps: Steps) -> None:
+    """All pods due, and policies in between."""
+    pausing = Policies(pause=Pause(namespace="kube-system"))
+    limited = Policies(limits=Limits(total=Limit(per_second=1), per_node=Limit(per_second=1)))
+    await scene.governed(pausing)
+    await scene.paused(PauseNotice(by="anna"))
+    now = Taint(key="gone", effect="NoExecute", time_added=datetime(2026, 1, 1, tzinfo=UTC))
+    await steps.of("every node tainted, all due, paused", lambda: scene.tainted(now))
+    await steps.of("and looked at by the gate", scene.settled)
+    await steps.of("other policies", lambda: scene.governed(limited))
+    await steps.of("/metrics, all due", lambda: scene.asked(scene.pages.metrics))
+    await steps.of("pausing policies", lambda: scene.governed(pausing))
+    await steps.of("the pause ends", lambda: scene.paused(None))
+    await steps.of("paused again", lambda: scene.paused(PauseNotice(by="anna")))
+    await steps.of("no policies", lambda: scene.governed(NO_POLICIES))
+
+
+def memory() -> None:
+    """Bytes a pod, at first and after many owners have come and gone."""
+    count, dead = 20_000, 25_000
+    slim = PodSlimmer()
+
+    def taken_in() -> float:
+        tracemalloc.start()
+        kept = [slim(pod(number, number // 10)) for number in range(count)]
+        used, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return used / len(kept)
+
+    before = taken_in()
+    for owner in range(dead):
+        slim(pod(owner, PODS + owner))
+    print(f"memory of a pod: {before:.0f} bytes, after {dead:,} dead owners {taken_in():.0f}")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+    memory()
