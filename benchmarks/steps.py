@@ -24,8 +24,17 @@ from bailiff.clock import SystemClock
 from bailiff.cluster import Changed, Replaced
 from bailiff.cluster.slimming import PodSlimmer
 from bailiff.decisions.policies import NO_POLICIES, Limit, Limits, Pause, PauseNotice, Policies
-from bailiff.kinds import Node, NodeSpec, ObjectMeta, OwnerReference, Pod, PodSpec, PodStatus
-from bailiff.kinds import Taint, Toleration
+from bailiff.kinds import (
+    Node,
+    NodeSpec,
+    ObjectMeta,
+    OwnerReference,
+    Pod,
+    PodSpec,
+    PodStatus,
+    Taint,
+    Toleration,
+)
 from bailiff.worker import ShadowActions, Worker, WorkerSettings
 from bailiff.worker.status import StatusPages
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,10 +18,8 @@ from bailiff.cluster import (
 from bailiff.cluster.pace import Pace
 from tests.harness.clocks import LoopClock
 from tests.harness.kinds import no_execute
+from tests.harness.worlds.calls import Call
 from tests.harness.worlds.world import World
-
-if TYPE_CHECKING:
-    from bailiff.kinds import Pod
 
 PODS = 2000
 CONCURRENCY = 20
@@ -55,8 +52,8 @@ class BusyWorld(World):
         for number in range(pods):
             self.add_pod(f"pod-{number}")
 
-    async def _serve(self, verb: str, pod: Pod) -> Pod:
-        async with self.pace.turn(verb):
+    async def _arrive(self, call: Call) -> None:
+        async with self.pace.turn(call.verb):
             second = int(self.clock.monotonic())
             self.sent[second] += 1
             await asyncio.sleep(LATENCY)
@@ -64,7 +61,7 @@ class BusyWorld(World):
                 await asyncio.sleep(self._takes)
                 raise self._error
             self.through[second] += 1
-            return await super()._serve(verb, pod)
+            await super()._arrive(call)
 
 
 BUSY = TooManyRequestsError("busy", status=429, retry_after=1.0)

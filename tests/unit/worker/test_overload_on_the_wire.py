@@ -19,7 +19,7 @@ from bailiff.worker import ClusterActions, Worker, WorkerSettings
 from tests.harness.kinds import no_execute, node_of, pod_of
 from tests.harness.scripted_server import kubeconfig, serving
 from tests.harness.working import attempts, until
-from tests.harness.worlds.world import FakeWatch
+from tests.harness.worlds.fake_watch import FakeWatch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
