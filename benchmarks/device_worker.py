@@ -16,6 +16,7 @@ from bailiff.cluster import Changed, Deleted, Replaced, Resource, WatchEvent
 from bailiff.kinds import (
     DeviceTaintRule,
     Node,
+    NodeMeta,
     NodeSpec,
     ObjectMeta,
     Pod,
@@ -87,7 +88,7 @@ class Fleet:
 
 
 def node(number: int, *taints: Taint) -> Node:
-    meta = ObjectMeta(name=f"node-{number}")
+    meta = NodeMeta(name=f"node-{number}")
     return Node(metadata=meta, spec=NodeSpec(taints=taints))
 
 

@@ -23,10 +23,10 @@ from bailiff.cluster import (
 )
 from bailiff.decisions import EventNote
 from bailiff.decisions.policies import NO_POLICIES
-from bailiff.kinds import Node, Pod, PodCondition, Taint, Toleration
+from bailiff.kinds import ManagedFieldsEntry, Node, Pod, PodCondition, Taint, Toleration
 from bailiff.worker import Election, Worker, WorkerSettings
 from tests.harness.clocks import START, LoopClock
-from tests.harness.kinds import no_execute, node_of, pod_of
+from tests.harness.kinds import edited_at, no_execute, node_of, pod_of
 
 YESTERDAY = START - timedelta(days=1)
 
@@ -66,6 +66,7 @@ class World:
         self.latency = 0.0
         self.annotated: list[str] = []
         self._version = 0
+        self.managed = True  # the API server tells in managedFields of edits of taints
         self.deaf = False  # the watch no longer tells of deletions
         self.registry = CollectorRegistry()
         self.worker = Worker(
@@ -82,6 +83,7 @@ class World:
         """The same cluster with another worker, as after a restart."""
         heir = World(**settings)
         heir.pods, heir.nodes, heir._version = self.pods, self.nodes, self._version
+        heir.managed = self.managed
         return heir
 
     # What happens to the cluster.
@@ -94,9 +96,22 @@ class World:
 
     def _put_node(self, node: Node) -> None:
         self._version += 1
-        metadata = msgspec.structs.replace(node.metadata, resource_version=str(self._version))
+        before = self.nodes.get(node.metadata.name)
+        if before is not None and before.spec.taints == node.spec.taints:
+            managed = before.metadata.managed_fields
+        else:
+            managed = self._edited() if node.spec.taints else ()
+        metadata = msgspec.structs.replace(
+            node.metadata, resource_version=str(self._version), managed_fields=managed
+        )
         self.nodes[metadata.name] = node = msgspec.structs.replace(node, metadata=metadata)
         self.node_watch.send(Changed(node))
+
+    def _edited(self) -> tuple[ManagedFieldsEntry, ...]:
+        """What the API server says of an edit now, by its clock, which nobody steps."""
+        if not self.managed:
+            return ()
+        return edited_at(START + timedelta(seconds=self.clock.monotonic()))
 
     def remove_node(self, node: str) -> None:
         self.node_watch.send(Deleted(self.nodes.pop(node)))

@@ -10,6 +10,7 @@ from bailiff.grpc.kubernetes import read_node, read_pod
 from bailiff.grpc.wire import wire_class
 from bailiff.kinds import (
     Node,
+    NodeMeta,
     NodeSpec,
     ObjectMeta,
     OwnerReference,
@@ -156,7 +157,7 @@ def test_a_node_as_go_marshals_it() -> None:
     )
     node = nested(1, text(1, "node-1"), zero_time(8)) + nested(2, text(1, "10.0.0.0/24"), *taints)
     assert read_node(node) == Node(
-        metadata=ObjectMeta(name="node-1"),
+        metadata=NodeMeta(name="node-1"),
         spec=NodeSpec(
             taints=(
                 Taint(
