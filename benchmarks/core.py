@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from bailiff.decisions import NodeTaints, Options
-from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+from bailiff.kinds import Node, NodeMeta, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
 
 ROOT = Path(__file__).parent.parent
 # Of the release that the conformance data is of.
@@ -49,7 +49,7 @@ def all_distinct() -> Callable[[], int]:
     cases = [
         (
             Node(
-                metadata=ObjectMeta(name="n"),
+                metadata=NodeMeta(name="n"),
                 spec=NodeSpec(taints=msgspec.convert(case["taints"], tuple[Taint, ...])),
             ),
             pod(msgspec.convert(case["tolerations"], tuple[Toleration, ...])),
@@ -77,7 +77,7 @@ def like_a_cluster() -> Callable[[], int]:
         for value in seconds
     ]
     taint = Taint(key="node.kubernetes.io/unreachable", effect="NoExecute", time_added=NOW)
-    node = Node(metadata=ObjectMeta(name="n"), spec=NodeSpec(taints=(taint,)))
+    node = Node(metadata=NodeMeta(name="n"), spec=NodeSpec(taints=(taint,)))
     pods = [pod(lists[number % len(lists)]) for number in range(110)]
 
     def run() -> int:

@@ -16,6 +16,7 @@ from bailiff.cluster import Changed, Deleted, Replaced, Resource, WatchEvent
 from bailiff.kinds import (
     DeviceTaintRule,
     Node,
+    NodeMeta,
     NodeSpec,
     ObjectMeta,
     Pod,
@@ -74,7 +75,7 @@ class Fleet:
             self.pending, clock, SILENT, lambda _, __: None, lambda _, __: None
         )
         nodes = tuple(node(number) for number in range(NODES))
-        straight_through(self.evaluator.mirror.apply_node(Replaced(nodes, "1")))
+        straight_through(self.evaluator.apply_node(Replaced(nodes, "1")))
         straight_through(self.evaluator.mirror.apply_pod(Replaced(tuple(pods), "1")))
         self.drain()
 
@@ -91,7 +92,7 @@ class Fleet:
 
 
 def node(number: int, *taints: Taint) -> Node:
-    meta = ObjectMeta(name=f"node-{number}")
+    meta = NodeMeta(name=f"node-{number}")
     return Node(metadata=meta, spec=NodeSpec(taints=taints))
 
 
@@ -135,7 +136,7 @@ def tainting(fleet: Fleet, *taints: Taint) -> Callable[[], None]:
 
     def run() -> None:
         for one in nodes:
-            straight_through(fleet.evaluator.mirror.apply_node(Changed(one)))
+            straight_through(fleet.evaluator.apply_node(Changed(one)))
         fleet.drain()
         fleet.expect(PODS if taints else 0)
 

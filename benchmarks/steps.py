@@ -117,11 +117,11 @@ class Scene:
 
     async def tainted(self, *taints: Taint) -> None:
         for number in range(NODES):
-            await self.mirror.apply_node(Changed(node(number, *taints)))
+            await self.worker.evaluator.apply_node(Changed(node(number, *taints)))
         await self.through()
 
     async def tainted_one(self) -> None:
-        await self.mirror.apply_node(Changed(node(NODES, TAINT)))
+        await self.worker.evaluator.apply_node(Changed(node(NODES, TAINT)))
         await self.through()
 
     async def marked(self) -> None:
@@ -165,9 +165,9 @@ async def main() -> None:
     worker = scene.worker
     nodes = tuple(node(number) for number in range(NODES + 1))
     tasks = [asyncio.create_task(steps.watch()), asyncio.create_task(worker.evaluator.run())]
-    await steps.of("nodes listed", lambda: scene.mirror.apply_node(Replaced(nodes, "1")))
+    await steps.of("nodes listed", lambda: scene.worker.evaluator.apply_node(Replaced(nodes, "1")))
     await steps.of("pods listed", lambda: scene.listed(first))
-    await steps.of("nodes listed again", lambda: scene.mirror.apply_node(Replaced(nodes, "1")))
+    await steps.of("nodes listed again", lambda: scene.worker.evaluator.apply_node(Replaced(nodes, "1")))
     await steps.of("pods listed again", lambda: scene.listed(second))
     del first, second
     await steps.of("every node tainted", lambda: scene.tainted(TAINT))

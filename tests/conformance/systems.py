@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from bailiff.decisions import Finding, NodeTaints, Options, Verdict, tolerates
-from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+from bailiff.kinds import Node, NodeMeta, NodeSpec, Pod, PodSpec, Taint, Toleration
 from tests.conformance.device_taints import (
     answer_device_rule_status,
     answer_device_sequence,
@@ -37,7 +37,7 @@ def answer_tolerates(case: Json) -> Json:
 def answer_node_taint(case: Json) -> Json:
     taints = tuple(msgspec.convert(case["taints"], list[Taint]))
     tolerations = tuple(msgspec.convert(case["tolerations"], list[Toleration]))
-    node = Node(metadata=ObjectMeta(name="n"), spec=NodeSpec(taints=taints))
+    node = Node(metadata=NodeMeta(name="n"), spec=NodeSpec(taints=taints))
     options = Options(comparison_operators=case["comparisonOperators"])
     finding = NodeTaints(node, NOW, (), options).decide(
         Pod(spec=PodSpec(node_name="n", tolerations=tolerations))

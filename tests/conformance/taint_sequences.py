@@ -60,10 +60,10 @@ class WorkerTimers:
             self._clock,
             OPTIONS,
             on_cancelled=lambda gone, why: self._answer.cancelled.append(gone.pod.key),
-            on_observed=lambda node, text: None,
+            on_observed=lambda node: None,
         )
         self._mirror: Mirror = self._evaluator.mirror
-        straight_through(self._mirror.apply_node(Replaced((), "1")))
+        straight_through(self._evaluator.apply_node(Replaced((), "1")))
         straight_through(self._mirror.apply_pod(Replaced((), "1")))
         self._pods: dict[str, Pod] = {}
         self._nodes: dict[str, Node] = {}
@@ -91,14 +91,14 @@ class WorkerTimers:
     def _change(self, step: Step) -> None:
         if step.node is not None:
             self._nodes[step.node.metadata.name] = step.node
-            straight_through(self._mirror.apply_node(Changed(step.node)))
+            straight_through(self._evaluator.apply_node(Changed(step.node)))
         elif step.pod is not None:
             pod = self._pods[step.pod.key] = self._as_served(step.pod)
             straight_through(self._mirror.apply_pod(Changed(pod)))
         elif step.delete_pod in self._pods:
             straight_through(self._mirror.apply_pod(Deleted(self._pods.pop(step.delete_pod))))
         elif step.delete_node in self._nodes:
-            straight_through(self._mirror.apply_node(Deleted(self._nodes.pop(step.delete_node))))
+            straight_through(self._evaluator.apply_node(Deleted(self._nodes.pop(step.delete_node))))
 
     def _as_served(self, pod: Pod) -> Pod:
         """With the time it was made, and the time it was bound to its node."""

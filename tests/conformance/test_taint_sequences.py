@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiff.decisions import Options, observations
+from bailiff.decisions import Options
 from bailiff.decisions.instants import later
 from bailiff.kinds import Pod
 from bailiff.worker import evaluator
 from bailiff.worker.eviction import Eviction
+from bailiff.worker.first_seen import FirstSeen
 from bailiff.worker.pending import PendingEvictions
 from tests.conformance import taint_sequences
 from tests.conformance.__main__ import DATA
@@ -119,8 +120,8 @@ def without_bound_at(monkeypatch):
 
 
 def observing_anew(monkeypatch):
-    right = observations.observe
-    monkeypatch.setattr(observations, "observe", lambda node, known, now: right(node, {}, now))
+    right = FirstSeen._take_in
+    monkeypatch.setattr(FirstSeen, "_take_in", lambda self, node, known: right(self, node, None))
 
 
 def never_moving(monkeypatch):

@@ -16,7 +16,7 @@ from bailiff.cluster import (
     Resource,
     connect,
 )
-from tests.harness.objects import Object, object_of, pod_object
+from tests.harness.objects import Object, node_object, object_of, pod_object
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -89,7 +89,7 @@ class Bench:
     async def node(self, *taints: Mapping[str, Any]) -> str:
         """A node; its name."""
         name = f"node-{secrets.token_hex(4)}"
-        await self.cluster.create(NODES, object_of("Node", name, spec={"taints": list(taints)}))
+        await self.cluster.create(NODES, node_object(name, *taints))
         self._nodes.append(name)
         return name
 

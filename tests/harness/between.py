@@ -46,12 +46,14 @@ class Between(FaultyProxy):
     Attributes:
         asked: every request so far.
         script: what to do before the next requests of a method, one act each; the rest pass.
+        refused: writes to paths that end so are answered 500; empty: none.
     """
 
     def __init__(self, target: int, ca: Path | None) -> None:
         super().__init__(target, ca, random.Random(0), rate=0.0)
         self.asked: list[Asked] = []
         self.script: dict[str, list[Act]] = {}
+        self.refused = ""
 
     def on(self, method: str, *acts: Act) -> None:
         """Do these before the next requests of this method."""
@@ -64,6 +66,8 @@ class Between(FaultyProxy):
     async def _choose(self, request: web.BaseRequest) -> Fault | None:
         now = asyncio.get_running_loop().time()
         self.asked.append(Asked(now, request.method, request.path, dict(request.query)))
+        if self.refused and request.method != "GET" and request.path.endswith(self.refused):
+            return Fault.BROKEN
         acts = self.script.get(request.method)
         # Writes to pods only: Events and annotations of nodes go beside what is looked at.
         if not acts or "/pods/" not in request.path:

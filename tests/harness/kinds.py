@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, PodStatus, Taint, Toleration
+from bailiff.kinds import (
+    FieldsV1,
+    ManagedFieldsEntry,
+    Node,
+    NodeMeta,
+    NodeSpec,
+    ObjectMeta,
+    OwnedField,
+    OwnedSpec,
+    Pod,
+    PodSpec,
+    PodStatus,
+    Taint,
+    Toleration,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 def no_execute(key: str = "maintenance", value: str = "", **fields: Any) -> Taint:
@@ -17,9 +34,15 @@ def tolerating(key: str = "maintenance", seconds: int | None = None) -> Tolerati
     return Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=seconds)
 
 
+def edited_at(time: datetime) -> tuple[ManagedFieldsEntry, ...]:
+    """The managedFields of a node whose taints were last edited then, as the API server cuts it."""
+    fields = FieldsV1(spec=OwnedSpec(taints=OwnedField()))
+    return (ManagedFieldsEntry(time=time.replace(microsecond=0), fields_v1=fields),)
+
+
 def node_of(name: str, *taints: Taint, **meta: Any) -> Node:
     """A node with these taints."""
-    return Node(metadata=ObjectMeta(name=name, **meta), spec=NodeSpec(taints=taints))
+    return Node(metadata=NodeMeta(name=name, **meta), spec=NodeSpec(taints=taints))
 
 
 def pod_of(

@@ -78,10 +78,16 @@ class PodSlimmer:
 
 
 def slim_node(node: Node) -> Node:
-    """The same node, with no label but its zone; as PodSlimmer, only before others have seen it."""
+    """The same node, with no label but its zone, and of managedFields the last edit of its taints.
+
+    As PodSlimmer, only before others have seen it.
+    """
     labels = node.metadata.labels
     kept = {LABEL_ZONE: labels[LABEL_ZONE]} if LABEL_ZONE in labels else {}
     force_setattr(node.metadata, "labels", kept)
+    edited = node.taints_edited
+    entries = tuple(e for e in node.metadata.managed_fields if e.owns_taints and e.time == edited)
+    force_setattr(node.metadata, "managed_fields", entries[:1])
     return node
 
 

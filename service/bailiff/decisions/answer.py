@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from bailiff.decisions import device_taints, node_taints
+from bailiff.decisions import device_taints, node_taints, observations
 from bailiff.decisions.decision import (
     ChangeSummary,
     Decision,
@@ -20,17 +20,23 @@ from bailiff.decisions.decision import (
 )
 from bailiff.decisions.device_objects import as_if_on, index_of
 from bailiff.decisions.device_taints.pods import has_claims
-from bailiff.decisions.facts import DEFAULT_OPTIONS, Options, has_devices
+from bailiff.decisions.facts import (
+    DEFAULT_OPTIONS,
+    Options,
+    has_devices,
+)
 from bailiff.decisions.instants import in_utc
 from bailiff.decisions.joining import earliest
 from bailiff.decisions.node_taints import NodeTaints, keep_without_node
-from bailiff.kinds import Node
+from bailiff.decisions.observations import Since
+from bailiff.kinds import Node, NodeSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
     from bailiff.decisions.facts import Facts, NodeFacts, TaintChangeFacts, TaintSelector
+    from bailiff.decisions.observations import Identity
     from bailiff.kinds import Pod, PodCondition, Taint
 
 # Ours: upstream gives up in silence.
@@ -128,13 +134,16 @@ def decide_change(
 ) -> tuple[DecisionChange, ...]:
     """The pods whose verdict or deadline changes when the node's taints do, in their order.
 
-    Args and errors as `decide`; no trace unless the options ask for it.
+    A taint that is removed and added in one is a new one, as for kubectl; one that is there and
+    is added keeps the time since which it counts. Args and errors as `decide`; no trace unless the
+    options ask for it.
     """
     facts.check()
     now = in_utc(facts.now or now)
     options = facts.options.over(defaults)
     before = NodeTaints(facts.node, now, facts.first_observed, options)
-    after = NodeTaints(_changed(facts), now, facts.first_observed, options)
+    changed = _changed(facts)
+    after = NodeTaints(changed, now, options=options, since=_since_after(facts, changed, now))
     name = facts.node.metadata.name
     changes = []
     for pod in facts.pods:
@@ -246,14 +255,26 @@ def _changed(facts: TaintChangeFacts) -> Node:
     kept = tuple(
         taint
         for taint in facts.node.spec.taints
-        if (taint.key, taint.effect) not in added
-        and not any(_selects(selector, taint) for selector in facts.remove_taints)
+        if (taint.key, taint.effect) not in added and not _removed(facts, taint)
     )
-    spec = facts.node.spec
-    return Node(
-        metadata=facts.node.metadata,
-        spec=type(spec)(taints=kept + tuple(added.values())),
-    )
+    spec = NodeSpec(taints=kept + tuple(added.values()))
+    return Node(metadata=facts.node.metadata, spec=spec)
+
+
+def _since_after(facts: TaintChangeFacts, changed: Node, now: datetime) -> dict[Identity, Since]:
+    """Since when the taints count after the change: those that it brings, from now."""
+    before = observations.since(facts.node, facts.first_observed, now)
+    taints = facts.node.spec.taints
+    gone = {observations.identity_of(taint) for taint in taints if _removed(facts, taint)}
+    fresh = Since(now, "now")
+    return {
+        one: fresh if one in gone else before.get(one, fresh)
+        for one in observations.untimed(changed)
+    }
+
+
+def _removed(facts: TaintChangeFacts, taint: Taint) -> bool:
+    return any(_selects(selector, taint) for selector in facts.remove_taints)
 
 
 def _selects(selector: TaintSelector, taint: Taint) -> bool:

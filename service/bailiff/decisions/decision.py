@@ -63,8 +63,8 @@ class TraceStep(Value, frozen=True):
             the one that tolerates for ever, or else for the shortest time.
         toleration_index: its place in `pod.spec.tolerations`, or in the device's allocation.
         added_at: when the taint counts as added.
-        added_from: where `added_at` comes from: timeAdded, firstObserved, or now where neither
-            is known.
+        added_from: where `added_at` comes from: timeAdded, firstObserved, managedFields (the last
+            edit of the node's taints), or now where none is known.
         deadline: when this taint alone would evict the pod.
         device: the device that the taint is on; absent for a node's.
     """

@@ -28,9 +28,10 @@ from bailiff.kinds import NO_EXECUTE, Node, Pod, PodCondition, Taint, Toleration
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from bailiff.decisions.facts import TaintObservation
+    from bailiff.decisions.observations import Identity, Since
 
 SYSTEM = "node-taints"
 CONTROLLER_NAME = "taint-eviction-controller"
@@ -115,6 +116,7 @@ class NodeTaints:
         now: datetime,
         first_observed: Iterable[TaintObservation] = (),
         options: Options = DEFAULT_OPTIONS,
+        since: Mapping[Identity, Since] | None = None,
     ) -> None:
         """Prepare.
 
@@ -122,18 +124,18 @@ class NodeTaints:
             node: the node.
             now: the instant to decide for, with time zone.
             first_observed: when taints without timeAdded were first seen; counts before what
-                the node's annotation says.
+                the node tells, see observations.since.
             options: see there.
+            since: of all taints without timeAdded, where it is known instead.
         """
         self._node = node.metadata.name
         self._now = now
         self._options = options
         self._evict_ended_pods = options.evict_ended_pods
-        seen = observations.read(node)
-        if first_observed:
-            seen = seen | {(o.key, o.value, o.effect): o for o in first_observed}
+        if since is None:
+            since = observations.since(node, first_observed, now)
         self._taints = [
-            _added(taint, index, seen, now)
+            _added(taint, index, since)
             for index, taint in enumerate(node.spec.taints)
             if taint.effect == NO_EXECUTE
         ]
@@ -221,13 +223,11 @@ def keep_without_node(pod: Pod) -> Finding:
     return _keep("NodeGone", why)
 
 
-def _added(taint: Taint, index: int, seen: observations.Observed, now: datetime) -> _AddedTaint:
+def _added(taint: Taint, index: int, since: Mapping[Identity, Since]) -> _AddedTaint:
     if taint.time_added is not None:
         at, source = in_utc(taint.time_added), "timeAdded"
-    elif observed := seen.get(identity_of(taint)):
-        at, source = in_utc(observed.time), "firstObserved"
     else:
-        at, source = now, "now"
+        at, source = since[identity_of(taint)]
     return _AddedTaint(taint=taint, index=index, added_at=at, added_from=source)
 
 

@@ -1,71 +1,177 @@
-"""When taints without timeAdded were first seen, written down on the node itself.
+"""When taints without timeAdded came to a node.
 
 `kubectl taint` writes no timeAdded, so somebody has to remember when such a taint came. The worker
-does so in one annotation of the node, and everybody who decides reads it there: a restarted
+notes it in one annotation of the node, and everybody who decides reads it there: a restarted
 worker, another replica, and the decision API, which then all name the same deadline.
+
+A note may outlive its taint: the taint is taken away, nobody is there to clear the note, and the
+taint comes back. So a note names the last edit of the node's taints that its writer knew of, by
+the API server's `managedFields` (`Node.taints_edited`), and counts only while that is still the
+last one. Where it is not, the taint counts from the last edit: it is certainly there since then.
+That may be later than it came, since the time of an edit moves with other edits, and never
+earlier.
+
+The time of an edit is cut to whole seconds, so a second edit within the same second would not
+show. A writer therefore notes a taint only once it has seen the edit for EDIT_SECONDS, and only on
+that version of the node.
+
+An object without `managedFields` that a caller hands over, as `kubectl get` prints it, has nothing
+that shows a later edit, so there the note counts as it stands. Whoever reads nodes from a cluster
+knows that nothing was left out, and believes no note of such a node (`as_served`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from bailiff.decisions.facts import TaintObservation
-from bailiff.kinds import NO_EXECUTE, DecodeError, decode
+from bailiff.decisions.instants import in_utc, later
+from bailiff.kinds import NO_EXECUTE, DecodeError, Time, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from bailiff.kinds import Node, Taint
 
-_Identity = tuple[str, str, str]
-Observed = dict[_Identity, TaintObservation]
+Identity: TypeAlias = tuple[str, str, str]
 
-_EMPTY: Observed = {}
+# The resolution of the times in managedFields (metav1.Time).
+EDIT_SECONDS = 1
+
+# Two workers see the same taint this far apart, at most, without one correcting the other's note.
+_SAME_SECONDS = 1.0
 
 
-def read(node: Node) -> Observed:
-    """What the node's annotation says, by identity of taint; a spoilt one says nothing."""
+class Note(TaintObservation, frozen=True):
+    """An entry of the annotation.
+
+    Attributes:
+        edited: the last edit of the node's taints that its writer knew of; None: it could not
+            tell, as before 0.2.
+    """
+
+    edited: Time | None = None
+
+
+class Since(NamedTuple):
+    """From when a taint counts.
+
+    Attributes:
+        at: in UTC, and not in the future.
+        source: what tells: `firstObserved`, `managedFields`, or `now` for nothing.
+    """
+
+    at: datetime
+    source: str
+
+
+def since(
+    node: Node, first_observed: Iterable[TaintObservation], now: datetime
+) -> dict[Identity, Since]:
+    """From when each NoExecute taint without timeAdded counts.
+
+    Args:
+        node: with its annotation and its managedFields.
+        first_observed: what the caller knows, which counts before what the node tells.
+        now: the instant to decide for: what was first seen later counts from now.
+    """
+    present = untimed(node)
+    if not present:
+        return {}
+    told = {(o.key, o.value, o.effect): Since(o.time, "firstObserved") for o in first_observed}
+    noted, edited = vouched(node), node.taints_edited
+    unnoted = Since(now, "now")
+    if edited is not None:
+        unnoted = Since(later(edited, EDIT_SECONDS), "managedFields")
+    found = {identity: told.get(identity) or noted.get(identity) or unnoted for identity in present}
+    return {identity: _not_after(now, one) for identity, one in found.items()}
+
+
+def vouched(node: Node) -> dict[Identity, Since]:
+    """What the node's notes tell, as far as no later edit of its taints shows."""
+    edited = node.taints_edited
+    return {
+        identity: Since(note.time, "firstObserved")
+        for identity, note in read(node).items()
+        if edited is None or note.edited == edited
+    }
+
+
+def as_served(node: Node) -> Node:
+    """A node as its cluster has it, so that managedFields that are missing are nowhere.
+
+    Without them nothing tells whether a taint came after its note was written.
+    """
+    if node.taints_edited is not None or not node.metadata.annotations.taints_first_observed:
+        return node
+    annotations = replace(node.metadata.annotations, taints_first_observed="")
+    return replace(node, metadata=replace(node.metadata, annotations=annotations))
+
+
+def read(node: Node) -> dict[Identity, Note]:
+    """What the node's annotation says, believed or not; a spoilt one says nothing."""
     text = node.metadata.annotations.taints_first_observed
     if not text:
-        return _EMPTY
+        return {}
     try:
-        found = decode(text.encode(), tuple[TaintObservation, ...])
+        notes = decode(text.encode(), tuple[Note, ...])
     except DecodeError:
-        return _EMPTY
-    return {(o.key, o.value, o.effect): o for o in found}
+        return {}
+    return {(o.key, o.value, o.effect): o for o in notes}
 
 
-def observe(node: Node, known: Observed, now: datetime) -> Observed:
-    """The observations of the node's present untimed NoExecute taints.
+def annotation(node: Node, known: Mapping[Identity, Since]) -> str | None:
+    """What the node's annotation should read; empty for nothing, None where it reads so already.
 
-    What the node says counts first, because others read it too; then what is known; a taint that
-    neither knows is new. Those of taints that are gone are left out: a taint that comes back
-    starts anew.
+    Args:
+        node: as it is.
+        known: since when its untimed NoExecute taints count.
     """
-    written = read(node)
-    present: Observed = {}
-    for taint in node.spec.taints:
-        if taint.effect == NO_EXECUTE and taint.time_added is None:
-            identity = identity_of(taint)
-            present[identity] = (
-                written.get(identity) or known.get(identity) or _first_seen(taint, now)
-            )
-    return present
+    text = node.metadata.annotations.taints_first_observed
+    if not known:
+        return "" if text else None
+    if _says_the_same(read(node), known, node.taints_edited):
+        return None
+    notes = [_note(identity, one.at, node.taints_edited) for identity, one in known.items()]
+    return msgspec.json.encode(notes).decode()
 
 
-def write(observations: Iterable[TaintObservation]) -> str:
-    """The annotation's value; empty where there is nothing to remember."""
-    found = tuple(observations)
-    return msgspec.json.encode(found).decode() if found else ""
+def untimed(node: Node) -> dict[Identity, Taint]:
+    """The node's NoExecute taints without timeAdded."""
+    return {
+        identity_of(taint): taint
+        for taint in node.spec.taints
+        if taint.effect == NO_EXECUTE and taint.time_added is None
+    }
 
 
-def identity_of(taint: Taint) -> _Identity:
+def identity_of(taint: Taint) -> Identity:
     """What makes a taint the same one: another value is another taint."""
     return taint.key, taint.value, taint.effect
 
 
-def _first_seen(taint: Taint, now: datetime) -> TaintObservation:
-    return TaintObservation(key=taint.key, value=taint.value, effect=taint.effect, time=now)
+def _note(identity: Identity, at: datetime, edited: datetime | None) -> Note:
+    key, value, effect = identity
+    return Note(key=key, value=value, effect=effect, time=at, edited=edited)
+
+
+def _says_the_same(
+    notes: Mapping[Identity, Note], known: Mapping[Identity, Since], edited: datetime | None
+) -> bool:
+    return notes.keys() == known.keys() and all(
+        note.edited == edited and _close(note.time, known[identity].at)
+        for identity, note in notes.items()
+    )
+
+
+def _close(one: datetime, other: datetime) -> bool:
+    return abs((in_utc(one) - in_utc(other)).total_seconds()) < _SAME_SECONDS
+
+
+def _not_after(now: datetime, one: Since) -> Since:
+    at = in_utc(one.at)
+    return Since(at, one.source) if at <= now else Since(now, one.source)

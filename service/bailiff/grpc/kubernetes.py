@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bailiff.grpc.meta import read_annotations, read_metadata, read_time
+from bailiff.grpc.meta import read_metadata, read_node_metadata, read_time
 from bailiff.grpc.wire import Interned, WireMessage, parse, read_all, read_within, wire_class
 from bailiff.kinds import (
     Node,
@@ -135,8 +135,7 @@ def _convert_condition(data: bytes) -> PodCondition:
 
 def _convert_node(data: bytes) -> Node:
     node = parse(_Node, data)
-    # Only a node's annotations are read; a look into each pod's would cost for nothing.
-    metadata = read_metadata(node.metadata, read_annotations(node.metadata))
+    metadata = read_node_metadata(node.metadata)
     return Node(metadata=metadata, spec=read_within("spec", _node_spec, node.spec))
 
 

@@ -11,10 +11,21 @@ from typing import TYPE_CHECKING
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from msgspec import convert
+from msgspec.structs import asdict
 
 from bailiff.grpc.errors import FieldError, RefusedError
 from bailiff.grpc.wire import Interned, WireMessage, parse, read_all, read_within, wire_class
-from bailiff.kinds import Annotations, Condition, ObjectMeta, OwnerReference
+from bailiff.kinds import (
+    Annotations,
+    Condition,
+    DecodeError,
+    FieldsV1,
+    ManagedFieldsEntry,
+    NodeMeta,
+    ObjectMeta,
+    OwnerReference,
+    decode,
+)
 from bailiff.v1 import kubernetes_pb2
 
 if TYPE_CHECKING:
@@ -22,6 +33,8 @@ if TYPE_CHECKING:
 
 _OwnerReference = wire_class(kubernetes_pb2.OwnerReference)
 _Entry = wire_class(kubernetes_pb2.ObjectMeta.LabelsEntry)
+_ManagedFieldsEntry = wire_class(kubernetes_pb2.ManagedFieldsEntry)
+_FieldsV1 = wire_class(kubernetes_pb2.FieldsV1)
 _Condition = wire_class(kubernetes_pb2.Condition)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -49,7 +62,7 @@ def read_metadata(meta: WireMessage, annotations: Annotations = _NO_ANNOTATIONS)
 
     Args:
         meta: an ObjectMeta.
-        annotations: those of it that a rule reads (`read_annotations`).
+        annotations: those of it that a rule reads.
 
     Raises:
         RefusedError: malformed, or out of bounds; with its path from the object's root.
@@ -79,7 +92,22 @@ def read_metadata(meta: WireMessage, annotations: Annotations = _NO_ANNOTATIONS)
         raise
 
 
-def read_annotations(meta: WireMessage) -> Annotations:
+def read_node_metadata(meta: WireMessage) -> NodeMeta:
+    """The identity of a node, with its annotations and managedFields.
+
+    A node's alone: a look into each pod's would cost for nothing. Errors as `read_metadata`.
+    """
+    identity = read_metadata(meta, _read_annotations(meta))
+    entries = meta.managed_fields
+    try:
+        managed = tuple(read_all("managed_fields", _managed, entries)) if entries else ()
+    except RefusedError as error:
+        error.move_under("metadata")
+        raise
+    return NodeMeta(**asdict(identity), managed_fields=managed)
+
+
+def _read_annotations(meta: WireMessage) -> Annotations:
     """Those annotations that a rule reads.
 
     Raises:
@@ -139,7 +167,20 @@ def _convert_condition(data: bytes) -> Condition:
     )
 
 
+def _convert_managed(data: bytes) -> ManagedFieldsEntry:
+    entry = parse(_ManagedFieldsEntry, data)
+    raw = parse(_FieldsV1, entry.fields_v1).raw
+    try:
+        fields = decode(raw, FieldsV1) if raw else FieldsV1()
+    except DecodeError as error:
+        raise FieldError(error.reason, "fields_v1.raw") from error
+    return ManagedFieldsEntry(
+        time=read_time(entry.time, "time") if entry.HasField("time") else None, fields_v1=fields
+    )
+
+
 _instant = Interned(_convert_time)
 _owner = Interned(_convert_owner)
 _entry = Interned(_convert_entry)
+_managed = Interned(_convert_managed)
 read_condition = Interned(_convert_condition)

@@ -27,6 +27,12 @@ from bailiff.kinds.device import (
     ResourceSlice,
     ResourceSliceSpec,
 )
+from bailiff.kinds.managed_fields import (
+    FieldsV1,
+    ManagedFieldsEntry,
+    OwnedField,
+    OwnedSpec,
+)
 from bailiff.kinds.meta import (
     INT64_MAX,
     INT64_MIN,
@@ -38,7 +44,7 @@ from bailiff.kinds.meta import (
     Time,
 )
 from bailiff.kinds.namespace import Namespace
-from bailiff.kinds.node import LABEL_ZONE, Node, NodeSpec
+from bailiff.kinds.node import LABEL_ZONE, Node, NodeMeta, NodeSpec
 from bailiff.kinds.pod import Pod, PodCondition, PodSpec, PodStatus
 from bailiff.kinds.pod_claims import (
     PodExtendedResourceClaimStatus,
@@ -68,11 +74,16 @@ __all__ = [
     "DeviceTaintRuleStatus",
     "DeviceTaintSelector",
     "DeviceToleration",
+    "FieldsV1",
     "Int64",
+    "ManagedFieldsEntry",
     "Namespace",
     "Node",
+    "NodeMeta",
     "NodeSpec",
     "ObjectMeta",
+    "OwnedField",
+    "OwnedSpec",
     "OwnerReference",
     "Pod",
     "PodCondition",

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from bailiff.kinds.managed_fields import ManagedFieldsEntry
 from bailiff.kinds.meta import ObjectMeta, Value
 from bailiff.kinds.taint import Taint
 
+if TYPE_CHECKING:
+    from datetime import datetime
+
 # k8s.io/api/core/v1/well_known_labels.go.
 LABEL_ZONE = "topology.kubernetes.io/zone"
+
+
+class NodeMeta(ObjectMeta, frozen=True):
+    """The identity of a node, and who edited it.
+
+    Attributes:
+        managed_fields: who owns which of its fields; those of the taints are read.
+    """
+
+    managed_fields: tuple[ManagedFieldsEntry, ...] = ()
 
 
 class NodeSpec(Value, frozen=True):
@@ -27,5 +43,22 @@ class Node(Value, frozen=True):
         spec: its taints.
     """
 
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: NodeMeta = NodeMeta()
     spec: NodeSpec = NodeSpec()
+
+    @property
+    def taints_edited(self) -> datetime | None:
+        """When the taints were last edited, by the API server's clock, cut to whole seconds.
+
+        The edit was less than a second after this instant. None where nothing tells: `kubectl get`
+        leaves managedFields out, and a client may have them forgotten.
+
+        Every write that adds or changes `spec.taints`, by update, patch or apply, gives the list
+        to its writer, with the time of the write (k8s.io/apimachinery,
+        pkg/util/managedfields/internal/managedfieldsupdater.go; sigs.k8s.io/structured-merge-diff,
+        merge/update.go). Taints taken away to the last one leave no owner. The time also moves
+        when the same writer changes another field that it owns, and never goes back: so it may
+        be later than the last edit of the taints, and not earlier.
+        """
+        times = (one.time for one in self.metadata.managed_fields if one.owns_taints)
+        return max((time for time in times if time is not None), default=None)

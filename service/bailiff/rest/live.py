@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.decisions import Decision, Facts, NodeFacts
+from bailiff.decisions.observations import as_served
 from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN, is_dns_label, is_dns_subdomain
 from bailiff.rest.problems import ProblemCode, Refusal
 from bailiff.rest.reading import DeviceReading, read, unavailable
@@ -85,7 +86,7 @@ class LiveQuestions:
         if not name:
             return None
         try:
-            return await read(reader.get_node(name), "get nodes", f"node {name}")
+            return await _read_node(reader, name)
         except Refusal as refusal:
             if refusal.code is ProblemCode.NOT_FOUND:
                 return None
@@ -94,7 +95,7 @@ class LiveQuestions:
     async def _node(
         self, reader: ClusterReader, name: str, overrides: OptionOverrides
     ) -> DecisionList:
-        node = await read(reader.get_node(name), "get nodes", f"node {name}")
+        node = await _read_node(reader, name)
         pods = await read(reader.pods_on_node(name), "list pods", f"the pods of node {name}")
         devices, unknown = await self._devices.of(reader, pods)
         facts = NodeFacts(
@@ -122,6 +123,10 @@ class LiveQuestions:
                 return await answer()
         except TimeoutError as error:
             raise unavailable(f"the cluster did not answer within {self._timeout:g} s") from error
+
+
+async def _read_node(reader: ClusterReader, name: str) -> Node:
+    return as_served(await read(reader.get_node(name), "get nodes", f"node {name}"))
 
 
 def check_label(path: str, name: str) -> None:

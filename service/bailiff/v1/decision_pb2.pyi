@@ -319,7 +319,9 @@ class TraceStep(_message.Message):
     toleration_index: _builtins.int
     """Its place in `pod.spec.tolerations`, or in the device's allocation."""
     added_from: _builtins.str
-    """Where `added_at` comes from: timeAdded, firstObserved, or now where neither is known."""
+    """Where `added_at` comes from: timeAdded, firstObserved, managedFields (the last edit of the node's
+    taints), or now where none is known.
+    """
     @_builtins.property
     def taint(self) -> _kubernetes_pb2.Taint:
         """The taint looked at."""

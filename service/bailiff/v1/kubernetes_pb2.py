@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62\x61iliff/v1/kubernetes.proto\x12\nbailiff.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe3\x03\n\nObjectMeta\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x05 \x01(\t\x12\x18\n\x10resource_version\x18\x06 \x01(\t\x12\x12\n\ngeneration\x18\x07 \x01(\x03\x12\x36\n\x12\x63reation_timestamp\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x12\x64\x65letion_timestamp\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06labels\x18\x0b \x03(\x0b\x32\".bailiff.v1.ObjectMeta.LabelsEntry\x12<\n\x0b\x61nnotations\x18\x0c \x03(\x0b\x32\'.bailiff.v1.ObjectMeta.AnnotationsEntry\x12\x34\n\x10owner_references\x18\r \x03(\x0b\x32\x1a.bailiff.v1.OwnerReference\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x32\n\x10\x41nnotationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"b\n\x0eOwnerReference\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x04 \x01(\t\x12\x13\n\x0b\x61pi_version\x18\x05 \x01(\t\x12\x12\n\ncontroller\x18\x06 \x01(\x08\"y\n\x03Pod\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12!\n\x04spec\x18\x02 \x01(\x0b\x32\x13.bailiff.v1.PodSpec\x12%\n\x06status\x18\x03 \x01(\x0b\x32\x15.bailiff.v1.PodStatus\"\xcc\x01\n\x07PodSpec\x12\x11\n\tnode_name\x18\n \x01(\t\x12+\n\x0btolerations\x18\x16 \x03(\x0b\x32\x16.bailiff.v1.Toleration\x12\x10\n\x08priority\x18\x19 \x01(\x05\x12\x35\n\x0fresource_claims\x18\' \x03(\x0b\x32\x1c.bailiff.v1.PodResourceClaim\x12\x38\n\x10scheduling_group\x18+ \x01(\x0b\x32\x1e.bailiff.v1.PodSchedulingGroup\"\xa6\x01\n\x10PodResourceClaim\x12\x0c\n\x04name\x18\x01 \x01(\t\x12 \n\x13resource_claim_name\x18\x03 \x01(\tH\x00\x88\x01\x01\x12)\n\x1cresource_claim_template_name\x18\x04 \x01(\tH\x01\x88\x01\x01\x42\x16\n\x14_resource_claim_nameB\x1f\n\x1d_resource_claim_template_name\"D\n\x12PodSchedulingGroup\x12\x1b\n\x0epod_group_name\x18\x01 \x01(\tH\x00\x88\x01\x01\x42\x11\n\x0f_pod_group_name\"\x82\x01\n\nToleration\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x08operator\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\t\x12\x1f\n\x12toleration_seconds\x18\x05 \x01(\x03H\x00\x88\x01\x01\x42\x15\n\x13_toleration_seconds\"\xe1\x01\n\tPodStatus\x12\r\n\x05phase\x18\x01 \x01(\t\x12,\n\nconditions\x18\x02 \x03(\x0b\x32\x18.bailiff.v1.PodCondition\x12\x43\n\x17resource_claim_statuses\x18\x0f \x03(\x0b\x32\".bailiff.v1.PodResourceClaimStatus\x12R\n\x1e\x65xtended_resource_claim_status\x18\x12 \x01(\x0b\x32*.bailiff.v1.PodExtendedResourceClaimStatus\"`\n\x16PodResourceClaimStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12 \n\x13resource_claim_name\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x16\n\x14_resource_claim_name\"=\n\x1ePodExtendedResourceClaimStatus\x12\x1b\n\x13resource_claim_name\x18\x02 \x01(\t\"\xa4\x01\n\x0cPodCondition\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x38\n\x14last_transition_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x1b\n\x13observed_generation\x18\x07 \x01(\x03\"T\n\x04Node\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12\"\n\x04spec\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.NodeSpec\"-\n\x08NodeSpec\x12!\n\x06taints\x18\x05 \x03(\x0b\x32\x11.bailiff.v1.Taint\"c\n\x05Taint\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\t\x12.\n\ntime_added\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa1\x01\n\tCondition\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x1b\n\x13observed_generation\x18\x03 \x01(\x03\x12\x38\n\x14last_transition_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0f\n\x07message\x18\x06 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62\x61iliff/v1/kubernetes.proto\x12\nbailiff.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9b\x04\n\nObjectMeta\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x05 \x01(\t\x12\x18\n\x10resource_version\x18\x06 \x01(\t\x12\x12\n\ngeneration\x18\x07 \x01(\x03\x12\x36\n\x12\x63reation_timestamp\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x12\x64\x65letion_timestamp\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06labels\x18\x0b \x03(\x0b\x32\".bailiff.v1.ObjectMeta.LabelsEntry\x12<\n\x0b\x61nnotations\x18\x0c \x03(\x0b\x32\'.bailiff.v1.ObjectMeta.AnnotationsEntry\x12\x34\n\x10owner_references\x18\r \x03(\x0b\x32\x1a.bailiff.v1.OwnerReference\x12\x36\n\x0emanaged_fields\x18\x11 \x03(\x0b\x32\x1e.bailiff.v1.ManagedFieldsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x32\n\x10\x41nnotationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"g\n\x12ManagedFieldsEntry\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\tfields_v1\x18\x07 \x01(\x0b\x32\x14.bailiff.v1.FieldsV1\"\x17\n\x08\x46ieldsV1\x12\x0b\n\x03raw\x18\x01 \x01(\x0c\"b\n\x0eOwnerReference\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x04 \x01(\t\x12\x13\n\x0b\x61pi_version\x18\x05 \x01(\t\x12\x12\n\ncontroller\x18\x06 \x01(\x08\"y\n\x03Pod\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12!\n\x04spec\x18\x02 \x01(\x0b\x32\x13.bailiff.v1.PodSpec\x12%\n\x06status\x18\x03 \x01(\x0b\x32\x15.bailiff.v1.PodStatus\"\xcc\x01\n\x07PodSpec\x12\x11\n\tnode_name\x18\n \x01(\t\x12+\n\x0btolerations\x18\x16 \x03(\x0b\x32\x16.bailiff.v1.Toleration\x12\x10\n\x08priority\x18\x19 \x01(\x05\x12\x35\n\x0fresource_claims\x18\' \x03(\x0b\x32\x1c.bailiff.v1.PodResourceClaim\x12\x38\n\x10scheduling_group\x18+ \x01(\x0b\x32\x1e.bailiff.v1.PodSchedulingGroup\"\xa6\x01\n\x10PodResourceClaim\x12\x0c\n\x04name\x18\x01 \x01(\t\x12 \n\x13resource_claim_name\x18\x03 \x01(\tH\x00\x88\x01\x01\x12)\n\x1cresource_claim_template_name\x18\x04 \x01(\tH\x01\x88\x01\x01\x42\x16\n\x14_resource_claim_nameB\x1f\n\x1d_resource_claim_template_name\"D\n\x12PodSchedulingGroup\x12\x1b\n\x0epod_group_name\x18\x01 \x01(\tH\x00\x88\x01\x01\x42\x11\n\x0f_pod_group_name\"\x82\x01\n\nToleration\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x08operator\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\t\x12\x1f\n\x12toleration_seconds\x18\x05 \x01(\x03H\x00\x88\x01\x01\x42\x15\n\x13_toleration_seconds\"\xe1\x01\n\tPodStatus\x12\r\n\x05phase\x18\x01 \x01(\t\x12,\n\nconditions\x18\x02 \x03(\x0b\x32\x18.bailiff.v1.PodCondition\x12\x43\n\x17resource_claim_statuses\x18\x0f \x03(\x0b\x32\".bailiff.v1.PodResourceClaimStatus\x12R\n\x1e\x65xtended_resource_claim_status\x18\x12 \x01(\x0b\x32*.bailiff.v1.PodExtendedResourceClaimStatus\"`\n\x16PodResourceClaimStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12 \n\x13resource_claim_name\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x16\n\x14_resource_claim_name\"=\n\x1ePodExtendedResourceClaimStatus\x12\x1b\n\x13resource_claim_name\x18\x02 \x01(\t\"\xa4\x01\n\x0cPodCondition\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x38\n\x14last_transition_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x1b\n\x13observed_generation\x18\x07 \x01(\x03\"T\n\x04Node\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12\"\n\x04spec\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.NodeSpec\"-\n\x08NodeSpec\x12!\n\x06taints\x18\x05 \x03(\x0b\x32\x11.bailiff.v1.Taint\"c\n\x05Taint\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\t\x12.\n\ntime_added\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa1\x01\n\tCondition\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x1b\n\x13observed_generation\x18\x03 \x01(\x03\x12\x38\n\x14last_transition_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0f\n\x07message\x18\x06 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,37 +37,41 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_OBJECTMETA_ANNOTATIONSENTRY']._loaded_options = None
   _globals['_OBJECTMETA_ANNOTATIONSENTRY']._serialized_options = b'8\001'
   _globals['_OBJECTMETA']._serialized_start=77
-  _globals['_OBJECTMETA']._serialized_end=560
-  _globals['_OBJECTMETA_LABELSENTRY']._serialized_start=463
-  _globals['_OBJECTMETA_LABELSENTRY']._serialized_end=508
-  _globals['_OBJECTMETA_ANNOTATIONSENTRY']._serialized_start=510
-  _globals['_OBJECTMETA_ANNOTATIONSENTRY']._serialized_end=560
-  _globals['_OWNERREFERENCE']._serialized_start=562
-  _globals['_OWNERREFERENCE']._serialized_end=660
-  _globals['_POD']._serialized_start=662
-  _globals['_POD']._serialized_end=783
-  _globals['_PODSPEC']._serialized_start=786
-  _globals['_PODSPEC']._serialized_end=990
-  _globals['_PODRESOURCECLAIM']._serialized_start=993
-  _globals['_PODRESOURCECLAIM']._serialized_end=1159
-  _globals['_PODSCHEDULINGGROUP']._serialized_start=1161
-  _globals['_PODSCHEDULINGGROUP']._serialized_end=1229
-  _globals['_TOLERATION']._serialized_start=1232
-  _globals['_TOLERATION']._serialized_end=1362
-  _globals['_PODSTATUS']._serialized_start=1365
-  _globals['_PODSTATUS']._serialized_end=1590
-  _globals['_PODRESOURCECLAIMSTATUS']._serialized_start=1592
-  _globals['_PODRESOURCECLAIMSTATUS']._serialized_end=1688
-  _globals['_PODEXTENDEDRESOURCECLAIMSTATUS']._serialized_start=1690
-  _globals['_PODEXTENDEDRESOURCECLAIMSTATUS']._serialized_end=1751
-  _globals['_PODCONDITION']._serialized_start=1754
-  _globals['_PODCONDITION']._serialized_end=1918
-  _globals['_NODE']._serialized_start=1920
-  _globals['_NODE']._serialized_end=2004
-  _globals['_NODESPEC']._serialized_start=2006
-  _globals['_NODESPEC']._serialized_end=2051
-  _globals['_TAINT']._serialized_start=2053
-  _globals['_TAINT']._serialized_end=2152
-  _globals['_CONDITION']._serialized_start=2155
-  _globals['_CONDITION']._serialized_end=2316
+  _globals['_OBJECTMETA']._serialized_end=616
+  _globals['_OBJECTMETA_LABELSENTRY']._serialized_start=519
+  _globals['_OBJECTMETA_LABELSENTRY']._serialized_end=564
+  _globals['_OBJECTMETA_ANNOTATIONSENTRY']._serialized_start=566
+  _globals['_OBJECTMETA_ANNOTATIONSENTRY']._serialized_end=616
+  _globals['_MANAGEDFIELDSENTRY']._serialized_start=618
+  _globals['_MANAGEDFIELDSENTRY']._serialized_end=721
+  _globals['_FIELDSV1']._serialized_start=723
+  _globals['_FIELDSV1']._serialized_end=746
+  _globals['_OWNERREFERENCE']._serialized_start=748
+  _globals['_OWNERREFERENCE']._serialized_end=846
+  _globals['_POD']._serialized_start=848
+  _globals['_POD']._serialized_end=969
+  _globals['_PODSPEC']._serialized_start=972
+  _globals['_PODSPEC']._serialized_end=1176
+  _globals['_PODRESOURCECLAIM']._serialized_start=1179
+  _globals['_PODRESOURCECLAIM']._serialized_end=1345
+  _globals['_PODSCHEDULINGGROUP']._serialized_start=1347
+  _globals['_PODSCHEDULINGGROUP']._serialized_end=1415
+  _globals['_TOLERATION']._serialized_start=1418
+  _globals['_TOLERATION']._serialized_end=1548
+  _globals['_PODSTATUS']._serialized_start=1551
+  _globals['_PODSTATUS']._serialized_end=1776
+  _globals['_PODRESOURCECLAIMSTATUS']._serialized_start=1778
+  _globals['_PODRESOURCECLAIMSTATUS']._serialized_end=1874
+  _globals['_PODEXTENDEDRESOURCECLAIMSTATUS']._serialized_start=1876
+  _globals['_PODEXTENDEDRESOURCECLAIMSTATUS']._serialized_end=1937
+  _globals['_PODCONDITION']._serialized_start=1940
+  _globals['_PODCONDITION']._serialized_end=2104
+  _globals['_NODE']._serialized_start=2106
+  _globals['_NODE']._serialized_end=2190
+  _globals['_NODESPEC']._serialized_start=2192
+  _globals['_NODESPEC']._serialized_end=2237
+  _globals['_TAINT']._serialized_start=2239
+  _globals['_TAINT']._serialized_end=2338
+  _globals['_CONDITION']._serialized_start=2341
+  _globals['_CONDITION']._serialized_end=2502
 # @@protoc_insertion_point(module_scope)

@@ -83,6 +83,7 @@ class ObjectMeta(_message.Message):
     LABELS_FIELD_NUMBER: _builtins.int
     ANNOTATIONS_FIELD_NUMBER: _builtins.int
     OWNER_REFERENCES_FIELD_NUMBER: _builtins.int
+    MANAGED_FIELDS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     namespace: _builtins.str
     uid: _builtins.str
@@ -102,11 +103,15 @@ class ObjectMeta(_message.Message):
     @_builtins.property
     def annotations(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """Of a node, "bailiff.dev/taints-first-observed" is read: when its taints without time_added were
-        first seen. All others are skipped.
+        first seen, and after which edit. All others are skipped.
         """
 
     @_builtins.property
     def owner_references(self) -> _containers.RepeatedCompositeFieldContainer[Global___OwnerReference]: ...
+    @_builtins.property
+    def managed_fields(self) -> _containers.RepeatedCompositeFieldContainer[Global___ManagedFieldsEntry]:
+        """Of a node: tell when its taints were last edited, and so whether the annotation still holds."""
+
     def __init__(
         self,
         *,
@@ -120,14 +125,63 @@ class ObjectMeta(_message.Message):
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         annotations: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         owner_references: _abc.Iterable[Global___OwnerReference] | None = ...,
+        managed_fields: _abc.Iterable[Global___ManagedFieldsEntry] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["creation_timestamp", b"creation_timestamp", "deletion_timestamp", b"deletion_timestamp"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["annotations", b"annotations", "creation_timestamp", b"creation_timestamp", "deletion_timestamp", b"deletion_timestamp", "generation", b"generation", "labels", b"labels", "name", b"name", "namespace", b"namespace", "owner_references", b"owner_references", "resource_version", b"resource_version", "uid", b"uid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["annotations", b"annotations", "creation_timestamp", b"creation_timestamp", "deletion_timestamp", b"deletion_timestamp", "generation", b"generation", "labels", b"labels", "managed_fields", b"managed_fields", "name", b"name", "namespace", b"namespace", "owner_references", b"owner_references", "resource_version", b"resource_version", "uid", b"uid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ObjectMeta: _TypeAlias = ObjectMeta  # noqa: Y015
+
+@_typing.final
+class ManagedFieldsEntry(_message.Message):
+    """k8s.io.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TIME_FIELD_NUMBER: _builtins.int
+    FIELDS_V1_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def fields_v1(self) -> Global___FieldsV1: ...
+    def __init__(
+        self,
+        *,
+        time: _timestamp_pb2.Timestamp | None = ...,
+        fields_v1: Global___FieldsV1 | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fields_v1", b"fields_v1", "time", b"time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fields_v1", b"fields_v1", "time", b"time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ManagedFieldsEntry: _TypeAlias = ManagedFieldsEntry  # noqa: Y015
+
+@_typing.final
+class FieldsV1(_message.Message):
+    """k8s.io.apimachinery.pkg.apis.meta.v1.FieldsV1."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RAW_FIELD_NUMBER: _builtins.int
+    raw: _builtins.bytes
+    """JSON. Whether it has f:spec/f:taints is read."""
+    def __init__(
+        self,
+        *,
+        raw: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["raw", b"raw"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FieldsV1: _TypeAlias = FieldsV1  # noqa: Y015
 
 @_typing.final
 class OwnerReference(_message.Message):

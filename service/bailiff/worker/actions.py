@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 COMPONENT = node_taints.CONTROLLER_NAME
 DEVICE_COMPONENT = device_taints.CONTROLLER_NAME
+# Who writes the annotation, by managedFields. A name of its own: what a manager writes moves the
+# time of all that it owns, and a manager that taints nodes would seem to have edited the taints.
+NOTE_MANAGER = "bailiff-taints-first-observed"
 ANNOTATION = Annotations.__struct_encode_fields__[0]
 
 
@@ -168,7 +171,13 @@ class ClusterActions:
             }
         }
         await self._cluster.patch(
-            NODES, meta.name, "", body, patch_type=PatchType.MERGE, dry_run=self._dry_run
+            NODES,
+            meta.name,
+            "",
+            body,
+            patch_type=PatchType.MERGE,
+            field_manager=NOTE_MANAGER,
+            dry_run=self._dry_run,
         )
 
     async def set_rule_condition(

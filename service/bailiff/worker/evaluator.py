@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bailiff.decisions import NodeTaints, Verdict, join, observations
+from bailiff.decisions import NodeTaints, Verdict, join
 from bailiff.worker.devices import Devices
+from bailiff.worker.first_seen import FirstSeen
 from bailiff.worker.mirror import Mirror, PodKey, pod_key
 from bailiff.worker.slices import SLICE, slices
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from bailiff.clock import Clock
+    from bailiff.cluster import WatchEvent
     from bailiff.decisions import Finding, Options
     from bailiff.kinds import Node, Pod
     from bailiff.worker.eviction import Eviction
@@ -43,7 +45,7 @@ class Evaluator:
         clock: Clock,
         options: Options,
         on_cancelled: Callable[[Eviction, str], None],
-        on_observed: Callable[[Node, str], None],
+        on_observed: Callable[[str], None],
         owns: Callable[[str], bool] = lambda _: True,
     ) -> None:
         """Start idle.
@@ -53,11 +55,12 @@ class Evaluator:
             clock: for `now`.
             options: of the decisions.
             on_cancelled: told of each eviction that was cancelled though its pod stays, and why.
-            on_observed: told of each node whose annotation of first observations should read
-                otherwise than it does, and how.
+            on_observed: told the name of each node whose annotation of first observations should
+                read otherwise than it does; how is in `first_seen`.
             owns: whether a node, by name, and its pods are ours to look after.
         """
         self.mirror = Mirror(self)
+        self.first_seen = FirstSeen(clock)
         self.devices = Devices(options, self.look_at_pods)
         self._pending = pending
         self._clock = clock
@@ -69,13 +72,17 @@ class Evaluator:
         self.owns = owns
         # Told of all nodes, also those that are not ours.
         self.on_node: Callable[[str], None] = lambda _: None
-        self._observed: dict[str, observations.Observed] = {}
         # In a plain dict the way to the first mark grows with those that have been taken.
         self._dirty_nodes: OrderedDict[str, None] = OrderedDict()
         self._dirty_pods: OrderedDict[PodKey, None] = OrderedDict()
         # The node that is being worked off, where one step was not enough, and its pods to come.
         self._node_under_way: tuple[str, Iterator[list[PodKey]]] | None = None
         self._wake = asyncio.Event()
+
+    async def apply_node(self, event: WatchEvent[Node]) -> None:
+        """Take in what the watch of nodes told."""
+        self.first_seen.apply(event)
+        await self.mirror.apply_node(event)
 
     def node_changed(self, name: str) -> None:
         """See MirrorListener."""
@@ -176,7 +183,6 @@ class Evaluator:
         pods = [pod for pod in found if pod is not None and pod.spec.node_name == name]
         node = self.mirror.node(name)
         if node is None:
-            self._observed.pop(name, None)
             for pod in pods:
                 self._evaluate_orphan(pod)
         else:
@@ -230,19 +236,12 @@ class Evaluator:
         return by_node if found is None else join((by_node, found))
 
     def _taints(self, node: Node, options: Options) -> NodeTaints:
-        now = self._clock.now()
-        name = node.metadata.name
-        observed = observations.observe(node, self._observed.get(name, {}), now)
-        if observed:
-            self._observed[name] = observed
-        else:
-            self._observed.pop(name, None)
-        return NodeTaints(node, now, observed.values(), options)
+        since = self.first_seen.since(node)
+        return NodeTaints(node, self._clock.now(), options=options, since=since)
 
     def _write_down(self, node: Node) -> None:
-        observed = self._observed.get(node.metadata.name, {})
-        if observed != observations.read(node):
-            self._on_observed(node, observations.write(observed.values()))
+        if self.first_seen.wanted_note(node) is not None:
+            self._on_observed(node.metadata.name)
 
     def _apply(self, pod: Pod, finding: Finding) -> None:
         if finding.verdict is not Verdict.KEEP:

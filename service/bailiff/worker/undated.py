@@ -1,6 +1,6 @@
 """Taints of which nobody can say since when they are there.
 
-They carry no `timeAdded`, no worker has written down when they came, and they were there before we
+They carry no `timeAdded`, no worker has noted when they came, and they were there before we
 looked: kube-controller-manager may have seen them long before.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bailiff.decisions import observations
-from bailiff.kinds import NO_EXECUTE
 
 if TYPE_CHECKING:
     from bailiff.kinds import Node
@@ -45,5 +44,5 @@ class Undated:
 
 
 def _undated(node: Node) -> set[tuple[str, str, str]]:
-    present = (t for t in node.spec.taints if t.effect == NO_EXECUTE and t.time_added is None)
-    return {observations.identity_of(taint) for taint in present} - observations.read(node).keys()
+    served = observations.as_served(node)
+    return observations.untimed(node).keys() - observations.vouched(served).keys()

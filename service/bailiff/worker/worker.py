@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node, Pod
     from bailiff.worker.actions import Actions
     from bailiff.worker.eviction import Eviction
+    from bailiff.worker.first_seen import WantedNote
     from bailiff.worker.settings import WorkerSettings
     from bailiff.worker.sources import EventSource, Follower
 
@@ -89,10 +90,10 @@ class Worker:
             clock,
             settings.options,
             self._on_cancelled,
-            self._on_observed,
+            self._look_at_note,
             settings.shard.owns,
         )
-        self.annotator = Annotator(actions, self.metrics, self.evaluator.node_changed)
+        self.annotator = Annotator(actions, self.metrics, clock, self._wanted_note)
         self.gate = Gate(self.pending, self.evaluator, clock, self._wake, self._on_held)
         self.evaluator.on_node = self.gate.surroundings.look_at_node
         self.attempt = Attempt(actions, clock, self.evaluator.finding)
@@ -153,7 +154,7 @@ class Worker:
         mirror = self.evaluator.mirror
         async with asyncio.TaskGroup() as group:
             parts = [
-                group.create_task(feed(nodes, mirror.apply_node), name="watch nodes"),
+                group.create_task(feed(nodes, self.evaluator.apply_node), name="watch nodes"),
                 group.create_task(feed(pods, mirror.apply_pod), name="watch pods"),
                 group.create_task(self.evaluator.run(), name="evaluator"),
                 group.create_task(self._resync(), name="resync"),
@@ -286,9 +287,13 @@ class Worker:
         self.metrics.cancelled.inc()
         self.recorder.record(pod, cancellation_event(pod, why, system), system)
 
-    def _on_observed(self, node: Node, text: str) -> None:
-        if self._settings.persist_observations and self.election.may_act():
-            self.annotator.request(node, text)
+    def _look_at_note(self, node: str) -> None:
+        self.annotator.look_at(node)
+
+    def _wanted_note(self, name: str) -> WantedNote | None:
+        node = self.evaluator.mirror.node(name)
+        writes = self._settings.persist_observations and self.election.may_act()
+        return self.evaluator.first_seen.wanted_note(node) if writes and node is not None else None
 
     def _overdue(self) -> bool:
         due = self.pending.next_due()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -136,9 +137,23 @@ def decision_of(message: Message) -> Decision:
 def message_of(body: dict[str, Any], message: M) -> M:
     """A body as a message; InexpressibleError."""
     try:
-        return json_format.ParseDict(body, message, ignore_unknown_fields=True)
+        return json_format.ParseDict(_with_raw(body), message, ignore_unknown_fields=True)
     except json_format.ParseError as error:
         raise InexpressibleError(str(error)) from error
+
+
+def _with_raw(value: Any) -> Any:
+    """With each fieldsV1 as protobuf has it: bytes that hold the JSON."""
+    if isinstance(value, list):
+        return [_with_raw(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: {"raw": base64.b64encode(msgspec.json.encode(part)).decode()}
+        if name == "fieldsV1" and part is not None
+        else _with_raw(part)
+        for name, part in value.items()
+    }
 
 
 def _value(message: Message, kind: type[T]) -> T:

@@ -20,6 +20,7 @@ from bailiff.kinds import (
     INT64_MAX,
     INT64_MIN,
     Node,
+    NodeMeta,
     NodeSpec,
     ObjectMeta,
     OwnerReference,
@@ -90,7 +91,7 @@ PODS = st.builds(
 )
 NODES = st.builds(
     Node,
-    metadata=st.just(ObjectMeta(name="node-1")),
+    metadata=st.just(NodeMeta(name="node-1")),
     spec=st.builds(NodeSpec, taints=st.lists(TAINTS, max_size=4).map(tuple)),
 )
 MANY_PODS = st.lists(PODS, max_size=6).map(tuple)

@@ -15,10 +15,10 @@ from bailiff.clock import Clock
 from bailiff.cluster import Changed, Cluster, ClusterSettings, Deleted, Replaced
 from bailiff.cluster.transport import Transport
 from bailiff.decisions.policies import NO_POLICIES
-from bailiff.kinds import Node, Pod, Taint, Toleration
+from bailiff.kinds import ManagedFieldsEntry, Node, Pod, Taint, Toleration
 from bailiff.worker import ClusterActions, Election, Worker, WorkerSettings
 from tests.harness.clocks import START, LoopClock
-from tests.harness.kinds import no_execute, node_of, pod_of
+from tests.harness.kinds import edited_at, no_execute, node_of, pod_of
 from tests.harness.worlds.api_server import ApiServer
 
 YESTERDAY = START - timedelta(days=1)
@@ -44,6 +44,7 @@ class World(ApiServer, ClusterActions):
         client = Cluster(transport, ClusterSettings(), transport)
         client = client if election is None else client.fenced(election.may_act)
         ClusterActions.__init__(self, client, instance="test")
+        self.managed = True  # the API server tells in managedFields of edits of taints
         self.registry = CollectorRegistry()
         self.worker = Worker(
             self,
@@ -64,6 +65,7 @@ class World(ApiServer, ClusterActions):
         """The same cluster with another worker, as after a restart."""
         heir = World(**settings)
         heir.pods, heir.nodes = self.pods, self.nodes
+        heir.managed = self.managed
         return heir
 
     # What happens to the cluster.
@@ -76,8 +78,20 @@ class World(ApiServer, ClusterActions):
 
     def _put_node(self, node: Node) -> None:
         name = node.metadata.name
-        self.nodes[name] = node
+        before = self.nodes.get(name)
+        if before is not None and before.spec.taints == node.spec.taints:
+            managed = before.metadata.managed_fields
+        else:
+            managed = self._edited() if node.spec.taints else ()
+        metadata = msgspec.structs.replace(node.metadata, managed_fields=managed)
+        self.nodes[name] = msgspec.structs.replace(node, metadata=metadata)
         self.node_watch.send(Changed(self.nodes[name]))
+
+    def _edited(self) -> tuple[ManagedFieldsEntry, ...]:
+        """What the API server says of an edit now, by its clock, which nobody steps."""
+        if not self.managed:
+            return ()
+        return edited_at(START + timedelta(seconds=self.clock.monotonic()))
 
     def remove_node(self, node: str) -> None:
         self.node_watch.send(Deleted(self.nodes.pop(node)))

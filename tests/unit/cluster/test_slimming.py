@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 from bailiff.cluster.interning import InternTable
-from bailiff.cluster.slimming import PodSlimmer, slimmer_for
+from bailiff.cluster.slimming import PodSlimmer, slim_node, slimmer_for
 from bailiff.kinds import LABEL_ZONE, LABELS_NOT_KEPT, ConfigMap, Node, Pod, decode
 
 BOUND_AT = "2026-01-01T00:00:00Z"
@@ -101,6 +102,19 @@ def test_of_a_nodes_labels_the_zone_is_kept() -> None:
     assert slimmer_for(Node)(node) is node
     assert node.metadata.labels == {LABEL_ZONE: "eu-1"}
     assert slimmer_for(Node)(Node()) == Node()
+
+
+def test_of_a_nodes_managed_fields_the_last_edit_of_its_taints_is_kept() -> None:
+    owned, other = {"f:spec": {"f:taints": {}}}, {"f:metadata": {"f:labels": {}}}
+    entries = [
+        {"time": f"2026-01-01T00:00:0{second}Z", "fieldsV1": fields}
+        for second, fields in ((1, owned), (3, owned), (5, other), (2, owned), (3, owned))
+    ]
+    node = decode(json.dumps({"metadata": {"managedFields": entries}}).encode(), Node)
+    edited = node.taints_edited
+    assert edited == datetime(2026, 1, 1, 0, 0, 3, tzinfo=UTC)
+    slim_node(node)
+    assert (node.taints_edited, len(node.metadata.managed_fields)) == (edited, 1)
 
 
 def test_other_kinds_stay_as_they_are() -> None:

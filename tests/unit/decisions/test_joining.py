@@ -19,7 +19,7 @@ from bailiff.decisions import (
 )
 from bailiff.decisions.device_taints import SYSTEM as DEVICES
 from bailiff.decisions.node_taints import SYSTEM as NODES
-from bailiff.kinds import Node, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+from bailiff.kinds import Node, NodeMeta, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 POD = Pod(metadata=ObjectMeta(name="a", namespace="default", uid="1"))
@@ -112,7 +112,7 @@ def test_the_worker_and_the_api_name_the_same_verdict_and_deadline(node, device)
 def test_a_device_s_taint_is_not_taken_for_the_node_s_that_evicts():
     taint = Taint(key="node", effect="NoExecute", time_added=NOW)
     tolerated = Toleration(key="node", operator="Exists", toleration_seconds=60)
-    node = Node(metadata=ObjectMeta(name="n"), spec=NodeSpec(taints=(taint,)))
+    node = Node(metadata=NodeMeta(name="n"), spec=NodeSpec(taints=(taint,)))
     pod = Pod(spec=PodSpec(node_name="n", tolerations=(tolerated,)))
     step = TraceStep(
         rule="NoExecuteDeviceTaint",

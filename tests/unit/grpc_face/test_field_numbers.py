@@ -16,8 +16,11 @@ KUBERNETES = {
     "ObjectMeta": """
         1 string name; 3 string namespace; 5 string uid; 6 string resourceVersion;
         7 int64 generation; 8 Time creationTimestamp; 9 Time deletionTimestamp;
-        11 map labels; 12 map annotations; 13 repeated OwnerReference ownerReferences
+        11 map labels; 12 map annotations; 13 repeated OwnerReference ownerReferences;
+        17 repeated ManagedFieldsEntry managedFields
     """,
+    "ManagedFieldsEntry": "4 Time time; 7 FieldsV1 fieldsV1",
+    "FieldsV1": "1 bytes raw",
     "OwnerReference": """
         1 string kind; 3 string name; 4 string uid; 5 string apiVersion; 6 bool controller
     """,
@@ -91,6 +94,7 @@ SCALARS = {
     FieldDescriptor.TYPE_INT64: "int64",
     FieldDescriptor.TYPE_INT32: "int32",
     FieldDescriptor.TYPE_BOOL: "bool",
+    FieldDescriptor.TYPE_BYTES: "bytes",
 }
 
 

@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bailiff.grpc.errors import FieldError
 from bailiff.grpc.kubernetes import read_node, read_pod
 from bailiff.grpc.wire import wire_class
 from bailiff.kinds import (
     Node,
+    NodeMeta,
     NodeSpec,
     ObjectMeta,
     OwnerReference,
@@ -156,7 +158,7 @@ def test_a_node_as_go_marshals_it() -> None:
     )
     node = nested(1, text(1, "node-1"), zero_time(8)) + nested(2, text(1, "10.0.0.0/24"), *taints)
     assert read_node(node) == Node(
-        metadata=ObjectMeta(name="node-1"),
+        metadata=NodeMeta(name="node-1"),
         spec=NodeSpec(
             taints=(
                 Taint(
@@ -169,6 +171,30 @@ def test_a_node_as_go_marshals_it() -> None:
             )
         ),
     )
+
+
+def managed(seconds: int, fields: bytes) -> bytes:
+    """An entry of managedFields as Go marshals it."""
+    entry = text(1, "kubectl-taint"), text(2, "Update"), text(3, "v1"), time(4, seconds)
+    return nested(17, *entry, text(6, "FieldsV1"), nested(7, nested(1, fields)), text(8, ""))
+
+
+def test_of_a_node_as_go_marshals_it_the_last_edit_of_its_taints_is_read() -> None:
+    entries = (
+        managed(5, b'{"f:spec":{"f:taints":{}}}'),
+        managed(7, b'{"f:spec":{"f:podCIDR":{}}}'),
+        managed(9, b""),
+        nested(17),
+    )
+    node = read_node(nested(1, text(1, "node-1"), *entries))
+    assert node.taints_edited == datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("fields", [b"{", b'{"f:spec":{"f:taints":5}}', b"[]", b"\xff"])
+def test_managed_fields_that_are_none_are_refused(fields: bytes) -> None:
+    with pytest.raises(FieldError) as caught:
+        read_node(nested(1, managed(5, fields)))
+    assert caught.value.path == "metadata.managed_fields[0].fields_v1.raw"
 
 
 @pytest.mark.parametrize(

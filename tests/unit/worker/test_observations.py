@@ -7,7 +7,7 @@ import pytest
 
 from bailiff.cluster import ServerError
 from bailiff.decisions import Facts, decide, observations
-from bailiff.kinds import Annotations, Node, NodeSpec, ObjectMeta
+from bailiff.kinds import Annotations, Node, NodeMeta, NodeSpec
 from tests.harness.clocks import START
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.world import World
@@ -15,8 +15,10 @@ from tests.harness.worlds.world import World
 pytestmark = pytest.mark.looptime(start=0)
 
 
-async def test_without_writing_down_a_restart_starts_anew():
+@pytest.mark.parametrize(("managed", "gone"), [(True, 101.0), (False, 140.0)])
+async def test_without_a_note_a_restart_counts_from_the_last_edit_or_else_anew(managed, gone):
     world = World(persist_observations=False)
+    world.managed = managed
     world.taint("n1", no_execute())
     world.add_pod("patient", tolerating(seconds=100))
     async with world.running():
@@ -25,7 +27,7 @@ async def test_without_writing_down_a_restart_starts_anew():
     heir = world.successor(persist_observations=False)
     async with heir.running():
         await asyncio.sleep(200)
-    assert heir.deletions() == {"patient": 140.0}
+    assert heir.deletions() == {"patient": gone}
 
 
 async def test_one_write_for_each_change():
@@ -41,7 +43,7 @@ async def test_one_write_for_each_change():
             await asyncio.sleep(1)
         assert len(world.annotated) == 1
         world.taint("n1", no_execute(), no_execute("second"))
-        await asyncio.sleep(1)
+        await asyncio.sleep(2)
         assert len(world.annotated) == 2
         world.taint("n1")
         await asyncio.sleep(1)
@@ -89,7 +91,7 @@ async def test_shutdown_waits_for_what_is_still_to_be_written_down():
 
     world.annotate = annotate  # type: ignore[method-assign]  # the port, slowed down
     async with world.running():
-        pass
+        await asyncio.sleep(1)
     assert len(world.annotated) == 10
 
 
@@ -123,9 +125,9 @@ async def test_the_api_names_the_deadline_that_the_worker_keeps():
 def test_a_spoilt_annotation_counts_as_none(spoilt):
     annotations = Annotations(taints_first_observed=spoilt)
     node = Node(
-        metadata=ObjectMeta(name="n", annotations=annotations),
+        metadata=NodeMeta(name="n", annotations=annotations),
         spec=NodeSpec(taints=(no_execute(),)),
     )
     assert observations.read(node) == {}
-    seen = observations.observe(node, {}, START + timedelta(seconds=5))
-    assert [o.time for o in seen.values()] == [START + timedelta(seconds=5)]
+    now = START + timedelta(seconds=5)
+    assert list(observations.since(node, (), now).values()) == [(now, "now")]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.decisions.policies import Breaker, BreakerLevel, Breakers, Limit, Limits, Policies
-from bailiff.kinds import Node, NodeSpec, ObjectMeta
+from bailiff.kinds import Node, NodeMeta, NodeSpec
 from bailiff.worker import Shard
 from bailiff.worker.gate.zones import CLUSTER, Zones
 from tests.harness.kinds import no_execute
@@ -42,7 +42,7 @@ def test_counts_kept_change_by_change_are_those_of_a_fresh_count(changes):
         else:
             zone, failing = change
             taints = (NOT_READY,) if failing else ()
-            metadata = ObjectMeta(name=name, labels={LABEL: zone} if zone else {})
+            metadata = NodeMeta(name=name, labels={LABEL: zone} if zone else {})
             nodes[name] = Node(metadata=metadata, spec=NodeSpec(taints=taints))
         kept.look_at(name, nodes.get(name))
         kept.judge()
@@ -60,7 +60,7 @@ def test_a_list_is_judged_when_all_of_it_has_been_counted():
     zones.set_breakers(Breakers(zone=BREAKER, cluster=BREAKER), ())
     for number in range(10):
         spec = NodeSpec(taints=(NOT_READY,) if number < 2 else ())
-        zones.look_at(f"n{number}", Node(metadata=ObjectMeta(name=f"n{number}"), spec=spec))
+        zones.look_at(f"n{number}", Node(metadata=NodeMeta(name=f"n{number}"), spec=spec))
     zones.judge()
     assert told == []
 
@@ -189,7 +189,7 @@ async def test_a_node_that_moves_to_another_zone_takes_its_pods_along():
     async with world.running():
         await asyncio.sleep(1)
         assert world.order() == ["pod-0"]
-        moved = ObjectMeta(name="eu/n2", labels={LABEL: "us"})
+        moved = NodeMeta(name="eu/n2", labels={LABEL: "us"})
         world._put_node(Node(metadata=moved, spec=NodeSpec(taints=(no_execute(),))))
         await asyncio.sleep(1)
         assert world.order() == ["pod-0", "pod-1"]

@@ -6,7 +6,7 @@ import pytest
 
 from bailiff.decisions.policies import Blast, BlastRadius, blast_excess
 from bailiff.decisions.policies.blast import is_acknowledged
-from bailiff.kinds import Annotations, Node, ObjectMeta, Taint
+from bailiff.kinds import Annotations, Node, NodeMeta, Taint
 
 TAINT = Taint(key="maintenance", value="row-7", effect="NoExecute")
 
@@ -66,5 +66,5 @@ def test_excess(bounds: BlastRadius, found: Blast, words: str | None) -> None:
 )
 def test_acknowledgement(annotation: str, taint: Taint, acknowledged: bool) -> None:
     annotations = Annotations(acknowledged_taints=annotation)
-    node = Node(metadata=ObjectMeta(name="n", annotations=annotations))
+    node = Node(metadata=NodeMeta(name="n", annotations=annotations))
     assert is_acknowledged(node, taint) is acknowledged
