@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 import uvloop
 
 from bailiff.cluster import connect
-from tests.chaos.plan import FULL, QUICK, Plan
+from tests.chaos.plan import PLANS, Plan
 from tests.chaos.scenarios import Told, timed_evictions, two_workers
+from tests.chaos.turning import taints_that_return
 from tests.chaos.verdict import Verdict, judge
 from tests.chaos.witness import AUDIT_POLICY, Witness, read_audit
 from tests.harness.kube.apiserver import KubeApiserver
@@ -53,9 +54,14 @@ async def _run(
         looking = asyncio.create_task(witness.run())
         fleets: dict[str, Fleet] = {}
         try:
-            fleets["worker, server and network broken"] = await timed_evictions(
-                server, cluster, witness, plan, seed, told
-            )
+            if plan.timed:
+                fleets["worker, server and network broken"] = await timed_evictions(
+                    server, cluster, witness, plan, seed, told
+                )
+            if plan.turning is not None:
+                fleets["taints that come back"] = await taints_that_return(
+                    server, cluster, witness, plan.turning, seed, told
+                )
             if plan.led:
                 fleets["two workers, one Lease"] = await two_workers(
                     server, cluster, witness, plan, told
@@ -86,16 +92,23 @@ def show(verdicts: dict[str, Verdict], told: Told) -> None:
 def main() -> int:
     """Exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos")
-    parser.add_argument("--quick", action="store_true", help="less of everything")
+    parser.add_argument("--plan", choices=PLANS, default="full", help="outages: what 0.1.0 had")
+    parser.add_argument("--quick", action="store_const", dest="plan", const="quick")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
+    parser.add_argument("--seeds", type=int, default=1, help="so many runs, from that seed on")
     given = parser.parse_args()
     if assets() is None:
         print(WHY_NOT)
         return _NO_ASSETS
-    print(f"seed {given.seed}", flush=True)
-    verdicts, told = run(QUICK if given.quick else FULL, given.seed)
+    good = [_good(PLANS[given.plan], given.seed + number) for number in range(given.seeds)]
+    return int(not all(good))
+
+
+def _good(plan: Plan, seed: int) -> bool:
+    print(f"seed {seed}", flush=True)
+    verdicts, told = run(plan, seed)
     show(verdicts, told)
-    return int(not all(found.good for found in verdicts.values()))
+    return all(found.good for found in verdicts.values())
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ server does not do on demand; what it does, a right or a policy taken away, is d
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import itertools
 import json

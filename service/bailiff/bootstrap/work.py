@@ -49,13 +49,17 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-def work(settings: WorkSettings) -> Program:
+def work(settings: WorkSettings, clock: Clock | None = None) -> Program:
     """A worker on the chosen cluster.
+
+    Args:
+        settings: what the command line says.
+        clock: the machine's, where it is to be another than that of this machine.
 
     Raises:
         PoliciesUnusableError: the file of policies holds none.
     """
-    clock, registry = SystemClock(), new_registry()
+    clock, registry = clock or SystemClock(), new_registry()
     policies = _policies(settings, clock, registry)
 
     async def program(stop: asyncio.Event) -> None:

@@ -11,12 +11,13 @@ import base64
 import contextlib
 import ssl
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Container
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
 from bailiff.cluster import Cluster, ClusterError, Resource
+from bailiff.worker.actions import ANNOTATION
 from tests.harness.working import until
 
 if TYPE_CHECKING:
@@ -102,6 +103,22 @@ def as_if_gone(review: Review) -> Denial:
     details = {"name": name, "kind": "pods"}
     message = f'pods "{name}" not found'
     return {"code": 404, "reason": "NotFound", "message": message, "details": details}
+
+
+def keeping_annotations(nodes: Container[str]) -> Callable[[Review], Denial | None]:
+    """Deny that what these nodes once say of their taints is changed or taken away."""
+
+    def judge(review: Review) -> Denial | None:
+        before, after = (_annotation(review[which]) for which in ("oldObject", "object"))
+        kept = review["name"] in nodes and before is not None and before != after
+        return with_code(403) if kept else None
+
+    return judge
+
+
+def _annotation(node: dict[str, Any]) -> str | None:
+    found: str | None = (node["metadata"].get("annotations") or {}).get(ANNOTATION)
+    return found
 
 
 async def in_force(probe: Callable[[], Awaitable[object]]) -> None:
