@@ -44,6 +44,7 @@ class Fleet:
         self.cluster = cluster
         self.namespace = namespace
         self.pods: dict[str, Expected] = {}
+        self.nodes: list[str] = []
         self.tainted_at = 0
         self._taints_from: dict[str, float] = {}
 
@@ -53,6 +54,7 @@ class Fleet:
         names = [f"{self.namespace}-{number}" for number in range(nodes)]
         for name in names:
             await self.cluster.create(NODES, object_of("Node", name))
+        self.nodes = names
         return names
 
     async def add(self, prefix: str, node: str, seconds: int | None, *, goes: bool) -> str:

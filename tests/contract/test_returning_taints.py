@@ -28,9 +28,9 @@ class Returning:
 
     def __init__(self, bench) -> None:
         self.bench = bench
-        self.nodes = {}
-        self.pods = {}
-        self.tainted = {}
+        self.nodes: dict[str, str] = {}
+        self.pods: dict[str, str] = {}
+        self.tainted: dict[str, float] = {}
 
     async def set_up(self, *fates):
         for fate in fates:

@@ -45,12 +45,14 @@ class Webhook:
 
     Attributes:
         denied: how many requests were denied, by the object's name.
+        denied_in: likewise, by its namespace.
     """
 
     def __init__(self, tls: Tls, judge: Callable[[Review], Denial | None]) -> None:
         self._tls = tls
         self.judge = judge
         self.denied: Counter[str] = Counter()
+        self.denied_in: Counter[str] = Counter()
 
     @contextlib.asynccontextmanager
     async def registered(
@@ -87,6 +89,7 @@ class Webhook:
         response: dict[str, Any] = {"uid": review["uid"], "allowed": denial is None}
         if denial is not None:
             self.denied[review["name"]] += 1
+            self.denied_in[review.get("namespace", "")] += 1
             response["status"] = denial
         body = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
         return web.json_response(body | {"response": response})
