@@ -1,11 +1,18 @@
 """`python -m tests.chaos`: nothing lost, early, twice, or under a wrong UID, whatever breaks.
 
-On a real kube-apiserver with etcd: timed evictions by a worker that reaches the server through a
-proxy that drops, delays, truncates and refuses; the worker is killed and restarted, the API server
-too, etcd compacted under its watch; pods are replaced under their names, a node is untainted in
-time. Then two workers with one Lease, whose leader is stopped and continued. An independent watch
-and the server's audit log tell what came of it. About four minutes, `--quick` one. Exits 1 where
-a count that must be nought is not, 3 where KUBEBUILDER_ASSETS is not set.
+On a real kube-apiserver with etcd, in three parts, each with a worker or two of its own:
+
+1. Timed evictions by a worker that reaches the server through a proxy that drops, delays,
+   truncates and refuses; the worker is killed and restarted, the API server too, etcd compacted
+   under its watch; pods are replaced under their names, a node is untainted in time.
+2. Taints that go and come back, seen by the worker, while it is away, and while it is not let
+   clear what it wrote on the nodes. Meanwhile its wall clock is an hour ahead, an hour behind;
+   everything is answered 404, or 429; deletes are denied; watches expire again and again.
+3. Two workers with one Lease, whose leader is stopped and continued, and with client certificates
+   that expire and are rotated in place.
+
+An independent watch and the server's audit log tell what came of it. About six minutes, `--quick`
+one. Exits 1 where a count that must be nought is not, 3 where KUBEBUILDER_ASSETS is not set.
 """
 
 from __future__ import annotations
@@ -92,7 +99,8 @@ def show(verdicts: dict[str, Verdict], told: Told) -> None:
 def main() -> int:
     """Exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos")
-    parser.add_argument("--plan", choices=PLANS, default="full", help="outages: what 0.1.0 had")
+    told = "outages: parts 1 and 3 as they were in 0.1.0"
+    parser.add_argument("--plan", choices=PLANS, default="full", help=told)
     parser.add_argument("--quick", action="store_const", dest="plan", const="quick")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
     parser.add_argument("--seeds", type=int, default=1, help="so many runs, from that seed on")

@@ -67,6 +67,8 @@ class Plan:
             replaced before, and of the cancelled, whose node is untainted before.
         settle: seconds after the last deadline until what is not evicted counts as lost.
         turning: a third part, if any.
+        certificate_life: seconds for which a client certificate of the two workers is good; they
+            are rotated in place at half of it. 0: the workers have a token.
     """
 
     timed: int
@@ -84,6 +86,7 @@ class Plan:
     unhurried: int
     settle: float
     turning: Turning | None = None
+    certificate_life: float = 0.0
 
 
 # What stays comparable from release to release.
@@ -110,6 +113,7 @@ FULL = replace(
     spread=60,
     worker_kills=10,
     outages=3,
+    certificate_life=20.0,
     turning=Turning(
         timed=600,
         spread=100,
@@ -148,5 +152,6 @@ PLANS = {
     "full": FULL,
     "outages": OUTAGES,
     "returning": replace(FULL, timed=0, led=0),
+    "certificates": replace(FULL, timed=0, turning=None),
     "quick": QUICK,
 }
