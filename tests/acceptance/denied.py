@@ -41,8 +41,8 @@ async def run() -> bool:
             await until(worker.pages.ready)
             await _taint_all(fleets)
             await asyncio.sleep(SECONDS)
-            webhook.judge = lambda review: None
             allowed = time.time()
+            webhook.judge = lambda review: None
             await found.all_gone(fleets, _PATIENCE)
         good = [_told(found, webhook, fleet, allowed) for fleet in fleets]
     return all(good)

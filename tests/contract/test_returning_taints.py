@@ -14,7 +14,7 @@ from tests.harness.api import NODES, uid_of
 from tests.harness.kube.webhook import Webhook, in_force, keeping_annotations
 from tests.harness.objects import KEY, taint, tolerating
 from tests.harness.timed_pods import Witness
-from tests.harness.working import running_worker, until
+from tests.harness.working import outlast, running_worker, until
 
 pytestmark = pytest.mark.kube_apiserver
 
@@ -87,12 +87,15 @@ async def test_a_taint_that_comes_back_counts_from_its_return(
             begun = time.monotonic()
             await until(scene.noted)
             await in_force(clear)
+            webhook.denied.clear()
         await asyncio.sleep(begun + STAYED - time.monotonic())
         await scene.return_taint("unseen")
         async with running_worker(cluster, clock=clock) as worker:
             await until(lambda: worker.evaluator.mirror.synced)
             await scene.return_taint("seen", "clear denied")
             await until(lambda: webhook.denied[denied])
+            # What comes after the taints has been seen, and so have they.
+            await outlast(bench, clock, 0)
             # What counted from the first taint is over soon, and long before what counts now.
             clock.skip(TOLERATED - STAYED)
             await until(lambda: set(scene.pods.values()) <= witness.left.keys())
