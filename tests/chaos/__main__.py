@@ -43,13 +43,19 @@ if TYPE_CHECKING:
 _NO_ASSETS = 3
 
 
-def run(plan: Plan, seed: int) -> tuple[dict[str, Verdict], Told]:
-    """All of it, on an API server of its own; a verdict for each scenario."""
+def run(plan: Plan, seed: int, logs: Path | None = None) -> tuple[dict[str, Verdict], Told]:
+    """All of it, on an API server of its own; a verdict for each scenario.
+
+    Args:
+        plan: how much of everything.
+        seed: of all that is left to chance.
+        logs: a folder for what the programs, workers included, have logged.
+    """
     with tempfile.TemporaryDirectory(prefix="bailiff-chaos-") as folder:
         audit, policy = Path(folder) / "audit.log", Path(folder) / "policy.yaml"
         policy.write_text(AUDIT_POLICY)
         flags = [f"--audit-policy-file={policy}", f"--audit-log-path={audit}"]
-        with KubeApiserver(flags) as server:
+        with KubeApiserver(flags, keep_logs=logs) as server:
             return uvloop.run(_run(server, audit, plan, seed))
 
 
@@ -104,17 +110,19 @@ def main() -> int:
     parser.add_argument("--quick", action="store_const", dest="plan", const="quick")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
     parser.add_argument("--seeds", type=int, default=1, help="so many runs, from that seed on")
+    parser.add_argument("--logs", type=Path, help="a folder to keep the programs' logs in")
     given = parser.parse_args()
     if assets() is None:
         print(WHY_NOT)
         return _NO_ASSETS
-    good = [_good(PLANS[given.plan], given.seed + number) for number in range(given.seeds)]
+    seeds = range(given.seed, given.seed + given.seeds)
+    good = [_good(PLANS[given.plan], seed, given.logs) for seed in seeds]
     return int(not all(good))
 
 
-def _good(plan: Plan, seed: int) -> bool:
+def _good(plan: Plan, seed: int, logs: Path | None) -> bool:
     print(f"seed {seed}", flush=True)
-    verdicts, told = run(plan, seed)
+    verdicts, told = run(plan, seed, logs)
     show(verdicts, told)
     return all(found.good for found in verdicts.values())
 
