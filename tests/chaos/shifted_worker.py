@@ -57,7 +57,7 @@ def main() -> None:
     """The command line, but for the clock."""
     file, *flags = sys.argv[1:]
     sys.argv = ["bailiff", "worker", *flags]
-    work = partial(bootstrap.work, clock=ShiftedClock(Path(file)))
+    work = partial(bootstrap.work, machine=ShiftedClock(Path(file)))
     with mock.patch.object(bootstrap, "work", work):
         cli.main()
 

@@ -49,17 +49,17 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-def work(settings: WorkSettings, clock: Clock | None = None) -> Program:
+def work(settings: WorkSettings, machine: Clock | None = None) -> Program:
     """A worker on the chosen cluster.
 
     Args:
-        settings: what the command line says.
-        clock: the machine's, where it is to be another than that of this machine.
+        settings: see there.
+        machine: the clocks of this machine; None: as they are.
 
     Raises:
         PoliciesUnusableError: the file of policies holds none.
     """
-    clock, registry = clock or SystemClock(), new_registry()
+    clock, registry = machine or SystemClock(), new_registry()
     policies = _policies(settings, clock, registry)
 
     async def program(stop: asyncio.Event) -> None:
