@@ -40,7 +40,13 @@ _EXPIRIES = 3
 
 @dataclass
 class Stage:
-    """What one worker and its world are made of."""
+    """What one worker and its world are made of.
+
+    Attributes:
+        rng: makes the choices that a seed is to repeat.
+        faults: makes those that depend on when requests come.
+        denying: while it is true no pod may be deleted.
+    """
 
     server: KubeApiserver
     proxy: FaultyProxy
@@ -49,13 +55,14 @@ class Stage:
     fleet: Fleet
     plan: Turning
     rng: random.Random
+    faults: random.Random
     denying: bool = False
 
     def judge_delete(self, review: Review) -> Denial | None:
-        """While that lasts nobody goes; every code is as good as any."""
+        """Every code is as good as any."""
         if not self.denying or review["namespace"] != _NAMESPACE:
             return None
-        code = self.rng.choice([*_CODES, None])
+        code = self.faults.choice([*_CODES, None])
         return with_code(code) if code else as_if_gone(review)
 
 
@@ -63,20 +70,16 @@ async def taints_that_return(
     server: KubeApiserver, cluster: Cluster, witness: Witness, plan: Turning, seed: int, told: Told
 ) -> Fleet:
     """One worker; the seed chooses in which order things go wrong."""
-    rng = random.Random(seed)
+    rng, faults = random.Random(seed), random.Random(seed)
     fleet = Fleet(cluster, _NAMESPACE)
-    names = await fleet.set_up(4 * plan.nodes)
-    steady, *returning = (names[first::4] for first in range(4))
-    await fleet.spread(plan.timed, steady, plan.spread)
-    for group in returning:
-        await fleet.spread(plan.returning, group, plan.longest, shortest=plan.shortest)
+    steady, *returning = await _set_up(fleet, plan)
     clock = WallClock(server.folder / "wall-clock")
-    async with FaultyProxy(server.port, server.tls.ca, rng, plan.fault_rate) as proxy:
+    async with FaultyProxy(server.port, server.tls.ca, faults, plan.fault_rate) as proxy:
         kubeconfig = proxy.kubeconfig(server.kubeconfig)
         worker = WorkerProcess("turned-worker", kubeconfig, server.folder, clock=clock)
-        stage = Stage(server, proxy, worker, clock, fleet, plan, rng)
+        stage = Stage(server, proxy, worker, clock, fleet, plan, rng, faults)
         deletes = Webhook(server.tls, stage.judge_delete)
-        clears = Webhook(server.tls, keeping_annotations(set(returning[2])))
+        clears = Webhook(server.tls, keeping_annotations(set(returning[-1])))
         async with (
             deletes.registered(cluster, "chaos-deletes", "DELETE", "pods"),
             clears.registered(cluster, "chaos-clears", "UPDATE", "nodes"),
@@ -86,21 +89,31 @@ async def taints_that_return(
             await fleet.taint(steady)
             order = await _trouble(stage, returning)
             await all_gone(fleet, witness, plan.latest + plan.settle)
-        told.facts |= {
-            "in the order of the seed": ", ".join(order),
-            "worker away while taints came back": worker.kills,
-            "deletes denied by the webhook": deletes.denied.total(),
-            "clears denied by the webhook": clears.denied.total(),
-            "requests then": dict(proxy.counts.most_common()),
-        }
+    told.facts |= {
+        "in the order of the seed": ", ".join(order),
+        "worker away while taints came back": worker.kills,
+        "deletes denied by the webhook": deletes.denied.total(),
+        "clears denied by the webhook": clears.denied.total(),
+        "requests then": dict(proxy.counts.most_common()),
+    }
     return fleet
+
+
+async def _set_up(fleet: Fleet, plan: Turning) -> list[list[str]]:
+    """Four groups of nodes, of which the first keeps its taint; their names."""
+    names = await fleet.set_up(4 * plan.nodes)
+    steady, *returning = (names[first::4] for first in range(4))
+    await fleet.spread(plan.timed, steady, plan.spread)
+    for group in returning:
+        await fleet.spread(plan.returning, group, plan.longest, shortest=plan.shortest)
+    return [steady, *returning]
 
 
 async def _trouble(stage: Stage, returning: list[list[str]]) -> list[str]:
     """All of it, one kind at a time, and meanwhile the taints; the order."""
     up, away, denied = returning
     kinds: dict[str, Callable[[], Awaitable[None]]] = {
-        "404": lambda: _storm(stage, NotFoundStorm(stage.rng)),
+        "404": lambda: _storm(stage, NotFoundStorm(stage.faults)),
         "429": lambda: _storm(stage, TooManyStorm(_TAKEN)),
         "denials": lambda: _denials(stage),
         "an hour ahead": lambda: _clock_wrong(stage, _HOUR),
@@ -115,10 +128,7 @@ async def _trouble(stage: Stage, returning: list[list[str]]) -> list[str]:
             await asyncio.sleep(stage.plan.pause)
             await kinds[kind]()
 
-    await asyncio.gather(
-        in_turn(),
-        _go_and_come_back(stage, [*up, *denied], away),
-    )
+    await asyncio.gather(in_turn(), _go_and_come_back(stage, [*up, *denied], away))
     return order
 
 
