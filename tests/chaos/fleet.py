@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from bailiff.cluster import AlreadyExistsError, Cluster, ClusterError, NotFoundError, PatchType
 from tests.harness.api import NAMESPACES, NODES, PODS, name_of, uid_of
-from tests.harness.objects import object_of, pod_object, tolerating
+from tests.harness.objects import node_object, object_of, pod_object, tolerating
 
 T = TypeVar("T")
 KEY = "example.com/chaos"
@@ -53,7 +53,7 @@ class Fleet:
         await self.cluster.create(NAMESPACES, object_of("Namespace", self.namespace))
         names = [f"{self.namespace}-{number}" for number in range(nodes)]
         for name in names:
-            await self.cluster.create(NODES, object_of("Node", name))
+            await self.cluster.create(NODES, node_object(name))
         self.nodes = names
         return names
 

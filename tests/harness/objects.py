@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Object = dict[str, Any]
 
@@ -12,6 +15,17 @@ KEY = "example.com/maintenance"
 def object_of(kind: str, name: str, /, **parts: object) -> Object:
     """Any object of the core group."""
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}} | parts
+
+
+def node_object(name: str, /, *taints: Mapping[str, Any]) -> Object:
+    """A node with the label that a kubelet gives it.
+
+    Of an object that is made with nothing that anybody can own the API server never keeps
+    managedFields (k8s.io/apimachinery, pkg/util/managedfields/internal/skipnonapplied.go).
+    """
+    metadata = {"name": name, "labels": {"kubernetes.io/hostname": name}}
+    spec = {"taints": list(taints)} if taints else {}
+    return object_of("Node", name, metadata=metadata, spec=spec)
 
 
 def pod_object(name: str, /, **spec: object) -> Object:
