@@ -1,11 +1,18 @@
 """`python -m tests.chaos`: nothing lost, early, twice, or under a wrong UID, whatever breaks.
 
-On a real kube-apiserver with etcd: timed evictions by a worker that reaches the server through a
-proxy that drops, delays, truncates and refuses; the worker is killed and restarted, the API server
-too, etcd compacted under its watch; pods are replaced under their names, a node is untainted in
-time. Then two workers with one Lease, whose leader is stopped and continued. An independent watch
-and the server's audit log tell what came of it. About four minutes, `--quick` one. Exits 1 where
-a count that must be nought is not, 3 where KUBEBUILDER_ASSETS is not set.
+On a real kube-apiserver with etcd, in three parts, each with a worker or two of its own:
+
+1. Timed evictions by a worker that reaches the server through a proxy that drops, delays,
+   truncates and refuses; the worker is killed and restarted, the API server too, etcd compacted
+   under its watch; pods are replaced under their names, a node is untainted in time.
+2. Taints that go and come back, seen by the worker, while it is away, and while it is not let
+   clear what it wrote on the nodes. Meanwhile its wall clock is an hour ahead, an hour behind;
+   everything is answered 404, or 429; deletes are denied; watches expire again and again.
+3. Two workers with one Lease, whose leader is stopped and continued, and with client certificates
+   that expire and are rotated in place.
+
+An independent watch and the server's audit log tell what came of it. About six minutes, `--quick`
+one. Exits 1 where a count that must be nought is not, 3 where KUBEBUILDER_ASSETS is not set.
 """
 
 from __future__ import annotations
@@ -22,8 +29,9 @@ from typing import TYPE_CHECKING
 import uvloop
 
 from bailiff.cluster import connect
-from tests.chaos.plan import FULL, QUICK, Plan
+from tests.chaos.plan import PLANS, Plan
 from tests.chaos.scenarios import Told, timed_evictions, two_workers
+from tests.chaos.turning import taints_that_return
 from tests.chaos.verdict import Verdict, judge
 from tests.chaos.witness import AUDIT_POLICY, Witness, read_audit
 from tests.harness.kube.apiserver import KubeApiserver
@@ -35,13 +43,19 @@ if TYPE_CHECKING:
 _NO_ASSETS = 3
 
 
-def run(plan: Plan, seed: int) -> tuple[dict[str, Verdict], Told]:
-    """All of it, on an API server of its own; a verdict for each scenario."""
+def run(plan: Plan, seed: int, logs: Path | None = None) -> tuple[dict[str, Verdict], Told]:
+    """All of it, on an API server of its own; a verdict for each scenario.
+
+    Args:
+        plan: how much of everything.
+        seed: of all that is left to chance.
+        logs: a folder for what the programs, workers included, have logged.
+    """
     with tempfile.TemporaryDirectory(prefix="bailiff-chaos-") as folder:
         audit, policy = Path(folder) / "audit.log", Path(folder) / "policy.yaml"
         policy.write_text(AUDIT_POLICY)
         flags = [f"--audit-policy-file={policy}", f"--audit-log-path={audit}"]
-        with KubeApiserver(flags) as server:
+        with KubeApiserver(flags, keep_logs=logs) as server:
             return uvloop.run(_run(server, audit, plan, seed))
 
 
@@ -53,9 +67,14 @@ async def _run(
         looking = asyncio.create_task(witness.run())
         fleets: dict[str, Fleet] = {}
         try:
-            fleets["worker, server and network broken"] = await timed_evictions(
-                server, cluster, witness, plan, seed, told
-            )
+            if plan.timed:
+                fleets["worker, server and network broken"] = await timed_evictions(
+                    server, cluster, witness, plan, seed, told
+                )
+            if plan.turning is not None:
+                fleets["taints that come back"] = await taints_that_return(
+                    server, cluster, witness, plan.turning, seed, told
+                )
             if plan.led:
                 fleets["two workers, one Lease"] = await two_workers(
                     server, cluster, witness, plan, told
@@ -86,16 +105,26 @@ def show(verdicts: dict[str, Verdict], told: Told) -> None:
 def main() -> int:
     """Exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos")
-    parser.add_argument("--quick", action="store_true", help="less of everything")
+    told = "outages: parts 1 and 3 as they were in 0.1.0"
+    parser.add_argument("--plan", choices=PLANS, default="full", help=told)
+    parser.add_argument("--quick", action="store_const", dest="plan", const="quick")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
+    parser.add_argument("--seeds", type=int, default=1, help="so many runs, from that seed on")
+    parser.add_argument("--logs", type=Path, help="a folder to keep the programs' logs in")
     given = parser.parse_args()
     if assets() is None:
         print(WHY_NOT)
         return _NO_ASSETS
-    print(f"seed {given.seed}", flush=True)
-    verdicts, told = run(QUICK if given.quick else FULL, given.seed)
+    seeds = range(given.seed, given.seed + given.seeds)
+    good = [_good(PLANS[given.plan], seed, given.logs) for seed in seeds]
+    return int(not all(good))
+
+
+def _good(plan: Plan, seed: int, logs: Path | None) -> bool:
+    print(f"seed {seed}", flush=True)
+    verdicts, told = run(plan, seed, logs)
     show(verdicts, told)
-    return int(not all(found.good for found in verdicts.values()))
+    return all(found.good for found in verdicts.values())
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ class Fleet:
         self.cluster = cluster
         self.namespace = namespace
         self.pods: dict[str, Expected] = {}
+        self.nodes: list[str] = []
         self.tainted_at = 0
         self._taints_from: dict[str, float] = {}
 
@@ -53,6 +54,7 @@ class Fleet:
         names = [f"{self.namespace}-{number}" for number in range(nodes)]
         for name in names:
             await self.cluster.create(NODES, node_object(name))
+        self.nodes = names
         return names
 
     async def add(self, prefix: str, node: str, seconds: int | None, *, goes: bool) -> str:
@@ -63,10 +65,13 @@ class Fleet:
         self.pods[uid] = self.pods.pop(f"placeholder of {name}")
         return uid
 
-    async def spread(self, count: int, nodes: list[str], longest: int) -> None:
-        """Pods to be evicted at 1 to `longest` seconds."""
+    async def spread(
+        self, count: int, nodes: list[str], longest: int, *, shortest: int = 1
+    ) -> None:
+        """Pods to be evicted at `shortest` to `longest` seconds."""
         around = itertools.cycle(nodes)
-        wanted = [(next(around), 1 + number * longest // count) for number in range(count)]
+        width = longest - shortest + 1
+        wanted = [(next(around), shortest + number * width // count) for number in range(count)]
         await each(lambda one: self.add("timed", *one, goes=True), wanted)
 
     async def reborn(self, uid: str) -> None:
@@ -87,9 +92,18 @@ class Fleet:
             self._taints_from[name] = self.tainted_at if timed else time.time()
             await self._patch_taints(name, [taint])
 
-    async def untaint(self, name: str) -> None:
+    async def taint_undated(self, names: list[str]) -> None:
+        """Taint them all as `kubectl taint` does; what pods tolerate counts from now."""
+
+        async def taint(name: str) -> None:
+            self._taints_from[name] = time.time()
+            await insist(lambda: self._patch_taints(name, [{"key": KEY, "effect": "NoExecute"}]))
+
+        await each(taint, names)
+
+    async def untaint(self, *names: str) -> None:
         """Take the taint away again."""
-        await insist(lambda: self._patch_taints(name, []))
+        await each(lambda name: insist(lambda: self._patch_taints(name, [])), names)
 
     def deadline(self, pod: Expected) -> float:
         """The instant, in seconds since 1970, before which it must not go.

@@ -2,7 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Turning:
+    """Taints that go and come back.
+
+    Attributes:
+        timed: pods that are to be evicted within `spread` seconds of a taint that stays.
+        spread: see there.
+        returning: pods of each of three groups of nodes whose taints return.
+        nodes: of each group, and of those whose taint stays.
+        shortest: what the least patient of `returning` tolerate, seconds.
+        longest: what the most patient tolerate.
+        returns: how often taints go and come back.
+        stays: seconds that a taint stays, before it goes. Less than `shortest`, and so much that
+            what counts from one taint is over before what counts from the next.
+        gone: seconds that it is gone at most.
+        pause: seconds between two kinds of trouble.
+        lasts: seconds that each lasts.
+        fault_rate: share of the worker's requests that goes wrong besides.
+        settle: seconds after the last deadline until what is not evicted counts as lost.
+    """
+
+    timed: int
+    spread: int
+    returning: int
+    nodes: int
+    shortest: int
+    longest: int
+    returns: int
+    stays: float
+    gone: float
+    pause: float
+    lasts: float
+    fault_rate: float
+    settle: float
+
+    @property
+    def latest(self) -> float:
+        """Seconds after the first taint until nobody need wait any longer."""
+        return max(self.returns * (self.stays + 2 * self.gone) + self.longest, self.spread)
 
 
 @dataclass(frozen=True)
@@ -10,7 +51,7 @@ class Plan:
     """The size of a run.
 
     Attributes:
-        timed: pods that are to be evicted.
+        timed: pods that are to be evicted; 0 leaves that part out.
         spread: their tolerationSeconds go from 1 to this.
         nodes: that carry them.
         reborn: pods that are replaced under the same name by one that tolerates for ever.
@@ -25,6 +66,9 @@ class Plan:
         unhurried: seconds after the last of those deadlines until those of the reborn, who are
             replaced before, and of the cancelled, whose node is untainted before.
         settle: seconds after the last deadline until what is not evicted counts as lost.
+        turning: a third part, if any.
+        certificate_life: seconds for which a client certificate of the two workers is good; they
+            are rotated in place at half of it. 0: the workers have a token.
     """
 
     timed: int
@@ -41,9 +85,12 @@ class Plan:
     stops: int
     unhurried: int
     settle: float
+    turning: Turning | None = None
+    certificate_life: float = 0.0
 
 
-FULL = Plan(
+# What stays comparable from release to release.
+OUTAGES = Plan(
     timed=2000,
     spread=120,
     nodes=40,
@@ -58,6 +105,30 @@ FULL = Plan(
     stops=2,
     unhurried=30,
     settle=60.0,
+)
+
+FULL = replace(
+    OUTAGES,
+    timed=1000,
+    spread=60,
+    worker_kills=10,
+    outages=3,
+    certificate_life=20.0,
+    turning=Turning(
+        timed=600,
+        spread=100,
+        returning=200,
+        nodes=10,
+        shortest=35,
+        longest=50,
+        returns=2,
+        stays=18.0,
+        gone=6.0,
+        pause=3.0,
+        lasts=9.0,
+        fault_rate=0.05,
+        settle=60.0,
+    ),
 )
 
 QUICK = Plan(
@@ -76,3 +147,11 @@ QUICK = Plan(
     unhurried=20,
     settle=40.0,
 )
+
+PLANS = {
+    "full": FULL,
+    "outages": OUTAGES,
+    "returning": replace(FULL, timed=0, led=0),
+    "certificates": replace(FULL, timed=0, turning=None),
+    "quick": QUICK,
+}

@@ -137,8 +137,11 @@ def read_audit(log: Path) -> Deletions:
         except ValueError:
             continue
         options = event.get("requestObject") or {}
-        # The script itself deletes at once; a worker leaves the pod its grace period.
-        if event["stage"] == "ResponseComplete" and options.get("gracePeriodSeconds") != 0:
+        # A dry run deletes nothing. The script itself deletes at once; a worker leaves the pod its
+        # grace period.
+        dry = options.get("dryRun") or "dryRun=" in event["requestURI"]
+        own = options.get("gracePeriodSeconds") == 0
+        if event["stage"] == "ResponseComplete" and not dry and not own:
             _count(found, event, (options.get("preconditions") or {}).get("uid"))
     return found
 

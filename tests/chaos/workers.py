@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
+from tests.chaos.shifted_worker import SHIFTED_WORKER
 from tests.harness.kube.programs import Program, free_port
 from tests.harness.status import StatusPages
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.chaos.shifted_worker import WallClock
 
 _RESTART_AFTER = 0.5
 
@@ -20,16 +25,31 @@ _RESTART_AFTER = 0.5
 class WorkerProcess:
     """One `bailiff worker`, started again whenever it has ended, as a kubelet would.
 
+    Args:
+        name: of the log, too.
+        kubeconfig: how it reaches the API server.
+        folder: where the log goes.
+        flags: further ones of the command line.
+        clock: its machine's wall clock; None is the true one.
+
     Attributes:
         pages: what it says of itself.
         kills: how often it was killed.
         restarts: how often it ended by itself and was started again.
     """
 
-    def __init__(self, name: str, kubeconfig: Path, folder: Path, *flags: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        kubeconfig: Path,
+        folder: Path,
+        *flags: str,
+        clock: WallClock | None = None,
+    ) -> None:
         self.pages = StatusPages(free_port())
         told = (f"--kubeconfig={kubeconfig}", f"--status-port={self.pages.port}")
-        own = ["-m", "bailiff", "worker", *told]
+        program = [SHIFTED_WORKER, str(clock.file)] if clock else ["bailiff", "worker"]
+        own = ["-m", *program, *told]
         self._program = Program(name, [*own, *flags], folder, executable=sys.executable)
         self.name = name
         self.kills = 0
@@ -57,6 +77,14 @@ class WorkerProcess:
             if self._program.running:
                 await asyncio.to_thread(self._program.kill)
                 self.kills += 1
+
+    @contextlib.asynccontextmanager
+    async def away(self) -> AsyncIterator[None]:
+        """kill -9; `run` starts it again after the block."""
+        async with self._gate:
+            await asyncio.to_thread(self._program.kill)
+            self.kills += 1
+            yield
 
     def stop(self) -> None:
         """SIGSTOP: it does nothing any more and does not know it."""

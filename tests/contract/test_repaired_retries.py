@@ -6,7 +6,6 @@ server does not do on demand; what it does, a right or a policy taken away, is d
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import itertools
 import json
@@ -26,7 +25,14 @@ from tests.harness.api import PODS, name_of, uid_of
 from tests.harness.between import fault, go_between, hang
 from tests.harness.kube.faulty_proxy import Fault
 from tests.harness.objects import KEY, taint, tolerating
-from tests.harness.working import attempts, is_going, messages, running_worker, until
+from tests.harness.working import (
+    attempts,
+    is_going,
+    messages,
+    running_worker,
+    skipping,
+    until,
+)
 
 # A request that hangs is given up after so many seconds.
 PATIENCE = 2.0
@@ -185,19 +191,6 @@ async def denied(bench, worker, pod):
     return await told()
 
 
-async def skipping(clock, holds):
-    """Wait for something, but not for the tries before it: how many it takes is not known."""
-
-    async def skip_on():
-        while True:
-            clock.skip(NEXT_TRY)
-            await asyncio.sleep(0.5)
-
-    trying = asyncio.create_task(skip_on())
-    await until(holds)
-    trying.cancel()
-
-
 @pytest.mark.kube_apiserver
 async def test_a_right_that_is_missing_is_told_and_waited_for(
     api, bench, clock, server, kube_apiserver
@@ -228,7 +221,7 @@ async def test_a_right_that_is_missing_is_told_and_waited_for(
             {"rules": [*READING, DELETING]},
             patch_type=PatchType.MERGE,
         )
-        await skipping(clock, lambda: is_going(bench, "db-0"))
+        await skipping(clock, NEXT_TRY, lambda: is_going(bench, "db-0"))
         assert len(await messages(bench, pod, "EvictionDenied")) == 1
 
 
@@ -283,6 +276,6 @@ async def test_a_webhook_that_denies_is_told_and_outlived(api, bench, clock, ser
         assert "nobody goes before noon" in message
         assert not await is_going(bench, "db-0")
         await bench.cluster.delete(RESOURCES["ValidatingAdmissionPolicyBinding"], name)
-        await skipping(clock, lambda: is_going(bench, "db-0"))
+        await skipping(clock, NEXT_TRY, lambda: is_going(bench, "db-0"))
         assert len(await messages(bench, pod, "EvictionDenied")) == 1
         await until(lambda: attempts(worker).get("deleted") == 1)

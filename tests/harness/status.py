@@ -37,6 +37,11 @@ class StatusPages:
         """Whether it says that it is."""
         return (await self.tells("/readyz"))[0] == 200
 
+    async def leads(self) -> bool:
+        """Whether it has seen everything, and acts."""
+        queue = await self.queue()
+        return queue.get("leader") is True and queue["synced"] is True
+
     async def queue(self) -> dict[str, Any]:
         """/v1/queue; empty while nobody answers."""
         status, text = await self.tells("/v1/queue")

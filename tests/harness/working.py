@@ -81,6 +81,22 @@ async def outlast(bench: Bench, clock: JumpingClock, seconds: float) -> None:
     await until(lambda: is_going(bench, name_of(canary)))
 
 
+async def skipping(clock: JumpingClock, seconds: float, holds: Callable[[], object]) -> None:
+    """Wait for something, but not for the tries before it: how many it takes is not known."""
+
+    async def skip_on() -> None:
+        while True:
+            clock.skip(seconds)
+            await asyncio.sleep(0.5)
+
+    async with asyncio.TaskGroup() as group:
+        trying = group.create_task(skip_on())
+        try:
+            await until(holds)
+        finally:
+            trying.cancel()
+
+
 async def retolerate(bench: Bench, name: str, seconds: int | None) -> None:
     """Give a pod another tolerationSeconds for KEY: all that may be changed of a toleration."""
     found = await bench.get(name)

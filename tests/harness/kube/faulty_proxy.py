@@ -17,6 +17,8 @@ import aiohttp
 import yaml
 from aiohttp import web
 
+from tests.harness.kube.storms import Storm, refusal
+
 if TYPE_CHECKING:
     import random
     from pathlib import Path
@@ -59,6 +61,7 @@ class FaultyProxy:
 
     Attributes:
         down: hangs up on everybody while true; see `cut` for what is open already.
+        storm: answers instead of the server while it is set.
         counts: how many requests went which way.
     """
 
@@ -68,7 +71,10 @@ class FaultyProxy:
         self._rng = rng
         self._rate = rate
         self._open: set[asyncio.Transport] = set()
+        self._watches: Counter[str] = Counter()
+        self._forgotten: set[str] = set()
         self.down = False
+        self.storm: Storm | None = None
         self.counts: Counter[str] = Counter()
 
     async def __aenter__(self) -> Self:
@@ -92,6 +98,11 @@ class FaultyProxy:
         """Break every request that is under way."""
         for transport in list(self._open):
             transport.abort()
+
+    def expire(self) -> None:
+        """Break everything; watches that then want to go on where they were meet 410 Gone."""
+        self._forgotten |= {path for path, count in self._watches.items() if count}
+        self.cut()
 
     def kubeconfig(self, like: Path) -> Path:
         """A kubeconfig that goes by this proxy, beside the one that it is made from."""
@@ -117,9 +128,12 @@ class FaultyProxy:
     async def _go_between(
         self, request: web.BaseRequest, transport: asyncio.Transport
     ) -> web.StreamResponse:
+        if self.storm is not None and (answer := self.storm(request)) is not None:
+            self.counts[f"answered {answer.status} by a storm"] += 1
+            return answer
         fault = await self._choose(request)
         if fault in _REFUSALS:
-            return _refusal(*_REFUSALS[fault])
+            return refusal(*_REFUSALS[fault])
         if fault is Fault.DROP:
             return _hang_up(transport)
         if fault is Fault.DELAY:
@@ -150,6 +164,19 @@ class FaultyProxy:
         return response
 
     async def _pass_watch(
+        self, request: web.BaseRequest, transport: asyncio.Transport, fault: Fault | None
+    ) -> web.StreamResponse:
+        if request.path in self._forgotten and "sendInitialEvents" not in request.query:
+            self._forgotten.discard(request.path)
+            self.counts["watches answered 410"] += 1
+            return await _expired(request)
+        self._watches[request.path] += 1
+        try:
+            return await self._stream(request, transport, fault)
+        finally:
+            self._watches[request.path] -= 1
+
+    async def _stream(
         self, request: web.BaseRequest, transport: asyncio.Transport, fault: Fault | None
     ) -> web.StreamResponse:
         async with await self._ask(request) as answer:
@@ -186,16 +213,11 @@ def _hang_up(transport: asyncio.Transport | None) -> web.StreamResponse:
     return web.Response()
 
 
-def _refusal(code: int, reason: str) -> web.StreamResponse:
-    status = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "status": "Failure",
-        "reason": reason,
-        "code": code,
-        "message": "the proxy says so",
-    }
-    headers = {"Retry-After": "1"} if code == 429 else {}
-    return web.Response(
-        status=code, text=json.dumps(status), content_type="application/json", headers=headers
-    )
+async def _expired(request: web.BaseRequest) -> web.StreamResponse:
+    """What the API server tells a watch whose version it does not remember."""
+    status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410}
+    status |= {"reason": "Expired", "message": "too old resource version"}
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
+    await response.write(json.dumps({"type": "ERROR", "object": status}).encode() + b"\n")
+    return response
