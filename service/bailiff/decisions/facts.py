@@ -125,7 +125,7 @@ class Facts(Value, frozen=True):
         now: the instant to decide for; absent: the server's clock.
         bound_at: when the pod was bound; absent: read from the pod.
         first_observed: when taints without timeAdded were first seen; one that is not told
-            is looked up in the node's annotation, and else counts as added now.
+            is read from the node (annotation, managedFields), and else counts as added now.
         options: what to do otherwise than the server is set.
     """
 
@@ -164,7 +164,7 @@ class NodeTaintFacts(Value, frozen=True):
         now: the instant to decide for; absent: the server's clock.
         bound_at: when the pod was bound; absent: read from the pod.
         first_observed: when taints without timeAdded were first seen; one that is not told
-            is looked up in the node's annotation, and else counts as added now.
+            is read from the node (annotation, managedFields), and else counts as added now.
         options: what to do otherwise than the server is set.
     """
 
@@ -199,7 +199,7 @@ class NodeFacts(Value, frozen=True):
         device_taint_rules: the rules of the cluster.
         now: the instant to decide for; absent: the server's clock.
         first_observed: when taints without timeAdded were first seen; one that is not told
-            is looked up in the node's annotation, and else counts as added now.
+            is read from the node (annotation, managedFields), and else counts as added now.
         options: what to do otherwise than the server is set; no trace unless asked for.
     """
 
@@ -231,7 +231,7 @@ class NodeTaintBatchFacts(Value, frozen=True):
         pods: the pods, at most 1,000.
         now: the instant to decide for; absent: the server's clock.
         first_observed: when taints without timeAdded were first seen; one that is not told
-            is looked up in the node's annotation, and else counts as added now.
+            is read from the node (annotation, managedFields), and else counts as added now.
         options: what to do otherwise than the server is set; no trace unless asked for.
     """
 
@@ -262,7 +262,7 @@ class TaintChangeFacts(Value, frozen=True):
         remove_taints: goes first, so that a taint may be removed and added anew.
         now: the instant to decide for; absent: the server's clock.
         first_observed: when taints without timeAdded were first seen; one that is not told
-            is looked up in the node's annotation, and else counts as added now.
+            is read from the node (annotation, managedFields), and else counts as added now.
         options: what to do otherwise than the server is set; no trace unless asked for.
     """
 

@@ -81,13 +81,16 @@ def _collect(info: object, classes: dict[str, type]) -> None:
 
 def _describe(schema: Schema, kind: type) -> None:
     """Put the docstring's words in: the text on the type, each attribute's on its property."""
-    text, *attributes = _ATTRIBUTES.split(inspect.getdoc(kind) or "", maxsplit=1)
-    schema["description"] = _prose(text)
+    schema["description"] = _prose(_ATTRIBUTES.split(inspect.getdoc(kind) or "")[0])
     if not issubclass(kind, msgspec.Struct):
         return
     written = {field.name: field.encode_name for field in msgspec.structs.fields(kind)}
-    for name, words in _ATTRIBUTE.findall("".join(attributes)):
-        schema["properties"][written[name]]["description"] = _sentence(words)
+    for base in reversed(kind.__mro__):
+        # A base says of its attributes what they mean, and nobody says it again.
+        attributes = _ATTRIBUTES.split(inspect.cleandoc(base.__doc__ or ""), maxsplit=1)[1:]
+        for name, words in _ATTRIBUTE.findall("".join(attributes)):
+            if name in written:
+                schema["properties"][written[name]]["description"] = _sentence(words)
 
 
 def _finish(schema: Schema, in_questions: Mapping[str, Schema], *, allow_null: bool) -> Schema:

@@ -57,7 +57,7 @@ class DecideRequest(_message.Message):
     @_builtins.property
     def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
         """When taints without timeAdded were first seen; one that is not told is
-        looked up in the node's annotation, and else counts as added now.
+        read from the node (annotation, managed_fields), and else counts as added now.
         """
 
     @_builtins.property
@@ -152,7 +152,7 @@ class DecideNodeTaintsRequest(_message.Message):
     @_builtins.property
     def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
         """When taints without timeAdded were first seen; one that is not told is
-        looked up in the node's annotation, and else counts as added now.
+        read from the node (annotation, managed_fields), and else counts as added now.
         """
 
     @_builtins.property
@@ -228,7 +228,7 @@ class DecideNodeRequest(_message.Message):
     @_builtins.property
     def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
         """When taints without timeAdded were first seen; one that is not told is
-        looked up in the node's annotation, and else counts as added now.
+        read from the node (annotation, managed_fields), and else counts as added now.
         """
 
     @_builtins.property
@@ -327,7 +327,7 @@ class DecideTaintChangeRequest(_message.Message):
     @_builtins.property
     def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
         """When taints without timeAdded were first seen; one that is not told is
-        looked up in the node's annotation, and else counts as added now.
+        read from the node (annotation, managed_fields), and else counts as added now.
         """
 
     @_builtins.property

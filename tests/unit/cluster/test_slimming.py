@@ -105,7 +105,8 @@ def test_of_a_nodes_labels_the_zone_is_kept() -> None:
 
 
 def test_of_a_nodes_managed_fields_the_last_edit_of_its_taints_is_kept() -> None:
-    owned, other = {"f:spec": {"f:taints": {}}}, {"f:metadata": {"f:labels": {}}}
+    owned: dict[str, object] = {"f:spec": {"f:taints": {}}}
+    other: dict[str, object] = {"f:metadata": {"f:labels": {}}}
     entries = [
         {"time": f"2026-01-01T00:00:0{second}Z", "fieldsV1": fields}
         for second, fields in ((1, owned), (3, owned), (5, other), (2, owned), (3, owned))
