@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 
 from bailiff.clock import SystemClock
-from bailiff.cluster import PODS, ConflictError
+from bailiff.cluster import PODS, ConflictError, NotFoundError, UidMismatchError
 from bailiff.decisions.node_taints import CONDITION
 from bailiff.worker import ClusterActions
+from bailiff.worker.outcomes import Outcome, classify
 from tests.harness.api import name_of, version_of
 from tests.harness.objects import condition
 
@@ -41,6 +42,62 @@ async def test_a_delete_whose_answer_was_lost_is_not_accepted_again(bench, actio
         await actions.delete(pod, None)
     # The next look tells that it is going already.
     assert (await actions.set_condition(pod, CONDITION, SystemClock().now())).is_terminating
+
+
+async def test_a_condition_is_taken_back_as_kube_controller_manager_does_it(bench, actions):
+    pod = await on_a_node(bench)
+    await bench.set_status(await bench.get(pod.metadata.name), conditions=[condition("Ready")])
+    now = SystemClock().now()
+    await actions.set_condition(pod, CONDITION, now)
+    await actions.withdraw_condition(pod, CONDITION, now)
+    found = await bench.get(pod.metadata.name)
+    conditions = {one["type"]: one for one in found["status"]["conditions"]}
+    assert set(conditions) == {"Ready", "DisruptionTarget"}
+    reset = conditions["DisruptionTarget"]
+    assert reset["status"] == "False"
+    assert not reset.get("reason")
+    assert not reset.get("message")
+    # What is not there is not taken back: no write.
+    await actions.withdraw_condition(pod, CONDITION, now)
+    assert version_of(await bench.get(pod.metadata.name)) == version_of(found)
+
+
+async def test_the_condition_of_a_pod_that_goes_stays(bench, actions):
+    pod = await actions.set_condition(await on_a_node(bench), CONDITION, SystemClock().now())
+    await actions.delete(pod, None)
+    await actions.withdraw_condition(pod, CONDITION, SystemClock().now())
+    found = await bench.get(pod.metadata.name)
+    [one] = [c for c in found["status"]["conditions"] if c["type"] == "DisruptionTarget"]
+    assert one["status"] == "True"
+
+
+async def test_a_condition_is_not_taken_from_another_pod_of_the_name(bench, actions):
+    pod = await on_a_node(bench)
+    other = pod.__replace__(metadata=pod.metadata.__replace__(uid="another"))
+    with pytest.raises(UidMismatchError):
+        await actions.withdraw_condition(other, CONDITION, SystemClock().now())
+
+
+async def test_a_delete_that_is_only_tried_deletes_nothing(bench, actions):
+    pod = await on_a_node(bench)
+    await actions.try_delete(pod)
+    assert "deletionTimestamp" not in (await bench.get(pod.metadata.name))["metadata"]
+    other = pod.__replace__(metadata=pod.metadata.__replace__(uid="another"))
+    with pytest.raises(UidMismatchError):
+        await actions.try_delete(other)
+
+
+async def test_a_pod_that_is_gone_is_named_by_who_says_so(bench, actions):
+    pod = await on_a_node(bench)
+    await bench.remove(pod.metadata.name)
+    for action in (
+        actions.set_condition(pod, CONDITION, SystemClock().now()),
+        actions.delete(pod, None),
+        actions.evict(pod),
+    ):
+        with pytest.raises(NotFoundError) as caught:
+            await action
+        assert classify(caught.value, PODS, pod.metadata.name) is Outcome.GONE
 
 
 async def test_a_pod_that_has_changed_since_the_look_is_not_deleted(bench, actions):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
-from bailiff.cluster import NotFoundError, PatchType, Resource
+from bailiff.cluster import NODES, NotFoundError, PatchType, Resource
 from bailiff.worker import (
     ClusterActions,
     DeviceFollowing,
@@ -53,6 +54,7 @@ async def running_worker(
     pods, nodes = watches(cluster, clock, worker.metrics)
     opener = Watches(cluster, clock, worker.metrics)
     follower = DeviceFollowing(cluster, opener.open, worker.evaluator.devices, pods.healths)
+    worker.trust(pods.healths | {"nodes": nodes.health}, partial(cluster.get, NODES))
     task = asyncio.create_task(worker.run(pods, nodes, stop, follower if devices else None))
     try:
         yield worker

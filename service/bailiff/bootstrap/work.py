@@ -99,7 +99,9 @@ def work(settings: WorkSettings, machine: Clock | None = None) -> Program:
             pods.healths["nodes"] = nodes.health
             control = _control(policies, worker, pods, cluster, clock)
             devices = _devices(worker, pods, cluster, clock, settings)
-            freshness = worker.trust(pods.healths, partial(cluster.get, NODES))
+            # A shadow only lists and watches, and harms nobody by what it does not know yet.
+            read_node = None if settings.shadow else partial(cluster.get, NODES)
+            freshness = worker.trust(pods.healths, read_node)
             worker.metrics.clock_skew.set_function(clock.skew)
             app = create_status_app(
                 worker.pending,

@@ -23,6 +23,7 @@ import structlog
 from bailiff.cluster.errors import (
     ClusterError,
     ConfigError,
+    AdmissionDeniedError,
     DisruptionBudgetError,
     FencedError,
     RequestTimeoutError,
@@ -181,7 +182,7 @@ class Pace:
 
 
 def _is_refusal(error: ClusterError) -> bool:
-    if isinstance(error, DisruptionBudgetError):
+    if isinstance(error, DisruptionBudgetError | AdmissionDeniedError):
         return False
     refused = isinstance(error, TooManyRequestsError | UnreachableError)
     return refused or error.status in _UNAVAILABLE

@@ -19,7 +19,7 @@ _SWEEP_ABOVE = 1024
 
 
 class DeadlineQueue(Generic[K]):
-    """Each key at most once, at one monotonic instant in seconds."""
+    """Each key at most once, at one instant in seconds, of whichever clock."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, K]] = []

@@ -32,6 +32,16 @@ SEVERAL_BUDGETS = (
 # group and kind, since Kubernetes 1.37 with the cause, too.
 OF_THE_BUDGET: dict[str, Any] = {"name": "web", "group": "policy", "kind": "poddisruptionbudget"}
 TOO_BIG = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+# What admission writes; the author's words come after.
+WEBHOOK = 'admission webhook "guard.example.com" denied the request: not before noon'
+SILENT_WEBHOOK = 'admission webhook "guard.example.com" denied the request without explanation'
+POLICY = (
+    'pods "web" is forbidden: ValidatingAdmissionPolicy \'noon\' with binding \'all\' denied '
+    "request: not before noon"
+)
+UNBOUND_POLICY = 'pods "web" is forbidden: ValidatingAdmissionPolicy \'noon\' denied request: no'
+NO_DRY_RUN = 'admission webhook "guard.example.com" does not support dry run'
+WEBHOOK_DOWN = 'Internal error occurred: failed calling webhook "guard.example.com": timed out'
 OF_THE_POD: dict[str, Any] = {"name": "web", "kind": "pods"}
 BUDGETS_ARE_NOT_YOURS: dict[str, Any] = {
     "name": "web",
@@ -77,6 +87,23 @@ def status(reason: str = "", message: str = "", **details: Any) -> bytes:
         (503, b"", errors.ServerError),
         (504, status("Timeout"), errors.ServerError),
         (302, b"", errors.StatusError),
+        # Whatever code and details it chooses.
+        (400, status("", WEBHOOK), errors.AdmissionDeniedError),
+        (401, status("Unauthorized", POLICY), errors.AdmissionDeniedError),
+        (403, status("Forbidden", POLICY, **OF_THE_POD), errors.AdmissionDeniedError),
+        (403, status("Forbidden", UNBOUND_POLICY, **OF_THE_POD), errors.AdmissionDeniedError),
+        (404, status("NotFound", WEBHOOK, **OF_THE_POD), errors.AdmissionDeniedError),
+        (409, status("Conflict", f"{WEBHOOK} {UID_DELETE}"), errors.AdmissionDeniedError),
+        (409, status("AlreadyExists", SILENT_WEBHOOK), errors.AdmissionDeniedError),
+        (410, status("Gone", WEBHOOK), errors.AdmissionDeniedError),
+        (422, status("Invalid", POLICY, **UID_PATCH), errors.AdmissionDeniedError),
+        (429, status("TooManyRequests", WEBHOOK, **BUDGET), errors.AdmissionDeniedError),
+        (500, status("InternalError", WEBHOOK), errors.AdmissionDeniedError),
+        (503, status("", WEBHOOK), errors.AdmissionDeniedError),
+        # No word of admission's.
+        (400, status("BadRequest", NO_DRY_RUN), errors.DryRunUnsupportedError),
+        (404, status("NotFound", f"no such {WEBHOOK}"), errors.NotFoundError),
+        (500, status("InternalError", WEBHOOK_DOWN), errors.ServerError),
     ],
 )
 def test_which_error(code: int, body: bytes, kind: type[errors.StatusError]) -> None:

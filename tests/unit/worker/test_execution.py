@@ -5,9 +5,11 @@ from datetime import timedelta
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from bailiff.cluster import (
     Changed,
+    FencedError,
     ForbiddenError,
 )
 from tests.harness.clocks import START
@@ -94,6 +96,54 @@ async def test_shutdown_lets_running_evictions_end_and_starts_no_more():
         await asyncio.sleep(0.5)
     assert list(world.deletions()) == ["first"]
     assert world.clock.monotonic() < 3
+
+
+async def test_shutdown_tells_how_many_evictions_run_and_no_others():
+    world = tainted(concurrency=2)
+    world.add_pod("gone")
+    world.deaf = True
+    with capture_logs() as logs:
+        async with world.running():
+            await asyncio.sleep(0.5)
+            world.latency = 1
+            world.add_pod("first")
+            world.add_pod("second")
+            world.add_pod("third")
+            world.add_pod("later", tolerating(seconds=100))
+            await asyncio.sleep(0.5)
+    [stops] = [entry for entry in logs if entry["event"] == "worker stops"]
+    assert stops["running"] == 2
+
+
+async def test_what_is_done_is_not_pending():
+    world = tainted()
+    world.deaf = True
+    world.add_pod("plain")
+    world.add_pod("patient", tolerating(seconds=100))
+    async with world.running():
+        await asyncio.sleep(1)
+        assert len(world.worker.pending) == 2
+        pending = world.registry.get_sample_value("bailiff_worker_evictions_pending")
+    assert pending == 1
+
+
+async def test_an_attempt_that_was_fenced_is_none_and_its_event_is_told_with_the_next():
+    world = tainted()
+    world.add_pod("plain")
+    world.failures = [FencedError("another leads")] * 3
+    told, record = [], world.record
+
+    async def fenced(*args):
+        told.append(args)
+        if len(told) < 4:
+            raise FencedError("another leads")
+        await record(*args)
+
+    world.record = fenced
+    async with world.running():
+        await asyncio.sleep(10)
+    assert list(world.deletions()) == ["plain"]
+    assert [note.split(" ")[0] for note in world.notes_on("plain")] == ["Marking"]
 
 
 async def test_shutdown_does_not_wait_longer_than_its_grace_period():

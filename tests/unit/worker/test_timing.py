@@ -1,7 +1,6 @@
 """When pods go: the rules of node taints on virtual time."""
 
 import asyncio
-from datetime import timedelta
 
 import msgspec
 import pytest
@@ -77,21 +76,6 @@ async def test_other_changes_of_node_and_pod_leave_the_timer_alone():
             world.put(pod)
         await asyncio.sleep(600)
     assert world.deletions() == {"patient": 10.0}
-
-
-@pytest.mark.parametrize("step", [timedelta(hours=1), timedelta(hours=-1)], ids=["on", "back"])
-async def test_a_step_of_the_wall_clock_neither_evicts_early_nor_stalls(step):
-    world = World()
-    world.taint("n1", no_execute())
-    pod = world.add_pod("patient", tolerating(seconds=100))
-    async with world.running():
-        await asyncio.sleep(5)
-        world.clock.step = step
-        world.put(pod)
-        await asyncio.sleep(1)
-        world.taint("n1", no_execute())
-        await asyncio.sleep(600)
-    assert world.deletions() == {"patient": 100.0}
 
 
 @pytest.mark.parametrize("node", ["n2", ""], ids=["another node", "no node"])

@@ -26,7 +26,6 @@ from bailiff.worker.waits import Waits
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Mapping
-    from datetime import datetime
     from typing import Literal
 
     from bailiff.clock import Clock
@@ -112,7 +111,7 @@ class Gate:
             return now + _MOMENT
         if self._suspects:
             return now
-        others = (due, self._holding.next_due(now), self._lines.next_free(now))
+        others = (due, self._holding.next_due(now, self._wall()), self._lines.next_free(now))
         return min((at for at in others if at is not None), default=None)
 
     def finished(self, eviction: Eviction) -> None:
@@ -198,8 +197,9 @@ class Gate:
 
     def _work_off(self, now: float) -> bool:
         """Look at what fell due and at what is marked; False if some are left for later."""
+        wall = self._wall()
         for _ in range(_BATCH):
-            eviction = self._pending.hold() or self._holding.next(now) or self._next_suspect()
+            eviction = self._pending.hold() or self._holding.next(wall) or self._next_suspect()
             if eviction is None:
                 return True
             self._look(eviction, now)
@@ -232,7 +232,8 @@ class Gate:
     def _hold(self, eviction: Eviction, hold: Hold, now: float) -> None:
         waits = _waits(eviction)
         waits.begin(hold, now)
-        self._holding.put(eviction, hold.cause, self._monotonic(hold.until, now))
+        until = None if hold.until is None else hold.until.timestamp()
+        self._holding.put(eviction, hold.cause, until)
         if not waits.told:
             waits.told = True
             self._on_held(eviction, hold)
@@ -261,10 +262,8 @@ class Gate:
             waits = _waits(eviction)
             waits.add(last, self._clock.elapsed() - waits.since)
 
-    def _monotonic(self, instant: datetime | None, now: float) -> float | None:
-        if instant is None:
-            return None
-        return now + max(0.0, (instant - self._clock.now()).total_seconds())
+    def _wall(self) -> float:
+        return self._clock.now().timestamp()
 
     def _keys(self, eviction: Eviction) -> tuple[Key, ...]:
         pod = eviction.pod

@@ -24,7 +24,7 @@ class Holding:
         self._marked: OrderedDict[str, Eviction] = OrderedDict()
 
     def put(self, eviction: Eviction, cause: Cause, until: float | None) -> None:
-        """Keep one, to be looked at by this monotonic instant, or only when it is marked."""
+        """Keep one, to be looked at by this POSIX second, or only when it is marked."""
         self._causes[cause][eviction.uid] = eviction
         self._cause_of[eviction.uid] = cause
         if until is not None:
@@ -46,16 +46,19 @@ class Holding:
         """Look at all whom this cause holds, soon."""
         self._marked.update(self._causes[cause])
 
-    def next(self, now: float) -> Eviction | None:
-        """One to look at now, until it is dropped; None if there is none."""
-        uid = self._untils.pop_due(now)
+    def next(self, wall: float) -> Eviction | None:
+        """One to look at now, by the wall clock, until it is dropped; None if there is none."""
+        uid = self._untils.pop_due(wall)
         if uid is not None:
             return self._causes[self._cause_of[uid]][uid]
         return next(iter(self._marked.values()), None)
 
-    def next_due(self, now: float) -> float | None:
-        """The monotonic instant of the next look."""
-        return now if self._marked else self._untils.next_due()
+    def next_due(self, now: float, wall: float) -> float | None:
+        """The instant of the next look in elapsed time, which is `now` where it is `wall`."""
+        until = self._untils.next_due()
+        if self._marked:
+            return now
+        return None if until is None else now + until - wall
 
     def counts(self) -> Counter[str]:
         """How many are held, by cause."""
