@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
-from bailiff.cluster.interning import InternTable
-from bailiff.cluster.slimming import KEPT_CONDITIONS, PodSlimmer, slimmer_for
+from bailiff.cluster.interning import InternTable, LabelTable
+from bailiff.cluster.slimming import PodSlimmer, slimmer_for
 from bailiff.kinds import LABEL_ZONE, LABELS_NOT_KEPT, ConfigMap, Node, Pod, decode
 
 
 def decoded_pod(name: str) -> Pod:
-    conditions = [{"type": kind, "status": "True"} for kind in ("Ready", *sorted(KEPT_CONDITIONS))]
+    conditions = [
+        {"type": kind, "status": "True", "lastTransitionTime": "2026-01-02T00:00:00Z"}
+        for kind in ("Ready", "DisruptionTarget", "PodScheduled")
+    ]
     return decode(
         json.dumps(
             {
                 "metadata": {
                     "name": name,
                     "namespace": "some-namespace",
+                    "creationTimestamp": "2026-01-01T00:00:00Z",
                     "labels": {"app": "web"},
                     "annotations": {"bailiff.dev/do-not-evict": "true", "other": name},
                     "ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "u"}],
@@ -64,11 +69,17 @@ def test_all_but_the_conditions_stays_equal() -> None:
         before.spec,
         before.status.phase,
     )
-    assert {one.type for one in after.status.conditions} == KEPT_CONDITIONS
 
 
-def test_what_bound_at_reads_is_kept() -> None:
-    assert PodSlimmer()(decoded_pod("a")).bound_at == decoded_pod("a").bound_at
+def test_of_the_conditions_those_stay_that_a_rule_reads() -> None:
+    kept = PodSlimmer()(decoded_pod("a")).status.conditions
+    assert [one.type for one in kept] == ["DisruptionTarget", "PodScheduled"]
+
+
+def test_when_a_pod_was_bound_is_still_known() -> None:
+    # Without the condition it would be when the pod was made.
+    bound = PodSlimmer()(decoded_pod("a")).bound_at
+    assert bound == datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def one(letter: str) -> tuple[str]:
@@ -85,6 +96,36 @@ def test_a_full_table_hands_back_what_it_is_given() -> None:
     assert table.intern(one("c")) is not third
     assert table.intern(one("a")) is first
     assert len(table) == 2
+
+
+def test_values_that_nobody_has_any_more_go() -> None:
+    table = InternTable()
+    kept = [table.intern((f"kept {n}",)) for n in range(500)]
+    for n in range(25_000):
+        table.intern((f"gone {n}",))
+    # Those that are used, and what came since the last sweep.
+    assert len(table) < 2000
+    assert all(table.intern((f"kept {n}",)) is kept[n] for n in range(500))
+
+
+def test_a_table_full_of_what_nobody_has_makes_room() -> None:
+    table = InternTable(2000)
+    first = [table.intern((f"first {n}",)) for n in range(3000)]
+    assert len(table) == 2000
+    del first
+    for n in range(6000):
+        table.intern((f"gone {n}",))
+    kept = table.intern(one("kept"))
+    assert table.intern(one("kept")) is kept
+
+
+def test_labels_that_nobody_has_any_more_go() -> None:
+    table = LabelTable()
+    kept = [table.share({"app": f"kept {n}"}) for n in range(500)]
+    for n in range(25_000):
+        table.share({"app": f"gone {n}"})
+    assert len(table) < 2000
+    assert all(table.share({"app": f"kept {n}"}) is kept[n] for n in range(500))
 
 
 def test_of_a_nodes_labels_the_zone_is_kept() -> None:
