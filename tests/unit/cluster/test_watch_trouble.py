@@ -106,6 +106,34 @@ async def test_a_connection_that_died_is_in_trouble_since_it_was_heard_last(
     reading.cancel()
 
 
+async def test_a_watch_that_is_open_and_has_not_sent_everything_is_not_well_yet() -> None:
+    clock = LoopClock()
+    fake = FakeCluster([[event("ADDED", 1), 240.0, mark(5), 1e6]])
+    watch = CountedWatch(cast("Cluster", fake), clock)
+    reading = asyncio.create_task(_read(watch))
+    await asyncio.sleep(230)
+    assert watch.health.connected
+    assert watch.health.age(clock.monotonic()) == pytest.approx(230)
+    await asyncio.sleep(20)
+    assert watch.health.age(clock.monotonic()) == 0
+    reading.cancel()
+
+
+async def test_any_answer_is_contact_and_a_watch_that_is_refused_is_trouble_all_the_same() -> None:
+    clock = LoopClock()
+    began = clock.monotonic()
+    watch = CountedWatch(
+        cast("Cluster", FakeCluster([[mark(5), 90.0, IDLE], *[refusal(403)] * 99])), clock
+    )
+    reading = asyncio.create_task(_read(watch))
+    await asyncio.sleep(400)
+    # The version that it is at has been answered each time.
+    assert watch.health.last_contact is not None
+    assert watch.health.last_contact - began > 300
+    assert watch.health.age(clock.monotonic()) == pytest.approx(400)
+    reading.cancel()
+
+
 async def test_a_list_that_is_refused_is_trouble_from_the_start() -> None:
     clock = LoopClock()
     watch = CountedWatch(cast("Cluster", FakeCluster([refusal(500)] * 40)), clock)

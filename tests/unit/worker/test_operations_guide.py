@@ -46,7 +46,8 @@ def first_cells():
 
 def metrics():
     """As the guide writes them: the name, and the labels in braces."""
-    for metric in vars(WorkerMetrics(CollectorRegistry())).values():
+    real, on_paper = (WorkerMetrics(CollectorRegistry(), on_paper=one) for one in (False, True))
+    for metric in (*vars(real).values(), on_paper.attempts):
         name = metric._name + ("_total" if isinstance(metric, Counter) else "")
         labels = ",".join(metric._labelnames)
         yield f"{name}{{{labels}}}" if labels else name

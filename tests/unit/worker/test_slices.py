@@ -81,11 +81,13 @@ def test_pods_that_went_or_moved_half_way_are_not_entered():
     scene.evaluator.step()
     first, last = pods[0], pods[-1]
     scene.tell_pod(Deleted(first))
-    scene.tell_pod(Replaced((*pods[1:-1], pod_of("p-moved", "n2", uid=last.metadata.uid)), "2"))
+    moved = pod_of(last.metadata.name, "n2", uid=last.metadata.uid)
+    scene.tell_pod(Replaced((*pods[1:-1], moved), "2"))
     scene.through()
     assert scene.pending.get(first.metadata.uid) is None
     assert scene.pending.get(last.metadata.uid) is None
     assert len(scene.pending) == CROWD - 2
+    assert scene.cancelled == []
 
 
 def test_a_node_that_goes_half_way_cancels_what_was_entered():
@@ -131,6 +133,26 @@ async def test_nobody_is_evicted_by_what_was_known_before_an_object_could_not_be
     assert set(world.deletions()) == {"plain"}
     if how.startswith("node"):
         assert "cannot be decoded" in world.notes_on("plain")[0]
+
+
+@pytest.mark.looptime(start=0)
+async def test_the_evaluator_begins_when_the_list_that_was_missing_is_empty():
+    world = World()
+    world.put(pod_of("a", "n1", uid="u"))
+    async with world.running():
+        await asyncio.sleep(1)
+        assert world.worker.evaluator.backlog == 0
+    world = World()
+    stop = asyncio.Event()
+    working = asyncio.create_task(world.worker.run(world.pod_watch, world.node_watch, stop))
+    world.pod_watch.send(Replaced((pod_of("a", "n1", uid="u"),), "1"))
+    await asyncio.sleep(1)
+    assert world.worker.evaluator.backlog == 1
+    world.node_watch.send(Replaced((), "1"))
+    await asyncio.sleep(1)
+    assert world.worker.evaluator.backlog == 0
+    stop.set()
+    await working
 
 
 @pytest.mark.looptime(start=0)
