@@ -114,7 +114,7 @@ class OptionalWatch(Generic[T]):
                 if not deleted:
                     self._unreadable.add(_key(metadata))
         self.known = not self._unreadable
-        self._tell(tuple(self._objects.values()) )
+        self._tell(tuple(self._objects.values()) if self.known else UNKNOWN)
 
     def _forget(self, metadata: ObjectMeta) -> None:
         self._objects.pop(_key(metadata), None)

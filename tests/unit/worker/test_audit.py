@@ -52,6 +52,18 @@ async def test_lines_taken_before_the_stop_are_written_and_a_renamed_file_is_mad
     assert json.loads(path.read_text())["pod"]["name"] == "second"
 
 
+class SlowAuditLog(AuditLog):
+    """Writes nothing before it is told to."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.writes = asyncio.Event()
+
+    async def run(self):
+        await self.writes.wait()
+        await super().run()
+
+
 async def test_lines_that_find_no_room_are_dropped_and_counted_and_room_comes_back(tmp_path):
     path = tmp_path / "audit.jsonl"
     world = tainted(audit_log=path)
@@ -60,19 +72,17 @@ async def test_lines_that_find_no_room_are_dropped_and_counted_and_room_comes_ba
         await until(lambda: written(world, "written") == 1)
     line = len(path.read_bytes())
     world = tainted(audit_log=path)
-    world.worker.audit = AuditLog(path, world.worker.metrics, max_bytes=2 * line + line // 2)
+    audit = SlowAuditLog(path, world.worker.metrics, max_bytes=2 * line + line // 2)
+    world.worker.audit = audit
     for name in ("a", "b", "c"):
         world.add_pod(name)
-    # Nobody writes yet, so that the three are there at once.
-    world.worker.audit.run, run = asyncio.Event().wait, world.worker.audit.run
     async with world.running():
         await until(lambda: len(world.deleted) == 3)
         assert written(world, "dropped") == 1
-        writing = asyncio.create_task(run())
+        audit.writes.set()
         await until(lambda: written(world, "written") == 2)
         world.add_pod("d")
         await until(lambda: written(world, "written") == 3)
-    writing.cancel()
     assert written(world, "dropped") == 1
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from bailiff.worker.liveness import PERIOD, Liveness
 from tests.harness.clocks import LoopClock, ManualClock
-from tests.harness.worlds.world import World, tainted
+from tests.harness.worlds.world import FakeWatch, World, tainted
 
 pytestmark = pytest.mark.looptime(start=0)
 
 
 async def test_the_loop_s_delay_is_measured_with_each_beat():
-    lags = []
+    lags: list[float] = []
     clock = ManualClock()
     beating = asyncio.create_task(Liveness(clock, lags.append).run())
     await asyncio.sleep(PERIOD / 2)
@@ -34,7 +34,7 @@ async def test_a_heart_that_has_not_beaten_for_long_is_told():
     assert liveness.complaints() == ["the event loop has not come round for 31 s"]
 
 
-class EndingWatch:
+class EndingWatch(FakeWatch):
     """Ends without a word, which a watch never does."""
 
     async def events(self):
@@ -47,10 +47,8 @@ async def test_a_part_that_ended_though_the_worker_runs_is_told(which):
     world = World()
     if which == "pods":
         world.pod_watch = EndingWatch()
-        world.pod_watch.send = lambda _: None
     else:
         world.node_watch = EndingWatch()
-        world.node_watch.send = lambda _: None
     async with world.running():
         assert world.worker.liveness.complaints() == [f"the task 'watch {which}' has ended"]
     assert world.worker.liveness.complaints() == []

@@ -27,7 +27,7 @@ class Scene:
 
     def __init__(self, pods, *nodes):
         clock = ManualClock()
-        self.cancelled = []
+        self.cancelled: list[tuple[str, str]] = []
         self.pending = PendingEvictions(clock, lambda: None)
         self.evaluator = Evaluator(
             self.pending,

@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+from typing import cast
 
 import pytest
 import structlog
 from prometheus_client import CollectorRegistry
 
-from bailiff.cluster import Changed, Replaced, Unreadable, WatchHealth
+from bailiff.cluster import Changed, Cluster, Replaced, Unreadable, WatchHealth
 from bailiff.kinds import LABELS_NOT_KEPT, ObjectMeta
 from bailiff.worker.metrics import WorkerMetrics
 from bailiff.worker.watching import PodWatch, Watches
@@ -112,7 +113,7 @@ async def test_labels_that_are_needed_while_an_event_is_being_taken_in_do_not_di
 
 async def test_an_object_that_cannot_be_decoded_is_counted_each_time_and_logged_once():
     registry = CollectorRegistry()
-    opener = Watches(None, ManualClock(), WorkerMetrics(registry))
+    opener = Watches(cast("Cluster", None), ManualClock(), WorkerMetrics(registry))
     bad = Unreadable(ObjectMeta(name="n1", uid="u", resource_version="1"), "why")
     worse = Unreadable(ObjectMeta(name="n1", uid="u", resource_version="2"), "why else")
     with structlog.testing.capture_logs() as logs:
