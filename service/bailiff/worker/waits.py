@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from bailiff.decisions.policies import Cause
+from bailiff.decisions.policies import Cause, Hold
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
-    from bailiff.decisions.policies import Hold
     from bailiff.worker.eviction import Eviction
 
 # A wait for nothing but the next turn of the loop is not worth telling.
