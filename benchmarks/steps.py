@@ -1,9 +1,10 @@
 """The longest step of the worker's event loop at 150,000 pods and 5,000 nodes, for all it does.
 
 `python -m benchmarks.steps`. While a step lasts nobody else has a turn: no Lease is renewed, no
-probe is answered. Measured is a whole round of the loop, the longest of each activity, beside how
-long the activity takes in all. The yardstick is one look at each pod in a plain loop. At the end
-comes the memory of a pod, before and after 25,000 owners have come and gone.
+probe is answered. Measured is the CPU time of a whole round of the loop, the longest of each
+activity, beside that of the activity in all: what the machine does besides makes no difference.
+The yardstick is one look at each pod in a plain loop. At the end comes the memory of a pod, before
+and after 25,000 owners have come and gone.
 """
 
 from __future__ import annotations
@@ -72,16 +73,16 @@ class Steps:
 
     async def watch(self) -> None:
         while True:
-            before = time.perf_counter()
+            before = time.thread_time()
             await asyncio.sleep(0)
-            self.longest = max(self.longest, time.perf_counter() - before)
+            self.longest = max(self.longest, time.thread_time() - before)
 
     async def of(self, what: str, act: Callable[[], Awaitable[object]]) -> None:
         await asyncio.sleep(0.01)
-        self.longest, began = 0.0, time.perf_counter()
+        self.longest, began = 0.0, time.thread_time()
         await act()
         await asyncio.sleep(0)
-        took = time.perf_counter() - began
+        took = time.thread_time() - began
         print(f"{what:44}{self.longest * 1000:9.1f}{took * 1000:10.0f}", flush=True)
 
 
@@ -108,7 +109,7 @@ class Scene:
 
     async def through(self) -> None:
         """Until every mark is worked off, and all that is due has been looked at."""
-        while self.worker.evaluator.backlog:
+        while self.worker.evaluator.backlog:  # noqa: ASYNC110 - it is the turns that are measured
             await asyncio.sleep(0)
 
     async def listed(self, pods: tuple[Pod, ...]) -> None:
@@ -156,10 +157,10 @@ async def main() -> None:
     gc.collect()
     gc.freeze()
     first, second = fleet(1), fleet(2)
-    began = time.perf_counter()
+    began = time.thread_time()
     sum(one.spec.node_name != "" for one in first)
     print(f"{PODS:,} pods, {NODES:,} nodes; milliseconds: longest step, in all")
-    yardstick = time.perf_counter() - began
+    yardstick = time.thread_time() - began
     print(f"{'yardstick: a plain loop over all pods':44}{yardstick * 1000:9.1f}")
     scene, steps = Scene(), Steps()
     worker = scene.worker
@@ -169,7 +170,7 @@ async def main() -> None:
     await steps.of("pods listed", lambda: scene.listed(first))
     await steps.of("nodes listed again", lambda: scene.worker.evaluator.apply_node(Replaced(nodes, "1")))
     await steps.of("pods listed again", lambda: scene.listed(second))
-    del first, second
+    first = second = ()
     await steps.of("every node tainted", lambda: scene.tainted(TAINT))
     await steps.of("everything looked at again", scene.marked)
     await steps.of("a page of /v1/queue", lambda: scene.asked(scene.pages.queue))

@@ -29,12 +29,12 @@ async def test_everything_is_asked_and_nothing_is_kept(bench, cluster):
     before = await cluster.get(NODES, node)
     clock, registry, stop = SystemClock(), CollectorRegistry(), asyncio.Event()
     actions = ClusterActions(cluster, instance="test", dry_run=True)
-    worker = Worker(actions, clock, registry, WorkerSettings())
+    worker = Worker(actions, clock, registry, WorkerSettings(on_paper=True))
     task = asyncio.create_task(worker.run(*watches(cluster, clock, worker.metrics), stop))
 
     def evicted():
         labels = {"outcome": "deleted"}
-        return registry.get_sample_value("bailiff_worker_eviction_attempts_total", labels)
+        return registry.get_sample_value("bailiff_worker_dry_run_attempts_total", labels)
 
     await until(evicted)
     stop.set()

@@ -17,12 +17,14 @@ from bailiff.cluster import (
     Cluster,
     ClusterSettings,
     Deleted,
+    ListWatch,
     Replaced,
     Restart,
     Selection,
+    Unreadable,
     WatchEvent,
 )
-from bailiff.kinds import Pod
+from bailiff.kinds import Node, Pod
 from tests.harness.api import Api, Bench
 from tests.harness.kube.relay import Relay
 from tests.harness.watching import PATIENCE, CountedWatch
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Events: TypeAlias = AsyncGenerator[WatchEvent[Pod], None]
+
+YEAR_0 = "0000-01-01T00:00:00Z"
 
 # Small waits, so that a test of them is short; none of them is asserted.
 QUICK = ClusterSettings(page_size=2, backoff_min=0.05, backoff_max=0.2)
@@ -234,6 +238,40 @@ async def test_it_waits_for_a_server_that_is_not_there_yet(
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
     assert isinstance(watch.health.last_error, k8s.UnreachableError)
+
+
+async def test_a_node_whose_time_is_of_the_year_0_is_told_of_and_others_go_on(
+    api: Api, bench: Bench, settings: ClusterSettings
+) -> None:
+    bad = await bench.node({"key": "k", "effect": "NoExecute", "timeAdded": YEAR_0})
+    good = await bench.node()
+    told: list[str] = []
+    unreadable: list[Unreadable] = []
+    async with await api.connect(settings) as cluster:
+        watch = ListWatch(
+            cluster,
+            k8s.NODES,
+            SystemClock(),
+            on_restart=lambda cause, error: told.append(f"{cause} {error}"),
+            on_unreadable=unreadable.append,
+        )
+        async with aclosing(watch.events()) as events:
+            whole = await following_node(events)
+            assert isinstance(whole, Replaced)
+            assert bad not in {node.metadata.name for node in whole.items}
+            assert good in {node.metadata.name for node in whole.items}
+            assert bad in {one.metadata.name for one in whole.unreadable}
+            await bench.taint(bad, {"key": "k", "effect": "NoExecute"})
+            seen = await following_node(events)
+            while not (isinstance(seen, Changed) and seen.object.metadata.name == bad):
+                seen = await following_node(events)
+    assert not told
+    assert {one.metadata.name for one in unreadable} == {bad}
+
+
+async def following_node(events: AsyncGenerator[WatchEvent[Node], None]) -> WatchEvent[Node]:
+    async with asyncio.timeout(PATIENCE):
+        return await anext(events)
 
 
 async def _until(condition: Callable[[], bool]) -> None:

@@ -1,4 +1,4 @@
-"""Coroutines that only give others their turn, driven by hand: no loop, and no chance about order."""
+"""Coroutines that only give others their turn, driven by hand, so that order is no chance."""
 
 from __future__ import annotations
 

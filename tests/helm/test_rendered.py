@@ -8,6 +8,7 @@ import pytest
 import typer
 
 from bailiff.cli.app import app
+from bailiff.worker import Shard
 from tests.harness.helm.chart import (
     COMPONENTS,
     PROFILES,
@@ -150,7 +151,9 @@ def test_each_shard_has_its_pods_and_its_lease(shards, standbys, pods, monkeypat
     assert the(objects, "Role", "worker")["metadata"]["namespace"] == options["lease_namespace"]
     create, rest = the(objects, "Role", "worker")["rules"]
     assert create["verbs"] == ["create"]
-    assert rest["resourceNames"] == [f"{options['lease_name']}-{i}" for i in range(shards)]
+    assert rest["resourceNames"] == [
+        f"{options['lease_name']}-{Shard(i, shards).lease_suffix}" for i in range(shards)
+    ]
 
 
 @each_component

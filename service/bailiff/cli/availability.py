@@ -42,7 +42,8 @@ LEASE_NAMESPACE = typer.Option(
 )
 LEASE_NAME = typer.Option(
     "--lease-name",
-    help="Name of the Lease; the number of the share is appended, as in bailiff-worker-0.",
+    help="Name of the Lease; the share is appended, as in bailiff-worker-0, or of three shares "
+    "bailiff-worker-0-of-3.",
     envvar="BAILIFF_LEASE_NAME",
 )
 IDENTITY = typer.Option(

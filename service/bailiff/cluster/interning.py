@@ -57,7 +57,7 @@ class LabelTable(InternTable):
         """The first that was equal to these; Kubernetes writes keys in order."""
         key = tuple(labels.items())
         found: Mapping[str, str] | None = self._known.get(key)
-        return self._add(key, labels) if found is None else found  # type: ignore[type-var]  # not its key
+        return self._add(key, labels) if found is None else found
 
 
 def _used(known: dict[Any, Any]) -> dict[Any, Any]:

@@ -81,8 +81,8 @@ class ListWatch(Generic[T]):
 
     All pods are watched, those that have ended too. A watch that asked for less
     (`status.phase!=Succeeded`) would be told DELETED of a pod that leaves the selection, just as
-    of one that is deleted (convertToWatchEvent in k8s.io/apiserver pkg/storage/cacher/cache_watcher.go), and could
-    not say which of the two it was.
+    of one that is deleted (convertToWatchEvent in k8s.io/apiserver,
+    pkg/storage/cacher/cache_watcher.go), and could not say which of the two it was.
 
     Args:
         cluster: where to.
@@ -194,9 +194,7 @@ class ListWatch(Generic[T]):
             return requests.watch_from_start(self._resource, self._selection, life)
         return requests.watch(self._resource, self._selection, life, self.health.resource_version)
 
-    async def _decoded(
-        self, stream: Stream
-    ) -> AsyncGenerator[ObjectEvent[T] | Bookmark, None]:
+    async def _decoded(self, stream: Stream) -> AsyncGenerator[ObjectEvent[T] | Bookmark, None]:
         splitter = LineSplitter(self._cluster.settings.max_event_bytes)
         began = self._clock.monotonic()
         while chunk := await stream.read():

@@ -85,9 +85,7 @@ _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 _line = msgspec.json.Decoder(_Line).decode
 
 
-def decode_event(
-    line: bytes, kind: type[T], slim: Callable[[T], T]
-) -> ObjectEvent[T] | Bookmark:
+def decode_event(line: bytes, kind: type[T], slim: Callable[[T], T]) -> ObjectEvent[T] | Bookmark:
     """One line of a watch.
 
     Args:

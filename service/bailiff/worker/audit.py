@@ -2,8 +2,8 @@
 
 Lines are written by a thread, in batches, beside the evictions. The file is opened anew for each
 batch, so that it may be rotated by renaming. A line that cannot be written is counted and told in
-the log; no eviction waits for it. Lines that wait are bounded in bytes, because a trace has no usual
-length: one that finds no room is dropped and counted.
+the log; no eviction waits for it. Lines that wait are bounded in bytes, because a trace has no
+usual length: one that finds no room is dropped and counted.
 """
 
 from __future__ import annotations

@@ -169,6 +169,7 @@ class Comparison:
             "since": None if self._since is None else describe_time(self._since),
             "counts": {result.value: self.counts[result] for result in Result},
             "due": len(self._due),
+            "remembered": self.remembered,
             "disagreements": [
                 {"time": describe_time(one.time), "result": one.result.value}
                 | {"pod": one.pod, "uid": one.uid, "node": one.node, "seconds": one.seconds}

@@ -90,7 +90,11 @@ class Unopposed:
         """See Election."""
         return True
 
-    async def run(self, on_elected: Callable[[], None], on_transition: Callable[[], None]) -> None:
+    async def run(
+        self,
+        on_elected: Callable[[], None],  # noqa: ARG002 - the port's
+        on_transition: Callable[[], None],  # noqa: ARG002 - the port's
+    ) -> None:
         """See Election."""
         await asyncio.Event().wait()
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from datetime import datetime
+from bailiff.decisions import Finding
+from bailiff.kinds import Pod
+from bailiff.worker.waits import Waits
 
-    from bailiff.decisions import Finding
+if TYPE_CHECKING:
     from bailiff.decisions.policies import Hold
-    from bailiff.kinds import Pod
-    from bailiff.worker.waits import Waits
 
 
 class State(Enum):

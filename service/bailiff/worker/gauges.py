@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from bailiff.worker.pending import PendingEvictions
 
 
-def export_picture(
-    metrics: WorkerMetrics, evaluator: Evaluator, pending: PendingEvictions
-) -> None:
+def export_picture(metrics: WorkerMetrics, evaluator: Evaluator, pending: PendingEvictions) -> None:
     """What is mirrored, what is still to be evaluated, and what is pending."""
     mirror, devices = evaluator.mirror, evaluator.devices
     metrics.pending.set_function(lambda: pending.unfinished)

@@ -1,4 +1,4 @@
-"""Long work in short steps, so that a loop with 150,000 pods answers and renews its Lease in time."""
+"""Long work in short steps, so that a loop with 150,000 pods renews its Lease in time."""
 
 from __future__ import annotations
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.policies import Cause
+from msgspec import Struct, field
+
+from bailiff.decisions.policies import Cause, Hold
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
-    from bailiff.decisions.policies import Hold
+    from bailiff.worker.eviction import Eviction
 
 # A wait for nothing but the next turn of the loop is not worth telling.
 _SHORTEST = 0.001
@@ -28,17 +30,19 @@ class Waited(Value, frozen=True):
     seconds: float
 
 
-class Waits:
-    """The causes of one eviction, and the one that holds it now."""
+class Waits(Struct, eq=False, gc=False):
+    """The causes of one eviction, and the one that holds it now; as an Eviction, not collected.
 
-    __slots__ = ("_past", "hold", "since", "told")
+    Attributes:
+        hold: what it waits for.
+        since: the monotonic second from which on it has.
+        told: whether an Event has told people that it is held.
+    """
 
-    def __init__(self) -> None:
-        self.hold: Hold | None = None
-        self.since = 0.0
-        # Whether an Event has told people that it is held.
-        self.told = False
-        self._past: dict[Cause, Waited] = {}
+    hold: Hold | None = None
+    since: float = 0.0
+    told: bool = False
+    _past: dict[Cause, Waited] = field(default_factory=dict)
 
     def begin(self, hold: Hold, now: float) -> None:
         """This is what it waits for from now on, or still."""
@@ -65,3 +69,10 @@ class Waits:
     def past(self) -> tuple[Waited, ...]:
         """What it has waited for, in the order it came."""
         return tuple(self._past.values())
+
+
+def waits_of(eviction: Eviction) -> Waits:
+    """What has kept one from happening; of none so far, the beginning."""
+    if eviction.waits is None:
+        eviction.waits = Waits()
+    return eviction.waits

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from bailiff.cluster.interning import InternTable
+from bailiff.cluster.interning import InternTable, LabelTable
 from bailiff.cluster.slimming import PodSlimmer, slim_node, slimmer_for
 from bailiff.kinds import LABEL_ZONE, LABELS_NOT_KEPT, ConfigMap, Node, Pod, decode
-
-BOUND_AT = "2026-01-01T00:00:00Z"
 
 
 def decoded_pod(name: str) -> Pod:
     conditions = [
-        {"type": kind, "status": "True", "lastTransitionTime": BOUND_AT}
-        for kind in ("Ready", "PodScheduled", "Initialized", "DisruptionTarget")
+        {"type": kind, "status": "True", "lastTransitionTime": "2026-01-02T00:00:00Z"}
+        for kind in ("Ready", "DisruptionTarget", "PodScheduled")
     ]
     return decode(
         json.dumps(
@@ -23,6 +21,7 @@ def decoded_pod(name: str) -> Pod:
                 "metadata": {
                     "name": name,
                     "namespace": "some-namespace",
+                    "creationTimestamp": "2026-01-01T00:00:00Z",
                     "labels": {"app": "web"},
                     "annotations": {"bailiff.dev/do-not-evict": "true", "other": name},
                     "ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "u"}],
@@ -70,14 +69,17 @@ def test_all_but_the_conditions_stays_equal() -> None:
         before.spec,
         before.status.phase,
     )
-    kept = [one for one in before.status.conditions if one.type not in {"Ready", "Initialized"}]
-    assert list(after.status.conditions) == kept
 
 
-def test_when_a_pod_came_to_its_node_is_kept() -> None:
-    bound_at = PodSlimmer()(decoded_pod("a")).bound_at
-    assert bound_at is not None
-    assert bound_at.isoformat() == "2026-01-01T00:00:00+00:00"
+def test_of_the_conditions_those_stay_that_a_rule_reads() -> None:
+    kept = PodSlimmer()(decoded_pod("a")).status.conditions
+    assert [one.type for one in kept] == ["DisruptionTarget", "PodScheduled"]
+
+
+def test_when_a_pod_was_bound_is_still_known() -> None:
+    # Without the condition it would be when the pod was made.
+    bound = PodSlimmer()(decoded_pod("a")).bound_at
+    assert bound == datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def one(letter: str) -> tuple[str]:
@@ -94,6 +96,36 @@ def test_a_full_table_hands_back_what_it_is_given() -> None:
     assert table.intern(one("c")) is not third
     assert table.intern(one("a")) is first
     assert len(table) == 2
+
+
+def test_values_that_nobody_has_any_more_go() -> None:
+    table = InternTable()
+    kept = [table.intern((f"kept {n}",)) for n in range(500)]
+    for n in range(25_000):
+        table.intern((f"gone {n}",))
+    # Those that are used, and what came since the last sweep.
+    assert len(table) < 2000
+    assert all(table.intern((f"kept {n}",)) is kept[n] for n in range(500))
+
+
+def test_a_table_full_of_what_nobody_has_makes_room() -> None:
+    table = InternTable(2000)
+    first = [table.intern((f"first {n}",)) for n in range(3000)]
+    assert len(table) == 2000
+    del first
+    for n in range(6000):
+        table.intern((f"gone {n}",))
+    kept = table.intern(one("kept"))
+    assert table.intern(one("kept")) is kept
+
+
+def test_labels_that_nobody_has_any_more_go() -> None:
+    table = LabelTable()
+    kept = [table.share({"app": f"kept {n}"}) for n in range(500)]
+    for n in range(25_000):
+        table.share({"app": f"gone {n}"})
+    assert len(table) < 2000
+    assert all(table.share({"app": f"kept {n}"}) is kept[n] for n in range(500))
 
 
 def test_of_a_nodes_labels_the_zone_is_kept() -> None:

@@ -4,8 +4,9 @@ import asyncio
 import json
 
 from bailiff.cluster import ServerError
+from bailiff.worker.audit import AuditLog
 from tests.harness.kinds import no_execute, tolerating
-from tests.harness.worlds.world import World
+from tests.harness.worlds.world import World, tainted
 
 
 async def until(holds):
@@ -49,6 +50,40 @@ async def test_lines_taken_before_the_stop_are_written_and_a_renamed_file_is_mad
         world.add_pod("second")
         await until(lambda: len(world.deleted) == 2)
     assert json.loads(path.read_text())["pod"]["name"] == "second"
+
+
+class SlowAuditLog(AuditLog):
+    """Writes nothing before it is told to."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.writes = asyncio.Event()
+
+    async def run(self):
+        await self.writes.wait()
+        await super().run()
+
+
+async def test_lines_that_find_no_room_are_dropped_and_counted_and_room_comes_back(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    world = tainted(audit_log=path)
+    world.add_pod("one")
+    async with world.running():
+        await until(lambda: written(world, "written") == 1)
+    line = len(path.read_bytes())
+    world = tainted(audit_log=path)
+    audit = SlowAuditLog(path, world.worker.metrics, max_bytes=2 * line + line // 2)
+    world.worker.audit = audit
+    for name in ("a", "b", "c"):
+        world.add_pod(name)
+    async with world.running():
+        await until(lambda: len(world.deleted) == 3)
+        assert written(world, "dropped") == 1
+        audit.writes.set()
+        await until(lambda: written(world, "written") == 2)
+        world.add_pod("d")
+        await until(lambda: written(world, "written") == 3)
+    assert written(world, "dropped") == 1
 
 
 async def test_a_file_that_cannot_be_written_stops_no_eviction(tmp_path):

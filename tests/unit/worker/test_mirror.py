@@ -1,179 +1,214 @@
-"""What the mirror holds, and what it tells of, whatever the watches say."""
+"""The mirror: what one event does to it, and what others see while a list is taken in by slices."""
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter
-from collections.abc import Callable
-from typing import Any
-
 import hypothesis.strategies as st
-import msgspec
+import pytest
 from hypothesis import given
 
-from bailiff.cluster import Changed, Deleted, Replaced
-from bailiff.kinds import Node, Pod
+from bailiff.cluster import Changed, Deleted, Replaced, Unreadable
+from bailiff.kinds import Node, ObjectMeta, Pod
 from bailiff.worker.mirror import Mirror, PodKey, pod_key
+from bailiff.worker.slices import SLICE
 from tests.harness.kinds import node_of, pod_of
+from tests.harness.turns import straight_through, turns
 
 
-class Listener:
-    """Keeps what it is told."""
+class Diary:
+    """Writes down what it is told."""
 
     def __init__(self) -> None:
-        self.nodes: list[str] = []
-        self.known: dict[str, Pod] = {}
-        self.gone: list[Pod] = []
+        self.told: list[str] = []
 
     def node_changed(self, name: str) -> None:
-        self.nodes.append(name)
+        self.told.append(f"node {name}")
 
     def pod_changed(self, key: PodKey, pod: Pod) -> None:
-        assert pod_key(pod) == key
-        self.known[pod.metadata.uid] = pod
-
-    def all_listed(self) -> None:
-        """Of no interest here."""
+        self.told.append(f"pod {key[1]} {pod.metadata.uid}")
 
     def pod_gone(self, pod: Pod) -> None:
-        del self.known[pod.metadata.uid]
-        self.gone.append(pod)
+        self.told.append(f"gone {pod.metadata.uid}")
+
+    def all_listed(self) -> None:
+        self.told.append("listed")
 
 
-async def mirrored(*pods: Pod) -> tuple[Mirror, Listener]:
-    """A mirror that has been told of these pods."""
-    listener = Listener()
-    mirror = Mirror(listener)
-    await tell(mirror.apply_pod, Replaced(pods, "1"))
-    return mirror, listener
+class Scene:
+    def __init__(self) -> None:
+        self.diary = Diary()
+        self.mirror = Mirror(self.diary)
+
+    def tell(self, event: Replaced[Pod] | Changed[Pod] | Deleted[Pod] | Unreadable) -> list[str]:
+        """What the listener hears of an event of pods."""
+        self.diary.told.clear()
+        straight_through(self.mirror.apply_pod(event))
+        return list(self.diary.told)
+
+    def tell_node(self, event: Replaced[Node] | Changed[Node] | Deleted[Node] | Unreadable) -> None:
+        straight_through(self.mirror.apply_node(event))
+
+    def pods(self) -> dict[str, str]:
+        """UID by name, as each index has them."""
+        on_nodes = {
+            pod.metadata.name: pod.metadata.uid
+            for node in ("n1", "n2", "n3")
+            for pod in self.mirror.pods_on(node)
+        }
+        found = (self.mirror.pod(("default", name)) for name in on_nodes)
+        assert on_nodes == {pod.metadata.name: pod.metadata.uid for pod in found if pod}
+        assert self.mirror.pod_count == len(on_nodes)
+        return on_nodes
 
 
-async def tell(apply: Callable[[Any], Any], event: Any) -> None:
-    """Have it taken in, however long that takes."""
-    taken = apply(event)
-    if taken is not None:
-        await taken
+def pod(name: str, uid: str = "", node: str = "n1", phase: str = "Running") -> Pod:
+    return pod_of(name, node, phase=phase, uid=uid or f"uid-{name}")
 
 
-def pod(name: str = "a", node: str = "n1", uid: str = "", phase: str = "Running") -> Pod:
-    return pod_of(name, node, uid=uid or f"uid-{name}", phase=phase)
+def unreadable(name: str, *, deleted: bool = False) -> Unreadable:
+    meta = ObjectMeta(name=name, namespace="default", resource_version="9")
+    return Unreadable(meta, "why", deleted)
 
 
-async def test_a_list_without_a_pod_says_that_it_is_gone() -> None:
-    stays, goes = pod("stays"), pod("goes")
-    mirror, listener = await mirrored(stays, goes)
-    await tell(mirror.apply_pod, Replaced((stays,), "2"))
-    assert mirror.pod(pod_key(goes)) is None
-    assert list(mirror.pods_on("n1")) == [stays]
-    assert (mirror.pod_count, mirror.pods_in("default"), listener.gone) == (1, 1, [goes])
+BEGINNING = Replaced((pod("a"), pod("b"), pod("c", node="n2")), "1")
 
 
-async def test_one_update_that_brings_another_uid_says_that_the_first_pod_is_gone() -> None:
-    first, second = pod(uid="first"), pod(uid="second")
-    mirror, listener = await mirrored(first)
-    await tell(mirror.apply_pod, Changed(second))
-    assert (listener.gone, list(listener.known)) == ([first], ["second"])
-    assert list(mirror.pods_on("n1")) == [second]
-    assert mirror.pods_in("default") == 1
+@pytest.mark.parametrize(
+    ("event", "told", "left"),
+    [
+        pytest.param(
+            Replaced((pod("a"), pod("d")), "2"),
+            ["gone uid-b", "gone uid-c", "pod a uid-a", "pod d uid-d", "listed"],
+            {"a": "uid-a", "d": "uid-d"},
+            id="a list without pods that were there",
+        ),
+        pytest.param(
+            Replaced((pod("a", "new"), pod("b"), pod("c", node="n2")), "2"),
+            ["gone uid-a", "pod a new", "pod b uid-b", "pod c uid-c", "listed"],
+            {"a": "new", "b": "uid-b", "c": "uid-c"},
+            id="a list with another pod under the name",
+        ),
+        pytest.param(
+            Changed(pod("a", "new")),
+            ["gone uid-a", "pod a new"],
+            {"a": "new", "b": "uid-b", "c": "uid-c"},
+            id="another pod under the name in one update",
+        ),
+        pytest.param(
+            Changed(pod("a", node="n3")),
+            ["gone uid-a", "pod a uid-a"],
+            {"a": "uid-a", "b": "uid-b", "c": "uid-c"},
+            id="another node",
+        ),
+        pytest.param(Deleted(pod("a")), ["gone uid-a"], {"b": "uid-b", "c": "uid-c"}, id="deleted"),
+        pytest.param(Deleted(pod("x")), [], {"a": "uid-a", "b": "uid-b", "c": "uid-c"}, id="who?"),
+        pytest.param(
+            unreadable("a"), ["gone uid-a"], {"b": "uid-b", "c": "uid-c"}, id="cannot be decoded"
+        ),
+        pytest.param(
+            Replaced((pod("b"),), "2", (unreadable("a"),)),
+            ["gone uid-a", "gone uid-c", "pod b uid-b", "listed"],
+            {"b": "uid-b"},
+            id="a list with one that cannot be decoded",
+        ),
+    ],
+)
+def test_what_an_event_does(event, told, left):
+    scene = Scene()
+    scene.tell(BEGINNING)
+    assert scene.tell(event) == told
+    assert scene.pods() == left
 
 
-async def test_a_pod_that_is_bound_leaves_no_trace_where_it_was() -> None:
-    mirror, _ = await mirrored(pod(node="n1"))
-    moved = pod(node="n2")
-    await tell(mirror.apply_pod, Changed(moved))
-    assert (list(mirror.pods_on("n1")), list(mirror.pods_on("n2"))) == ([], [moved])
-    assert list(mirror.node_names()) == ["n2"]
-
-
-async def test_a_deletion_of_what_was_never_seen_changes_nothing() -> None:
-    mirror, listener = await mirrored(pod("a"))
-    await tell(mirror.apply_pod, Deleted(pod("b")))
-    await tell(mirror.apply_node, Deleted(node_of("n9")))
-    assert (mirror.pod_count, mirror.node_count, listener.gone) == (1, 0, [])
-
-
-async def test_a_list_of_nodes_tells_of_those_that_came_and_of_those_that_went() -> None:
-    mirror, listener = await mirrored(pod(node="n9"))
-    n1, n2, n3 = (node_of(name) for name in ("n1", "n2", "n3"))
-    await tell(mirror.apply_node, Replaced((n1, n2), "1"))
-    listener.nodes.clear()
-    await tell(mirror.apply_node, Replaced((n2, n3), "2"))
-    assert sorted(listener.nodes) == ["n1", "n2", "n3"]
-    assert (mirror.node("n1"), list(mirror.nodes())) == (None, [n2, n3])
-    assert sorted(mirror.node_names()) == ["n2", "n3", "n9"]
-
-
-async def test_it_is_synced_when_both_kinds_have_been_listed() -> None:
-    mirror = Mirror(Listener())
-    await tell(mirror.apply_node, Changed(node_of("n1")))
-    await tell(mirror.apply_pod, Changed(pod()))
-    assert not mirror.synced
-    await tell(mirror.apply_pod, Replaced((), "1"))
-    assert (mirror.pods_synced, mirror.synced) == (True, False)
-    await tell(mirror.apply_node, Replaced((), "1"))
-    assert (mirror.nodes_synced, mirror.synced) == (True, True)
-
-
-PODS = st.builds(
-    pod,
-    name=st.sampled_from("abc"),
-    node=st.sampled_from(["", "n1", "n2"]),
-    uid=st.sampled_from(["x", "y"]),
-    phase=st.sampled_from(["Pending", "Running", "Failed", "Succeeded"]),
-).map(lambda one: msgspec.structs.replace(one, metadata=_own_uid(one)))
-
-
-def _own_uid(one: Pod) -> Any:
-    # A UID belongs to one name for ever.
-    meta = one.metadata
-    return msgspec.structs.replace(meta, uid=f"{meta.uid}-{meta.name}")
-
-
-LISTS = st.lists(PODS, unique_by=pod_key).map(lambda pods: Replaced(tuple(pods), "1"))
-NODES = st.sampled_from(["n1", "n2"]).map(node_of)
-EVENTS = st.lists(
-    st.one_of(PODS.map(Changed), PODS.map(Deleted), LISTS, NODES.map(Changed), NODES.map(Deleted))
+EVENTS = st.one_of(
+    st.builds(
+        lambda name, uid, node, phase: Changed(pod(name, uid, node, phase)),
+        st.sampled_from("abc"),
+        st.sampled_from(["1", "2"]),
+        st.sampled_from(["n1", "n2", ""]),
+        st.sampled_from(["Running", "Succeeded"]),
+    ),
+    st.builds(lambda name: Deleted(pod(name)), st.sampled_from("abc")),
+    st.builds(unreadable, st.sampled_from("abc")),
+    st.builds(
+        lambda names: Replaced(tuple(pod(name, "3") for name in sorted(names)), "2"),
+        st.sets(st.sampled_from("abc")),
+    ),
 )
 
 
-@given(EVENTS)
-def test_it_holds_what_a_plain_dictionary_would(events: list[Any]) -> None:
-    with asyncio.Runner() as runner:
-        runner.run(_compare_while_told(events))
-
-
-async def _compare_while_told(events: list[Any]) -> None:
-    mirror, listener = await mirrored()
-    pods: dict[PodKey, Pod] = {}
-    nodes: dict[str, Node] = {}
+@given(st.lists(EVENTS))
+def test_the_indexes_agree_whatever_comes(events):
+    scene, model = Scene(), {}
     for event in events:
-        if not isinstance(event, Replaced) and isinstance(event.object, Node):
-            await tell(mirror.apply_node, event)
-            _follow(nodes, event.object.metadata.name, event)
-            continue
-        await tell(mirror.apply_pod, event)
-        if isinstance(event, Replaced):
-            pods = {pod_key(one): one for one in event.items}
-        else:
-            _follow(pods, pod_key(event.object), event)
-        assert listener.known == {one.metadata.uid: one for one in pods.values()}
-    _compare(mirror, pods, nodes)
+        scene.tell(event)
+        match event:
+            case Replaced(items=items):
+                model = {one.metadata.name: one for one in items}
+            case Changed(object=one):
+                model[one.metadata.name] = one
+            case Deleted(object=one):
+                model.pop(one.metadata.name, None)
+            case Unreadable(metadata=metadata):
+                model.pop(metadata.name, None)
+    mirror = scene.mirror
+    assert {name: mirror.pod(("default", name)) for name in model} == model
+    assert mirror.pod_count == len(model)
+    for node in ("n1", "n2"):
+        on_node = sorted(one.metadata.name for one in mirror.pods_on(node))
+        assert on_node == sorted(n for n, one in model.items() if one.spec.node_name == node)
+    assert mirror.pods_in("default") == sum(not one.is_finished for one in model.values())
 
 
-def _follow(objects: dict[Any, Any], key: Any, event: Changed[Any] | Deleted[Any]) -> None:
-    if isinstance(event, Changed):
-        objects[key] = event.object
-    else:
-        objects.pop(key, None)
+def many(uid: str, count: int = 2 * SLICE + 1) -> tuple[Pod, ...]:
+    return tuple(pod(f"p{number}", f"{uid}-{number}") for number in range(count))
 
 
-def _compare(mirror: Mirror, pods: dict[PodKey, Pod], nodes: dict[str, Node]) -> None:
-    assert {key: mirror.pod(key) for key in pods} == pods
-    assert (mirror.pod_count, mirror.node_count) == (len(pods), len(nodes))
-    used = Counter(one.spec.node_name for one in pods.values())
-    for name in ("n1", "n2"):
-        assert mirror.node(name) == nodes.get(name)
-        assert len(mirror.pods_on(name)) == used[name]
-        assert all(one.spec.node_name == name for one in mirror.pods_on(name))
-    assert set(mirror.node_names()) == nodes.keys() | (used.keys() - {""})
-    assert mirror.pods_in("default") == sum(not one.is_finished for one in pods.values())
+def test_the_first_list_counts_as_taken_in_when_all_of_it_is():
+    scene = Scene()
+    scene.tell_node(Replaced((), "1"))
+    seen = [scene.mirror.synced for _ in turns(scene.mirror.apply_pod(Replaced(many("1"), "1")))]
+    assert len(seen) == 4
+    assert not any(seen)
+    assert scene.mirror.synced
+    assert scene.diary.told[-1] == "listed"
+
+
+def test_while_a_list_is_taken_in_each_pod_is_there_as_it_was_or_as_it_is():
+    scene = Scene()
+    before, after = many("old"), many("new")[1:]
+    scene.tell(Replaced(before, "1"))
+    states = set()
+    for _ in turns(scene.mirror.apply_pod(Replaced(after, "2"))):
+        found = [scene.mirror.pod(pod_key(one)) for one in after]
+        assert all(found), "a pod that is in both lists is missing in between"
+        states.add(sum(one.metadata.uid.startswith("new") for one in found if one))
+    # It did go on by slices, and others have seen it half done.
+    assert {0, SLICE} <= states
+    assert {one.metadata.uid for one in scene.mirror.pods_on("n1")} == {
+        one.metadata.uid for one in after
+    }
+
+
+def test_a_node_that_cannot_be_decoded_is_neither_believed_nor_taken_for_gone():
+    scene = Scene()
+    scene.tell_node(Replaced((node_of("n1"), node_of("n2")), "1", (unreadable("n3"),)))
+    assert [scene.mirror.is_unreadable(name) for name in ("n1", "n2", "n3")] == [0, 0, 1]
+    scene.tell_node(unreadable("n1"))
+    assert scene.mirror.node("n1") is None
+    assert scene.mirror.is_unreadable("n1")
+    assert scene.diary.told[-1] == "node n1"
+    scene.tell_node(Changed(node_of("n1")))
+    assert scene.mirror.node("n1") is not None
+    assert not scene.mirror.is_unreadable("n1")
+    scene.tell_node(unreadable("n3", deleted=True))
+    assert not scene.mirror.is_unreadable("n3")
+
+
+def test_a_list_of_nodes_drops_those_that_are_not_in_it():
+    scene = Scene()
+    scene.tell_node(Replaced((node_of("n1"), node_of("n2")), "1", (unreadable("n3"),)))
+    scene.diary.told.clear()
+    scene.tell_node(Replaced((node_of("n2"),), "2"))
+    assert [node.metadata.name for node in scene.mirror.nodes()] == ["n2"]
+    assert not scene.mirror.is_unreadable("n3")
+    assert sorted(scene.diary.told) == ["listed", "node n1", "node n2", "node n3"]

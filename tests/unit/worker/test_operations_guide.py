@@ -46,8 +46,9 @@ def first_cells():
 
 def metrics():
     """As the guide writes them: the name, and the labels in braces."""
-    own = vars(WorkerMetrics(CollectorRegistry())) | vars(ApiMetrics(CollectorRegistry()))
-    for metric in own.values():
+    real, on_paper = (WorkerMetrics(CollectorRegistry(), on_paper=one) for one in (False, True))
+    api = vars(ApiMetrics(CollectorRegistry()))
+    for metric in (*vars(real).values(), *api.values(), on_paper.attempts):
         name = metric._name + ("_total" if isinstance(metric, Counter) else "")
         labels = ",".join(metric._labelnames)
         yield f"{name}{{{labels}}}" if labels else name

@@ -86,12 +86,35 @@ async def test_a_pause_stops_those_that_stand_in_line_and_not_those_that_run():
     async with world.running():
         await asyncio.sleep(1)
         world.worker.set_pause(NOTICE)
+        await asyncio.sleep(1)
+        # Told at once, though it is not their turn before the one that runs is through.
+        assert world.backlog() == {"paused": 2}
         await asyncio.sleep(100)
         assert world.order() == ["pod-0"]
         assert world.backlog() == {"paused": 2}
         world.worker.set_pause(None)
         await asyncio.sleep(100)
     assert world.order() == ["pod-0", "pod-1", "pod-2"]
+
+
+async def test_who_left_before_the_second_look_is_not_looked_at():
+    limits = Limits(total=Limit(concurrency=1))
+    world = Governed(msgspec.structs.replace(PAUSABLE, limits=limits))
+    world.worker.set_pause(None)
+    world.latency = 5.0
+    world.tainted("n1")
+    for number in range(4):
+        world.pod(f"pod-{number}")
+    async with world.running():
+        await asyncio.sleep(1)
+        world.worker.set_pause(NOTICE)
+        world.worker.pending.forget("uid-pod-3")
+        await asyncio.sleep(100)
+        assert world.backlog() == {"paused": 2}
+        world.worker.set_pause(None)
+        world.worker.pending.forget("uid-pod-2")
+        await asyncio.sleep(100)
+    assert world.order() == ["pod-0", "pod-1"]
 
 
 async def test_a_window_opens_and_closes():

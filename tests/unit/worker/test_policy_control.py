@@ -6,7 +6,7 @@ import contextlib
 import pytest
 from prometheus_client import CollectorRegistry
 
-from bailiff.cluster import Changed, Deleted, Replaced, Selection, WatchHealth
+from bailiff.cluster import Changed, Deleted, Replaced, Selection, Unreadable, WatchHealth
 from bailiff.decisions.policies import UNKNOWN, PauseNotice, read
 from bailiff.kinds import ConfigMap, Namespace, ObjectMeta
 from bailiff.worker.policy_control import PolicyControl
@@ -174,6 +174,24 @@ async def test_the_worker_is_told_what_the_config_map_says(tmp_path, events, not
     async with scene.running():
         await scene.sent(scene.watches[0], *events)
         assert scene.last("pause") == notice
+        assert scene.control.complaints() == []
+
+
+@pytest.mark.parametrize("listed", [True, False])
+async def test_a_config_map_that_cannot_be_decoded_may_be_the_pause(tmp_path, listed):
+    meta = ObjectMeta(name="bailiff-pause", namespace="ops", resource_version="2")
+    bad = Unreadable(meta, "why")
+    scene = Scene(tmp_path, PAUSE)
+    async with scene.running():
+        watch = scene.watches[0]
+        await scene.sent(watch, Replaced((config_map(),), "1"))
+        await scene.sent(watch, Replaced((), "2", (bad,)) if listed else bad)
+        assert scene.last("pause") is UNKNOWN
+        assert len(scene.control.complaints()) == 1
+        await scene.sent(watch, Changed(config_map()))
+        assert scene.last("pause") is None
+        await scene.sent(watch, bad, Unreadable(meta, "why", deleted=True))
+        assert scene.last("pause") is None
         assert scene.control.complaints() == []
 
 

@@ -48,6 +48,12 @@ def test_every_node_is_in_exactly_one_shard(node, count):
     assert not any(Shard(other, count).owns(node) for other in {0, count - 1} - {index})
 
 
+def test_shares_of_other_counts_have_other_leases():
+    # The only share of one is what it was before there were counts.
+    names = [Shard(index, count).lease_suffix for count in (1, 2, 3) for index in range(count)]
+    assert names == ["0", "0-of-2", "1-of-2", "0-of-3", "1-of-3", "2-of-3"]
+
+
 def test_shards_are_about_equal():
     counts = [0] * 4
     for number in range(5000):

@@ -14,6 +14,7 @@ from bailiff.worker import create_status_app
 from bailiff.worker.freshness import Freshness
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.queue_view import QueueQueryError, read_query, view
+from bailiff.worker.slices import SLICE
 from tests.harness.clocks import ManualClock
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, tolerating
@@ -58,6 +59,13 @@ def test_filters(parameters, found):
     assert names(shown(pending_of("a/x", "a/y", "b/x"), parameters)) == found
 
 
+def test_a_page_is_of_all_that_is_pending_however_many_slices_that_takes():
+    pending = pending_of(*(f"ns/pod-{n}" for n in range(2 * SLICE + 1)))
+    last = f"ns/pod-{2 * SLICE}"
+    assert shown(pending, {"limit": "1"})["total"] == 2 * SLICE + 1
+    assert names(shown(pending, {"name": last[3:]})) == [last]
+
+
 @given(st.integers(0, 30), st.integers(1, 7))
 def test_pages_hold_everything_once(count, limit):
     pending = pending_of(*(f"ns/pod-{n}" for n in range(count)))
@@ -92,12 +100,34 @@ def test_a_query_that_cannot_be_answered_is_refused_by_name(parameters, place):
     assert place in str(refused.value)
 
 
-def test_a_mirror_is_stale_when_a_watch_is_silent_for_long():
-    clock, pods, nodes = ManualClock(passed=1000.0), WatchHealth(), WatchHealth(last_contact=990.0)
-    freshness = Freshness({"pods": pods, "nodes": nodes}, clock, limit=200.0)
-    assert freshness.complaints() == []
-    clock.advance(191.0)
-    assert freshness.complaints() == ["the watch of nodes has heard nothing for 201 s"]
+DOWN = ServerError("GET /api/v1/nodes: down", status=500)
+
+
+@pytest.mark.parametrize(
+    ("health", "complaint"),
+    [
+        pytest.param({}, None, id="nobody wants it"),
+        pytest.param({"connected": True, "synced": True, "last_contact": 0.0}, None, id="silent"),
+        pytest.param({"unwell_since": 800.0}, None, id="not for long"),
+        pytest.param(
+            {"unwell_since": 799.0, "last_error": DOWN},
+            "the watch of nodes has not been open for 201 s: GET /api/v1/nodes: down",
+            id="not open",
+        ),
+        pytest.param(
+            {"unwell_since": 700.0, "connected": True},
+            "the watch of nodes has not sent all objects for 300 s",
+            id="not synced",
+        ),
+    ],
+)
+def test_trouble_of_a_watch_is_told_and_silence_is_none(health, complaint):
+    nodes = WatchHealth(**health)
+    watches = {"pods": WatchHealth(), "nodes": nodes}
+    freshness = Freshness(watches, ManualClock(passed=1000.0), limit=200.0)
+    assert freshness.complaints() == ([complaint] if complaint else [])
+    assert freshness.age("nodes") == (1000.0 - nodes.unwell_since if nodes.unwell_since else 0)
+    assert freshness.errors() == ([f"nodes: {DOWN}"] if nodes.last_error else [])
 
 
 @pytest.mark.looptime(start=0)
@@ -107,12 +137,18 @@ async def test_the_endpoint():
     world.add_pod("patient", tolerating(seconds=100))
     world.add_pod("denied")
     world.failures = [ServerError("down", status=500)]
-    health = {"pods": WatchHealth(), "nodes": WatchHealth(last_contact=0.0)}
+    health = {"pods": WatchHealth(), "nodes": WatchHealth(last_contact=0.0, last_error=DOWN)}
     worker = world.worker
     app = create_status_app(
-        worker.pending, worker.evaluator, world.registry, worker.trust(health), worker.role
+        worker.pending,
+        worker.evaluator,
+        world.registry,
+        worker.trust(health),
+        worker.role,
+        liveness=worker.liveness,
     )
-    assert (await call(app, "GET", "/readyz")).status == 503
+    early = await call(app, "GET", "/readyz")
+    assert (early.status, early.body.split(b"; ")[1]) == (503, b"nodes: " + str(DOWN).encode())
     async with world.running():
         await asyncio.sleep(0.05)
         assert (await call(app, "GET", "/readyz")).status == 200
@@ -122,6 +158,12 @@ async def test_the_endpoint():
         assert (await call(app, "GET", "/v1/queue?limit=0")).status == 400
         assert b"bailiff_worker_evictions_pending 2.0" in (await call(app, "GET", "/metrics")).body
         await asyncio.sleep(300)
+        assert (await call(app, "GET", "/readyz")).status == 200
+        health["nodes"].lost(60.0)
         stale = await call(app, "GET", "/readyz")
         assert (stale.status, stale.body[:18]) == (503, b"the watch of nodes")
+        told = (await call(app, "GET", "/metrics")).body
+        assert b'bailiff_worker_mirror_age_seconds{resource="nodes"} 300.' in told
+        # A restart would mend none of this.
+        assert (await call(app, "GET", "/healthz")).status == 200
     assert (await call(app, "GET", "/healthz")).status == 200

@@ -2,12 +2,17 @@
 
 import asyncio
 import contextlib
+from typing import cast
 
 import pytest
+import structlog
+from prometheus_client import CollectorRegistry
 
-from bailiff.cluster import Changed, Replaced, WatchHealth
-from bailiff.kinds import LABELS_NOT_KEPT
-from bailiff.worker.watching import PodWatch
+from bailiff.cluster import Changed, Cluster, Replaced, Unreadable, WatchHealth
+from bailiff.kinds import LABELS_NOT_KEPT, ObjectMeta
+from bailiff.worker.metrics import WorkerMetrics
+from bailiff.worker.watching import PodWatch, Watches
+from tests.harness.clocks import ManualClock
 from tests.harness.kinds import pod_of
 from tests.harness.worlds.fake_watch import FakeWatch
 
@@ -88,6 +93,35 @@ async def test_labels_are_read_by_a_new_watch_and_the_old_one_is_closed():
         await asyncio.sleep(1)
         assert len(scene.opened) == 2
     assert new.closed
+
+
+async def test_labels_that_are_needed_while_an_event_is_being_taken_in_do_not_disturb_that():
+    scene = Scene()
+    events = scene.watch.events()
+    scene.opened[0].send(Replaced((), "1"))
+    assert await anext(events) == Replaced((), "1")
+    # The reader is at work, and gives others their turn.
+    scene.watch.need_labels()
+    await asyncio.sleep(1)
+    old, new = scene.opened
+    old.send(Changed(unlabelled("late")))
+    new.send(Replaced((unlabelled("a"),), "2"))
+    assert await anext(events) == Replaced((unlabelled("a"),), "2")
+    assert old.closed
+    await events.aclose()
+
+
+async def test_an_object_that_cannot_be_decoded_is_counted_each_time_and_logged_once():
+    registry = CollectorRegistry()
+    opener = Watches(cast("Cluster", None), ManualClock(), WorkerMetrics(registry))
+    bad = Unreadable(ObjectMeta(name="n1", uid="u", resource_version="1"), "why")
+    worse = Unreadable(ObjectMeta(name="n1", uid="u", resource_version="2"), "why else")
+    with structlog.testing.capture_logs() as logs:
+        for one in (bad, bad, worse, bad):
+            opener._note_unreadable("nodes", one)
+    count = registry.get_sample_value
+    assert count("bailiff_worker_unreadable_objects_total", {"resource": "nodes"}) == 4
+    assert [line["why"] for line in logs] == ["why", "why else"]
 
 
 async def test_labels_that_are_needed_from_the_start_cost_no_second_watch():

@@ -7,8 +7,9 @@ a claim without its slices, would be taken for an end of its taints. A kind that
 longer is forgotten. Rules may come later than the rest: they only add evictions. What cannot be
 decoded is forgotten too, so that nobody is evicted by what it was before.
 
-A list of everything is taken in by slices, between which others have their turn: first what there is,
-then what vanished goes, so that nothing is missing in between, and pods are looked at anew at the end.
+A list of everything is taken in by slices, between which others have their turn: first what there
+is, then what vanished goes, so that nothing is missing in between, and pods are looked at anew at
+the end.
 """
 
 from __future__ import annotations

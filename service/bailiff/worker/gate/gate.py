@@ -12,16 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
-from bailiff.decisions.policies import NO_POLICIES, Cause, Policies
+from bailiff.decisions.policies import Cause, Policies
 from bailiff.worker.eviction import State
 from bailiff.worker.gate.holding import Holding
 from bailiff.worker.gate.lines import Lines, place_in_line
 from bailiff.worker.gate.meters import TOTAL, Key, Meters, Scope
-from bailiff.worker.gate.surroundings import Surroundings
+from bailiff.worker.gate.surroundings import Surroundings, needs_gate
 from bailiff.worker.gate.zones import CLUSTER
-from bailiff.worker.waits import Waits
+from bailiff.worker.waits import waits_of
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -132,7 +130,7 @@ class Gate:
         held = [eviction for eviction in self._pending if eviction.state is State.HELD]
         for eviction in held:
             self._drop(eviction)
-        self._pending.watcher = self if _needs_gate(policies) else None
+        self._pending.watcher = self if needs_gate(policies) else None
         zones = policies.breakers.zone is not None
         self._meters.set_limits(policies.limits, zones=zones, now=now)
         self.surroundings.set_policies(policies)
@@ -206,7 +204,7 @@ class Gate:
         return False
 
     def _next_suspect(self) -> Eviction | None:
-        """One to look at anew who still stands in line."""
+        """One who still stands in line."""
         while self._suspects:
             eviction = self._suspects.pop()
             if self._lines.keys_of(eviction.uid) is not None:
@@ -230,7 +228,7 @@ class Gate:
         return False
 
     def _hold(self, eviction: Eviction, hold: Hold, now: float) -> None:
-        waits = _waits(eviction)
+        waits = waits_of(eviction)
         waits.begin(hold, now)
         until = None if hold.until is None else hold.until.timestamp()
         self._holding.put(eviction, hold.cause, until)
@@ -239,7 +237,7 @@ class Gate:
             self._on_held(eviction, hold)
 
     def _line_up(self, eviction: Eviction, now: float) -> None:
-        waits = _waits(eviction)
+        waits = waits_of(eviction)
         waits.end(now)
         waits.since = now
         place = place_in_line(eviction, self.surroundings.policies, now)
@@ -259,7 +257,7 @@ class Gate:
         self._holding.drop(uid)
         last = self._lines.last_hold(uid)
         if self._lines.remove(uid) and last is not None:
-            waits = _waits(eviction)
+            waits = waits_of(eviction)
             waits.add(last, self._clock.elapsed() - waits.since)
 
     def _wall(self) -> float:
@@ -298,14 +296,3 @@ class Gate:
     def _look_again_at(self, cause: Cause) -> None:
         self._holding.mark_all(cause)
         self._on_earlier()
-
-
-def _needs_gate(policies: Policies) -> bool:
-    """Whether any policy says when an eviction may begin; the Eviction API says how it is done."""
-    return replace(policies, eviction_api=None) != NO_POLICIES
-
-
-def _waits(eviction: Eviction) -> Waits:
-    if eviction.waits is None:
-        eviction.waits = Waits()
-    return eviction.waits

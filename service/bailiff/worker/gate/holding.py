@@ -22,6 +22,8 @@ class Holding:
         # Worked off in the order they were made. In a plain dict the way to the first grows with
         # those that have been taken.
         self._marked: OrderedDict[str, Eviction] = OrderedDict()
+        # Those whom a cause has held when something about it changed; the first is last.
+        self._suspects: dict[Cause, list[Eviction]] = {}
 
     def put(self, eviction: Eviction, cause: Cause, until: float | None) -> None:
         """Keep one, to be looked at by this POSIX second, or only when it is marked."""
@@ -44,20 +46,29 @@ class Holding:
 
     def mark_all(self, cause: Cause) -> None:
         """Look at all whom this cause holds, soon."""
-        self._marked.update(self._causes[cause])
+        self._suspects[cause] = list(self._causes[cause].values())[::-1]
 
     def next(self, wall: float) -> Eviction | None:
-        """One to look at now, by the wall clock, until it is dropped; None if there is none."""
+        """One to look at now, by the wall clock, which is to be dropped then; None for nobody."""
         uid = self._untils.pop_due(wall)
         if uid is not None:
             return self._causes[self._cause_of[uid]][uid]
-        return next(iter(self._marked.values()), None)
+        return next(iter(self._marked.values()), None) or self._next_suspect()
+
+    def _next_suspect(self) -> Eviction | None:
+        for cause, suspects in list(self._suspects.items()):
+            while suspects:
+                eviction = suspects.pop()
+                if self._causes[cause].get(eviction.uid) is eviction:
+                    return eviction
+            del self._suspects[cause]
+        return None
 
     def next_due(self, now: float, wall: float) -> float | None:
         """The instant of the next look in elapsed time, which is `now` where it is `wall`."""
-        until = self._untils.next_due()
-        if self._marked:
+        if self._marked or self._suspects:
             return now
+        until = self._untils.next_due()
         return None if until is None else now + until - wall
 
     def counts(self) -> Counter[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from msgspec.structs import replace
+
 from bailiff.decisions.node_taints import SYSTEM
 from bailiff.decisions.policies import (
     NO_BLAST,
@@ -103,3 +105,8 @@ class Surroundings:
 
     def _labels(self, namespace: str) -> Mapping[str, str] | None:
         return None if self.namespaces is UNKNOWN else self.namespaces.get(namespace)
+
+
+def needs_gate(policies: Policies) -> bool:
+    """Whether any policy says when an eviction may begin; the Eviction API says how it is done."""
+    return replace(policies, eviction_api=None) != NO_POLICIES

@@ -1,0 +1,58 @@
+"""Lists of devices are taken in by slices, and what cannot be decoded evicts nobody."""
+
+import asyncio
+
+import pytest
+
+from bailiff.cluster import Replaced, Unreadable
+from bailiff.kinds import ObjectMeta
+from bailiff.worker.devices import Kind
+from bailiff.worker.devices.devices import _SLICE
+from tests.harness.device_objects import patience
+from tests.harness.turns import turns
+from tests.harness.worlds.device_world import DeviceWorld, taint_added
+
+pytestmark = pytest.mark.looptime(start=0)
+
+
+def doomed() -> DeviceWorld:
+    world = DeviceWorld()
+    world.taint("n1")
+    world.gpu_pod("a", patience(60))
+    world.slice(gpu_a=[taint_added(0)])
+    return world
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "namespace"),
+    [(Kind.SLICES, "n1", ""), (Kind.CLAIMS, "claim-a", "default")],
+)
+async def test_nobody_is_evicted_by_what_was_before_it_could_not_be_decoded(kind, name, namespace):
+    world = doomed()
+    meta = ObjectMeta(name=name, namespace=namespace, resource_version="9")
+    async with world.running():
+        await asyncio.sleep(10)
+        assert len(world.worker.pending) == 1
+        world.watches[kind].send(Unreadable(meta, "why"))
+        await asyncio.sleep(600)
+        assert world.deletions() == {}
+        world._tell(kind, world.objects[kind][name])
+        await asyncio.sleep(10)
+    assert set(world.deletions()) == {"a"}
+
+
+async def test_nothing_that_is_in_both_lists_is_missing_while_the_new_one_is_taken_in():
+    world = doomed()
+    for number in range(2 * _SLICE):
+        world.slice(f"other-{number}")
+    async with world.running():
+        await asyncio.sleep(1)
+        kept = tuple(world.objects[Kind.SLICES].values())[1 - 2 * _SLICE :]
+        whole = (world.objects[Kind.SLICES]["n1"], *kept)
+        devices, stops = world.devices, 0
+        for _ in turns(devices.apply(Kind.SLICES, Replaced(whole, "2"))):
+            stops += 1
+            assert devices.index.slices["n1"] is whole[0]
+            assert devices.find(world.pods["a"], world.clock.now(), world.worker._settings.options)
+        assert stops == 2
+        assert set(devices.index.slices) == {one.metadata.name for one in whole}

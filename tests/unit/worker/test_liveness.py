@@ -1,0 +1,80 @@
+"""What /healthz answers by: the loop turns, and no task of ours has ended."""
+
+import asyncio
+
+import pytest
+
+from bailiff.worker.liveness import PERIOD, Liveness
+from tests.harness.clocks import LoopClock, ManualClock
+from tests.harness.worlds.world import FakeWatch, World, tainted
+
+pytestmark = pytest.mark.looptime(start=0)
+
+
+async def test_the_loop_s_delay_is_measured_with_each_beat():
+    lags: list[float] = []
+    clock = ManualClock()
+    beating = asyncio.create_task(Liveness(clock, lags.append).run())
+    await asyncio.sleep(PERIOD / 2)
+    clock.advance(PERIOD + 0.4)
+    await asyncio.sleep(PERIOD)
+    beating.cancel()
+    assert lags == [pytest.approx(0.4)]
+
+
+async def test_a_heart_that_has_not_beaten_for_long_is_told():
+    clock = LoopClock()
+    liveness = Liveness(clock, lambda _: None)
+    assert liveness.complaints() == []
+    beating = asyncio.create_task(liveness.run())
+    await asyncio.sleep(100)
+    assert liveness.complaints() == []
+    beating.cancel()
+    await asyncio.sleep(31)
+    assert liveness.complaints() == ["the event loop has not come round for 31 s"]
+
+
+class EndingWatch(FakeWatch):
+    """Ends without a word, which a watch never does."""
+
+    async def events(self):
+        return
+        yield
+
+
+@pytest.mark.parametrize("which", ["pods", "nodes"])
+async def test_a_part_that_ended_though_the_worker_runs_is_told(which):
+    world = World()
+    if which == "pods":
+        world.pod_watch = EndingWatch()
+    else:
+        world.node_watch = EndingWatch()
+    async with world.running():
+        assert world.worker.liveness.complaints() == [f"the task 'watch {which}' has ended"]
+    assert world.worker.liveness.complaints() == []
+
+
+async def test_a_worker_at_work_is_alive():
+    world = tainted(shutdown_grace=5)
+    world.add_pod("plain")
+    async with world.running():
+        await asyncio.sleep(400)
+        assert world.worker.liveness.complaints() == []
+    assert set(world.deletions()) == {"plain"}
+
+
+async def test_what_is_only_tried_out_is_counted_apart_from_evictions():
+    world = tainted(on_paper=True)
+    world.add_pod("plain")
+    async with world.running():
+        await asyncio.sleep(1)
+    outcome = {"outcome": "deleted"}
+    count = world.registry.get_sample_value
+    assert count("bailiff_worker_dry_run_attempts_total", outcome) == 1
+    for name in (
+        "bailiff_worker_eviction_attempts_total",
+        "taint_eviction_controller_pod_deletions_total",
+        "bailiff_worker_lateness_seconds_count",
+    ):
+        assert count(name, outcome if "attempts" in name else {}) is None
+    assert count("bailiff_worker_evictions_total", {"by": "delete"}) is None
