@@ -91,6 +91,8 @@ def _settings(files: list[str]) -> str:
         "only_mutate": [f"src/bailiff/{name}" for name in files],
         "also_copy": list(READ_BY_TESTS),
         "pytest_add_cli_args_test_selection": list(TESTS),
+        # What changed since the last run is of no use to a folder that is made anew.
+        "track_dependencies": False,
         # Nobody should have to test what is logged.
         "do_not_mutate_patterns": [r"^\s*_?log\.\w+\(", r"^\s*self\._log_failure\("],
         # A test of a minute that runs for five has met a loop without an end.

@@ -62,14 +62,15 @@ def _without_words(operator: Operator) -> Operator:
 
     def act(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         for mutated in operator(node):
-            if not (isinstance(mutated, cst.Call) and _loses_words(node, mutated)):
+            if not _loses_words(node, mutated):
                 yield mutated
 
     return act
 
 
-def _loses_words(node: cst.CSTNode, mutated: cst.Call) -> bool:
-    assert isinstance(node, cst.Call)
+def _loses_words(node: cst.CSTNode, mutated: cst.CSTNode) -> bool:
+    if not (isinstance(node, cst.Call) and isinstance(mutated, cst.Call)):
+        return False
     kept = {id(argument) for argument in mutated.args}
     lost = (argument.value for argument in node.args if id(argument) not in kept)
     return any(isinstance(one, cst.BaseString) for one in lost)
