@@ -11,6 +11,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +43,7 @@ def main() -> int:
         print(f"no such file in service/bailiff: {', '.join(unknown)}", file=sys.stderr)
         return 2
     files = _others() if options.sample else options.files or list(FILES)
-    _stage(files)
+    _stage(files, options.tests)
     engine = Path(__file__).with_name("engine.py")
     command = [sys.executable, "-P", str(engine), str(options.sample), str(options.seed)]
     report = STAGE / "report.txt"
@@ -61,6 +62,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--sample", type=int, default=0, help="so many mutants of all other files, drawn by lot"
     )
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="the tests; fewer are faster")
     parser.add_argument("--seed", type=int, default=1, help="of the lot")
     return parser.parse_args()
 
@@ -74,7 +76,7 @@ def _others() -> list[str]:
     return sorted({str(path.relative_to(_package())) for path in found} - set(FILES))
 
 
-def _stage(files: list[str]) -> None:
+def _stage(files: list[str], tests: Sequence[str]) -> None:
     """A folder in which mutmut finds everything where it looks for it."""
     shutil.rmtree(STAGE, ignore_errors=True)
     STAGE.mkdir()
@@ -82,15 +84,15 @@ def _stage(files: list[str]) -> None:
     for name in ("tests", *READ_BY_TESTS):
         (STAGE / name).symlink_to(ROOT / name)
     project = (ROOT / "pyproject.toml").read_text()
-    (STAGE / "pyproject.toml").write_text(project + _settings(files))
+    (STAGE / "pyproject.toml").write_text(project + _settings(files, tests))
 
 
-def _settings(files: list[str]) -> str:
+def _settings(files: list[str], tests: Sequence[str]) -> str:
     settings: dict[str, object] = {
         "source_paths": ["src"],
         "only_mutate": [f"src/bailiff/{name}" for name in files],
         "also_copy": list(READ_BY_TESTS),
-        "pytest_add_cli_args_test_selection": list(TESTS),
+        "pytest_add_cli_args_test_selection": list(tests),
         # What changed since the last run is of no use to a folder that is made anew.
         "track_dependencies": False,
         # Nobody should have to test what is logged.

@@ -10,7 +10,6 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, cast
 
@@ -119,8 +118,9 @@ class CollectedTests(PytestRunner):
         items = {item.nodeid: item for item in self._session.items}
         chosen = [items[name] for name in tests]
         with change_cwd("mutants"):
-            for item, following in zip_longest(chosen, chosen[1:]):
-                item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            for item in chosen:
+                # Without a next one all is torn down: after a failure another may follow.
+                item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
                 if self._session.testsfailed:
                     return 1
         return 0
