@@ -5,7 +5,7 @@ PROTOS := $(wildcard protos/bailiff/v1/*.proto)
 COVERAGE_FLOOR = 96
 PROTOC = PATH=$(BIN):$$PATH $(BIN)/python -m grpc_tools.protoc -Iprotos -I.venv/googleapis
 
-.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking conformance test-assets bench bench-storm chaos lock audit clean
+.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking conformance mutants test-assets bench bench-storm chaos lock audit clean
 
 run: setup
 	@$(BIN)/bailiff up $(ARGS)
@@ -24,6 +24,11 @@ coverage: setup-dev
 # Random requests and random bytes, four times as many as `make test` tries.
 fuzz: setup-dev
 	$(PYTEST) -m schema --hypothesis-profile=fuzz $(ARGS)
+
+# Whether the unit tests would see a mistake: mutants of the files that keep the promises, or of
+# others: make mutants ARGS="worker/queue.py", make mutants ARGS="--sample 200". Many minutes.
+mutants: setup-dev
+	@$(BIN)/python -m tests.mutants $(ARGS)
 
 setup: .venv/.run
 setup-dev: .venv/.dev
@@ -104,4 +109,4 @@ audit: setup-dev
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements/run.txt
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf .venv .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -33,6 +33,8 @@ def test_behaves_like_a_plain_dictionary_of_deadlines(operations):
             model.pop(expected, None) if expected is not None else None
         assert len(queue) == len(model)
         assert queue.next_due() == min((due for due, _ in model.values()), default=None)
+        assert all((key in queue) == (key in model) for key in range(21))
+        assert sorted(queue.due(time)) == sorted(k for k, (due, _) in model.items() if due <= time)
 
 
 def test_a_key_that_is_moved_again_and_again_takes_no_more_room():
@@ -40,6 +42,30 @@ def test_a_key_that_is_moved_again_and_again_takes_no_more_room():
     for step in range(100_000):
         queue.put("pod", float(step))
     assert len(queue._heap) <= 2048
+
+
+@pytest.mark.parametrize(
+    ("left", "entries"),
+    [(1023, 1025), (513, 1025), (512, 512), (400, 512)],
+    ids=["few leftovers", "half", "one more", "then it is small"],
+)
+def test_leftovers_are_swept_out_when_they_are_more_than_half(left, entries):
+    queue: DeadlineQueue[int] = DeadlineQueue()
+    for key in range(1025):
+        queue.put(key, float(key))
+    for key in range(1024, left - 1, -1):
+        assert queue.cancel(key)
+    assert (len(queue), len(queue._heap)) == (left, entries)
+    assert [queue.pop_due(2000.0) for _ in range(left)] == list(range(left))
+
+
+def test_a_queue_of_no_more_than_a_thousand_is_not_swept():
+    queue: DeadlineQueue[int] = DeadlineQueue()
+    for key in range(1024):
+        queue.put(key, float(key))
+    for key in range(1024):
+        queue.cancel(key)
+    assert (len(queue), len(queue._heap)) == (0, 1024)
 
 
 @pytest.mark.parametrize(("now", "expected"), [(9.999, None), (10.0, "pod"), (11.0, "pod")])
