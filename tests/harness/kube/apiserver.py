@@ -12,6 +12,7 @@ controller: pods stay as they are put. DeviceTaintRules are served.
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import http.client
 import json
 import secrets
@@ -25,7 +26,7 @@ import yaml
 
 from tests.harness.kube.plain_http import call
 from tests.harness.kube.programs import Program, free_port, kubernetes_version
-from tests.harness.kube.tls import make_tls
+from tests.harness.kube.tls import ClientCertificate, make_tls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -195,6 +196,26 @@ class KubeApiserver:
         path.write_text(yaml.safe_dump(content))
         return path
 
+    def client_certificate(self, folder: Path, life: float = 86_400.0) -> Path:
+        """A kubeconfig of an administrator who logs in with a certificate, by the files' paths.
+
+        Args:
+            folder: where client.crt, client.key and the kubeconfig are written.
+            life: seconds until the certificate expires.
+        """
+        self.rotate(folder, life)
+        files = ClientCertificate(folder)
+        user = {
+            "client-certificate": str(files.certificate),
+            "client-key": str(files.key),
+        }
+        written = self.write_kubeconfig(f"certificate-{secrets.token_hex(4)}", user)
+        return Path(shutil.move(written, folder / "kubeconfig"))
+
+    def rotate(self, folder: Path, life: float = 86_400.0) -> None:
+        """Write a new certificate and key over those of `client_certificate`."""
+        ClientCertificate(folder).rotate(self.tls, dt.timedelta(seconds=life))
+
     def _etcd_flags(self, peer_port: int) -> list[str]:
         client, peer = (f"http://127.0.0.1:{port}" for port in (self._etcd_port, peer_port))
         return [
@@ -222,6 +243,7 @@ class KubeApiserver:
             "--tls-cert-file": str(self.tls.certificate),
             "--tls-private-key-file": str(self.tls.key),
             "--token-auth-file": str(users),
+            "--client-ca-file": str(self.tls.ca),
             "--authorization-mode": "RBAC",
             "--service-account-issuer": "https://kubernetes.default.svc",
             "--service-account-key-file": str(self.tls.service_account_key),

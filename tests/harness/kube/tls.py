@@ -23,6 +23,7 @@ class Tls:
     """Files of a server that only its own CA vouches for."""
 
     ca: Path
+    ca_key: Path
     certificate: Path
     key: Path
     service_account_key: Path
@@ -30,20 +31,49 @@ class Tls:
 
 def make_tls(folder: Path) -> Tls:
     """Write a CA, a serving certificate for 127.0.0.1 and a service account key."""
-    tls = Tls(
-        folder / "ca.crt", folder / "server.crt", folder / "server.key", folder / "accounts.key"
-    )
-    ca_key, server_key = ec.generate_private_key(ec.SECP256R1()), _server_key()
+    names = ("ca.crt", "ca.key", "server.crt", "server.key", "accounts.key")
+    tls = Tls(*(folder / name for name in names))
+    ca_key, server_key = _new_key(), _new_key()
     ca = _ca(ca_key)
     tls.ca.write_bytes(ca.public_bytes(serialization.Encoding.PEM))
     server = _server(ca, ca_key, server_key.public_key())
     tls.certificate.write_bytes(server.public_bytes(serialization.Encoding.PEM))
+    _write_key(tls.ca_key, ca_key)
     _write_key(tls.key, server_key)
     _write_key(tls.service_account_key, rsa.generate_private_key(65537, 2048))
     return tls
 
 
-def _server_key() -> ec.EllipticCurvePrivateKey:
+@dataclass(frozen=True)
+class ClientCertificate:
+    """What one user proves with who it is, as two files of one folder."""
+
+    folder: Path
+
+    @property
+    def certificate(self) -> Path:
+        """In PEM."""
+        return self.folder / "client.crt"
+
+    @property
+    def key(self) -> Path:
+        """The certificate's private key, in PEM."""
+        return self.folder / "client.key"
+
+    def rotate(self, tls: Tls, life: dt.timedelta = _LIFE) -> None:
+        """Write a new key and its certificate over the old files.
+
+        Args:
+            tls: whose CA signs.
+            life: from now until it expires; a negative one is over already.
+        """
+        own = _new_key()
+        signed = _client(tls, own.public_key(), life)
+        self.certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+        _write_key(self.key, own)
+
+
+def _new_key() -> ec.EllipticCurvePrivateKey:
     return ec.generate_private_key(ec.SECP256R1())
 
 
@@ -51,9 +81,9 @@ def _name(text: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
 
-def _dated(builder: x509.CertificateBuilder) -> x509.CertificateBuilder:
+def _dated(builder: x509.CertificateBuilder, life: dt.timedelta = _LIFE) -> x509.CertificateBuilder:
     now = dt.datetime.now(dt.UTC)
-    dated = builder.not_valid_before(now - _LIFE).not_valid_after(now + _LIFE)
+    dated = builder.not_valid_before(now - _LIFE).not_valid_after(now + life)
     return dated.serial_number(x509.random_serial_number())
 
 
@@ -89,6 +119,20 @@ def _server(
     builder = x509.CertificateBuilder(ca.subject, _name("127.0.0.1")).public_key(key)
     builder = builder.add_extension(names, critical=False).add_extension(issuer, critical=False)
     return _dated(builder.add_extension(usage, critical=False)).sign(ca_key, hashes.SHA256())
+
+
+def _client(tls: Tls, key: ec.EllipticCurvePublicKey, life: dt.timedelta) -> x509.Certificate:
+    ca = x509.load_pem_x509_certificate(tls.ca.read_bytes())
+    ca_key = serialization.load_pem_private_key(tls.ca_key.read_bytes(), None)
+    assert isinstance(ca_key, ec.EllipticCurvePrivateKey)
+    # Kubernetes takes the common name for the user and the organization for the group.
+    group = x509.NameAttribute(NameOID.ORGANIZATION_NAME, "system:masters")
+    user = x509.Name([group, x509.NameAttribute(NameOID.COMMON_NAME, "admin")])
+    usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key())
+    builder = x509.CertificateBuilder(ca.subject, user).public_key(key)
+    builder = builder.add_extension(issuer, critical=False).add_extension(usage, critical=False)
+    return _dated(builder, life).sign(ca_key, hashes.SHA256())
 
 
 def _write_key(path: Path, key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> None:
