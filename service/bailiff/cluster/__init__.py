@@ -2,7 +2,6 @@
 
 from bailiff.cluster.client import Cluster, Version
 from bailiff.cluster.connecting import connect
-from bailiff.cluster.credentials import service_account_namespace
 from bailiff.cluster.discovery import DeviceApi, DeviceDiscovery, served
 from bailiff.cluster.errors import (
     AlreadyExistsError,
@@ -40,6 +39,7 @@ from bailiff.cluster.resource import (
     PatchType,
     Resource,
 )
+from bailiff.cluster.service_account import service_account_namespace
 from bailiff.cluster.settings import ClusterSettings
 from bailiff.cluster.watch_events import Changed, Deleted, HasMetadata, Replaced, WatchEvent
 from bailiff.cluster.watch_health import Restart, RewoundError, WatchHealth

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster.client import Cluster
-from bailiff.cluster.credentials import Credentials, Read, in_cluster_reader, kubeconfig_reader
+from bailiff.cluster.credentials import Credentials
 from bailiff.cluster.errors import ConfigError
+from bailiff.cluster.kubeconfig import kubeconfig_reader
+from bailiff.cluster.login import Read
+from bailiff.cluster.service_account import in_cluster_reader
 from bailiff.cluster.settings import ClusterSettings
 from bailiff.cluster.transport import Transport
 
@@ -25,6 +28,8 @@ async def connect(
 ) -> Cluster:
     """A client for one cluster; logs in, but sends no request yet.
 
+    Until it is closed it keeps the login fresh.
+
     Args:
         kubeconfig: the file; None is $KUBECONFIG or the file in the home directory.
         context: of the kubeconfig; None is its current one.
@@ -40,5 +45,5 @@ async def connect(
     bounds = settings or ClusterSettings()
     read: Read = in_cluster_reader() if in_cluster else kubeconfig_reader(kubeconfig, context)
     credentials = Credentials(read, clock or SystemClock(), bounds.login_timeout)
-    await credentials.current()
+    await credentials.start()
     return Cluster(Transport(credentials, bounds), bounds)

@@ -23,7 +23,8 @@ from bailiff.cluster.status import error_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bailiff.cluster.credentials import Credentials, Login
+    from bailiff.cluster.credentials import Credentials
+    from bailiff.cluster.login import Login
     from bailiff.cluster.request import Request
     from bailiff.cluster.settings import ClusterSettings
 
@@ -82,6 +83,12 @@ class Transport:
     async def close(self) -> None:
         """Close all connections; requests under way fail with UnreachableError."""
         self._closed = True
+        try:
+            await self._credentials.close()
+        finally:
+            await self._say_farewell()
+
+    async def _say_farewell(self) -> None:
         if self._session is not None:
             await self._drop_session()
             # A watch that was hung up on, or a request that was cancelled, says its TLS farewell
@@ -148,18 +155,17 @@ class Transport:
         # Here and not earlier: a login may have taken long.
         if request.allowed is not None and not request.allowed():
             raise FencedError(f"{request.what}: not sent, another process leads")
-        own = login.configuration
         query = f"?{urlencode(request.query)}" if request.query else ""
         return await session.request(
             request.method,
             # Encoded already: a second quoting would turn %2F into another name.
-            URL(f"{own.host}{request.path}{query}", encoded=True),
+            URL(f"{login.host}{request.path}{query}", encoded=True),
             data=request.body,
             headers=self._headers(request, login),
             # A redirect would carry the token elsewhere; the API server sends none.
             allow_redirects=False,
-            proxy_headers=own.proxy_headers,
-            server_hostname=own.tls_server_name,
+            proxy=login.proxy,
+            server_hostname=login.tls.server_name,
             timeout=aiohttp.ClientTimeout(total=None, sock_read=idle),
         )
 
@@ -181,7 +187,7 @@ class Transport:
         used = self._session_login
         if self._session is None or used is None or used.tls != login.tls:
             await self._drop_session()
-            self._session = open_session(login.configuration, self._settings.max_connections)
+            self._session = open_session(login.tls, self._settings.max_connections)
         self._session_login = login
         return self._session
 
