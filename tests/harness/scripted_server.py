@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,15 +13,17 @@ from aiohttp import web
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.harness.kube.tls import Tls
+
 Answer: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
-async def serving(answer: Answer) -> AsyncIterator[int]:
-    """Serve on a free loopback port."""
+async def serving(answer: Answer, tls: Tls | None = None) -> AsyncIterator[int]:
+    """Serve on a free loopback port, as HTTPS with `tls`."""
     runner = web.ServerRunner(web.Server(answer), shutdown_timeout=0.1)  # type: ignore[arg-type]  # a Request is a BaseRequest's own
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=_context(tls))
     await site.start()
     try:
         port: int = runner.addresses[0][1]
@@ -29,11 +32,22 @@ async def serving(answer: Answer) -> AsyncIterator[int]:
         await runner.cleanup()
 
 
-def kubeconfig(folder: Path, port: int, **user: str) -> Path:
-    """A kubeconfig for that port."""
+def _context(tls: Tls | None) -> ssl.SSLContext | None:
+    if tls is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(tls.certificate, tls.key)
+    return context
+
+
+def kubeconfig(folder: Path, port: int, *, ca: Path | None = None, **user: str) -> Path:
+    """A kubeconfig for that port, over HTTPS where there is a CA."""
+    cluster = {"server": f"{'https' if ca else 'http'}://127.0.0.1:{port}"}
+    if ca:
+        cluster["certificate-authority"] = str(ca)
     content = {
         "current-context": "c",
-        "clusters": [{"name": "k", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+        "clusters": [{"name": "k", "cluster": cluster}],
         "contexts": [{"name": "c", "context": {"cluster": "k", "user": "u"}}],
         "users": [{"name": "u", "user": user}],
     }

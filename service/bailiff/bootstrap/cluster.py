@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bailiff.cluster import Cluster, ClusterError, connect
+from bailiff.cluster import Cluster, ClusterError, ClusterSettings, connect
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from bailiff.cluster import Observer
 
 
 class ClusterUnusable(Exception):  # noqa: N818 - a state of the world, not a fault of the program
@@ -35,15 +38,23 @@ class ClusterChoice:
         return self.kubeconfig is not None or self.in_cluster
 
 
-async def connect_to(choice: ClusterChoice) -> Cluster:
-    """Connect.
+async def connect_to(
+    choice: ClusterChoice,
+    settings: ClusterSettings | None = None,
+    observers: Sequence[Observer] = (),
+) -> Cluster:
+    """Connect; `settings` and `observers` as in bailiff.cluster.connect.
 
     Raises:
         ClusterUnusable: no usable configuration or login.
     """
     try:
         return await connect(
-            kubeconfig=choice.kubeconfig, context=choice.context, in_cluster=choice.in_cluster
+            kubeconfig=choice.kubeconfig,
+            context=choice.context,
+            in_cluster=choice.in_cluster,
+            settings=settings,
+            observers=observers,
         )
     except ClusterError as error:
         raise ClusterUnusable(str(error)) from error

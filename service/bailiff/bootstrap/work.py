@@ -15,9 +15,16 @@ from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable, connect_to
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import Program, listen
 from bailiff.clock import Clock, SystemClock
-from bailiff.cluster import Cluster, ClusterError, LeaseStore, service_account_namespace
+from bailiff.cluster import (
+    Cluster,
+    ClusterError,
+    ClusterSettings,
+    LeaseStore,
+    service_account_namespace,
+)
 from bailiff.serving import HttpServer
 from bailiff.worker import (
+    ApiMetrics,
     ClusterActions,
     Comparison,
     DeviceFollowing,
@@ -46,6 +53,10 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node
     from bailiff.worker import Actions, PodWatch
 
+# Requests that may be under way beside evictions: lists and watches being opened, annotations of
+# nodes, statuses of rules, Events. A worker has some 16 of them at most.
+_OTHER_REQUESTS = 20
+
 log = structlog.get_logger(__name__)
 
 
@@ -60,7 +71,10 @@ def work(settings: WorkSettings) -> Program:
 
     async def program(stop: asyncio.Event) -> None:
         comparison = Comparison(clock) if settings.shadow else None
-        async with await connect_to(settings.cluster) as cluster:
+        api = ApiMetrics(registry)
+        bounds = ClusterSettings(max_requests=settings.concurrency + _OTHER_REQUESTS)
+        async with await connect_to(settings.cluster, bounds, (api,)) as cluster:
+            api.held.set_function(cluster.held)
             election = _election(cluster, clock, settings)
             actions = _actions(cluster, election, comparison, settings)
             worker = Worker(
@@ -70,6 +84,7 @@ def work(settings: WorkSettings) -> Program:
                 _worker_settings(settings),
                 election,
                 settings.audit_log,
+                held=cluster.held,
             )
             pods, nodes = watches(cluster, clock, worker.metrics)
             pods.healths["nodes"] = nodes.health

@@ -1,6 +1,6 @@
 """The Kubernetes client: connection, requests, list and watch, errors. Only it knows HTTP."""
 
-from bailiff.cluster.client import Cluster, Version
+from bailiff.cluster.client import Cluster
 from bailiff.cluster.connecting import connect
 from bailiff.cluster.discovery import DeviceApi, DeviceDiscovery, served
 from bailiff.cluster.errors import (
@@ -24,6 +24,7 @@ from bailiff.cluster.errors import (
     UnauthorizedError,
     UnreachableError,
 )
+from bailiff.cluster.exchanges import Exchange, Observer
 from bailiff.cluster.leases import LEASES, Lease, LeaseRecord, LeaseStore
 from bailiff.cluster.list_watch import ListWatch
 from bailiff.cluster.listing import Listing
@@ -65,6 +66,7 @@ __all__ = [
     "DeviceDiscovery",
     "Devices",
     "DisruptionBudgetError",
+    "Exchange",
     "ExpiredError",
     "FencedError",
     "ForbiddenError",
@@ -77,6 +79,7 @@ __all__ = [
     "Listing",
     "LiveReader",
     "NotFoundError",
+    "Observer",
     "PatchType",
     "Replaced",
     "Request",
@@ -92,7 +95,6 @@ __all__ = [
     "UidMismatchError",
     "UnauthorizedError",
     "UnreachableError",
-    "Version",
     "WatchEvent",
     "WatchHealth",
     "connect",

@@ -6,11 +6,9 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-import msgspec
-
 from bailiff import kinds
 from bailiff.cluster import request as requests
-from bailiff.cluster.errors import ClusterError, ExpiredError, ResponseError
+from bailiff.cluster.errors import ExpiredError, ResponseError
 from bailiff.cluster.listing import ListHead, Listing, Page
 from bailiff.cluster.request import Body, Request, Selection
 from bailiff.cluster.resource import PODS, PatchType, Resource
@@ -25,15 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Version(msgspec.Struct, frozen=True, rename="camel"):
-    """What the API server says it is (`/version`)."""
-
-    git_version: str = ""
-    major: str = ""
-    minor: str = ""
-    platform: str = ""
-
-
 class Cluster:
     """A Kubernetes API server. Get one with `connect`; close it, or use it with `async with`.
 
@@ -45,9 +34,11 @@ class Cluster:
         self,
         transport: Transport,
         settings: ClusterSettings,
+        leases: Transport,
         may_write: Callable[[], bool] | None = None,
     ) -> None:
         self._transport = transport
+        self._leases = leases
         self._may_write = may_write
         self.settings = settings
 
@@ -57,7 +48,22 @@ class Cluster:
         `may_write` is asked right before each request that is not a GET is sent; where it says
         no, FencedError is raised. Close the original, not this one.
         """
-        return Cluster(self._transport, self.settings, may_write)
+        return Cluster(self._transport, self.settings, self._leases, may_write)
+
+    def for_leases(self) -> Cluster:
+        """The same cluster over connections of their own, where nothing waits for its turn.
+
+        However many requests are under way, and however long the API server has asked for none,
+        a Lease is renewed in time. Close the original, not this one.
+        """
+        return Cluster(self._leases, self.settings, self._leases, self._may_write)
+
+    def held(self) -> float:
+        """Seconds for which requests are held back because the API server refused some; 0: none.
+
+        At most 60. See bailiff.cluster.pace.
+        """
+        return self._transport.held()
 
     async def get(self, resource: Resource[T], name: str, namespace: str = "") -> T:
         """One object."""
@@ -254,18 +260,6 @@ class Cluster:
         if refusal is not None:
             raise refusal
 
-    async def version(self) -> Version:
-        """What the API server says it is."""
-        return await self._fetch(Request("GET", "/version"), Version)
-
-    async def ready(self) -> bool:
-        """Whether the API server answers and calls itself ready; never raises ClusterError."""
-        try:
-            await self.send(Request("GET", "/readyz", accept="*/*"))
-        except ClusterError:
-            return False
-        return True
-
     async def send(self, request: Request, within: float | None = None) -> bytes:
         """Any request; the body of its 2xx answer, undecoded. `within` as in Transport.send."""
         if self._may_write is not None and request.method != "GET":
@@ -286,6 +280,7 @@ class Cluster:
     async def close(self) -> None:
         """Close all connections."""
         await self._transport.close()
+        await self._leases.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bailiff.clock import Clock, SystemClock
@@ -9,13 +10,21 @@ from bailiff.cluster.client import Cluster
 from bailiff.cluster.credentials import Credentials
 from bailiff.cluster.errors import ConfigError
 from bailiff.cluster.kubeconfig import kubeconfig_reader
-from bailiff.cluster.login import Read
+from bailiff.cluster.pace import Pace
 from bailiff.cluster.service_account import in_cluster_reader
 from bailiff.cluster.settings import ClusterSettings
 from bailiff.cluster.transport import Transport
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from bailiff.cluster.exchanges import Observer
+    from bailiff.cluster.login import Read
+
+
+# An elector sends one request at a time; one that was given up may still be on its way out.
+_LEASE_REQUESTS = 2
 
 
 async def connect(
@@ -25,6 +34,7 @@ async def connect(
     in_cluster: bool = False,
     settings: ClusterSettings | None = None,
     clock: Clock | None = None,
+    observers: Sequence[Observer] = (),
 ) -> Cluster:
     """A client for one cluster; logs in, but sends no request yet.
 
@@ -35,7 +45,8 @@ async def connect(
         context: of the kubeconfig; None is its current one.
         in_cluster: use the pod's service account instead of a kubeconfig.
         settings: bounds.
-        clock: when credentials are due to be renewed.
+        clock: when credentials are due to be renewed, and requests held back are due.
+        observers: told of every answer, and of every request that got none; they must not raise.
 
     Raises:
         ConfigError: both ways named at once, or the one named is not usable.
@@ -44,6 +55,13 @@ async def connect(
         raise ConfigError("either a kubeconfig or the service account of the pod, not both")
     bounds = settings or ClusterSettings()
     read: Read = in_cluster_reader() if in_cluster else kubeconfig_reader(kubeconfig, context)
-    credentials = Credentials(read, clock or SystemClock(), bounds.login_timeout)
+    time = clock or SystemClock()
+    credentials = Credentials(read, time, bounds.login_timeout)
     await credentials.start()
-    return Cluster(Transport(credentials, bounds), bounds)
+    pace = Pace(time, bounds.max_requests)
+    few = replace(bounds, max_requests=_LEASE_REQUESTS, max_watches=_LEASE_REQUESTS)
+    return Cluster(
+        Transport(credentials, bounds, pace, observers),
+        bounds,
+        leases=Transport(credentials, few, None, observers),
+    )

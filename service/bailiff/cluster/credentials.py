@@ -96,7 +96,7 @@ class Credentials:
         """
         if self._keeper is not None and self._keeper.done() and not self._closed:
             self._keeper.result()
-        if self._login is None or (self._expired(self._login) and not self._lately(self._read_at)):
+        if self._login is None or (self._expired(self._login) and self._may_wait(self._read_at)):
             await self._renewed()
         if self._login is None:
             raise ConfigError(self._trouble)
@@ -110,9 +110,7 @@ class Credentials:
         Raises:
             UnreachableError: closed.
         """
-        if self._proves_the_same(rejected) and (
-            self._renewing() or not self._lately(self._refused_at)
-        ):
+        if self._proves_the_same(rejected) and self._may_wait(self._refused_at):
             self._refused_at = self._clock.monotonic()
             await self._renewed()
         return None if self._proves_the_same(rejected) else self._login
@@ -123,8 +121,9 @@ class Credentials:
     def _expired(self, login: Login) -> bool:
         return login.expires_at is not None and self._clock.now() >= login.expires_at
 
-    def _lately(self, instant: float) -> bool:
-        return self._clock.monotonic() - instant < _MIN_PERIOD
+    def _may_wait(self, last: float) -> bool:
+        """Whether a renewal is under way, or the last for this reason is long enough ago."""
+        return self._renewing() or self._clock.monotonic() - last >= _MIN_PERIOD
 
     def _renewing(self) -> bool:
         return self._renewal is not None and not self._renewal.done()
@@ -136,9 +135,9 @@ class Credentials:
         """
         if self._closed:
             raise UnreachableError("the client is closed")
-        if self._renewal is None or self._renewal.done():
-            self._renewal = asyncio.create_task(self._renew())
         renewal = self._renewal
+        if renewal is None or renewal.done():
+            renewal = self._renewal = asyncio.create_task(self._renew())
         await asyncio.wait({renewal})
         if renewal.cancelled():
             raise UnreachableError("the client is closed")

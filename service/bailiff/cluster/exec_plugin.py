@@ -12,12 +12,15 @@ import os
 import unicodedata
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from bailiff.cluster.errors import ConfigError
 from bailiff.cluster.subprocesses import ProgramError, output_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _GROUP = "client.authentication.k8s.io"
 _VERSIONS = (f"{_GROUP}/v1", f"{_GROUP}/v1beta1")
@@ -66,7 +69,7 @@ class ExecPlugin(msgspec.Struct, frozen=True, rename="camel"):
         # Arguments and variables may hold secrets.
         return f"ExecPlugin(command={self.command!r})"
 
-    async def run(self, cluster: dict[str, Any], folder: str) -> Credential:
+    async def run(self, cluster: dict[str, Any], folder: Path) -> Credential:
         """Run it once. Whoever cancels this ends the program and all that it has started.
 
         Args:
@@ -95,9 +98,9 @@ class ExecPlugin(msgspec.Struct, frozen=True, rename="camel"):
         told = {"kind": "ExecCredential", "apiVersion": self.api_version, "spec": spec}
         return msgspec.json.encode(told).decode()
 
-    def _argv(self, folder: str) -> list[str]:
+    def _argv(self, folder: Path) -> list[str]:
         # A command without a slash is looked for in PATH.
-        command = os.path.join(folder, self.command) if os.sep in self.command else self.command
+        command = str(folder / self.command) if os.sep in self.command else self.command
         return [command, *(self.args or ())]
 
     def _hint(self) -> str:
@@ -143,7 +146,7 @@ class _Answer(msgspec.Struct, frozen=True, rename="camel"):
     status: _Status | None = None
 
 
-def exec_plugin(section: Any) -> ExecPlugin:
+def exec_plugin(section: object) -> ExecPlugin:
     """The plugin that the `exec` section of a kubeconfig describes.
 
     Raises:

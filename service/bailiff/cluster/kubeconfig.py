@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import base64
 import os
-import pathlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -47,10 +47,10 @@ def usual_kubeconfig() -> str:
 
     Asked for at each reading: kubernetes_asyncio keeps what it saw when it was imported.
     """
-    return os.environ.get("KUBECONFIG") or str(pathlib.Path.home() / ".kube" / "config")
+    return os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
 
 
-def kubeconfig_reader(path: pathlib.Path | None, context: str | None) -> Read:
+def kubeconfig_reader(path: Path | None, context: str | None) -> Read:
     """A reader of one context of a kubeconfig.
 
     Args:
@@ -91,8 +91,8 @@ class _Section:
     @classmethod
     def of(cls, file: str, context: str | None) -> _Section:
         files = FilesRead()
-        paths = [os.path.expanduser(each) for each in file.split(os.pathsep)]
-        if not any(map(os.path.exists, paths)):
+        paths = [Path(each).expanduser() for each in file.split(os.pathsep) if each]
+        if not any(path.exists() for path in paths):
             raise ConfigError("there is no such file")
         for each in paths:
             files.note(each)
@@ -146,7 +146,7 @@ class _Section:
         data, file = _text(node, f"{key}-data"), _text(node, key)
         if data:
             return base64.b64decode(data)
-        return self.files.read(os.path.join(_folder(node), file)) if file else None
+        return self.files.read(_folder(node) / file) if file else None
 
     async def _from_plugin(self, host: str, trust: Tls, proxy: str | None) -> Credential:
         section = self.user.value.get("exec")
@@ -173,12 +173,12 @@ class _Section:
     async def _other(self) -> str | None:
         """The Authorization header from what is no plugin: kubernetes_asyncio knows how."""
         if "tokenFile" in self.user:
-            self.files.note(os.path.join(_folder(self.user), str(self.user["tokenFile"])))
+            self.files.note(_folder(self.user) / str(self.user["tokenFile"]))
         # The class hands out copies of a process-wide default when called; ours stands alone.
         configuration: Configuration = type.__call__(Configuration)
         loader = KubeConfigLoader(
             _only_user({key: own for key, own in self.user.value.items() if key != "exec"}),
-            config_base_path=_folder(self.user),
+            config_base_path=str(_folder(self.user)),
             config_persister=self.save,
         )
         await loader.load_and_set(configuration)
@@ -213,12 +213,12 @@ def _text(node: ConfigNode, key: str) -> str | None:
     return value
 
 
-def _folder(node: ConfigNode) -> str:
+def _folder(node: ConfigNode) -> Path:
     """Of the file that this part stands in: what relative names are meant from."""
-    return os.path.dirname(os.path.abspath(node.path or ""))
+    return Path(node.path or "").absolute().parent
 
 
-def _extension(extensions: Iterable[dict[str, Any]]) -> Any:
+def _extension(extensions: Iterable[dict[str, object]]) -> object:
     named = (each.get("extension") for each in extensions if each.get("name") == _EXEC_EXTENSION)
     return next(named, None)
 

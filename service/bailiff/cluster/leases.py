@@ -68,10 +68,10 @@ class Lease:
 
 
 class LeaseStore:
-    """One Lease of a cluster. Every method raises ClusterError."""
+    """One Lease of a cluster, over connections of its own. Every method raises ClusterError."""
 
     def __init__(self, cluster: Cluster, namespace: str, name: str) -> None:
-        self._cluster = cluster
+        self._cluster = cluster.for_leases()
         self._namespace = namespace
         self._name = name
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
@@ -27,9 +26,9 @@ class FilesRead:
     """
 
     def __init__(self) -> None:
-        self._states: dict[str, _State | None] = {}
+        self._states: dict[Path, _State | None] = {}
 
-    def note(self, path: str | Path) -> None:
+    def note(self, path: Path) -> None:
         """Remember a file that somebody else is about to read.
 
         Raises:
@@ -38,9 +37,9 @@ class FilesRead:
         state = _state(path)
         if state is not None and state[0] > _MAX_FILE_BYTES:
             raise ConfigError(f"{path} has more than {_MAX_FILE_BYTES} bytes")
-        self._states[str(path)] = state
+        self._states[path] = state
 
-    def read(self, path: str | Path) -> bytes:
+    def read(self, path: Path) -> bytes:
         """Remember a file and give its content.
 
         Raises:
@@ -48,7 +47,7 @@ class FilesRead:
             OSError: it cannot be read.
         """
         self.note(path)
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             return file.read(_MAX_FILE_BYTES)
 
     def changed(self) -> bool:
@@ -56,9 +55,9 @@ class FilesRead:
         return any(_state(path) != state for path, state in self._states.items())
 
 
-def _state(path: str | Path) -> _State | None:
+def _state(path: Path) -> _State | None:
     try:
-        found = os.stat(path)
+        found = path.stat()
     except OSError:
         return None
     return (found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev)
@@ -78,7 +77,7 @@ class Login:
     """
 
     host: str
-    tls: Tls = Tls()
+    tls: Tls = field(default_factory=Tls)
     proxy: str | None = field(default=None, repr=False)
     authorization: str | None = field(default=None, repr=False)
     expires_at: datetime | None = None

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+# What stands before an IPv4 address that is written as one of IPv6.
+_MAPPED_BITS = 96
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -67,7 +69,8 @@ def _value(environ: Mapping[str, str], name: str) -> str:
 
 def _with_scheme(proxy: str) -> str:
     parts = _split(proxy)
-    return proxy if parts and parts.scheme and parts.netloc else f"http://{proxy}"
+    complete = parts is None or (parts.scheme and parts.netloc)
+    return proxy if complete else f"http://{proxy}"
 
 
 def _split(url: str) -> SplitResult | None:
@@ -80,7 +83,8 @@ def _split(url: str) -> SplitResult | None:
 
 
 def _goes_direct(host: str, port: int, no_proxy: str) -> bool:
-    address = _address(host)
+    # An address may be followed by %ZONE.
+    address = _address(host.partition("%")[0])
     if host == "localhost" or (address is not None and address.is_loopback):
         return True
     entries = [entry for part in no_proxy.split(",") if (entry := part.strip().lower())]
@@ -122,7 +126,7 @@ def _name_and_port(entry: str) -> tuple[str, str]:
 
 def _address(text: str) -> _Address | None:
     try:
-        address = ipaddress.ip_address(text.partition("%")[0])
+        address = ipaddress.ip_address(text)
     except ValueError:
         return None
     return (address.version == 6 and address.ipv4_mapped) or address
@@ -132,6 +136,10 @@ def _network(entry: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None
     if not entry.partition("/")[2].isdecimal():
         return None
     try:
-        return ipaddress.ip_network(entry, strict=False)
+        network = ipaddress.ip_network(entry, strict=False)
     except ValueError:
         return None
+    mapped = network.version == 6 and network.network_address.ipv4_mapped
+    if mapped and network.prefixlen >= _MAPPED_BITS:
+        return ipaddress.IPv4Network((mapped, network.prefixlen - _MAPPED_BITS), strict=False)
+    return network

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
+from bailiff.cluster.sending import FencedRequest
+
 if TYPE_CHECKING:
     from bailiff.cluster.tls import Tls
 
@@ -26,4 +28,5 @@ def open_session(tls: Tls, max_connections: int) -> aiohttp.ClientSession:
         connector=aiohttp.TCPConnector(limit=max_connections, ssl=tls.context()),
         cookie_jar=aiohttp.DummyCookieJar(),
         read_bufsize=_READ_BUFFER,
+        request_class=FencedRequest,
     )

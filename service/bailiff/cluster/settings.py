@@ -23,7 +23,9 @@ class ClusterSettings:
             largest usual objects; what exceeds it would be memory we do not have.
         max_event_bytes: a longer line of a watch is refused. 16 MiB: etcd takes 1.5 MiB an
             object, JSON may be several times that.
-        max_connections: TCP connections open at once. 64: more than the worker's concurrency.
+        max_requests: requests under way at once, 1 and up; more wait for their turn. 64: more
+            than the worker's usual concurrency. A worker sets it by its own.
+        max_watches: connections for watches beside those, 1 and up. 32: a worker has 8 at most.
         compression: ask for gzip. False: in a cluster's network the CPU costs more.
         watch_initial_events: begin a watch with its objects (sendInitialEvents) where the
             server does that. True: it spares the server's memory; else pages of a list.
@@ -50,7 +52,8 @@ class ClusterSettings:
     max_list_restarts: int = 3
     max_response_bytes: int = 64 * 2**20
     max_event_bytes: int = 16 * 2**20
-    max_connections: int = 64
+    max_requests: int = 64
+    max_watches: int = 32
     compression: bool = False
     watch_initial_events: bool = True
     watch_initial_timeout: float = 300.0
@@ -60,3 +63,8 @@ class ClusterSettings:
     backoff_min: float = 0.8
     backoff_max: float = 30.0
     backoff_reset: float = 120.0
+
+    @property
+    def max_connections(self) -> int:
+        """TCP connections open at once: no request that has its turn waits for one."""
+        return self.max_requests + self.max_watches

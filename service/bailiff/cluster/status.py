@@ -47,8 +47,8 @@ _BUDGET_CAUSE = "DisruptionBudget"
 _BUDGETS_WORDS = "more than one PodDisruptionBudget"
 _BUDGET_KIND = ("policy", "poddisruptionbudget")
 
-# Longer waits than this are not believed.
-_MAX_RETRY_AFTER = 3600.0
+# Longer waits than this are not believed: 60 s, as docs/operations.md says.
+_MAX_RETRY_AFTER = 60.0
 # What a proxy says in HTML is cut here.
 _MAX_TEXT = 300
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlencode
 
@@ -11,27 +11,29 @@ import aiohttp
 from yarl import URL
 
 import bailiff
+from bailiff.cluster.connections import Connections
 from bailiff.cluster.errors import (
-    FencedError,
     RequestTimeoutError,
     ResponseError,
     UnreachableError,
 )
-from bailiff.cluster.session import open_session
+from bailiff.cluster.exchanges import Exchange, resource_of
+from bailiff.cluster.sending import Sending, describe
 from bailiff.cluster.status import error_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from bailiff.cluster.credentials import Credentials
+    from bailiff.cluster.exchanges import Observer
     from bailiff.cluster.login import Login
+    from bailiff.cluster.pace import Pace
     from bailiff.cluster.request import Request
     from bailiff.cluster.settings import ClusterSettings
 
 # Of a refusal only so much is read: Kubernetes' own are far smaller.
 _MAX_REFUSAL_BYTES = 64 * 1024
-# Seconds for connections to end after the last request; a round trip and some.
-_FAREWELL = 0.1
 
 
 class Stream:
@@ -50,7 +52,7 @@ class Stream:
             UnreachableError: the connection broke.
         """
         with _translated(self._request, self._idle):
-            return await self._response.content.readany()
+            return await _some(self._response)
 
     def close(self) -> None:
         """Hang up, without waiting for the other side to do the same.
@@ -71,47 +73,56 @@ class Stream:
 
 
 class Transport:
-    """Sends requests to one API server over one bounded pool of connections."""
+    """Sends requests to one API server over one bounded pool of connections.
 
-    def __init__(self, credentials: Credentials, settings: ClusterSettings) -> None:
+    Args:
+        credentials: the login, renewed by itself.
+        settings: bounds.
+        pace: when requests may go; None: at once.
+        observers: told of every exchange.
+    """
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        settings: ClusterSettings,
+        pace: Pace | None = None,
+        observers: Sequence[Observer] = (),
+    ) -> None:
         self._credentials = credentials
         self._settings = settings
-        self._session: aiohttp.ClientSession | None = None
-        self._session_login: Login | None = None
-        self._closed = False
+        self._pace = pace
+        self._observers = observers
+        self._connections = Connections(settings.max_connections)
+
+    def held(self) -> float:
+        """Seconds from now for which nothing is sent; 0 if requests may go."""
+        return self._pace.held() if self._pace else 0.0
 
     async def close(self) -> None:
         """Close all connections; requests under way fail with UnreachableError."""
-        self._closed = True
         try:
             await self._credentials.close()
         finally:
-            await self._say_farewell()
-
-    async def _say_farewell(self) -> None:
-        if self._session is not None:
-            await self._drop_session()
-            # A watch that was hung up on, or a request that was cancelled, says its TLS farewell
-            # in the background, and the session does not wait for it (aiohttp's documentation,
-            # "Graceful Shutdown"): without this its socket would outlive the loop.
-            await asyncio.sleep(_FAREWELL)
+            await self._connections.close()
 
     async def send(self, request: Request, within: float | None = None) -> bytes:
         """Send a request and give the body of its 2xx answer.
 
         Args:
             request: what to send.
-            within: seconds for all of it, a renewed login and its retry included; the
-                setting request_timeout where None.
+            within: seconds for all of it, a renewed login and its retry included, but not the
+                wait for its turn; the setting request_timeout where None.
 
         Raises:
             ClusterError: see bailiff.cluster.errors.
         """
         seconds = self._settings.request_timeout if within is None else within
-        with _translated(request, seconds):
-            async with asyncio.timeout(seconds):
-                async with await self._accepted(request, None) as response:
-                    return await self._body(request, response)
+        async with self._turn(request):
+            with _translated(request, seconds):
+                async with asyncio.timeout(seconds):
+                    async with await self._accepted(request, None) as response:
+                        return await self._body(request, response)
 
     async def open(self, request: Request) -> Stream:
         """Send a request whose answer has no end.
@@ -120,9 +131,13 @@ class Transport:
             ClusterError: not accepted, or not within the setting list_timeout.
         """
         start, idle = self._settings.list_timeout, self._settings.watch_idle_timeout
-        with _translated(request, start):
-            async with asyncio.timeout(start):
-                return Stream(request, await self._accepted(request, idle), idle)
+        async with self._turn(request):
+            with _translated(request, start):
+                async with asyncio.timeout(start):
+                    return Stream(request, await self._accepted(request, idle), idle)
+
+    def _turn(self, request: Request) -> AbstractAsyncContextManager[None]:
+        return nullcontext() if self._pace is None else self._pace.turn(request.what)
 
     async def _accepted(self, request: Request, idle: float | None) -> aiohttp.ClientResponse:
         response = await self._answer(request, idle)
@@ -151,10 +166,26 @@ class Transport:
     async def _once(
         self, request: Request, login: Login, idle: float | None
     ) -> aiohttp.ClientResponse:
-        session = await self._session_for(login)
-        # Here and not earlier: a login may have taken long.
-        if request.allowed is not None and not request.allowed():
-            raise FencedError(f"{request.what}: not sent, another process leads")
+        began = asyncio.get_running_loop().time()
+        try:
+            response = await self._sent(request, login, idle)
+        except (UnreachableError, aiohttp.ClientError, OSError, asyncio.CancelledError):
+            # A time limit, ours or the caller's, arrives here as a cancellation.
+            self._tell(request, began, 0, "")
+            raise
+        self._tell(request, began, response.status, response.headers.get("Date", ""))
+        return response
+
+    def _tell(self, request: Request, began: float, code: int, date: str) -> None:
+        seconds = asyncio.get_running_loop().time() - began
+        exchange = Exchange(request.method, resource_of(request.path), code, seconds, date)
+        for observer in self._observers:
+            observer(exchange)
+
+    async def _sent(
+        self, request: Request, login: Login, idle: float | None
+    ) -> aiohttp.ClientResponse:
+        session = await self._connections.session(login)
         query = f"?{urlencode(request.query)}" if request.query else ""
         return await session.request(
             request.method,
@@ -167,6 +198,7 @@ class Transport:
             proxy=login.proxy,
             server_hostname=login.tls.server_name,
             timeout=aiohttp.ClientTimeout(total=None, sock_read=idle),
+            middlewares=(Sending(request, session),),
         )
 
     def _headers(self, request: Request, login: Login) -> dict[str, str]:
@@ -181,31 +213,25 @@ class Transport:
             headers["Authorization"] = login.authorization
         return headers
 
-    async def _session_for(self, login: Login) -> aiohttp.ClientSession:
-        if self._closed:
-            raise UnreachableError("the client is closed")
-        used = self._session_login
-        if self._session is None or used is None or used.tls != login.tls:
-            await self._drop_session()
-            self._session = open_session(login.tls, self._settings.max_connections)
-        self._session_login = login
-        return self._session
-
-    async def _drop_session(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
-
     async def _body(self, request: Request, response: aiohttp.ClientResponse) -> bytes:
         bound = self._settings.max_response_bytes
         parts: list[bytes] = []
         size = 0
-        while part := await response.content.readany():
+        while part := await _some(response):
             size += len(part)
             if size > bound:
                 raise ResponseError(f"{request.what}: the answer exceeds {bound} bytes")
             parts.append(part)
         return b"".join(parts)
+
+
+async def _some(response: aiohttp.ClientResponse) -> bytes:
+    """What has come in of a body; waits for the first. b"" is its end."""
+    try:
+        return await response.content.readany()
+    except RuntimeError as error:
+        # So aiohttp says of a connection that we closed ourselves a moment ago.
+        raise aiohttp.ClientConnectionError("the connection was closed") from error
 
 
 @contextmanager
@@ -216,4 +242,4 @@ def _translated(request: Request, seconds: float) -> Iterator[None]:
         text = f"{request.what}: no answer within {seconds:g} s"
         raise RequestTimeoutError(text) from error
     except (aiohttp.ClientError, OSError) as error:
-        raise UnreachableError(f"{request.what}: {str(error) or type(error).__name__}") from error
+        raise UnreachableError(f"{request.what}: {describe(error)}") from error

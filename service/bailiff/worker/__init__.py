@@ -5,6 +5,7 @@ list+watch -> Mirror -> Evaluator -> PendingEvictions -> Executor -> PodActions
 """
 
 from bailiff.worker.actions import Actions, ClusterActions, PodActions
+from bailiff.worker.api_metrics import ApiMetrics
 from bailiff.worker.comparison import Comparison
 from bailiff.worker.devices import DeviceFollowing
 from bailiff.worker.election import Election, Elector, Unopposed
@@ -23,6 +24,7 @@ from bailiff.worker.worker import Worker
 __all__ = [
     "MAX_SHARDS",
     "Actions",
+    "ApiMetrics",
     "ClusterActions",
     "Comparison",
     "DeviceFollowing",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import random
+import contextlib
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bailiff.cluster import EVENTS, NODES, PODS, Cluster, PatchType
+from bailiff.cluster import EVENTS, NODES, PODS, AlreadyExistsError, Cluster, PatchType
 from bailiff.decisions import device_taints, node_taints
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Annotations
+from bailiff.worker.event_names import EventNames
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -47,7 +48,10 @@ class PodActions(Protocol):
     async def record(
         self, pod: Pod, note: EventNote, now: datetime, component: str = COMPONENT
     ) -> None:
-        """Create an Event about the pod; `component` is the controller that it comes from."""
+        """Create an Event about the pod; `component` is the controller that it comes from.
+
+        One that is there already, from this worker or another, counts as created.
+        """
         ...
 
 
@@ -87,6 +91,7 @@ class ClusterActions:
         self._cluster = cluster
         self._instance = instance
         self._dry_run = dry_run
+        self._names = EventNames()
 
     async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
         """See PodActions. A wrong UID in the patch is answered with a conflict."""
@@ -164,8 +169,10 @@ class ClusterActions:
         self, pod: Pod, note: EventNote, now: datetime, component: str = COMPONENT
     ) -> None:
         """See PodActions."""
-        body = _event_body(pod, note, now, self._instance, component)
-        await self._cluster.create(EVENTS, body, pod.metadata.namespace, dry_run=self._dry_run)
+        name = self._names.next(pod, note, now, component)
+        body = _event_body(name, pod, note, now, self._instance, component)
+        with contextlib.suppress(AlreadyExistsError):
+            await self._cluster.create(EVENTS, body, pod.metadata.namespace, dry_run=self._dry_run)
 
 
 def _condition_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[str, Any]:
@@ -202,18 +209,14 @@ def _rule_condition_body(condition: Condition) -> dict[str, Any]:
 
 
 def _event_body(
-    pod: Pod, note: EventNote, now: datetime, instance: str, component: str
+    name: str, pod: Pod, note: EventNote, now: datetime, instance: str, component: str
 ) -> dict[str, Any]:
     meta = pod.metadata
     at = describe_time(now.replace(microsecond=0))
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        # An object name may have 253 characters, the suffix takes 17.
-        "metadata": {
-            "name": f"{meta.name[:236]}.{random.getrandbits(64):016x}",
-            "namespace": meta.namespace,
-        },
+        "metadata": {"name": name, "namespace": meta.namespace},
         "involvedObject": {
             "apiVersion": "v1",
             "kind": "Pod",

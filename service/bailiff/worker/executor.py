@@ -57,6 +57,7 @@ class Executor:
         concurrency: int,
         attempt_timeout: float,
         may_act: Callable[[], bool] = lambda: True,
+        held: Callable[[], float] = lambda: 0.0,
         on_executed: Callable[[Eviction], None] = lambda _: None,
         rng: random.Random | None = None,
     ) -> None:
@@ -74,6 +75,7 @@ class Executor:
             attempt_timeout: seconds one attempt may take.
             may_act: whether this worker is the one to act, this moment; `wake` it when that
                 comes true.
+            held: seconds for which the API server is to be left alone; nothing is taken meanwhile.
             on_executed: told of each eviction that the API server has taken.
             rng: for the jitter of retries.
         """
@@ -87,6 +89,7 @@ class Executor:
         self._concurrency = concurrency
         self._attempt_timeout = attempt_timeout
         self._may_act = may_act
+        self._held = held
         self._on_executed = on_executed
         self._rng = rng or random.Random()  # noqa: S311 - jitter, no secret
         self._turn = asyncio.Lock()
@@ -117,15 +120,19 @@ class Executor:
         async with self._turn:
             while not self._stopping:
                 self._changed.clear()
-                eviction = self._gate.take() if self._may_act() else None
+                eviction = self._gate.take() if self._may_take() else None
                 if eviction is not None:
                     return eviction
                 await self._sleep()
             return None
 
+    def _may_take(self) -> bool:
+        return self._may_act() and not self._held()
+
     async def _sleep(self) -> None:
-        due = self._gate.next_due() if self._may_act() else None
+        due = self._gate.next_due() if self._may_take() else None
         wait = _LONGEST_SLEEP if due is None else due - self._clock.monotonic()
+        wait = self._held() or wait
         try:
             async with asyncio.timeout(min(max(wait, _SHORTEST_SLEEP), _LONGEST_SLEEP)):
                 await self._changed.wait()

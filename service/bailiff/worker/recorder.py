@@ -34,6 +34,8 @@ _PATIENCE = 20.0
 # From so many on they are written all the same, before any had to be dropped.
 _MANY = _CAPACITY // 2
 _LOOK_AGAIN = 0.1
+# Failures of one cause are told once in so many seconds, and counted meanwhile.
+_TELL_EVERY = 60.0
 
 log = structlog.get_logger(__name__)
 
@@ -72,6 +74,8 @@ class Recorder:
         self._busy = busy
         self._hurry = asyncio.Event()
         self._notes: asyncio.Queue[_Entry] = asyncio.Queue(_CAPACITY)
+        self._untold = 0
+        self._told_at = float("-inf")
 
     def record(self, pod: Pod, note: EventNote, system: str) -> None:
         """Write this Event some time soon; drops it if too many wait already.
@@ -107,9 +111,16 @@ class Recorder:
             except ClusterError as error:
                 # An Event is a courtesy: it is not worth a retry that would delay the next one.
                 self._metrics.events.labels("failed").inc()
-                log.warning("event not written", pod=pod.key, error=str(error))
+                self._tell_failure(pod, error)
             finally:
                 self._notes.task_done()
+
+    def _tell_failure(self, pod: Pod, error: ClusterError) -> None:
+        now = self._clock.monotonic()
+        self._untold += 1
+        if now - self._told_at >= _TELL_EVERY:
+            log.warning("events not written", count=self._untold, pod=pod.key, error=str(error))
+            self._untold, self._told_at = 0, now
 
     async def _let_evictions_pass(self, until: float) -> None:
         while self._should_wait(until):

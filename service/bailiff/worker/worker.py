@@ -29,7 +29,7 @@ from bailiff.worker.recorder import Recorder
 from bailiff.worker.sources import feed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from prometheus_client import CollectorRegistry
@@ -58,6 +58,7 @@ class Worker:
         election: Election | None = None,
         audit_log: Path | None = None,
         policies: Policies = NO_POLICIES,
+        held: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """Wire the parts; nothing runs yet.
 
@@ -70,6 +71,7 @@ class Worker:
                 for the only worker of its shard.
             audit_log: where evictions are written down, see AuditLog; None: nowhere.
             policies: to begin with, see `set_policies`.
+            held: seconds for which the API server is to be left alone, see `Cluster.held`.
         """
         self._settings = settings
         self._clock = clock
@@ -111,6 +113,7 @@ class Worker:
             concurrency=settings.concurrency,
             attempt_timeout=settings.attempt_timeout,
             may_act=self.election.may_act,
+            held=held,
             on_executed=self._on_executed,
         )
         self.backlog = Backlog(self.pending, self.gate)

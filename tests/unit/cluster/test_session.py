@@ -6,7 +6,6 @@ import pytest
 from aiohttp import web
 
 from bailiff.cluster import Request, connect
-from bailiff.cluster.session import environment_proxy
 from tests.harness.scripted_server import kubeconfig, serving
 
 VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -18,31 +17,6 @@ def environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
     return monkeypatch
-
-
-@pytest.mark.parametrize(
-    ("given", "url", "proxy"),
-    [
-        ({}, "https://kube.example:6443", None),
-        ({"HTTPS_PROXY": "http://proxy:3128"}, "https://kube.example:6443", "http://proxy:3128"),
-        ({"https_proxy": "http://proxy:3128"}, "https://kube.example:6443", "http://proxy:3128"),
-        ({"HTTPS_PROXY": "http://proxy:3128"}, "http://kube.example", None),
-        (
-            {"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": ".example,localhost"},
-            "https://kube.example:6443",
-            None,
-        ),
-        (
-            {"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": "other.example"},
-            "https://kube.example:6443",
-            "http://proxy:3128",
-        ),
-    ],
-)
-def test_the_environments_proxy(environment, given, url, proxy):
-    for name, value in given.items():
-        environment.setenv(name, value)
-    assert environment_proxy(url) == proxy
 
 
 async def test_a_request_goes_by_the_environments_proxy(environment, tmp_path):

@@ -24,7 +24,7 @@ from bailiff.decisions import (
 from bailiff.decisions.device_taints import EVICTION_IN_PROGRESS, RuleEffect, rule_status
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.kinds import DeviceTaint, DeviceTaintRule, DeviceTaintRuleSpec, ObjectMeta, Pod
-from bailiff.worker import ShadowActions, Worker, WorkerSettings
+from bailiff.worker import ApiMetrics, ShadowActions, Worker, WorkerSettings
 from bailiff.worker.comparison import Result
 from bailiff.worker.devices import State
 from bailiff.worker.metrics import WorkerMetrics
@@ -46,7 +46,8 @@ def first_cells():
 
 def metrics():
     """As the guide writes them: the name, and the labels in braces."""
-    for metric in vars(WorkerMetrics(CollectorRegistry())).values():
+    own = vars(WorkerMetrics(CollectorRegistry())) | vars(ApiMetrics(CollectorRegistry()))
+    for metric in own.values():
         name = metric._name + ("_total" if isinstance(metric, Counter) else "")
         labels = ",".join(metric._labelnames)
         yield f"{name}{{{labels}}}" if labels else name

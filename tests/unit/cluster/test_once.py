@@ -1,0 +1,44 @@
+"""A write leaves at most once: neither the HTTP library nor a closed connection repeats it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bailiff import cluster as k8s
+from bailiff.cluster import Request
+from tests.harness.dropping_server import dropping
+from tests.harness.scripted_server import kubeconfig
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BEFORE = Request("GET", "/before")
+
+
+@pytest.mark.parametrize("body", [None, b"{}"], ids=["no body", "body"])
+@pytest.mark.parametrize("method", ["DELETE", "PUT", "POST", "PATCH"])
+async def test_a_write_on_a_dropped_connection_is_not_sent_again(
+    tmp_path: Path, method: str, body: bytes | None
+) -> None:
+    async with (
+        dropping() as server,
+        await k8s.connect(kubeconfig(tmp_path, server.port)) as cluster,
+    ):
+        await cluster.send(BEFORE)
+        with pytest.raises(k8s.UnreachableError, match=f"{method} /x: ") as caught:
+            await cluster.send(Request(method, "/x", body=body))
+        assert caught.value.__cause__ is not None
+    assert server.arrived == ["GET", method]
+
+
+async def test_a_read_on_a_dropped_connection_is_sent_again(tmp_path: Path) -> None:
+    """So the library does repeat what it takes for harmless, and the test above can fail."""
+    async with (
+        dropping() as server,
+        await k8s.connect(kubeconfig(tmp_path, server.port)) as cluster,
+    ):
+        await cluster.send(BEFORE)
+        assert await cluster.send(Request("GET", "/x")) == b"{}"
+    assert server.arrived == ["GET", "GET", "GET"]

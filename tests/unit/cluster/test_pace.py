@@ -1,0 +1,214 @@
+"""How fast a client may ask, on virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bailiff import cluster as k8s
+from bailiff.cluster.pace import Pace
+from tests.harness.clocks import LoopClock, virtual_loop
+
+MOST = 16
+BUSY = k8s.TooManyRequestsError("busy", status=429, retry_after=1.0)
+SILENT = k8s.RequestTimeoutError("silent")
+REFUSED = k8s.UnreachableError("refused")
+pytestmark = pytest.mark.looptime
+
+
+def pace(most: int = MOST) -> Pace:
+    return Pace(LoopClock(), most, random.Random(1))
+
+
+async def ask(own: Pace, *outcomes: Exception | None, takes: float = 0.0) -> None:
+    """One request after the other; each takes so long and comes to that."""
+    for outcome in outcomes:
+        try:
+            async with own.turn("GET /x"):
+                await asyncio.sleep(takes)
+                if outcome is not None:
+                    raise outcome
+        except k8s.ClusterError as error:
+            assert error is outcome  # noqa: PT017 - what it came to is the test's own
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+@pytest.mark.parametrize(
+    ("error", "limit", "held"),
+    [
+        (BUSY, 1, 1.0),
+        (k8s.TooManyRequestsError("busy", status=429), 1, 0.1),
+        (k8s.ServerError("down", status=503, retry_after=7.0), 1, 7.0),
+        (k8s.ServerError("down", status=503, retry_after=3600.0), 1, 60.0),
+        (k8s.ServerError("down", status=502), 1, 0.1),
+        (REFUSED, 1, 0.1),
+        (SILENT, MOST // 2, 0.0),
+        (k8s.ServerError("late", status=504), MOST // 2, 0.0),
+        # They say nothing of how busy the server is.
+        (k8s.DisruptionBudgetError("budget", status=429, retry_after=10.0), MOST, 0.0),
+        (k8s.ServerError("webhook", status=500), MOST, 0.0),
+        (k8s.ForbiddenError("no", status=403), MOST, 0.0),
+        (k8s.NotFoundError("no", status=404), MOST, 0.0),
+        (k8s.ConflictError("no", status=409), MOST, 0.0),
+        (k8s.FencedError("not sent"), MOST, 0.0),
+        (k8s.ResponseError("too long"), MOST, 0.0),
+        (k8s.ConfigError("no login"), MOST, 0.0),
+    ],
+    ids=lambda value: f"{type(value).__name__}-{getattr(value, 'status', value)}",
+)
+async def test_what_each_failure_means(error: k8s.ClusterError, limit: int, held: float) -> None:
+    own = pace()
+    await ask(own, error)
+    assert own.limit == limit
+    assert held <= own.held() <= min(held * 1.1, 60.0)
+
+
+async def test_no_more_than_the_limit_are_under_way_and_first_come_goes_first() -> None:
+    own, order, running = pace(2), [], []
+
+    async def one(number: int) -> None:
+        async with own.turn("GET /x"):
+            order.append(number)
+            running.append(number)
+            assert len(running) <= 2
+            await asyncio.sleep(1.0)
+            running.remove(number)
+
+    await asyncio.gather(*map(one, range(7)))
+    assert order == list(range(7))
+    assert now() == 4.0
+
+
+async def test_after_a_refusal_one_request_goes_ahead_and_the_others_follow_its_answer() -> None:
+    own, begun = pace(), []
+    await ask(own, BUSY)
+
+    async def one() -> None:
+        async with own.turn("GET /x"):
+            begun.append(now())
+            await asyncio.sleep(0.5)
+
+    await asyncio.gather(*(one() for _ in range(5)))
+    first = begun[0]
+    assert 1.0 <= first <= 1.1
+    assert begun[1:] == [first + 0.5] * 4
+
+
+async def test_refusals_without_a_time_are_waited_for_longer_and_longer() -> None:
+    own, waits = pace(), []
+    for _ in range(9):
+        await ask(own, REFUSED)
+        waits.append(own.held())
+    for wait, following in pairwise(waits[:6]):
+        assert 1.8 * wait < following < 2.2 * wait
+    assert waits[-2:] == [5.0, 5.0]
+    await ask(own, None, REFUSED)
+    assert own.held() <= 0.11
+
+
+async def test_refusals_of_requests_sent_together_halve_the_limit_once() -> None:
+    own = pace()
+    await asyncio.gather(*(ask(own, SILENT, takes=1.0) for _ in range(MOST)))
+    assert own.limit == MOST // 2
+
+
+async def test_late_answers_to_what_was_sent_before_a_refusal_do_not_end_the_wait() -> None:
+    own = pace()
+    early = asyncio.create_task(ask(own, None, takes=0.2))
+    await asyncio.sleep(0.1)
+    await ask(own, BUSY)
+    await early
+    assert own.limit == 1
+    assert own.held() > 0.8
+
+
+async def test_what_hangs_since_before_a_refusal_does_not_keep_the_next_from_going() -> None:
+    own = pace()
+    hanging = [asyncio.create_task(ask(own, None, takes=100.0)) for _ in range(MOST - 1)]
+    await asyncio.sleep(0)
+    await ask(own, BUSY, None)
+    assert now() < 2.0
+    await asyncio.gather(*hanging)
+
+
+async def test_time_outs_leave_a_quarter() -> None:
+    own = pace()
+    await ask(own, *[SILENT] * 10)
+    assert own.limit == MOST // 4
+    await ask(own, None, BUSY, None)
+    assert own.limit == MOST // 8
+
+
+async def test_answers_bring_back_one_more_a_round_trip_up_to_the_most() -> None:
+    own = pace()
+    await ask(own, BUSY, *[SILENT] * 3)
+    limits = [own.limit]
+    while own.limit < MOST:
+        await asyncio.gather(*(ask(own, None, takes=1.0) for _ in range(own.limit)))
+        limits.append(own.limit)
+    assert all(after - before in (0, 1) for before, after in pairwise(limits[1:]))
+    await ask(own, *[None] * 100)
+    assert own.limit == MOST
+
+
+async def test_what_would_wait_long_is_told_so_at_once_and_not_sent() -> None:
+    own = pace()
+    await ask(own, k8s.ServerError("down", status=503, retry_after=30.0))
+    with pytest.raises(k8s.TooManyRequestsError, match="GET /y: not sent") as caught:
+        async with own.turn("GET /y"):
+            pytest.fail("it was sent")
+    assert caught.value.retry_after is not None
+    assert 30.0 <= caught.value.retry_after <= 33.0
+    assert now() == 0.0
+
+
+async def test_a_request_that_is_given_up_leaves_its_place() -> None:
+    own = pace(1)
+    holder = asyncio.create_task(ask(own, None, takes=1.0))
+    await asyncio.sleep(0)
+    waiting = asyncio.create_task(ask(own, None))
+    await asyncio.sleep(0.1)
+    waiting.cancel()
+    holder.cancel()
+    await asyncio.gather(waiting, holder, return_exceptions=True)
+    await ask(own, None)
+    assert now() == 0.1
+    assert own.limit == 1
+
+
+@given(st.data())
+def test_whatever_happens_the_limit_is_kept_and_everyone_gets_a_turn(data: st.DataObject) -> None:
+    outcomes = st.sampled_from([None, None, None, BUSY, REFUSED, SILENT])
+    plan = data.draw(st.lists(st.tuples(outcomes, st.floats(0.0, 3.0)), max_size=30))
+    own, running = pace(4), []
+
+    async def one(outcome: Exception | None, takes: float) -> None:
+        try:
+            async with own.turn("GET /x"):
+                assert own.held() == 0.0
+                running.append(outcome)
+                assert len(running) <= 4
+                try:
+                    await asyncio.sleep(takes)
+                finally:
+                    running.pop()
+                if outcome is not None:
+                    raise outcome
+        except k8s.ClusterError as error:
+            assert error is outcome  # noqa: PT017 - as above
+
+    async def all_of_them() -> None:
+        async with asyncio.timeout(1000.0):
+            await asyncio.gather(*(one(*each) for each in plan))
+
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        runner.run(all_of_them())
+    assert 1 <= own.limit <= 4
