@@ -103,9 +103,7 @@ class Credentials:
         return self._login
 
     async def after_rejection(self, rejected: Login) -> Login | None:
-        """Another login than one that the server does not take, or None where there is none.
-
-        Not taken is one that was answered with 401, or whose connection failed in TLS.
+        """Another login than one that was answered with 401, or None where there is none.
 
         Raises:
             UnreachableError: closed.
@@ -114,6 +112,18 @@ class Credentials:
             self._refused_at = self._clock.monotonic()
             await self._renewed()
         return None if self._proves_the_same(rejected) else self._login
+
+    async def after_failure(self, used: Login) -> None:
+        """Look at the files of a login at once, because a connection with it failed.
+
+        It may have failed in TLS, for a CA or a certificate that has been replaced: a server that
+        takes no client without one says so in TLS 1.3 by hanging up after the handshake.
+
+        Raises:
+            UnreachableError: closed.
+        """
+        if self._login is used and used.files.changed():
+            await self._renewed()
 
     def _proves_the_same(self, rejected: Login) -> bool:
         return self._login is not None and self._login.proves_the_same(rejected)

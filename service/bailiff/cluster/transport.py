@@ -150,7 +150,11 @@ class Transport:
 
     async def _answer(self, request: Request, idle: float | None) -> aiohttp.ClientResponse:
         login = await self._credentials.current()
-        response = await self._once(request, login, idle)
+        try:
+            response = await self._once(request, login, idle)
+        except (UnreachableError, aiohttp.ClientError, OSError):
+            await self._credentials.after_failure(login)
+            raise
         if response.status != 401:
             return response
         try:
