@@ -3,9 +3,12 @@
 import threading
 
 import pytest
+import yaml
 from aiohttp import web
 
 from bailiff.cluster import Request, connect
+from tests.harness.kube.tls import make_tls
+from tests.harness.kube.tunnel import Tunnel
 from tests.harness.scripted_server import kubeconfig, serving
 
 VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -43,3 +46,26 @@ async def test_a_request_starts_no_thread(environment, tmp_path):
         before = threading.active_count()
         await cluster.send(Request("GET", "/version"))
         assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_a_request_goes_by_the_proxy_of_the_kubeconfig(tmp_path, scheme):
+    """Inside the proxy's connection TLS is the API server's own, checked by the name we want."""
+
+    async def answer(_request):
+        return web.json_response({})
+
+    tls = make_tls(tmp_path)
+    own = tls if scheme == "https" else None
+    async with serving(answer, tls) as port, Tunnel(port, own) as proxy:
+        path = kubeconfig(tmp_path, port, ca=tls.ca)
+        content = yaml.safe_load(path.read_text())
+        content["clusters"][0]["cluster"] |= {
+            "server": f"https://kube.example:{port}",
+            "proxy-url": f"{scheme}://me:secret@127.0.0.1:{proxy.port}",
+            "tls-server-name": "localhost",
+        }
+        path.write_text(yaml.safe_dump(content))
+        async with await connect(path) as cluster:
+            assert await cluster.send(Request("GET", "/version")) == b"{}"
+    assert proxy.asked == [(f"kube.example:{port}", "Basic bWU6c2VjcmV0")]
