@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import ssl
+import sys
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bailiff.cluster.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +56,25 @@ class Tls:
 
 
 def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes | None) -> None:
-    """Python loads a pair from files only, so they exist for this moment, for this user alone."""
-    with tempfile.TemporaryDirectory(prefix="bailiff-") as folder:
-        pem = Path(folder) / "pair.pem"
-        pem.touch(mode=0o600)
-        pem.write_bytes(certificate + b"\n" + (key or b""))
+    with _file_of(certificate + b"\n" + (key or b"")) as pem:
         # An encrypted key is refused: OpenSSL would ask the terminal for its password.
         context.load_cert_chain(pem, password="")
+
+
+@contextmanager
+def _file_of(content: bytes) -> Iterator[str]:
+    """A file for this moment, because Python loads a pair from files only.
+
+    On Linux it is in memory: the key gets to no disk, and none need be writable, as in a container
+    with a read-only file system.
+    """
+    if sys.platform == "linux":
+        with os.fdopen(os.memfd_create("bailiff"), "wb") as file:
+            file.write(content)
+            file.flush()
+            yield f"/proc/self/fd/{file.fileno()}"
+    else:
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(content)
+            file.flush()
+            yield file.name

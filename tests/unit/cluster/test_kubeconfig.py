@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from cryptography.hazmat.primitives import serialization
 
 from bailiff.cluster import ConfigError, connect
 from bailiff.cluster.kubeconfig import kubeconfig_reader
@@ -111,6 +112,24 @@ async def test_certificates_that_do_not_fit_together_are_refused(
     files[spoilt].write_bytes(content[: len(content) // 2])
     with pytest.raises(ConfigError, match="certificates cannot be used"):
         await read()
+
+
+async def test_a_key_with_a_password_is_refused_and_nobody_is_asked_for_it(
+    tmp_path: Path,
+) -> None:
+    own = ClientCertificate(tmp_path)
+    own.rotate(make_tls(tmp_path))
+    key = serialization.load_pem_private_key(own.key.read_bytes(), None)
+    own.key.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.TraditionalOpenSSL,
+            serialization.BestAvailableEncryption(b"password"),
+        )
+    )
+    user = {"client-certificate": str(own.certificate), "client-key": str(own.key)}
+    with pytest.raises(ConfigError, match="certificates cannot be used"):
+        await kubeconfig_reader(kubeconfig(tmp_path, user), None)()
 
 
 async def test_the_context_of_the_first_reading_is_kept(tmp_path: Path) -> None:
