@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from bailiff.cluster import Observer
 
 
+# Requests that may be under way beside evictions: lists and watches being opened, annotations of
+# nodes, statuses of rules, Events. A worker has some 16 of them at most.
+_OTHER_REQUESTS = 20
+
+
 class ClusterUnusable(Exception):  # noqa: N818 - a state of the world, not a fault of the program
     """The chosen cluster cannot be used; the message says why."""
 
@@ -36,6 +41,14 @@ class ClusterChoice:
     def chosen(self) -> bool:
         """Whether there is one."""
         return self.kubeconfig is not None or self.in_cluster
+
+
+def bounds_for(concurrency: int) -> ClusterSettings:
+    """The client's bounds for a worker with so many evictions at a time.
+
+    Each has one request under way at most, so that none of them waits for a connection.
+    """
+    return ClusterSettings(max_requests=concurrency + _OTHER_REQUESTS)
 
 
 async def connect_to(

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import structlog
 from msgspec.structs import replace
 
-from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable, connect_to
+from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable, bounds_for, connect_to
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import Program, listen
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import (
     Cluster,
     ClusterError,
-    ClusterSettings,
     LeaseStore,
     service_account_namespace,
 )
@@ -53,10 +52,6 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node
     from bailiff.worker import Actions, PodWatch
 
-# Requests that may be under way beside evictions: lists and watches being opened, annotations of
-# nodes, statuses of rules, Events. A worker has some 16 of them at most.
-_OTHER_REQUESTS = 20
-
 log = structlog.get_logger(__name__)
 
 
@@ -72,7 +67,7 @@ def work(settings: WorkSettings) -> Program:
     async def program(stop: asyncio.Event) -> None:
         comparison = Comparison(clock) if settings.shadow else None
         api = ApiMetrics(registry)
-        bounds = ClusterSettings(max_requests=settings.concurrency + _OTHER_REQUESTS)
+        bounds = bounds_for(settings.concurrency)
         async with await connect_to(settings.cluster, bounds, (api,)) as cluster:
             api.held.set_function(cluster.held)
             election = _election(cluster, clock, settings)

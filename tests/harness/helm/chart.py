@@ -23,8 +23,8 @@ VALUES = ROOT / "tests" / "helm" / "values"
 # What people may set, from nothing to everything; each is a values file there.
 PROFILES = ("defaults", "minimal", "highly-available", "everything")
 COMPONENTS = ("api", "worker")
-# Of the objects that are there for the worker's policies.
-SUFFIXES = ("-policies", "-pause")
+# Of the objects of which the worker has several of a kind.
+SUFFIXES = ("-policies", "-pause", "-leases", "-requests")
 _VERSION = "1.37.1"
 _SECONDS = 60
 

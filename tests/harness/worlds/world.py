@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -49,7 +49,12 @@ class World:
     """The cluster: pods and nodes by name, and a diary of what was done to them and when."""
 
     def __init__(
-        self, audit_log=None, election: Election | None = None, policies=NO_POLICIES, **settings
+        self,
+        audit_log=None,
+        election: Election | None = None,
+        policies=NO_POLICIES,
+        held: Callable[[], float] = lambda: 0.0,
+        **settings,
     ) -> None:
         self.clock = LoopClock()
         self.pods: dict[str, Pod] = {}
@@ -76,6 +81,7 @@ class World:
             election,
             audit_log=audit_log,
             policies=policies,
+            held=held,
         )
 
     def successor(self, **settings) -> World:
