@@ -104,13 +104,9 @@ class _Section:
         return cls(name, cluster, _user(merged, own), files, merger.save_changes)
 
     async def login(self) -> Login:
-        host = _text(self.cluster, "server")
-        if not host:
-            raise ConfigError("the cluster has no server")
-        host = host.rstrip("/")
-        proxy_url = _text(self.cluster, "proxy-url")
-        proxy = checked_proxy(proxy_url, "proxy-url") if proxy_url else environment_proxy(host)
-        trust = self._trust()
+        """What this section gives; raises whatever is wrong with it."""
+        host, trust = self._host(), self._trust()
+        proxy = self._proxy(host)
         given = await self._from_plugin(host, trust, proxy)
         tls = self._with_pair(trust, given)
         if host.startswith("https:"):
@@ -124,6 +120,16 @@ class _Section:
             expires_at=given.expires_at,
             files=self.files,
         )
+
+    def _host(self) -> str:
+        host = _text(self.cluster, "server")
+        if not host:
+            raise ConfigError("the cluster has no server")
+        return host.rstrip("/")
+
+    def _proxy(self, host: str) -> str | None:
+        own = _text(self.cluster, "proxy-url")
+        return checked_proxy(own, "proxy-url") if own else environment_proxy(host)
 
     def _trust(self) -> Tls:
         unchecked = self.cluster.safe_get("insecure-skip-tls-verify") or False
