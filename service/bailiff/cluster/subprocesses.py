@@ -38,10 +38,7 @@ async def output_of(argv: Sequence[str], environment: Mapping[str, str], most: i
             output = await _all_of(reader, most)
             code = await process.wait()
         except BaseException:
-            # The leader may have ended and left others that hold the pipe: the group has them.
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+            await _end(process)
             raise
     if code != 0:
         raise ProgramError(f"exit code {code}")
@@ -51,16 +48,31 @@ async def output_of(argv: Sequence[str], environment: Mapping[str, str], most: i
 async def _started(
     argv: Sequence[str], environment: Mapping[str, str], output: int
 ) -> asyncio.subprocess.Process:
-    try:
-        return await asyncio.create_subprocess_exec(
+    starting = asyncio.create_task(
+        asyncio.create_subprocess_exec(
             *argv,
             env=environment,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             start_new_session=True,
         )
+    )
+    try:
+        # Cancelled itself, asyncio would end the leader alone; it may have started others by now.
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with suppress(OSError):
+            await _end(await starting)
+        raise
     finally:
         os.close(output)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    # The leader may have ended and left others that hold the pipe: the group has them.
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
 
 
 @asynccontextmanager

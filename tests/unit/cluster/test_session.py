@@ -1,5 +1,7 @@
 """Sessions: which proxy they go by, and that a request starts no thread."""
 
+import asyncio
+import ssl
 import threading
 
 import pytest
@@ -7,6 +9,7 @@ import yaml
 from aiohttp import web
 
 from bailiff.cluster import Request, connect
+from bailiff.cluster.tls import Tls
 from tests.harness.kube.tls import make_tls
 from tests.harness.kube.tunnel import Tunnel
 from tests.harness.scripted_server import kubeconfig, serving
@@ -35,6 +38,9 @@ async def test_a_request_goes_by_the_environments_proxy(environment, tmp_path):
         path.write_text(path.read_text().replace("127.0.0.1", "kube.example"))
         async with await connect(path) as cluster:
             assert await cluster.send(Request("GET", "/version")) == b"{}"
+            running = asyncio.all_tasks()
+        # The client's own, which keeps the login fresh, has ended with it.
+        assert asyncio.all_tasks() < running
     assert asked == ["http://kube.example:8001/version"]
 
 
@@ -69,3 +75,9 @@ async def test_a_request_goes_by_the_proxy_of_the_kubeconfig(tmp_path, scheme):
         async with await connect(path) as cluster:
             assert await cluster.send(Request("GET", "/version")) == b"{}"
     assert proxy.asked == [(f"kube.example:{port}", "Basic bWU6c2VjcmV0")]
+
+
+@pytest.mark.parametrize(("verify", "mode"), [(True, ssl.CERT_REQUIRED), (False, ssl.CERT_NONE)])
+def test_a_server_is_verified_unless_the_kubeconfig_says_otherwise(verify, mode):
+    context = Tls(verify=verify).context()
+    assert (context.verify_mode, context.check_hostname) == (mode, verify)
