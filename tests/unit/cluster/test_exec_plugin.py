@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,8 @@ from tests.harness.working import until
 from tests.unit.cluster.test_kubeconfig import SECRET, kubeconfig
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bailiff.cluster.login import Login
 
 V1BETA1 = "client.authentication.k8s.io/v1beta1"
@@ -171,15 +174,26 @@ time.sleep(600)
 """
 
 
-@pytest.mark.parametrize("leader", ["stays", "leaves"])
+def slowly() -> None:
+    """Keep the loop from going on, as a busy machine does, while a program gets under way."""
+    time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    ("leader", "between"), [("stays", None), ("leaves", None), ("stays", slowly)]
+)
 async def test_a_plugin_that_hangs_ends_with_all_it_has_started(
-    tmp_path: Path, leader: str
+    tmp_path: Path, leader: str, between: Callable[[], None] | None
 ) -> None:
+    """Given up while it runs; when its leader is gone; or before we know that it was started."""
     started = tmp_path / "started"
     user = plugin(tmp_path, STUBBORN)
     user["exec"]["args"] += [str(started), leader]
     running = asyncio.create_task(login(tmp_path, user))
-    await until(lambda: started.exists() and started.read_text().endswith("\n"))
+    while not (started.exists() and started.read_text().endswith("\n")):
+        await asyncio.sleep(0 if between else 0.02)
+        if between is not None:
+            between()
     processes = [int(each) for each in started.read_text().split()]
     try:
         running.cancel()
