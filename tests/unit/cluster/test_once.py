@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import aiohttp
 import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import Request
+from bailiff.cluster.sending import Sending
 from tests.harness.dropping_server import dropping
 from tests.harness.scripted_server import kubeconfig
 
@@ -42,3 +44,22 @@ async def test_a_read_on_a_dropped_connection_is_sent_again(tmp_path: Path) -> N
         await cluster.send(BEFORE)
         assert await cluster.send(Request("GET", "/x")) == b"{}"
     assert server.arrived == ["GET", "GET", "GET"]
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_in_a_session_that_was_closed_meanwhile_nothing_is_repeated(method: str) -> None:
+    """As when the certificates have changed; aiohttp would find itself without its connections."""
+    sent: list[str] = []
+
+    async def closing(
+        request: aiohttp.ClientRequest, _: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        sent.append(request.method)
+        await session.close()
+        raise aiohttp.ServerDisconnectedError
+
+    session = aiohttp.ClientSession()
+    own = Sending(Request(method, "/x"), session)
+    with pytest.raises(k8s.UnreachableError, match=f"{method} /x: "):
+        await session.request(method, "http://127.0.0.1:1/x", middlewares=(own, closing))
+    assert sent == [method]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from aiohttp import web
@@ -21,8 +21,13 @@ if TYPE_CHECKING:
 
 NOTE = EventNote("Normal", "TaintManagerEviction", "Marking for deletion")
 POD = pod_of("web", "n1", uid="u1")
-TOLD = {"pod": POD, "note": NOTE, "at": START, "component": "taint-eviction-controller"}
-OTHERS = [
+TOLD: dict[str, Any] = {
+    "pod": POD,
+    "note": NOTE,
+    "at": START,
+    "component": "taint-eviction-controller",
+}
+OTHERS: list[dict[str, Any]] = [
     {"pod": pod_of("web", "n1", uid="u2")},
     {"note": EventNote("Warning", "TaintManagerEviction", "Marking for deletion")},
     {"note": EventNote("Normal", "EvictionDenied", "Marking for deletion")},
@@ -38,7 +43,7 @@ def test_two_workers_that_tell_the_same_at_about_one_time_name_it_alike() -> Non
 
 
 @pytest.mark.parametrize("changed", OTHERS, ids=lambda changed: next(iter(changed)))
-def test_whatever_else_is_told_has_another_name(changed: dict[str, object]) -> None:
+def test_whatever_else_is_told_has_another_name(changed: dict[str, Any]) -> None:
     assert EventNames().next(**TOLD) != EventNames().next(**TOLD | changed)
 
 

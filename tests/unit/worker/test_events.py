@@ -3,9 +3,14 @@
 import asyncio
 
 import pytest
+from structlog.testing import capture_logs
 
-from tests.harness.kinds import no_execute
+from bailiff.cluster import UnreachableError
+from bailiff.decisions import EventNote
+from tests.harness.kinds import no_execute, pod_of
 from tests.harness.worlds.world import World
+
+NOTE = EventNote("Normal", "TaintManagerEviction", "Marking for deletion")
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -44,3 +49,21 @@ async def test_shutdown_does_not_wait_for_the_storm():
     async with world.running():
         await asyncio.sleep(2)
     assert len(world.notes) == len(world.deleted) == 3
+
+
+async def test_failures_are_told_once_a_minute_with_their_number(monkeypatch):
+    world = World()
+    monkeypatch.setattr(world, "record", failing)
+    with capture_logs() as logs:
+        async with world.running():
+            for number in range(50):
+                world.worker.recorder.record(pod_of(f"p{number}"), NOTE, "node-taints")
+            await asyncio.sleep(61)
+            world.worker.recorder.record(pod_of("late"), NOTE, "node-taints")
+            await asyncio.sleep(1)
+    told = [entry["count"] for entry in logs if entry["event"] == "events not written"]
+    assert told == [1, 50]
+
+
+async def failing(*_):
+    raise UnreachableError("refused")

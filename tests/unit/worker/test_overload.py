@@ -17,9 +17,10 @@ from bailiff.cluster import (
     UnreachableError,
 )
 from bailiff.cluster.pace import Pace
+from bailiff.worker.outcomes import RETRIES
 from tests.harness.clocks import LoopClock
 from tests.harness.kinds import no_execute
-from tests.harness.worlds.world import World
+from tests.harness.worlds.world import World, attempts
 
 if TYPE_CHECKING:
     from bailiff.kinds import Pod
@@ -101,6 +102,9 @@ async def test_a_server_that_takes_nothing_is_asked_now_and_then(
     async with world.running():
         await asyncio.sleep(STORM)
         assert 0 < sum(world.sent.values()) <= most
+        # Nor are evictions begun in vain, but for those that follow the one which goes ahead.
+        tries = sum(attempts(world, outcome.value) for outcome in RETRIES)
+        assert tries <= most + CONCURRENCY
         # It is found out soon that the server is back.
         await asyncio.sleep(60)
     assert world.pods == {}

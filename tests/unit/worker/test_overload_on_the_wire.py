@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from aiohttp import web
-from prometheus_client import CollectorRegistry
 
 from bailiff import cluster as k8s
 from bailiff.bootstrap.cluster import bounds_for
-from bailiff.clock import SystemClock
-from bailiff.cluster import Cluster, ClusterSettings, LeaseRecord, LeaseStore, Replaced, Request
-from bailiff.worker import ClusterActions, Worker, WorkerSettings
-from tests.harness.kinds import no_execute, node_of, pod_of
+from bailiff.cluster import Cluster, ClusterSettings, LeaseRecord, LeaseStore, Request
 from tests.harness.scripted_server import kubeconfig, serving
+from tests.harness.wired import pod_at, wired_worker
 from tests.harness.working import attempts, until
-from tests.harness.worlds.world import FakeWatch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -55,7 +51,8 @@ class Server:
         self.let_through += 1
         if request.path.endswith("/status"):
             await self.together.wait()
-            return web.json_response(_pod(json.loads(await request.read()), request.path))
+            uid = json.loads(await request.read())["metadata"]["uid"]
+            return web.json_response(pod_at(request.path, uid))
         if request.method == "DELETE":
             self.deleted.append(request.path.rsplit("/", 1)[1])
         return web.json_response({})
@@ -64,36 +61,6 @@ class Server:
         period = int(asyncio.get_running_loop().time() / RETRY_AFTER)
         count = self._periods[period] = self._periods.get(period, 0) + 1
         return self.allowed is None or count <= self.allowed
-
-
-def _pod(body: dict[str, Any], path: str) -> dict[str, Any]:
-    """What the server has of the pod of `/api/v1/namespaces/NAMESPACE/pods/NAME/status`."""
-    name, uid = path.split("/")[6], body["metadata"]["uid"]
-    metadata = {"name": name, "namespace": "default", "uid": uid, "resourceVersion": "2"}
-    return {"metadata": metadata, "spec": {"nodeName": "n1"}}
-
-
-@contextlib.asynccontextmanager
-async def working(
-    server: Server, folder: Path, pods: int, concurrency: int
-) -> AsyncIterator[Worker]:
-    """A worker to whom all pods fall due at once."""
-    nodes, followed, stop = FakeWatch(), FakeWatch(), asyncio.Event()
-    async with client(server, folder, bounds_for(concurrency)) as cluster:
-        worker = Worker(
-            ClusterActions(cluster, instance="test"),
-            SystemClock(),
-            CollectorRegistry(),
-            WorkerSettings(concurrency=concurrency, shutdown_grace=0.0),
-            held=cluster.held,
-        )
-        doomed = [pod_of(f"p{n}", "n1", uid=f"u{n}", resource_version="1") for n in range(pods)]
-        async with asyncio.TaskGroup() as group:
-            group.create_task(worker.run(followed, nodes, stop))
-            nodes.send(Replaced((node_of("n1", no_execute()),), "1"))
-            followed.send(Replaced(tuple(doomed), "1"))
-            yield worker
-            stop.set()
 
 
 @contextlib.asynccontextmanager
@@ -109,7 +76,10 @@ async def test_in_a_storm_of_429_the_server_is_spared_and_afterwards_all_go(
     tmp_path: Path,
 ) -> None:
     server = Server(allowed=10)
-    async with working(server, tmp_path, 200, 20):
+    async with (
+        client(server, tmp_path, bounds_for(20)) as cluster,
+        wired_worker(cluster, 200, 20),
+    ):
         await until(lambda: server.let_through >= 20)
         sent, through = server.sent, server.let_through
         await until(lambda: server.let_through >= 60)
@@ -122,7 +92,10 @@ async def test_in_a_storm_of_429_the_server_is_spared_and_afterwards_all_go(
 async def test_as_many_evictions_as_are_asked_for_are_under_way_at_once(tmp_path: Path) -> None:
     """The server answers none before it has all; who had no connection would keep it waiting."""
     server = Server(together=200)
-    async with working(server, tmp_path, 200, 200) as worker:
+    async with (
+        client(server, tmp_path, bounds_for(200)) as cluster,
+        wired_worker(cluster, 200, 200) as worker,
+    ):
         await until(lambda: attempts(worker).get("deleted") == 200)
         assert attempts(worker) == {"deleted": 200}
 
