@@ -19,8 +19,8 @@ Answer: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
-async def serving(answer: Answer, tls: Tls | None = None) -> AsyncIterator[int]:
-    """Serve on a free loopback port, as HTTPS with `tls`."""
+async def serving(answer: Answer, tls: Tls | ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """Serve on a free loopback port, as HTTPS with `tls`, which may say all of it."""
     runner = web.ServerRunner(web.Server(answer), shutdown_timeout=0.1)  # type: ignore[arg-type]  # a Request is a BaseRequest's own
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=_context(tls))
@@ -32,9 +32,9 @@ async def serving(answer: Answer, tls: Tls | None = None) -> AsyncIterator[int]:
         await runner.cleanup()
 
 
-def _context(tls: Tls | None) -> ssl.SSLContext | None:
-    if tls is None:
-        return None
+def _context(tls: Tls | ssl.SSLContext | None) -> ssl.SSLContext | None:
+    if tls is None or isinstance(tls, ssl.SSLContext):
+        return tls
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(tls.certificate, tls.key)
     return context

@@ -3,7 +3,6 @@
 from bailiff.cluster.client import Cluster
 from bailiff.cluster.cluster_clock import ClusterClock, SkewAlarm
 from bailiff.cluster.connecting import connect
-from bailiff.cluster.credentials import service_account_namespace
 from bailiff.cluster.discovery import DeviceApi, DeviceDiscovery, served
 from bailiff.cluster.errors import (
     AdmissionDeniedError,
@@ -44,6 +43,7 @@ from bailiff.cluster.resource import (
     PatchType,
     Resource,
 )
+from bailiff.cluster.service_account import service_account_namespace
 from bailiff.cluster.settings import ClusterSettings
 from bailiff.cluster.unreadable import Unreadable
 from bailiff.cluster.watch_events import Changed, Deleted, HasMetadata, Replaced, WatchEvent

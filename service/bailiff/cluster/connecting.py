@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster.client import Cluster
-from bailiff.cluster.credentials import Credentials, Read, in_cluster_reader, kubeconfig_reader
+from bailiff.cluster.credentials import Credentials
 from bailiff.cluster.errors import ConfigError
+from bailiff.cluster.kubeconfig import kubeconfig_reader
 from bailiff.cluster.pace import Pace
+from bailiff.cluster.service_account import in_cluster_reader
 from bailiff.cluster.settings import ClusterSettings
 from bailiff.cluster.transport import Transport
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bailiff.cluster.exchanges import Observer
+    from bailiff.cluster.login import Read
 
 
 # An elector sends one request at a time; one that was given up may still be on its way out.
@@ -34,6 +37,8 @@ async def connect(
     observers: Sequence[Observer] = (),
 ) -> Cluster:
     """A client for one cluster; logs in, but sends no request yet.
+
+    Until it is closed it keeps the login fresh.
 
     Args:
         kubeconfig: the file; None is $KUBECONFIG or the file in the home directory.
@@ -52,7 +57,7 @@ async def connect(
     read: Read = in_cluster_reader() if in_cluster else kubeconfig_reader(kubeconfig, context)
     time = clock or SystemClock()
     credentials = Credentials(read, time, bounds.login_timeout)
-    await credentials.current()
+    await credentials.start()
     pace = Pace(time, bounds.max_requests)
     few = replace(bounds, max_requests=_LEASE_REQUESTS, max_watches=_LEASE_REQUESTS)
     return Cluster(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bailiff.cluster.errors import UnreachableError
 from bailiff.cluster.session import open_session
@@ -11,14 +11,15 @@ from bailiff.cluster.session import open_session
 if TYPE_CHECKING:
     import aiohttp
 
-    from bailiff.cluster.credentials import Login
+    from bailiff.cluster.login import Login
+    from bailiff.cluster.tls import Tls
 
 # Seconds for connections to end after the last request; a round trip and some.
 _FAREWELL = 0.1
 
 
 class Connections:
-    """One pool of connections, replaced when the certificates or the proxy change.
+    """One pool of connections, replaced when the certificates change.
 
     The connections of before are closed at once, watches and requests under way included, as
     client-go does (transport/cert_rotation.go): what was given up may have leaked.
@@ -32,7 +33,7 @@ class Connections:
         """
         self._most = most
         self._session: aiohttp.ClientSession | None = None
-        self._tls: tuple[Any, ...] = ()
+        self._tls: Tls | None = None
         self._closed = False
 
     async def session(self, login: Login) -> aiohttp.ClientSession:
@@ -40,14 +41,14 @@ class Connections:
 
         Raises:
             UnreachableError: closed.
-            ConfigError: its TLS files cannot be used; the connections of before stay.
+            ConfigError: its certificates cannot be used; the connections of before stay.
         """
         if self._closed:
             raise UnreachableError("the client is closed")
         session = self._session
         if session is None or self._tls != login.tls:
             # Exchanged before anything is awaited, so that no two tasks open one each.
-            former, session = session, open_session(login.configuration, self._most)
+            former, session = session, open_session(login.tls, self._most)
             self._session, self._tls = session, login.tls
             if former is not None:
                 await former.close()

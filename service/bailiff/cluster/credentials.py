@@ -1,244 +1,204 @@
-"""Who we are to the API server, and how that is renewed.
+"""The present login, and how it is renewed while requests go on with it.
 
-kubernetes_asyncio knows the ways to log in: kubeconfig with certificates, tokens, token files,
-exec plugins and OIDC, and the service account of a pod. It reads them once, so renewal is
-simply to let it read again: every minute where a file may change under us, in time where a
-login says when it expires, and once when the server answers 401.
+Files are looked at every minute, and read again if one has changed. What says when it ends is
+renewed before that. Beyond that, a login is renewed when the server has refused it. All of this is
+done in one task, whatever number of requests ask for it, and a request waits for it only where it
+has no login that is still valid: a plugin that takes 4 s may well outlast a request that lasts 3 s
+at most, and the next request finds what it gave.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import pathlib
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
-import yaml
-from kubernetes_asyncio import config
-from kubernetes_asyncio.client import Configuration
-from kubernetes_asyncio.config import ConfigException
+import structlog
 
-from bailiff.cluster.errors import ConfigError
+from bailiff.cluster.errors import ConfigError, UnreachableError
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from kubernetes_asyncio.config.kube_config import KubeConfigLoader
-
     from bailiff.clock import Clock
+    from bailiff.cluster.login import Login, Read
 
-# Seconds. A service account token is replaced at 80 % of its life, an hour and more; client-go
-# reads the file again every minute too (client-go transport/token_source.go).
+log = structlog.get_logger(__name__)
+
+# Seconds between two looks at files. A service account token is replaced at 80 % of its life, an
+# hour and more; client-go reads its file every minute too (client-go transport/token_source.go),
+# certificates every five (transport/cert_rotation.go, ca_rotation.go).
 _FILE_PERIOD = 60.0
 # Renew this many seconds before an announced expiry, so that no request is sent with a token
 # that dies on the way; half of what is left when that is less.
 _EXPIRY_MARGIN = 60.0
-# Shortest time between two renewals that change nothing: a login that the server rejects must
-# not start its plugin for every request.
+# Seconds from one renewal to the next where the first failed, or the server has refused the
+# login: neither may start a plugin for every request.
 _MIN_PERIOD = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Login:
-    """What one reading of the configuration gave.
-
-    Attributes:
-        configuration: kubernetes_asyncio's, with host, TLS files, proxy and token.
-        expires_at: when the login says it ends, or None.
-        from_file: True if the token comes from a file that somebody rotates.
-    """
-
-    configuration: Configuration
-    expires_at: datetime | None = None
-    from_file: bool = False
-
-    @property
-    def authorization(self) -> str | None:
-        """The value of the Authorization header; None with client certificates alone."""
-        token = self.configuration.api_key.get("BearerToken")
-        # Token files often end in a newline, which no header may hold.
-        return token.strip() if token else None
-
-    @property
-    def tls(self) -> tuple[Any, ...]:
-        """What a connection depends on; a change of it needs new connections."""
-        own = self.configuration
-        return (own.host, own.ssl_ca_cert, own.cert_file, own.key_file, own.verify_ssl, own.proxy)
-
-    def __repr__(self) -> str:
-        return f"Login(host={self.configuration.host!r}, expires_at={self.expires_at})"
-
-
-Read: TypeAlias = Callable[[], Awaitable[Login]]
-
-
-# Where Kubernetes mounts the service account into every pod.
-SERVICE_ACCOUNT = pathlib.Path("/var/run/secrets/kubernetes.io/serviceaccount")
-
-
-def in_cluster_reader(folder: pathlib.Path = SERVICE_ACCOUNT) -> Read:
-    """A reader of the pod's service account.
-
-    It raises ConfigError outside of a pod, or where the files are missing or empty.
-    """
-
-    async def read() -> Login:
-        configuration = _fresh()
-        try:
-            config.load_incluster_config(  # type: ignore[no-untyped-call]  # the library leaves it
-                client_configuration=configuration,
-                try_refresh_token=False,
-                token_filename=str(folder / "token"),
-                cert_filename=str(folder / "ca.crt"),
-            )
-        except (ConfigException, OSError) as error:
-            raise ConfigError(f"no service account to use: {error}") from error
-        return Login(configuration, from_file=True)
-
-    return read
-
-
-def service_account_namespace(folder: pathlib.Path = SERVICE_ACCOUNT) -> str:
-    """The namespace of the pod that this runs in.
-
-    Raises:
-        ConfigError: outside of a pod, or the file is empty.
-    """
-    try:
-        namespace = (folder / "namespace").read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the pod's namespace is not known: {error}") from error
-    if not namespace:
-        raise ConfigError(f"the pod's namespace is not known: {folder / 'namespace'} is empty")
-    return namespace
-
-
-def kubeconfig_reader(path: pathlib.Path | None, context: str | None) -> Read:
-    """A reader of one context of a kubeconfig; None means the usual file and its own choice."""
-
-    async def read() -> Login:
-        configuration = _fresh()
-        file = str(path or usual_kubeconfig())
-        if not any(map(os.path.exists, file.split(os.pathsep))):
-            raise ConfigError(f"kubeconfig {file}: there is no such file")
-        # Wrong types in a kubeconfig surface as the first four.
-        wrong = (AttributeError, AssertionError, KeyError, TypeError, ValueError)
-        try:
-            loader = await config.load_kube_config(
-                config_file=file,
-                context=context,
-                client_configuration=configuration,
-            )
-        except yaml.YAMLError:
-            # Neither its text nor its cause is kept, here and below: they may quote the file.
-            raise ConfigError(f"kubeconfig {file} is not YAML") from None
-        except (ConfigException, OSError, *wrong) as error:
-            raise ConfigError(f"kubeconfig {file}: {_without_values(error)}") from None
-        return Login(configuration, _expiry(loader), _uses_token_file(loader))
-
-    return read
-
-
-def usual_kubeconfig() -> str:
-    """$KUBECONFIG, which may name several files, or the file in the home directory.
-
-    Asked for at each reading: kubernetes_asyncio keeps what it saw when it was imported.
-    """
-    return os.environ.get("KUBECONFIG") or str(pathlib.Path.home() / ".kube" / "config")
+# Seconds; what is announced to end sooner is renewed no more often than this.
+_SHORTEST = 1.0
 
 
 class Credentials:
-    """The present login, renewed when it is due.
+    """The login of one client. Start it, and close it: in between a task of its own renews.
 
-    Used by one event loop; concurrent renewals wait for one another.
+    Used by one event loop, by any number of its tasks.
     """
 
     def __init__(self, read: Read, clock: Clock, login_timeout: float) -> None:
+        """Nothing is read yet.
+
+        Args:
+            read: gives a login, or raises ConfigError.
+            clock: says when a login has expired.
+            login_timeout: seconds that one reading may take.
+        """
         self._read = read
         self._clock = clock
         self._timeout = login_timeout
-        self._lock = asyncio.Lock()
         self._login: Login | None = None
-        self._fruitless_at = float("-inf")
-        self._due_at = float("inf")
+        self._trouble = ""
+        self._renew_at = self._look_at = float("-inf")
+        self._read_at = self._refused_at = float("-inf")
+        self._keeper: asyncio.Task[None] | None = None
+        self._renewal: asyncio.Task[None] | None = None
+        self._closed = False
+
+    async def start(self) -> None:
+        """Log in, and stay logged in until `close`.
+
+        Raises:
+            ConfigError: there is no usable login; nothing is left to be closed.
+        """
+        try:
+            await self.current()
+        except BaseException:
+            await self.close()
+            raise
+        self._keeper = asyncio.create_task(self._keep())
+
+    async def close(self) -> None:
+        """End all renewing, and with it a plugin that runs."""
+        self._closed = True
+        tasks = [task for task in (self._keeper, self._renewal) if task is not None]
+        for task in tasks:
+            task.cancel()
+        for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(outcome, Exception):
+                raise outcome
 
     async def current(self) -> Login:
         """The login to use for the next request.
 
-        A renewal that fails leaves the present one in use: the server is the judge of it.
+        Where none could be had in place of one that has expired, that one: the server is the
+        judge of it.
 
         Raises:
             ConfigError: there never was a usable one.
+            UnreachableError: closed.
         """
-        login = self._login
-        if login is not None and self._clock.monotonic() < self._due_at:
-            return login
-        async with self._lock:
-            if self._login is None:
-                return await self._renew()
-            if self._clock.monotonic() >= self._due_at:
-                await self._renew_or_keep()
-            return self._login
+        if self._keeper is not None and self._keeper.done() and not self._closed:
+            self._keeper.result()
+        if self._login is None or (self._expired(self._login) and self._may_wait(self._read_at)):
+            await self._renewed()
+        if self._login is None:
+            raise ConfigError(self._trouble)
+        return self._login
 
     async def after_rejection(self, rejected: Login) -> Login | None:
-        """A login that differs from the one that the server answered 401 to, or None."""
-        async with self._lock:
-            lately = self._clock.monotonic() - self._fruitless_at < _MIN_PERIOD
-            if self._login is rejected and not lately:
-                await self._renew_or_keep()
-            if self._login is rejected:
-                self._fruitless_at = self._clock.monotonic()
-                return None
-            return self._login
+        """Another login than one that was answered with 401, or None where there is none.
 
-    async def _renew_or_keep(self) -> None:
-        try:
-            await self._renew()
-        except ConfigError:
-            self._due_at = self._clock.monotonic() + _MIN_PERIOD
+        Raises:
+            UnreachableError: closed.
+        """
+        if self._proves_the_same(rejected) and self._may_wait(self._refused_at):
+            self._refused_at = self._clock.monotonic()
+            await self._renewed()
+        return None if self._proves_the_same(rejected) else self._login
 
-    async def _renew(self) -> Login:
+    async def after_failure(self, used: Login) -> None:
+        """Look at the files of a login at once, because a connection with it failed.
+
+        It may have failed in TLS, for a CA or a certificate that has been replaced: a server that
+        takes no client without one says so in TLS 1.3 by hanging up after the handshake.
+
+        Raises:
+            UnreachableError: closed.
+        """
+        if self._login is used and used.files.changed():
+            await self._renewed()
+
+    def _proves_the_same(self, rejected: Login) -> bool:
+        return self._login is not None and self._login.proves_the_same(rejected)
+
+    def _expired(self, login: Login) -> bool:
+        return login.expires_at is not None and self._clock.now() >= login.expires_at
+
+    def _may_wait(self, last: float) -> bool:
+        """Whether a renewal is under way, or the last for this reason is long enough ago."""
+        return self._renewing() or self._clock.monotonic() - last >= _MIN_PERIOD
+
+    def _renewing(self) -> bool:
+        return self._renewal is not None and not self._renewal.done()
+
+    async def _renewed(self) -> None:
+        """Wait for the end of the renewal under way, else of a new one; it may have failed.
+
+        Whoever waits may be cancelled, and the renewal goes on for the others.
+        """
+        if self._closed:
+            raise UnreachableError("the client is closed")
+        renewal = self._renewal
+        if renewal is None or renewal.done():
+            renewal = self._renewal = asyncio.create_task(self._renew())
+        await asyncio.wait({renewal})
+        if renewal.cancelled():
+            raise UnreachableError("the client is closed")
+        renewal.result()
+
+    async def _keep(self) -> None:
+        while True:
+            now = self._clock.monotonic()
+            await asyncio.sleep(min(self._renew_at, self._look_at) - now)
+            await self._look()
+
+    async def _look(self) -> None:
+        now = self._clock.monotonic()
+        due = now >= self._renew_at
+        if not due and now >= self._look_at:
+            self._look_at = now + _FILE_PERIOD
+            due = self._login is not None and self._login.files.changed()
+        if due:
+            await self._renewed()
+
+    async def _renew(self) -> None:
         try:
             async with asyncio.timeout(self._timeout):
                 login = await self._read()
-        except TimeoutError as error:
-            raise ConfigError(f"no credentials after {self._timeout:g} s") from error
-        self._due_at = self._clock.monotonic() + self._lifetime(login)
-        if self._login is None or _differs(self._login, login):
-            self._login = login
-        return self._login
+            self._take(login)
+        except TimeoutError:
+            self._failed(f"no credentials after {self._timeout:g} s")
+        except ConfigError as error:
+            self._failed(error.message)
+        self._read_at = self._clock.monotonic()
+
+    def _take(self, login: Login) -> None:
+        if self._login is not None and login.host != self._login.host:
+            # What was seen of one cluster must not be acted upon in another.
+            raise ConfigError("another server than at the start; the client stays with that one")
+        if self._login is not None and not self._login.proves_the_same(login):
+            log.info("logged in anew", host=login.host, expires_at=login.expires_at)
+        self._login = login
+        self._trouble = ""
+        now = self._clock.monotonic()
+        self._renew_at, self._look_at = now + self._lifetime(login), now + _FILE_PERIOD
 
     def _lifetime(self, login: Login) -> float:
-        if login.expires_at is not None:
-            left = (login.expires_at - self._clock.now()).total_seconds()
-            return max(left - min(_EXPIRY_MARGIN, left / 2), _MIN_PERIOD)
-        return _FILE_PERIOD if login.from_file else float("inf")
+        """Seconds until a login is renewed because it says that it ends."""
+        if login.expires_at is None:
+            return float("inf")
+        left = (login.expires_at - self._clock.now()).total_seconds()
+        return max(left - min(_EXPIRY_MARGIN, left / 2), _SHORTEST)
 
-
-def _differs(one: Login, other: Login) -> bool:
-    return one.authorization != other.authorization or one.tls != other.tls
-
-
-def _fresh() -> Configuration:
-    # The class hands out copies of a process-wide default when called; ours stand alone.
-    configuration: Configuration = type.__call__(Configuration)
-    return configuration
-
-
-def _expiry(loader: KubeConfigLoader) -> datetime | None:
-    # Set by kubernetes_asyncio only if an exec plugin said so.
-    return getattr(loader, "exec_plugin_expiry", None)
-
-
-def _uses_token_file(loader: KubeConfigLoader) -> bool:
-    # It offers no public way to see which user it chose.
-    user = loader._user  # noqa: SLF001 - see above
-    return user is not None and "tokenFile" in user and "token" not in user
-
-
-def _without_values(error: Exception) -> str:
-    # kubernetes_asyncio names the place of a fault by the whole entry, credentials included.
-    text = str(error) or type(error).__name__
-    return text.split("{", 1)[0].strip() or type(error).__name__
+    def _failed(self, trouble: str) -> None:
+        if self._login is not None and trouble != self._trouble:
+            log.warning("the login is not renewed, the old one stays in use", reason=trouble)
+        self._trouble = trouble
+        self._renew_at = self._clock.monotonic() + _MIN_PERIOD

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from bailiff.cluster.credentials import Credentials, Login
+    from bailiff.cluster.credentials import Credentials
     from bailiff.cluster.exchanges import Observer
+    from bailiff.cluster.login import Login
     from bailiff.cluster.pace import Pace
     from bailiff.cluster.request import Request
     from bailiff.cluster.settings import ClusterSettings
@@ -100,7 +101,10 @@ class Transport:
 
     async def close(self) -> None:
         """Close all connections; requests under way fail with UnreachableError."""
-        await self._connections.close()
+        try:
+            await self._credentials.close()
+        finally:
+            await self._connections.close()
 
     async def send(self, request: Request, within: float | None = None) -> bytes:
         """Send a request and give the body of its 2xx answer.
@@ -146,7 +150,11 @@ class Transport:
 
     async def _answer(self, request: Request, idle: float | None) -> aiohttp.ClientResponse:
         login = await self._credentials.current()
-        response = await self._once(request, login, idle)
+        try:
+            response = await self._once(request, login, idle)
+        except (UnreachableError, aiohttp.ClientError, OSError):
+            await self._credentials.after_failure(login)
+            raise
         if response.status != 401:
             return response
         try:
@@ -182,18 +190,17 @@ class Transport:
         self, request: Request, login: Login, idle: float | None
     ) -> aiohttp.ClientResponse:
         session = await self._connections.session(login)
-        own = login.configuration
         query = f"?{urlencode(request.query)}" if request.query else ""
         return await session.request(
             request.method,
             # Encoded already: a second quoting would turn %2F into another name.
-            URL(f"{own.host}{request.path}{query}", encoded=True),
+            URL(f"{login.host}{request.path}{query}", encoded=True),
             data=request.body,
             headers=self._headers(request, login),
             # A redirect would carry the token elsewhere; the API server sends none.
             allow_redirects=False,
-            proxy_headers=own.proxy_headers,
-            server_hostname=own.tls_server_name,
+            proxy=login.proxy,
+            server_hostname=login.tls.server_name,
             timeout=aiohttp.ClientTimeout(total=None, sock_read=idle),
             middlewares=(Sending(request, session),),
         )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    import ssl
 
 _CHUNK = 64 * 1024
 
@@ -25,10 +28,11 @@ class Relay:
         self._tasks: set[asyncio.Task[None]] = set()
         self._flowing = asyncio.Event()
         self._flowing.set()
+        self._context: ssl.SSLContext | None = None
         self.connections = 0
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._context)
         self.port: int = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -79,5 +83,8 @@ class Relay:
                 await self._flowing.wait()
                 writer.write(data)
                 await writer.drain()
-        with suppress(OSError):
-            writer.write_eof()
+        if writer.can_write_eof():  # TLS has no half that could end before the other
+            with suppress(OSError):
+                writer.write_eof()
+        else:
+            writer.close()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def make_tls(folder: Path) -> Tls:
     tls.certificate.write_bytes(server.public_bytes(serialization.Encoding.PEM))
     _write_key(tls.ca_key, ca_key)
     _write_key(tls.key, server_key)
-    _write_key(tls.service_account_key, rsa.generate_private_key(65537, 2048))
+    _write_key(tls.service_account_key, _new_key())
     return tls
 
 
@@ -135,7 +135,7 @@ def _client(tls: Tls, key: ec.EllipticCurvePublicKey, life: dt.timedelta) -> x50
     return _dated(builder, life).sign(ca_key, hashes.SHA256())
 
 
-def _write_key(path: Path, key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> None:
+def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
     pem = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.TraditionalOpenSSL,

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 from aiohttp import web
-from kubernetes_asyncio.client import Configuration
 
 from bailiff import cluster as k8s
 from bailiff.cluster import Request
 from bailiff.cluster.connections import Connections
-from bailiff.cluster.credentials import Credentials, Login
+from bailiff.cluster.credentials import Credentials
+from bailiff.cluster.login import Login
 from bailiff.cluster.settings import ClusterSettings
+from bailiff.cluster.tls import Tls
 from bailiff.cluster.transport import Transport
-from tests.harness.clocks import ManualClock
+from tests.harness.clocks import START, ManualClock
 from tests.harness.scripted_server import serving
 from tests.harness.working import until
 
@@ -27,9 +29,7 @@ if TYPE_CHECKING:
 
 def login(host: str = "http://127.0.0.1:1", *, verify: bool = True) -> Login:
     """A login whose TLS differs by `verify`."""
-    configuration: Configuration = type.__call__(Configuration)
-    configuration.host, configuration.verify_ssl = host, verify
-    return Login(configuration, from_file=True)
+    return Login(host, Tls(verify=verify), expires_at=START + timedelta(seconds=60))
 
 
 @pytest.fixture
@@ -55,8 +55,7 @@ async def test_files_that_cannot_be_used_leave_the_session_as_it_is(
     connections: Connections,
 ) -> None:
     former = await connections.session(login())
-    broken = login(verify=False)
-    broken.configuration.ssl_ca_cert = "/nowhere/ca.crt"
+    broken = Login("http://127.0.0.1:1", Tls(ca=b"no certificate"))
     with pytest.raises(k8s.ConfigError):
         await connections.session(broken)
     assert not former.closed

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bailiff.cluster import ConfigError, connect
-from bailiff.cluster.credentials import (
-    Credentials,
-    in_cluster_reader,
-    service_account_namespace,
-)
-from tests.harness.clocks import ManualClock
+from bailiff.cluster.credentials import Credentials
+from bailiff.cluster.service_account import in_cluster_reader, service_account_namespace
+from tests.harness.clocks import LoopClock, ManualClock
 from tests.harness.kube.tls import make_tls
 
 if TYPE_CHECKING:
@@ -29,14 +27,23 @@ def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-async def test_the_service_account_is_read_again_every_minute(account: Path) -> None:
-    clock = ManualClock()
-    credentials = Credentials(in_cluster_reader(account), clock, 1)
+@pytest.mark.looptime(start=0)
+@pytest.mark.parametrize("rotated", ["token", "ca.crt"])
+async def test_what_is_rotated_is_read_within_a_minute(account: Path, rotated: str) -> None:
+    credentials = Credentials(in_cluster_reader(account), LoopClock(), 1)
+    await credentials.start()
     first = await credentials.current()
-    assert (first.configuration.host, first.authorization) == ("https://[::1]:443", "Bearer one")
-    (account / "token").write_text("two")
-    clock.advance(60)
-    assert (await credentials.current()).authorization == "Bearer two"
+    assert (first.host, first.authorization) == ("https://[::1]:443", "Bearer one")
+    if rotated == "token":
+        (account / "token").write_text("two")
+    else:
+        make_tls(account)
+    await asyncio.sleep(61)
+    second = await credentials.current()
+    assert not second.proves_the_same(first)
+    assert second.authorization == f"Bearer {(account / 'token').read_text()}"
+    assert second.tls.ca == (account / "ca.crt").read_bytes()
+    await credentials.close()
 
 
 async def test_a_rotated_service_account_token_is_read_when_it_is_refused(account: Path) -> None:
@@ -48,10 +55,15 @@ async def test_a_rotated_service_account_token_is_read_when_it_is_refused(accoun
     assert renewed.authorization == "Bearer two"
 
 
-@pytest.mark.parametrize("missing", ["token", "ca.crt"])
-async def test_a_service_account_without_its_files(account: Path, missing: str) -> None:
-    (account / missing).unlink()
-    with pytest.raises(ConfigError, match="service account"):
+@pytest.mark.parametrize("spoilt", ["token", "ca.crt"])
+@pytest.mark.parametrize("content", [None, "", "\x00 half"])
+async def test_a_service_account_without_its_files(
+    account: Path, spoilt: str, content: str | None
+) -> None:
+    (account / spoilt).unlink()
+    if content is not None:
+        (account / spoilt).write_text(content)
+    with pytest.raises(ConfigError):
         await in_cluster_reader(account)()
 
 
