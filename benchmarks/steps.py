@@ -168,7 +168,9 @@ async def main() -> None:
     tasks = [asyncio.create_task(steps.watch()), asyncio.create_task(worker.evaluator.run())]
     await steps.of("nodes listed", lambda: scene.worker.evaluator.apply_node(Replaced(nodes, "1")))
     await steps.of("pods listed", lambda: scene.listed(first))
-    await steps.of("nodes listed again", lambda: scene.worker.evaluator.apply_node(Replaced(nodes, "1")))
+    await steps.of(
+        "nodes listed again", lambda: scene.worker.evaluator.apply_node(Replaced(nodes, "1"))
+    )
     await steps.of("pods listed again", lambda: scene.listed(second))
     first = second = ()
     await steps.of("every node tainted", lambda: scene.tainted(TAINT))
