@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bailiff.cluster.errors import (
+    AdmissionDeniedError,
     ClusterError,
     ConfigError,
-    AdmissionDeniedError,
     DisruptionBudgetError,
     FencedError,
     RequestTimeoutError,

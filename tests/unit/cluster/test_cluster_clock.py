@@ -168,7 +168,9 @@ def test_no_header_is_too_strange(date):
 
 @given(
     off=st.floats(-1e5, 1e5),
-    exchanges=st.lists(st.tuples(st.floats(0, 100), st.floats(0, 10), st.floats(0, 1)), max_size=30),
+    exchanges=st.lists(
+        st.tuples(st.floats(0, 100), st.floats(0, 10), st.floats(0, 1)), max_size=30
+    ),
 )
 def test_however_slow_the_answers_the_time_is_never_known_wrong(off, exchanges):
     """Each comes after so long, took so long, and was written at some instant in between."""

@@ -36,10 +36,10 @@ TOO_BIG = "DisruptedPods map too big - too many evictions not confirmed by PDB c
 WEBHOOK = 'admission webhook "guard.example.com" denied the request: not before noon'
 SILENT_WEBHOOK = 'admission webhook "guard.example.com" denied the request without explanation'
 POLICY = (
-    'pods "web" is forbidden: ValidatingAdmissionPolicy \'noon\' with binding \'all\' denied '
+    "pods \"web\" is forbidden: ValidatingAdmissionPolicy 'noon' with binding 'all' denied "
     "request: not before noon"
 )
-UNBOUND_POLICY = 'pods "web" is forbidden: ValidatingAdmissionPolicy \'noon\' denied request: no'
+UNBOUND_POLICY = "pods \"web\" is forbidden: ValidatingAdmissionPolicy 'noon' denied request: no"
 NO_DRY_RUN = 'admission webhook "guard.example.com" does not support dry run'
 WEBHOOK_DOWN = 'Internal error occurred: failed calling webhook "guard.example.com": timed out'
 OF_THE_POD: dict[str, Any] = {"name": "web", "kind": "pods"}
