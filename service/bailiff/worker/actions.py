@@ -123,7 +123,7 @@ class ClusterActions:
         self, pod: Pod, precondition: dict[str, str], *conditions: dict[str, Any]
     ) -> Pod:
         meta = pod.metadata
-        body = {"metadata": {"uid": meta.uid, **precondition}}
+        body: dict[str, Any] = {"metadata": {"uid": meta.uid, **precondition}}
         if conditions:
             body["status"] = {"conditions": conditions}
         return await self._cluster.patch(

@@ -99,7 +99,7 @@ class FreshNodes:
         return health.connected and health.synced and heard
 
     def _is_drowsy(self, now: float) -> bool:
-        """Whether the machine has slept not long ago: time has elapsed that the loop did not see."""
+        """Whether the machine has slept lately: time has elapsed that the loop did not see."""
         slept = self._clock.elapsed() - now
         if slept - self._slept > _READING:
             self._drowsy_until = now + _DROWSY

@@ -140,7 +140,7 @@ class WorkerMetrics:
         )
         self.clock_skew = Gauge(
             "bailiff_worker_clock_skew_seconds",
-            "Seconds by which this machine's wall clock is wrong by the API server's, as far as its "
+            "Seconds by which this machine's wall clock is wrong by the API server's, as far as "
             "answers tell: above 0 it is ahead, 0 where it may be right.",
             registry=registry,
         )

@@ -24,9 +24,8 @@ Lifecycle of one entry; anything not in the table leaves the state as it is:
     DONE      take or hold, when it has lapsed   RUNNING or HELD
 
 DONE keeps evaluations from evicting a pod a second time before the mirror has seen it go. It is
-no end: an answer may have been made up on the way (an admission webhook writes what it likes), a
-delete may be swallowed. So DONE lapses where the mirror goes on showing the pod, alive: whatever
-ends a pod, or begins to, is told by `forget`.
+no end: an answer may have been made up on the way, a delete may be swallowed. So DONE lapses where
+the mirror goes on showing the pod, alive: whatever ends it, or begins to, is told by `forget`.
 
 Deadlines are wall-clock instants, and are compared with the wall clock whenever somebody asks
 what is due, so that a clock that is put right moves them all. Retries are instants of elapsed
@@ -101,7 +100,6 @@ class PendingEvictions:
         if eviction is None or eviction.waits_for_other_than(finding):
             self._enter(pod, finding, eviction)
         elif eviction.state is State.DONE:
-            # For the attempt after it has lapsed.
             eviction.pod, eviction.finding = pod, finding
         else:
             self._bring_up_to_date(eviction, pod, finding)
@@ -127,10 +125,7 @@ class PendingEvictions:
             self._remove(eviction)
 
     def next_due(self) -> float | None:
-        """The instant of the first timer, by elapsed time; None if there is none.
-
-        For deadlines that is true as long as nobody steps the wall clock: ask once a second.
-        """
+        """The first timer, by elapsed time; None: none. Ask again after a second: clocks step."""
         deadline, retry = self._deadlines.next_due(), self._retries.next_due()
         if deadline is None:
             return retry
@@ -218,8 +213,7 @@ class PendingEvictions:
     def _bring_up_to_date(self, eviction: Eviction, pod: Pod, finding: Finding) -> None:
         news = eviction.until_news and eviction.pod != pod
         eviction.pod, eviction.finding, eviction.revoked = pod, finding, ""
-        # Seen again: a relist that lacked it for a moment has been made good.
-        eviction.gone = False
+        eviction.gone = False  # a relist that lacked it for a moment has been made good
         if news:
             eviction.until_news = False
             eviction.next_try = self._clock.elapsed()

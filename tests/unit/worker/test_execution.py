@@ -127,7 +127,7 @@ async def test_what_is_done_is_not_pending():
     assert pending == 1
 
 
-async def test_an_attempt_that_was_fenced_is_none_and_its_event_is_told_with_the_next():
+async def test_an_attempt_that_was_fenced_is_none_and_its_event_is_told_with_the_next(monkeypatch):
     world = tainted()
     world.add_pod("plain")
     world.failures = [FencedError("another leads")] * 3
@@ -139,7 +139,7 @@ async def test_an_attempt_that_was_fenced_is_none_and_its_event_is_told_with_the
             raise FencedError("another leads")
         await record(*args)
 
-    world.record = fenced
+    monkeypatch.setattr(world, "record", fenced)
     async with world.running():
         await asyncio.sleep(10)
     assert list(world.deletions()) == ["plain"]
