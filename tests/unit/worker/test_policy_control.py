@@ -179,20 +179,17 @@ async def test_the_worker_is_told_what_the_config_map_says(tmp_path, events, not
 
 @pytest.mark.parametrize("listed", [True, False])
 async def test_a_config_map_that_cannot_be_decoded_may_be_the_pause(tmp_path, listed):
-    meta = ObjectMeta(name="bailiff-pause", namespace="ops", resource_version="2")
-    bad = Unreadable(meta, "why")
-    scene = Scene(tmp_path, PAUSE)
+    meta = config_map().metadata
+    bad, scene = Unreadable(meta, "why"), Scene(tmp_path, PAUSE)
     async with scene.running():
         watch = scene.watches[0]
         await scene.sent(watch, Replaced((config_map(),), "1"))
         await scene.sent(watch, Replaced((), "2", (bad,)) if listed else bad)
-        assert scene.last("pause") is UNKNOWN
-        assert len(scene.control.complaints()) == 1
+        assert (scene.last("pause"), len(scene.control.complaints())) == (UNKNOWN, 1)
         await scene.sent(watch, Changed(config_map()))
         assert scene.last("pause") is None
         await scene.sent(watch, bad, Unreadable(meta, "why", deleted=True))
-        assert scene.last("pause") is None
-        assert scene.control.complaints() == []
+        assert (scene.last("pause"), scene.control.complaints()) == (None, [])
 
 
 async def test_another_name_is_another_watch_and_unknown_at_first(tmp_path):
