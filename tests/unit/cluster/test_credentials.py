@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,84 +10,16 @@ from structlog.testing import capture_logs
 
 from bailiff.cluster import ConfigError, UnreachableError
 from bailiff.cluster.credentials import Credentials
-from bailiff.cluster.login import FilesRead, Login
-from tests.harness.clocks import START, LoopClock
+from bailiff.cluster.login import Login
+from tests.harness.clocks import LoopClock
+from tests.harness.logins import TIMEOUT, Script, at, login, seconds, started, token
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
+    pass
+
+__all__ = ["started"]
 
 pytestmark = pytest.mark.looptime(start=0)
-
-TIMEOUT = 30.0
-
-
-def login(
-    token: str, until: float | None = None, files: FilesRead | None = None, host: str = "https://k"
-) -> Login:
-    """A login that expires at that second of the test."""
-    expires = None if until is None else START + timedelta(seconds=until)
-    own = files or FilesRead()
-    return Login(host, authorization=token, expires_at=expires, files=own)
-
-
-class Script:
-    """A reader that gives one login after another, or fails.
-
-    Attributes:
-        takes: seconds for each.
-        began: when each reading began, in seconds of the test.
-        most: how many ran at a time.
-        ended: how many came to their end, one that was cancelled included.
-    """
-
-    def __init__(self, *logins: Login | Exception, takes: float = 0.0) -> None:
-        self._logins = list(logins)
-        self.takes = takes
-        self.began: list[float] = []
-        self.ended = self.most = 0
-
-    async def __call__(self) -> Login:
-        self.began.append(seconds())
-        self.most = max(self.most, len(self.began) - self.ended)
-        try:
-            await asyncio.sleep(self.takes)
-        finally:
-            self.ended += 1
-        # What comes after the script is its last line again.
-        found = self._logins.pop(0) if len(self._logins) > 1 else self._logins[0]
-        if isinstance(found, Exception):
-            raise found
-        return found
-
-
-def seconds() -> float:
-    return asyncio.get_running_loop().time()
-
-
-async def at(second: float) -> None:
-    """Wait until shortly after a second of the test, so that what happens then has happened."""
-    await asyncio.sleep(second + 0.001 - seconds())
-
-
-@pytest.fixture
-async def started():
-    """Starts credentials, and closes them."""
-    running: list[Credentials] = []
-
-    async def start(read: Callable[[], Awaitable[Login]]) -> Credentials:
-        credentials = Credentials(read, LoopClock(), TIMEOUT)
-        await credentials.start()
-        running.append(credentials)
-        return credentials
-
-    yield start
-    for each in running:
-        await each.close()
-
-
-async def token(credentials: Credentials) -> str | None:
-    return (await credentials.current()).authorization
 
 
 async def test_a_login_without_an_end_and_without_files_is_read_once(started) -> None:
@@ -259,84 +190,3 @@ async def test_a_fault_of_ours_is_not_hidden_by_the_old_login() -> None:
         await credentials.current()
     with pytest.raises(ZeroDivisionError):
         await credentials.close()
-
-
-def put(file: Path, content: str) -> None:
-    file.write_text(content)
-
-
-def put_behind_link(file: Path, content: str) -> None:
-    target = file.with_name(content)
-    target.write_text(content)
-    file.unlink()
-    file.symlink_to(target)
-
-
-class TestFiles:
-    """What comes from files is read again when they have changed."""
-
-    @pytest.fixture
-    def file(self, tmp_path: Path) -> Path:
-        path = tmp_path / "token"
-        path.write_text("one")
-        return path
-
-    @pytest.fixture
-    def read(self, file: Path) -> Callable[[], Awaitable[Login]]:
-        """A reader that notes when it is used in `self.began`."""
-        self.began: list[float] = []
-
-        async def read() -> Login:
-            self.began.append(seconds())
-            files = FilesRead()
-            return login(files.read(file).decode(), files=files)
-
-        return read
-
-    async def test_within_a_minute(self, started, file: Path, read) -> None:
-        credentials = await started(read)
-        await at(1)
-        put(file, "two")
-        await at(59)
-        assert await token(credentials) == "one"
-        await at(60)
-        assert await token(credentials) == "two"
-
-    async def test_only_when_they_changed(self, started, read) -> None:
-        await started(read)
-        await at(3600)
-        assert self.began == [0]
-
-    async def test_a_link_that_points_to_another_file_is_a_change(
-        self, started, file: Path, read
-    ) -> None:
-        """So does the kubelet replace what is mounted into a pod."""
-        put_behind_link(file, "one")
-        credentials = await started(read)
-        put_behind_link(file, "two")
-        await at(60)
-        assert await token(credentials) == "two"
-
-    async def test_a_change_while_they_are_read_is_seen_a_minute_later(
-        self, started, file: Path
-    ) -> None:
-        writes = ["two", "three"]
-
-        async def read() -> Login:
-            files = FilesRead()
-            found = files.read(file).decode()
-            if writes:
-                put(file, writes.pop(0))
-            return login(found, files=files)
-
-        credentials = await started(read)
-        await at(60)
-        assert await token(credentials) == "two"
-        await at(120)
-        assert await token(credentials) == "three"
-
-    async def test_a_file_without_end_is_refused(self, file: Path) -> None:
-        with file.open("wb") as sparse:
-            sparse.truncate(2**32)
-        with pytest.raises(ConfigError, match="more than"):
-            FilesRead().read(file)
