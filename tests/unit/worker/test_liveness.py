@@ -6,7 +6,8 @@ import pytest
 
 from bailiff.worker.liveness import PERIOD, Liveness
 from tests.harness.clocks import LoopClock, ManualClock
-from tests.harness.worlds.world import FakeWatch, World, tainted
+from tests.harness.worlds.fake_watch import FakeWatch
+from tests.harness.worlds.world import World, tainted
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -16,7 +16,8 @@ from bailiff.cluster import (
 from bailiff.decisions import observations
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.appointment import Appointment
-from tests.harness.worlds.world import FakeWatch, World
+from tests.harness.worlds.fake_watch import FakeWatch
+from tests.harness.worlds.world import World
 
 pytestmark = pytest.mark.looptime(start=0)
 

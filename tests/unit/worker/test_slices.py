@@ -34,13 +34,13 @@ class Scene:
             clock,
             Options(explain=False),
             on_cancelled=lambda eviction, why: self.cancelled.append((eviction.uid, why)),
-            on_observed=lambda node, text: None,
+            on_observed=lambda node: None,
         )
         self.tell_node(Replaced(nodes, "1"))
         self.tell_pod(Replaced(pods, "1"))
 
     def tell_node(self, event):
-        straight_through(self.evaluator.mirror.apply_node(event))
+        straight_through(self.evaluator.apply_node(event))
 
     def tell_pod(self, event):
         straight_through(self.evaluator.mirror.apply_pod(event))
