@@ -36,7 +36,7 @@ async def test_nobody_is_evicted_by_what_was_before_it_could_not_be_decoded(kind
         world.watches[kind].send(Unreadable(meta, "why"))
         await asyncio.sleep(600)
         assert world.deletions() == {}
-        world._tell(kind, world.objects[kind][name])
+        world._tell_of(kind, world.objects[kind][name])
         await asyncio.sleep(10)
     assert set(world.deletions()) == {"a"}
 
