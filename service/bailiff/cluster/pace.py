@@ -2,11 +2,14 @@
 
 As TCP finds out what a network carries (RFC 5681), the client finds out what the server takes.
 The number of requests under way grows by about one a round trip while they are answered, and is
-halved when one is refused (429, 503, a connection refused) or not answered in time. After a
-refusal nothing is sent for as long as the server asked, or for a backoff; then one request goes
-ahead, and the others follow when it has been answered. client-go leaves this to each caller
+halved when one is refused (429, 503, no connection) or not answered in time. After a refusal nothing is sent for as long as the server asked, or for a backoff; then one request
+goes ahead, and the others follow when it has been answered. client-go leaves this to each caller
 (rest/request.go waits and sends again, one request at a time, whatever the others met): 2,000
 evictions would be 2,000 refusals a second.
+
+A refusal now and then is noise, as a connection that broke, or one of several API servers that is
+about to end. Where most were answered lately and others are under way, the next of them to be
+answered ends the wait. TCP would crawl where one in ten is lost, and this client does not.
 
 A PodDisruptionBudget that refuses an eviction, also with 429, says nothing about the server.
 """
@@ -44,6 +47,10 @@ _LONGEST_WAIT = 5.0
 _PATIENCE = 10.0
 # Whatever the server asks for, it is asked again after this. Seconds.
 _MOST_ASKED = 60.0
+# While less than this share of the latest requests is refused, a refusal is noise.
+_NOISE = 0.3
+# What the latest one counts for in that share: about the last twenty count.
+_WEIGHT = 0.05
 # Waits are this much longer at random, so that clients that were refused together come apart.
 _JITTER = 1.1
 # Time-outs leave this share of the requests: a hanging admission webhook lets the deletes of its
@@ -73,10 +80,14 @@ class Pace:
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
         self._running = 0
-        # A round begins with every refusal. Only what was sent since then tells anything new.
+        # A round begins with a refusal that is no noise. Only what was sent since tells more.
         self._round = 0
         self._running_in_round = 0
+        # In a row, with no answer between them.
         self._refusals = 0
+        self._refused_share = 0.0
+        # The last refusal holds everybody only until another request under way is answered.
+        self._doubtful = False
         self._held_until = float("-inf")
         self._slowed = 0
 
@@ -150,6 +161,10 @@ class Pace:
         if begun != self._round:
             return
         self._refusals = 0
+        self._refused_share *= 1 - _WEIGHT
+        if self._doubtful:
+            self._doubtful = False
+            self._held_until = float("-inf")
         if self._limit < self._most:
             self._limit = min(self._limit + 1.0 / self._limit, float(self._most))
             if self._limit == self._most:
@@ -158,9 +173,14 @@ class Pace:
 
     def _refused(self, error: ClusterError, begun: int) -> None:
         if begun == self._round:
-            self._slow_down(error, begun, least=1.0)
-            self._refusals += 1
-            self._hold(_FIRST_WAIT * 2.0 ** min(self._refusals - 1, 10), _LONGEST_WAIT)
+            self._refused_share += _WEIGHT * (1 - self._refused_share)
+            self._hold(_FIRST_WAIT * 2.0 ** min(self._refusals, 10), _LONGEST_WAIT)
+            noise = self._refused_share < _NOISE
+            self._doubtful = noise and self._running_in_round > 1
+            if not self._doubtful:
+                # Of one that was alone nobody knows whether fewer would have been taken.
+                self._slow_down(error, begun, least=self._limit if noise else 1.0)
+                self._refusals += 1
         if error.retry_after:
             self._hold(error.retry_after, _MOST_ASKED)
 

@@ -124,10 +124,39 @@ async def test_late_answers_to_what_was_sent_before_a_refusal_do_not_end_the_wai
     own = pace()
     early = asyncio.create_task(ask(own, None, takes=0.2))
     await asyncio.sleep(0.1)
-    await ask(own, BUSY)
+    await asyncio.gather(*(ask(own, BUSY) for _ in range(MOST)))
     await early
     assert own.limit == 1
     assert own.held() > 0.8
+
+
+async def test_one_refusal_among_answers_is_noise() -> None:
+    own = pace()
+    others = asyncio.create_task(ask(own, None, None, takes=0.1))
+    await asyncio.sleep(0)
+    await ask(own, BUSY)
+    assert own.held() > 0.0
+    await others
+    assert now() == pytest.approx(0.2)
+    assert own.limit == MOST
+
+
+async def test_one_refusal_among_requests_that_hang_is_none() -> None:
+    own = pace()
+    hanging = asyncio.create_task(ask(own, None, takes=100.0))
+    await asyncio.sleep(0)
+    await ask(own, BUSY, None)
+    assert now() >= 1.0
+    await hanging
+
+
+async def test_what_loses_one_request_in_eight_is_not_slowed_down() -> None:
+    own, rng = pace(), random.Random(3)
+    asked = [None if rng.random() > 0.125 else REFUSED for _ in range(400)]
+    await asyncio.gather(*(ask(own, *asked[part::8], takes=0.01) for part in range(8)))
+    # 50 each, one after the other, would take half a second if none were lost.
+    assert now() < 2.0
+    assert own.limit >= MOST // 2
 
 
 async def test_what_hangs_since_before_a_refusal_does_not_keep_the_next_from_going() -> None:
@@ -143,7 +172,9 @@ async def test_time_outs_leave_a_quarter() -> None:
     own = pace()
     await ask(own, *[SILENT] * 10)
     assert own.limit == MOST // 4
-    await ask(own, None, BUSY, None)
+    await asyncio.gather(*(ask(own, BUSY) for _ in range(MOST)))
+    await asyncio.sleep(2.0)
+    await ask(own, None)
     assert own.limit == MOST // 8
 
 

@@ -74,9 +74,10 @@ async def test_requests_stay_below_twice_what_the_server_lets_through(allowed: i
     async with world.running():
         await asyncio.sleep(STORM)
         stormy = range(_SETTLED, STORM)
-        assert all(world.sent[second] < 2 * allowed for second in stormy)
+        through = sum(world.through[second] for second in stormy)
+        assert sum(world.sent[second] for second in stormy) < 2 * through
         # And it does not leave free what it could have.
-        assert sum(world.through[second] for second in stormy) > 0.75 * allowed * len(stormy)
+        assert through > 0.75 * allowed * len(stormy)
         await asyncio.sleep(60)
     assert len(world.deleted) == PODS
 
