@@ -2,10 +2,11 @@
 
 As TCP finds out what a network carries (RFC 5681), the client finds out what the server takes.
 The number of requests under way grows by about one a round trip while they are answered, and is
-halved when one is refused (429, 503, no connection) or not answered in time. After a refusal nothing is sent for as long as the server asked, or for a backoff; then one request
-goes ahead, and the others follow when it has been answered. client-go leaves this to each caller
-(rest/request.go waits and sends again, one request at a time, whatever the others met): 2,000
-evictions would be 2,000 refusals a second.
+halved when one is refused (429, 502, 503, no connection) or not answered in time. After a refusal
+nothing is sent for as long as the server asked, or for a backoff; then one request goes ahead, and
+the others follow when it has been answered. client-go leaves this to each caller (rest/request.go
+waits and sends again, one request at a time, whatever the others met): 2,000 evictions would be
+2,000 refusals a second.
 
 A refusal now and then is noise, as a connection that broke, or one of several API servers that is
 about to end. Where most were answered lately and others are under way, the next of them to be
