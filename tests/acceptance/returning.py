@@ -1,8 +1,9 @@
 """Taint, untaint, taint again: nobody goes before the second taint's time, and nobody late.
 
-Three scenes of 100 nodes with 20 pods each, that tolerate the taint for 40 s: the worker at work
-all the time; killed before the taint goes and started after it is back; at work, but a webhook
-denies it to take away what it has written on the nodes. A storm of as many pods, of the same run,
+Four scenes of 100 nodes with 20 pods each, that tolerate the taint for 40 s: the worker at work
+all the time; killed before the taint goes and started after it is back; the same with nodes of
+which the API server keeps no managedFields by itself; at work, but a webhook denies it to take
+away what it has written on the nodes. A storm of as many pods, of the same run,
 tells how fast they can go at all.
 """
 
@@ -29,6 +30,7 @@ _PATIENCE = 60.0
 # Kubernetes notes the time of an edit by the second, and a worker that was away has only that.
 _DATED_TO = 1.0
 _DENIED = "clear-denied"
+_BARE = "away-bare"
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ async def run() -> bool:
         scenes = {
             "at-work": (_at_work, 1.0),
             "away": (_away, 1.0 + _DATED_TO),
+            _BARE: (_away, 1.0 + _DATED_TO),
             _DENIED: (_at_work, 1.0),
         }
         good = [
@@ -80,7 +83,7 @@ def _told(name: str, found: Figures, within: float, rate: float) -> bool:
 
 
 async def _scene(found: Stage, name: str, tolerated: int, change: Change) -> Figures:
-    fleet = await found.fleet(name, NODE_COUNT, PODS, tolerated)
+    fleet = await found.fleet(name, NODE_COUNT, PODS, tolerated, bare=name == _BARE)
     worker = WorkerProcess(f"worker-{name}", found.server.kubeconfig, found.server.folder)
     async with beside(worker.run()), _clears(found, fleet):
         await until(worker.pages.ready)
