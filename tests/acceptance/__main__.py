@@ -1,6 +1,6 @@
 """`python -m tests.acceptance`: promises of the worker at a size that counts, and their figures.
 
-returning   taint, untaint, taint again: 0 early, and as punctual as a storm allows (5 minutes)
+returning   taint, untaint, taint again: 0 early, and as punctual as a storm allows (8 minutes)
 denied      deletes denied with any code for 20 s: everybody goes afterwards (1 minute)
 overload    a storm of 429: less than twice what the API server takes, the lead kept (1 minute)
 fenced      who has lost the lead writes nothing a second later (1 minute)

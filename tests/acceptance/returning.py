@@ -1,9 +1,10 @@
 """Taint, untaint, taint again: nobody goes before the second taint's time, and nobody late.
 
-Three scenes of 100 nodes with 20 pods each, that tolerate the taint for 40 s: the worker at work
-all the time; killed before the taint goes and started after it is back; at work, but a webhook
-denies it to take away what it has written on the nodes. A storm of as many pods, of the same run,
-tells how fast they can go at all.
+Four scenes of 100 nodes with 20 pods each, that tolerate the taint for 40 s: the worker at work
+all the time; killed before the taint goes and started after it is back; the same with nodes of
+which the API server keeps no managedFields by itself; at work, but a webhook denies it to take
+away what it has written on the nodes. A storm of as many pods before each scene, and one
+at the end, tell how fast they can go at all.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _PATIENCE = 60.0
 # Kubernetes notes the time of an edit by the second, and a worker that was away has only that.
 _DATED_TO = 1.0
 _DENIED = "clear-denied"
+_BARE = "away-bare"
 
 
 @dataclass(frozen=True)
@@ -53,20 +55,30 @@ Change = Callable[[Stage, WorkerProcess, Fleet], Awaitable[None]]
 
 async def run() -> bool:
     """Everything; whether all was well."""
+    scenes = {
+        "at-work": (_at_work, 1.0),
+        "away": (_away, 1.0 + _DATED_TO),
+        _BARE: (_away, 1.0 + _DATED_TO),
+        _DENIED: (_at_work, 1.0),
+    }
+    good = []
     async with stage() as found:
-        storm = await _scene(found, "storm", 0, _no_change)
-        rate = PODS / storm.last
-        print(f"a storm of the same run: {rate:.0f} evictions/s, first after {storm.first:.2f} s")
-        scenes = {
-            "at-work": (_at_work, 1.0),
-            "away": (_away, 1.0 + _DATED_TO),
-            _DENIED: (_at_work, 1.0),
-        }
-        good = [
-            _told(name, await _scene(found, name, TOLERATED, change), within, rate)
-            for name, (change, within) in scenes.items()
-        ]
+        before = await _storm(found, "before")
+        for name, (change, within) in scenes.items():
+            figures = await _scene(found, name, TOLERATED, change)
+            after = await _storm(found, f"after-{name}")
+            # Other programs may slow the machine down: what is near in time is compared.
+            good.append(_told(name, figures, within, min(before, after)))
+            before = after
     return all(good)
+
+
+async def _storm(found: Stage, name: str) -> float:
+    """Evictions a second, with all pods due at once."""
+    storm = await _scene(found, f"storm-{name}", 0, _no_change)
+    rate = PODS / storm.last
+    print(f"storm {name}: {rate:.0f} evictions/s, first after {storm.first:.2f} s", flush=True)
+    return rate
 
 
 def _told(name: str, found: Figures, within: float, rate: float) -> bool:
@@ -80,7 +92,7 @@ def _told(name: str, found: Figures, within: float, rate: float) -> bool:
 
 
 async def _scene(found: Stage, name: str, tolerated: int, change: Change) -> Figures:
-    fleet = await found.fleet(name, NODE_COUNT, PODS, tolerated)
+    fleet = await found.fleet(name, NODE_COUNT, PODS, tolerated, bare=name == _BARE)
     worker = WorkerProcess(f"worker-{name}", found.server.kubeconfig, found.server.folder)
     async with beside(worker.run()), _clears(found, fleet):
         await until(worker.pages.ready)

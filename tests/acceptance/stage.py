@@ -35,10 +35,12 @@ class Stage:
         """What the audit log tells so far."""
         return read_audit(self._audit)
 
-    async def fleet(self, namespace: str, nodes: int, pods: int, tolerated: int = 0) -> Fleet:
+    async def fleet(
+        self, namespace: str, nodes: int, pods: int, tolerated: int = 0, *, bare: bool = False
+    ) -> Fleet:
         """Pods that all tolerate the taint for so many seconds, spread over nodes."""
         fleet = Fleet(self.cluster, namespace)
-        await fleet.set_up(nodes)
+        await fleet.set_up(nodes, bare=bare)
         await fleet.spread(pods, fleet.nodes, tolerated, shortest=tolerated)
         return fleet
 

@@ -48,12 +48,16 @@ class Fleet:
         self.tainted_at = 0
         self._taints_from: dict[str, float] = {}
 
-    async def set_up(self, nodes: int) -> list[str]:
-        """The namespace and the nodes; the nodes' names."""
+    async def set_up(self, nodes: int, *, bare: bool = False) -> list[str]:
+        """The namespace and the nodes; the nodes' names.
+
+        Of bare nodes the API server keeps no managedFields, see `node_object`.
+        """
         await self.cluster.create(NAMESPACES, object_of("Namespace", self.namespace))
         names = [f"{self.namespace}-{number}" for number in range(nodes)]
         for name in names:
-            await self.cluster.create(NODES, node_object(name))
+            node = object_of("Node", name) if bare else node_object(name)
+            await self.cluster.create(NODES, node)
         self.nodes = names
         return names
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bailiff.cluster import NODES, PODS, PatchType
+from bailiff.cluster import NODES, PODS, ConflictError, NotFoundError, PatchType
 from bailiff.decisions import Facts, decide, observations
 from bailiff.worker import ClusterActions
 from tests.harness.api import NODES as NODES_AS_JSON
@@ -78,6 +78,41 @@ async def test_another_manager_s_writes_leave_the_time_as_it_is(bench, cluster):
     assert await edited(bench, node) > first
 
 
+@pytest.mark.parity
+async def test_once_noted_a_node_that_was_made_bare_tells_of_edits_too(bench, cluster):
+    """The API server keeps no managedFields of such a node before something is applied to it."""
+    actions = ClusterActions(cluster, instance="test")
+    node = await bench.bare_node()
+    await bench.taint(node, taint(KEY))
+    await actions.annotate(await cluster.get(NODES, node), "[]")
+    first = await edited(bench, node)
+    assert first is not None
+    await past(first)
+    await bench.taint(node)
+    await bench.taint(node, taint(KEY))
+    assert await edited(bench, node) > first
+    await actions.annotate(await cluster.get(NODES, node), "")
+    assert not (await cluster.get(NODES, node)).metadata.annotations.taints_first_observed
+
+
+@pytest.mark.parity
+async def test_a_note_for_a_node_that_was_made_bare_is_guarded_as_any_other(bench, cluster):
+    node = await bench.bare_node()
+    await bench.taint(node, taint(KEY))
+    seen = await cluster.get(NODES, node)
+    await ClusterActions(cluster, instance="test", dry_run=True).annotate(seen, "[]")
+    assert await cluster.get(NODES, node) == seen
+    actions = ClusterActions(cluster, instance="test")
+    await bench.taint(node)
+    with pytest.raises(ConflictError):
+        await actions.annotate(seen, "[]")
+    await cluster.delete(NODES, node)
+    with pytest.raises((ConflictError, NotFoundError)):
+        await actions.annotate(seen, "[]")
+    with pytest.raises(NotFoundError):
+        await cluster.get(NODES, node)
+
+
 # A worker that was away.
 
 
@@ -95,6 +130,32 @@ async def test_a_taint_that_came_back_while_no_worker_ran_counts_from_then(bench
     async with running_worker(cluster) as worker:
         await until(lambda: evict_at(worker, pod))
         assert evict_at(worker, pod) >= came + timedelta(seconds=100)
+
+
+async def test_a_node_that_was_made_bare_is_dated_by_its_edits_and_not_by_the_restart(
+    bench, cluster
+):
+    node = await bench.bare_node()
+    pod = await bench.pod(node=node, tolerations=[tolerating(100)])
+    async with running_worker(cluster) as worker:
+        await until(lambda: worker.evaluator.mirror.synced)
+        await bench.taint(node, taint(KEY))
+        await until(lambda: note_counts(bench, node))
+    await bench.taint(node)
+    came = now()
+    await bench.taint(node, taint(KEY))
+    back = now()
+    await past(back + SECOND)
+    async with running_worker(cluster) as worker:
+        await until(lambda: evict_at(worker, pod))
+        tolerated = timedelta(seconds=100)
+        assert came + tolerated <= evict_at(worker, pod) <= back + SECOND + tolerated
+
+
+async def note_counts(bench, node):
+    """The node tells when its taint came, and who reads that believes it."""
+    served = observations.as_served(await bench.cluster.get(NODES, node))
+    return observations.vouched(served)
 
 
 async def test_a_note_that_cannot_be_cleared_evicts_nobody_early(bench, api, tmp_path):

@@ -93,6 +93,13 @@ class Bench:
         self._nodes.append(name)
         return name
 
+    async def bare_node(self) -> str:
+        """A node of which nothing can be owned, as some tools for fake nodes make it; its name."""
+        name = f"node-{secrets.token_hex(4)}"
+        await self.cluster.create(NODES, object_of("Node", name))
+        self._nodes.append(name)
+        return name
+
     async def taint(self, node: str, *taints: Mapping[str, Any]) -> Object:
         """Replace the taints of a node."""
         body = {"spec": {"taints": list(taints)}}

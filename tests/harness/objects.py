@@ -20,8 +20,9 @@ def object_of(kind: str, name: str, /, **parts: object) -> Object:
 def node_object(name: str, /, *taints: Mapping[str, Any]) -> Object:
     """A node with the label that a kubelet gives it.
 
-    Of an object that is made with nothing that anybody can own the API server never keeps
-    managedFields (k8s.io/apimachinery, pkg/util/managedfields/internal/skipnonapplied.go).
+    Of an object that is made with nothing that anybody can own the API server keeps no
+    managedFields before something is applied to it (k8s.io/apimachinery,
+    pkg/util/managedfields/internal/skipnonapplied.go).
     """
     metadata = {"name": name, "labels": {"kubernetes.io/hostname": name}}
     spec = {"taints": list(taints)} if taints else {}

@@ -51,7 +51,8 @@ class Node(Value, frozen=True):
         """When the taints were last edited, by the API server's clock, cut to whole seconds.
 
         The edit was less than a second after this instant. None where nothing tells: `kubectl get`
-        leaves managedFields out, and a client may have them forgotten.
+        leaves managedFields out, a client may have them forgotten, and a node that was made with
+        nothing in it that can be owned has none before something is applied to it.
 
         Every write that adds or changes `spec.taints`, by update, patch or apply, gives the list
         to its writer, with the time of the write (k8s.io/apimachinery,

@@ -73,7 +73,7 @@ class NodeActions(Protocol):
     """What is done to nodes; raises ClusterError."""
 
     async def annotate(self, node: Node, first_observed: str) -> None:
-        """Write the annotation if the node is still in this version; empty takes it away."""
+        """Write the annotation if this node is still in this version; empty takes it away."""
         ...
 
 
@@ -163,22 +163,15 @@ class ClusterActions:
 
     async def annotate(self, node: Node, first_observed: str) -> None:
         """See NodeActions."""
-        meta = node.metadata
-        body = {
-            "metadata": {
-                "resourceVersion": meta.resource_version,
-                "annotations": {ANNOTATION: first_observed or None},
-            }
-        }
-        await self._cluster.patch(
-            NODES,
-            meta.name,
-            "",
-            body,
-            patch_type=PatchType.MERGE,
-            field_manager=NOTE_MANAGER,
-            dry_run=self._dry_run,
-        )
+        to = (NODES, node.metadata.name, "", _note_body(node, first_observed))
+        how: Any = {"field_manager": NOTE_MANAGER, "dry_run": self._dry_run}
+        if first_observed and node.taints_edited is None:
+            # Of a node that was made with nothing in it that can be owned, the API server keeps no
+            # managedFields before the first apply (k8s.io/apimachinery, pkg/util/managedfields/
+            # internal/skipnonapplied.go). From then on they tell when its taints are edited.
+            await self._cluster.apply(*to, force=True, **how)
+        else:
+            await self._cluster.patch(*to, patch_type=PatchType.MERGE, **how)
 
     async def set_rule_condition(
         self, resource: Resource[DeviceTaintRule], rule: DeviceTaintRule, condition: Condition
@@ -243,6 +236,15 @@ def _has(pod: Pod, wanted: PodCondition) -> bool:
         (c.type, c.status, c.reason) == (wanted.type, wanted.status, wanted.reason)
         for c in pod.status.conditions
     )
+
+
+def _note_body(node: Node, first_observed: str) -> dict[str, Any]:
+    """With the UID: an apply would create a node that is not there."""
+    meta = node.metadata
+    guards = {"uid": meta.uid, "resourceVersion": meta.resource_version}
+    annotations = {ANNOTATION: first_observed or None}
+    metadata = {"name": meta.name, "annotations": annotations, **guards}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
 
 
 def _rule_condition_body(condition: Condition) -> dict[str, Any]:

@@ -28,6 +28,14 @@ class Server:
     """
 
     def __init__(self, clock: ManualClock, *, managed: bool) -> None:
+        """A node.
+
+        Args:
+            clock: the server's too.
+            managed: whether managedFields are kept from the beginning; else it was made with
+                nothing that can be owned, and they are kept while it carries a note: that is
+                applied, see `ClusterActions.annotate`.
+        """
         self._clock = clock
         self._managed = managed
         self._versions = count(1)
@@ -52,15 +60,20 @@ class Server:
         if node.metadata.resource_version == self.node.metadata.resource_version:
             annotations = Annotations(taints_first_observed=text)
             metadata = replace(self.node.metadata, annotations=annotations)
-            self._put(replace(self.node, metadata=metadata))
+            first = not self._keeps_managed_fields
+            self._put(replace(self.node, metadata=metadata), edited=first)
+
+    @property
+    def _keeps_managed_fields(self) -> bool:
+        return self._managed or bool(self.node.metadata.annotations.taints_first_observed)
 
     def _put(self, node: Node, *, edited: bool = False) -> None:
         metadata = replace(node.metadata, resource_version=str(next(self._versions)))
-        if edited:
-            owned = self._managed and node.spec.taints
-            managed = edited_at(self._clock.now()) if owned else ()
-            metadata = replace(metadata, managed_fields=managed)
         self.node = replace(node, metadata=metadata)
+        if edited:
+            owned = self._keeps_managed_fields and node.spec.taints
+            managed = edited_at(self._clock.now()) if owned else ()
+            self.node = replace(node, metadata=replace(metadata, managed_fields=managed))
 
 
 class History:
@@ -188,8 +201,28 @@ def test_a_note_keeps_what_a_worker_knew_to_the_microsecond(steps):
         assert history.of_worker() == history.of_api() == history.server.came
 
 
+ONE_TAINT = (
+    st.tuples(st.just("wait"), WAITS),
+    st.tuples(st.just("toggle"), st.just("a")),
+    st.tuples(st.just("away"), st.tuples(st.just("a"), WAITS)),
+    st.tuples(st.sampled_from(["restart", "relist"]), st.none()),
+)
+
+
+@given(histories(*ONE_TAINT), st.booleans())
+def test_a_taint_that_came_back_unseen_counts_from_the_end_of_its_second(steps, managed):
+    """Also on a node that was made bare: the first note has the API server keep managedFields."""
+    history = History(managed=managed)
+    for step in steps:
+        history.do(step)
+        found, came = history.of_worker(), history.server.came
+        assert found.keys() == came.keys()
+        assert all(came[one] <= at <= came[one] + SECOND for one, at in found.items())
+
+
 def test_a_node_made_anew_starts_anew():
     history = History(managed=False)
+    history.may_note = False
     history.do(("toggle", "a"))
     history.do(("wait", 40.0))
     again = replace(history.server.node.metadata, uid="2")
