@@ -61,6 +61,9 @@ class StillClock:
     def monotonic(self) -> float:
         return 0.0
 
+    def latest(self) -> datetime:
+        return self.now()
+
     def elapsed(self) -> float:
         return 0.0
 

@@ -22,7 +22,15 @@ class Clock(Protocol):
     """
 
     def now(self) -> datetime:
-        """The wall-clock instant, in UTC; it may be stepped either way."""
+        """The wall-clock instant, in UTC; it may be stepped either way.
+
+        Where the true one is known only roughly this is the earliest that it can be, so that what
+        is due by it is due.
+        """
+        ...
+
+    def latest(self) -> datetime:
+        """As `now`, but the latest that it can be: for the start of a time that is to pass."""
         ...
 
     def monotonic(self) -> float:
@@ -40,6 +48,10 @@ class SystemClock:
     def now(self) -> datetime:
         """See Clock."""
         return datetime.now(UTC)
+
+    def latest(self) -> datetime:
+        """See Clock."""
+        return self.now()
 
     def monotonic(self) -> float:
         """See Clock."""

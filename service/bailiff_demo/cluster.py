@@ -20,6 +20,7 @@ from bailiff_demo.controllers import (
     run,
 )
 from bailiff_demo.http import create_app
+from bailiff_demo.http.dating import Dated
 from bailiff_demo.registry import Registry
 from bailiff_demo.resources import NAMESPACES, PRIORITYCLASSES
 from bailiff_demo.settings import DEFAULT_SETTINGS, DemoSettings
@@ -74,7 +75,8 @@ class DemoCluster:
         self.url = ""
         self.store = Store(clock, settings)
         self.registry = Registry(self.store, clock)
-        self._server = HttpServer(create_app(self.registry, settings), host, port)
+        app = Dated(create_app(self.registry, settings), clock)
+        self._server = HttpServer(app, host, port, date_header=False)
         self._controllers: tuple[Controller, ...] = ()
         if lively:
             self._controllers = (

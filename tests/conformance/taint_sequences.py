@@ -45,6 +45,9 @@ class HandClock:
     def monotonic(self) -> float:
         return self.passed
 
+    def latest(self) -> datetime:
+        return self.now()
+
     def elapsed(self) -> float:
         return self.passed
 

@@ -31,6 +31,9 @@ class ManualClock:
     def monotonic(self) -> float:
         return self._passed
 
+    def latest(self) -> datetime:
+        return self.now()
+
     def elapsed(self) -> float:
         return self._passed
 
@@ -52,6 +55,9 @@ class LoopClock:
 
     def monotonic(self) -> float:
         return asyncio.get_running_loop().time()
+
+    def latest(self) -> datetime:
+        return self.now()
 
     def elapsed(self) -> float:
         return self.monotonic() + self.slept

@@ -9,17 +9,21 @@ sides, and the tightest bounds of the last minute or two are much closer than a 
 
 Elapsed time cannot be stepped, so the bounds hold on without any answer: a wall clock that is
 stepped is found out the next time somebody asks for the time. As long as it is within them it is
-believed; else the lower bound stands in for it. So nothing happens early by a clock known to be
-wrong, and nothing more than a second and a request's time late.
+believed; else a bound stands in for it: the lower one for what is due, the upper one for when a
+time begins. So nothing happens early by a clock known to be wrong, and what is due is no more than
+a second and a request's time late.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bailiff.clock import Clock
     from bailiff.cluster.exchanges import Exchange
 
@@ -67,13 +71,19 @@ class ClusterClock:
 
     def now(self) -> datetime:
         """See Clock."""
-        wall = self._machine.now()
-        if self._known is None:
-            return wall
+        return self._wall_or(attrgetter("lower"))
+
+    def latest(self) -> datetime:
+        """See Clock."""
+        return self._wall_or(attrgetter("upper"))
+
+    def _wall_or(self, bound: Callable[[_Bounds], float]) -> datetime:
+        """The wall clock, or where it is beyond its bounds this one of them."""
+        wall, known = self._machine.now(), self._known
         elapsed = self._machine.elapsed()
-        if self._known.lower <= wall.timestamp() - elapsed <= self._known.upper:
+        if known is None or known.lower <= wall.timestamp() - elapsed <= known.upper:
             return wall
-        return datetime.fromtimestamp(elapsed + self._known.lower, UTC)
+        return datetime.fromtimestamp(elapsed + bound(known), UTC)
 
     def monotonic(self) -> float:
         """See Clock."""

@@ -65,6 +65,9 @@ class _ExampleClock:
     def now(self) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
+    def latest(self) -> datetime:
+        return self.now()
+
     def monotonic(self) -> float:
         return 0.0
 

@@ -91,7 +91,7 @@ class FirstSeen:
         if memory is not None and memory.since.keys() == observations.untimed(node).keys():
             return memory.since
         # Another state of the node than the last one that was told of, or none was.
-        return observations.since(observations.as_served(node), (), self._clock.now())
+        return observations.since(observations.as_served(node), (), self._clock.latest())
 
     def wanted_note(self, node: Node) -> WantedNote | None:
         """What is to be written on the node; None for nothing."""
@@ -109,7 +109,7 @@ class FirstSeen:
         if not taints:
             return
         edited = node.taints_edited
-        told = observations.since(observations.as_served(node), (), self._clock.now())
+        told = observations.since(observations.as_served(node), (), self._clock.latest())
         before, edit_seen = {}, self._clock.monotonic()
         if known is not None:
             before = known.since

@@ -41,6 +41,9 @@ class HandClock:
     def monotonic(self) -> float:
         return asyncio.get_running_loop().time()
 
+    def latest(self) -> datetime:
+        return self.now()
+
     def elapsed(self) -> float:
         return self.monotonic()
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import pytest
 
 from bailiff_demo import DemoCluster, DemoSettings
 from bailiff_demo.resources import RESOURCES, Resource
-from tests.unit.demo.api import MERGE, PODS, Client, pod
+from tests.unit.demo.api import MERGE, PODS, Client, HandClock, pod
 
 REFUSED: list[tuple[str, str, Any, dict[str, str], int]] = [
     ("GET", "/nowhere", None, {}, 404),
@@ -136,3 +138,13 @@ async def test_openapi_says_that_the_server_validates(api: Client) -> None:
             if path["patch"]["x-kubernetes-group-version-kind"] == kind
         ]
         assert "fieldValidation" in [p["name"] for p in operation["parameters"]]
+
+
+async def test_the_date_of_an_answer_is_the_second_that_it_is_in(
+    api: Client, clock: HandClock
+) -> None:
+    for seconds in (0.4, 0.7, 0.3):
+        clock.instant += timedelta(seconds=seconds)
+        reply = await api.send("GET", PODS)
+        second = clock.instant.replace(microsecond=0)
+        assert parsedate_to_datetime(reply.headers["date"]) == second

@@ -28,6 +28,11 @@ def timed(*tolerations: Toleration, pod="patient") -> TimedWorld:
     return world
 
 
+def _deleted_at(world: World, name: str) -> float:
+    [at] = [at for at, pod, _ in world.deleted if pod == name]
+    return at
+
+
 @pytest.mark.looptime(start=0)
 @pytest.mark.parametrize("step", [HOUR, -HOUR, timedelta(seconds=5)], ids=str)
 async def test_a_step_of_the_wall_clock_moves_no_deadline(step):
@@ -75,6 +80,22 @@ async def test_what_a_worker_first_sees_is_noted_by_the_api_server_s_clock():
         await asyncio.sleep(50)
         [noted] = world.annotated
     assert START.strftime("%Y-%m-%dT%H:") in noted
+
+
+@pytest.mark.looptime(start=0)
+@pytest.mark.parametrize("wrong", [HOUR, -HOUR], ids=str)
+@pytest.mark.parametrize("at", [0.05, 0.5, 0.95])
+async def test_what_a_worker_with_a_wrong_clock_first_sees_counts_from_no_earlier(wrong, at):
+    world = timed()
+    world.add_pod("quick", tolerating("other", seconds=10), tolerating())
+    world.answer()
+    world.machine.step = wrong
+    async with world.running():
+        await asyncio.sleep(50 + at)
+        came = world.clock.monotonic()
+        world.taint("n1", no_execute("other"))
+        await asyncio.sleep(20)
+    assert came + 10.0 <= _deleted_at(world, "quick") <= came + 10.0 + LATE
 
 
 @pytest.mark.looptime(start=0)
