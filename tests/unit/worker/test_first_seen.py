@@ -106,12 +106,8 @@ class History:
                 self.server.toggle(key)
             case ("note", bool(allowed)):
                 self.may_note = allowed
-            case ("away", (str(key), float(seconds))):
-                # While nobody watched: that is learnt from a list.
-                self.server.toggle(key)
-                self.clock.advance(seconds)
-                self.server.toggle(key)
-                self.relist()
+            case ("away" | "gone" as how, (str(key), float(seconds))):
+                self._change_unseen(key, seconds, later=seconds if how == "gone" else 0.0)
             case ("deaf", _):
                 self.hears = False
             case (name, _):
@@ -119,6 +115,14 @@ class History:
         if self.hears:
             self._tell(Changed(self.server.node))
         self._note()
+
+    def _change_unseen(self, key: str, seconds: float, later: float) -> None:
+        """While nobody watched: that is learnt from a list, so many seconds later."""
+        self.server.toggle(key)
+        self.clock.advance(seconds)
+        self.server.toggle(key)
+        self.clock.advance(later)
+        self.relist()
 
     def _tell(self, event) -> None:
         self.worker.apply(event)
@@ -204,7 +208,7 @@ def test_a_note_keeps_what_a_worker_knew_to_the_microsecond(steps):
 ONE_TAINT = (
     st.tuples(st.just("wait"), WAITS),
     st.tuples(st.just("toggle"), st.just("a")),
-    st.tuples(st.just("away"), st.tuples(st.just("a"), WAITS)),
+    st.tuples(st.sampled_from(["away", "gone"]), st.tuples(st.just("a"), WAITS)),
     st.tuples(st.sampled_from(["restart", "relist"]), st.none()),
 )
 
