@@ -15,7 +15,6 @@ the end.
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -25,7 +24,7 @@ from bailiff.worker.devices.evicted import Evicted
 from bailiff.worker.slices import in_slices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from bailiff.cluster import Resource, WatchEvent
@@ -45,6 +44,10 @@ class Kind(StrEnum):
     SLICES = "resourceslices"
     CLAIMS = "resourceclaims"
     RULES = "devicetaintrules"
+
+
+# A rule may reach all claims, and comes in parts for that, each as long as a slice may be.
+_AT_A_TIME = {Kind.SLICES: _SLICE, Kind.CLAIMS: _SLICE, Kind.RULES: 1}
 
 
 class State(StrEnum):
@@ -182,12 +185,11 @@ class Devices:
         pods: set[PodKey] = set()
         rules: set[str] = set()
         work = chain(
-            (partial(self._put, kind, item) for item in put),
-            (partial(self._drop, kind, key) for key in drop),
+            chain.from_iterable(self._put(kind, item) for item in put),
+            chain.from_iterable(self._drop(kind, key) for key in drop),
         )
-        async for part in in_slices(work, _SLICE):
-            for do in part:
-                affected = do()
+        async for part in in_slices(work, _AT_A_TIME[kind]):
+            for affected in part:
                 pods |= affected.pods
                 rules |= affected.rules
         if self.ready:
@@ -195,32 +197,34 @@ class Devices:
         if rules:
             self.on_rules(rules)
 
-    def _put(self, kind: Kind, item: Any) -> Affected:  # noqa: ANN401 - of the kind named
+    def _put(self, kind: Kind, item: Any) -> Iterable[Affected]:  # noqa: ANN401 - of the kind named
         if kind is Kind.SLICES:
-            return self.index.apply_slice(item)
+            return (self.index.apply_slice(item),)
         if kind is Kind.CLAIMS:
-            return self.index.apply_claim(item)
+            return (self.index.apply_claim(item),)
         return self._put_rule(item)
 
-    def _put_rule(self, rule: DeviceTaintRule) -> Affected:
+    def _put_rule(self, rule: DeviceTaintRule) -> Iterator[Affected]:
         name, uid = rule.metadata.name, rule.metadata.uid
         old = self.index.rules.get(name)
         if old is not None and old.metadata.uid != uid:
             self.evicted.forget(old.metadata.uid)
-        affected = self.index.apply_rule(rule)
-        if name in affected.rules:
+        is_new = False
+        for affected in self.index.applying_rule(rule):
+            is_new = is_new or name in affected.rules
+            yield affected
+        if is_new:
             self.on_new_rule(rule)
-        return affected
 
-    def _drop(self, kind: Kind, key: Any) -> Affected:  # noqa: ANN401 - of the kind named
+    def _drop(self, kind: Kind, key: Any) -> Iterable[Affected]:  # noqa: ANN401 - of the kind named
         if kind is Kind.SLICES:
-            return self.index.delete_slice(key)
+            return (self.index.delete_slice(key),)
         if kind is Kind.CLAIMS:
-            return self.index.delete_claim(key)
+            return (self.index.delete_claim(key),)
         old = self.index.rules.get(key)
         if old is not None:
             self.evicted.forget(old.metadata.uid)
-        return self.index.delete_rule(key)
+        return self.index.deleting_rule(key)
 
     def _settle(self) -> None:
         if self.ready or not self.served or not self.synced:
