@@ -5,7 +5,8 @@ as slices, claims and rules are. Those are there while the cluster serves them a
 Before all of them have been listed nothing is said of any pod: an allocation without its rules, or
 a claim without its slices, would be taken for an end of its taints. A kind that is followed no
 longer is forgotten. Rules may come later than the rest: they only add evictions. What cannot be
-decoded is forgotten too, so that nobody is evicted by what it was before.
+decoded is forgotten too, so that nobody is evicted by what it was before; of a slice its place in
+its pool is kept, so that nobody is evicted by what an older one says either.
 
 A list of everything is taken in by slices, between which others have their turn: first what there
 is, then what vanished goes, so that nothing is missing in between, and pods are looked at anew at
@@ -18,6 +19,8 @@ from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec.structs import replace
+
 from bailiff.cluster import Changed, Deleted, Replaced, Unreadable
 from bailiff.decisions.device_taints import Affected, DeviceTaintIndex, has_claims
 from bailiff.worker.devices.evicted import Evicted
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 
     from bailiff.cluster import Resource, WatchEvent
     from bailiff.decisions import Finding, Options
-    from bailiff.kinds import DeviceTaintRule, ObjectMeta, Pod
+    from bailiff.kinds import DeviceTaintRule, ObjectMeta, Pod, ResourceSlice
     from bailiff.worker.mirror import PodKey
 
 _Key: TypeAlias = "str | tuple[str, str]"
@@ -158,18 +161,34 @@ class Devices:
     async def apply(self, kind: Kind, event: WatchEvent[Any]) -> None:
         """Take in what the watch of a kind told; one call after the other for each kind."""
         match event:
-            case Replaced(items=items):
-                present = {_key(kind, item.metadata) for item in items}
+            case Replaced(items=items, unreadable=unreadable):
+                blanks = self._blanks(kind, unreadable)
+                present = {_key(kind, item.metadata) for item in (*items, *blanks)}
                 gone = [key for key in self._known(kind) if key not in present]
-                await self._change(kind, items, drop=gone)
+                await self._change(kind, (*items, *blanks), drop=gone)
                 self._listed.add(kind)
                 self._settle()
             case Changed(object=item):
                 await self._change(kind, (item,))
             case Deleted(object=item):
                 await self._change(kind, (), drop=(_key(kind, item.metadata),))
-            case Unreadable(metadata=metadata):
-                await self._change(kind, (), drop=(_key(kind, metadata),))
+            case Unreadable(metadata=metadata, deleted=deleted):
+                blanks = () if deleted else self._blanks(kind, (event,))
+                drop = () if blanks else (_key(kind, metadata),)
+                await self._change(kind, blanks, drop=drop)
+
+    def _blanks(self, kind: Kind, unreadable: Iterable[Unreadable]) -> tuple[ResourceSlice, ...]:
+        """What stands for slices that are there and cannot be decoded any more: no devices.
+
+        Without them the older slices of their pools would count again, with the taints they had.
+        For one that never could be decoded there is none: its pool is not known, it may be any.
+        """
+        if kind is not Kind.SLICES:
+            return ()
+        known = (self.index.slices.get(one.metadata.name) for one in unreadable)
+        return tuple(
+            replace(one, spec=replace(one.spec, devices=())) for one in known if one is not None
+        )
 
     def _known(self, kind: Kind) -> Collection[_Key]:
         index = self.index

@@ -119,7 +119,11 @@ class Gate:
             return now + _MOMENT
         if self._second_look:
             return now
-        others = (due, self._holding.next_due(now, self._clock.now().timestamp()), self._lines.next_free(now))
+        others = (
+            due,
+            self._holding.next_due(now, self._clock.now().timestamp()),
+            self._lines.next_free(now),
+        )
         return min((at for at in others if at is not None), default=None)
 
     def finished(self, eviction: Eviction) -> None:
