@@ -1,4 +1,4 @@
-"""What people are told of an eviction: the log, Events, the audit log, the count of cancelled ones."""
+"""What people are told of an eviction: the log, Events, the audit log, a count of the cancelled."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from tests.harness.worlds.governed import Governed
 pytestmark = pytest.mark.looptime(start=0)
 
 # More than are looked at in one go.
-CROWD = 600
+CROWD = 300
 NOTICE = PauseNotice(by="anna")
 ONE_AT_A_TIME = Limits(total=Limit(concurrency=1))
 PAUSABLE = Policies(pause=Pause(namespace="ops"), limits=ONE_AT_A_TIME)
@@ -81,7 +81,7 @@ async def test_changes_that_follow_each_other_at_once_forget_nobody():
     assert len(world.deletions()) == CROWD
 
 
-async def test_without_policies_all_go_in_the_order_they_fell_due():
+async def test_without_policies_all_go_and_nothing_is_watched_any_more():
     world = crowd(PAUSABLE, NOTICE)
     async with world.running():
         await asyncio.sleep(1)
@@ -109,9 +109,9 @@ async def test_a_blast_radius_that_comes_counts_all_before_anybody_begins():
     async with world.running():
         await asyncio.sleep(1)
         world.worker.set_policies(Policies(blast_radius=BlastRadius(max_pods=CROWD - 1)))
-        await asyncio.sleep(100)
+        await asyncio.sleep(5)
         assert world.worker.pending.count(State.RUNNING) == 1
-        assert world.backlog() == {"blastRadius": CROWD - 1}
+        assert world.backlog() == {"blast_radius": CROWD - 1}
 
 
 @pytest.mark.parametrize("step", [3600, -3600], ids=["ahead", "behind"])
