@@ -117,7 +117,7 @@ async def test_a_blast_radius_that_comes_counts_all_before_anybody_begins():
 async def test_a_hold_that_ends_at_an_instant_ends_by_the_wall_clock_as_it_is_put_right(step):
     world = Governed(Policies(pause=Pause(namespace="ops")))
     world.clock.step = timedelta(seconds=step)
-    world.worker.set_pause(PauseNotice(until=START + timedelta(seconds=7200)))
+    world.worker.set_pause(PauseNotice(until=START + timedelta(seconds=7250)))
     world.tainted("n1")
     world.pod("web")
     async with world.running():
@@ -126,4 +126,4 @@ async def test_a_hold_that_ends_at_an_instant_ends_by_the_wall_clock_as_it_is_pu
         await asyncio.sleep(7000)
         assert world.deleted == []
         await asyncio.sleep(200)
-    assert 7200.0 <= world.deletions()["web"] <= 7201.0
+    assert 7250.0 <= world.deletions()["web"] <= 7251.0
