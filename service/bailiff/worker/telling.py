@@ -47,7 +47,7 @@ class Teller:
                 condition that announces it.
         """
         self._recorder = recorder
-        self._audit = audit
+        self.audit = audit
         self._metrics = metrics
         self._clock = clock
         self._may_act = may_act
@@ -59,8 +59,8 @@ class Teller:
         """The API server has taken it."""
         if eviction.finding.system == device_taints.SYSTEM:
             self.on_device_eviction(eviction.pod)
-        if self._audit:
-            self._audit.record(eviction, self._clock.now())
+        if self.audit:
+            self.audit.record(eviction, self._clock.now())
 
     def held(self, eviction: Eviction, hold: Hold) -> None:
         """A policy holds it back."""
