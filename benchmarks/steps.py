@@ -14,19 +14,33 @@ import gc
 import logging
 import time
 import tracemalloc
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 
 import structlog
+from msgspec.structs import replace
 from prometheus_client import CollectorRegistry
 from starlette.requests import Request
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import Changed, Replaced
 from bailiff.cluster.slimming import PodSlimmer
-from bailiff.decisions.policies import NO_POLICIES, Limit, Limits, Pause, PauseNotice, Policies
+from bailiff.decisions import Options
+from bailiff.decisions.policies import (
+    NO_POLICIES,
+    BlastRadius,
+    Exclusion,
+    LabelSelector,
+    Limit,
+    Limits,
+    Pause,
+    PauseNotice,
+    Policies,
+)
 from bailiff.kinds import (
+    DeviceTaintRule,
     Node,
+    NodeMeta,
     NodeSpec,
     ObjectMeta,
     OwnerReference,
@@ -37,7 +51,9 @@ from bailiff.kinds import (
     Toleration,
 )
 from bailiff.worker import ShadowActions, Worker, WorkerSettings
+from bailiff.worker.devices import Devices, Kind
 from bailiff.worker.status import StatusPages
+from benchmarks import device_taints
 
 PODS, NODES = 150_000, 5_000
 CROWD = 30_000
@@ -46,7 +62,7 @@ TAINT = Taint(key="maintenance", effect="NoExecute", time_added=datetime.now(UTC
 
 
 def node(number: int, *taints: Taint) -> Node:
-    return Node(metadata=ObjectMeta(name=f"node-{number}"), spec=NodeSpec(taints=taints))
+    return Node(metadata=NodeMeta(name=f"node-{number}"), spec=NodeSpec(taints=taints))
 
 
 def pod(number: int, owner: int, version: int = 1, on: int | None = None) -> Pod:
@@ -102,9 +118,10 @@ class Scene:
             self.registry,
             self.worker.trust({}),
             self.worker.role,
-            None,
-            None,
-            None,
+            comparison=None,
+            policies=None,
+            liveness=None,
+            complain=(),
         )
 
     async def through(self) -> None:
@@ -140,14 +157,18 @@ class Scene:
         self.worker.set_pause(notice)
         await self.settled()
 
+    async def excluded(self, labels: Mapping[str, Mapping[str, str]]) -> None:
+        self.worker.set_namespaces(labels)
+        await self.settled()
+
     async def settled(self) -> None:
         """The gate looks at what has changed whenever it is asked."""
         gate, clock = self.worker.gate, SystemClock()
-        for _ in range(10_000):
+        for _ in range(100_000):
             gate.take()
             await asyncio.sleep(0)
             due = gate.next_due()
-            if due is None or due > clock.monotonic():
+            if not self.worker.evaluator.backlog and (due is None or due > clock.elapsed()):
                 return
 
 
@@ -156,23 +177,32 @@ async def main() -> None:
     # As the worker's process does.
     gc.collect()
     gc.freeze()
-    first, second = fleet(1), fleet(2)
+    pods = fleet()
     began = time.thread_time()
-    sum(one.spec.node_name != "" for one in first)
+    sum(one.spec.node_name != "" for one in pods)
     print(f"{PODS:,} pods, {NODES:,} nodes; milliseconds: longest step, in all")
     yardstick = time.thread_time() - began
     print(f"{'yardstick: a plain loop over all pods':44}{yardstick * 1000:9.1f}")
     scene, steps = Scene(), Steps()
-    worker = scene.worker
+    async with asyncio.TaskGroup() as group:
+        tasks = (group.create_task(steps.watch()), group.create_task(scene.worker.evaluator.run()))
+        await ungoverned(scene, steps)
+        await held(scene, steps)
+        await devices(steps)
+        for task in tasks:
+            task.cancel()
+
+
+async def ungoverned(scene: Scene, steps: Steps) -> None:
+    """What there is to do without policies."""
     nodes = tuple(node(number) for number in range(NODES + 1))
-    tasks = [asyncio.create_task(steps.watch()), asyncio.create_task(worker.evaluator.run())]
+    first, second = fleet(1), fleet(2)
     await steps.of("nodes listed", lambda: scene.worker.evaluator.apply_node(Replaced(nodes, "1")))
     await steps.of("pods listed", lambda: scene.listed(first))
     await steps.of(
         "nodes listed again", lambda: scene.worker.evaluator.apply_node(Replaced(nodes, "1"))
     )
     await steps.of("pods listed again", lambda: scene.listed(second))
-    first = second = ()
     await steps.of("every node tainted", lambda: scene.tainted(TAINT))
     await steps.of("everything looked at again", scene.marked)
     await steps.of("a page of /v1/queue", lambda: scene.asked(scene.pages.queue))
@@ -187,15 +217,12 @@ async def main() -> None:
         await scene.mirror.apply_pod(Changed(pod(PODS + number, number, on=NODES)))
     await scene.through()
     await steps.of(f"one node of {CROWD:,} pods tainted", scene.tainted_one)
-    await held(scene, steps)
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def held(scene: Scene, steps: Steps) -> None:
     """All pods due, and policies in between."""
-    pausing = Policies(pause=Pause(namespace="kube-system"))
+    one_at_a_time = Limits(total=Limit(concurrency=1))
+    pausing = Policies(pause=Pause(namespace="kube-system"), limits=one_at_a_time)
     limited = Policies(limits=Limits(total=Limit(per_second=1), per_node=Limit(per_second=1)))
     await scene.governed(pausing)
     await scene.paused(PauseNotice(by="anna"))
@@ -207,7 +234,38 @@ async def held(scene: Scene, steps: Steps) -> None:
     await steps.of("pausing policies", lambda: scene.governed(pausing))
     await steps.of("the pause ends", lambda: scene.paused(None))
     await steps.of("paused again", lambda: scene.paused(PauseNotice(by="anna")))
+    selector = LabelSelector(match_labels={"evict": "never"})
+    excluding = Policies(exclude=Exclusion(namespace_selector=selector), limits=one_at_a_time)
+    await steps.of("labels are asked for", lambda: scene.governed(excluding))
+    labels = {f"team-{number}": {"evict": "never"} for number in range(300)}
+    await steps.of("labels of namespaces are known", lambda: scene.excluded(labels))
+    radius = Policies(blast_radius=BlastRadius(max_pods=1), limits=one_at_a_time)
+    await steps.of("a blast radius", lambda: scene.governed(radius))
+    await steps.of("another", lambda: scene.governed(replace(radius, protection=True)))
     await steps.of("no policies", lambda: scene.governed(NO_POLICIES))
+
+
+async def devices(steps: Steps) -> None:
+    """One rule over 20,000 claims comes, is counted for its status, and goes."""
+    known = Devices(Options(explain=False), lambda _: None)
+    known.index = device_taints.filled()
+    harmless = replace(
+        device_taints.RULE,
+        spec=replace(device_taints.RULE.spec, taint=replace(device_taints.TAINT, effect="None")),
+    )
+
+    def of(rule: DeviceTaintRule) -> Callable[[], Awaitable[object]]:
+        return lambda: known.apply(Kind.RULES, Changed(rule))
+
+    async def counted() -> None:
+        (rule,) = known.index.rules.values()
+        known.index.status_of(rule, 0, datetime.now(UTC))
+
+    what = f"a DeviceTaintRule over {len(known.index.claims):,} claims"
+    await steps.of(what, of(device_taints.RULE))
+    await steps.of("its status", counted)
+    await steps.of("it evicts nobody any more", of(harmless))
+    await steps.of("its status, what it would do", counted)
 
 
 def memory() -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
 
-from bailiff.decisions import cancellation_event, device_taints
 from bailiff.decisions.policies import NO_POLICIES
 from bailiff.worker.annotator import Annotator
 from bailiff.worker.attempt import Attempt
@@ -25,11 +24,11 @@ from bailiff.worker.gauges import export_freshness, export_lead, export_picture
 from bailiff.worker.liveness import Liveness
 from bailiff.worker.metrics import WorkerMetrics
 from bailiff.worker.mirror import pod_key
-from bailiff.worker.notes import held_event
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.recorder import Recorder
 from bailiff.worker.retractions import Retractions
 from bailiff.worker.sources import feed
+from bailiff.worker.telling import Teller
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -39,10 +38,9 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.cluster import WatchHealth
-    from bailiff.decisions.policies import Hold, PauseNotice, Policies, Unknown
+    from bailiff.decisions.policies import PauseNotice, Policies, Unknown
     from bailiff.kinds import Node, Pod
     from bailiff.worker.actions import Actions
-    from bailiff.worker.eviction import Eviction
     from bailiff.worker.first_seen import WantedNote
     from bailiff.worker.settings import WorkerSettings
     from bailiff.worker.sources import EventSource, Follower
@@ -84,20 +82,28 @@ class Worker:
         self.liveness = Liveness(clock, self.metrics.loop_lag.observe)
         self.recorder = Recorder(actions, clock, self.metrics, self._overdue)
         self.audit = AuditLog(audit_log, self.metrics) if audit_log else None
+        self.retractions = Retractions(actions, clock)
+        self.teller = Teller(
+            self.recorder,
+            self.audit,
+            self.metrics,
+            clock,
+            self.election.may_act,
+            self.retractions.request,
+        )
         self.pending = PendingEvictions(clock, self._wake)
         self.evaluator = Evaluator(
             self.pending,
             clock,
             settings.options,
-            self._on_cancelled,
+            self.teller.cancelled,
             self._look_at_note,
             settings.shard.owns,
         )
         self.annotator = Annotator(actions, self.metrics, clock, self._wanted_note)
-        self.gate = Gate(self.pending, self.evaluator, clock, self._wake, self._on_held)
+        self.gate = Gate(self.pending, self.evaluator, clock, self._wake, self.teller.held)
         self.evaluator.on_node = self.gate.surroundings.look_at_node
         self.attempt = Attempt(actions, clock, self.evaluator.finding)
-        self.retractions = Retractions(actions, clock)
         self.rule_status = RuleStatusWriter(
             self.evaluator.devices,
             actions,
@@ -107,6 +113,7 @@ class Worker:
             may_write=self._may_write_rules,
             write_timeout=settings.attempt_timeout,
         )
+        self.teller.on_device_eviction = self.evaluator.devices.evicted.ours
         self.evaluator.devices.on_ready = self.rule_status.look_at_all
         self.executor = Executor(
             self.pending,
@@ -120,7 +127,7 @@ class Worker:
             attempt_timeout=settings.attempt_timeout,
             may_act=self.election.may_act,
             held=held,
-            on_executed=self._on_executed,
+            on_executed=self.teller.executed,
             on_spared=self.retractions.request,
             on_paper=settings.on_paper,
         )
@@ -259,33 +266,6 @@ class Worker:
     def _may_write_rules(self) -> bool:
         """Of several shards the first writes; all know all pods with claims."""
         return self._settings.shard.index == 0 and self.election.may_act()
-
-    def _on_executed(self, eviction: Eviction) -> None:
-        if eviction.finding.system == device_taints.SYSTEM:
-            self.evaluator.devices.evicted.ours(eviction.pod)
-        if self.audit:
-            self.audit.record(eviction, self._clock.now())
-
-    def _on_held(self, eviction: Eviction, hold: Hold) -> None:
-        log.info(
-            "eviction held",
-            pod=eviction.pod.key,
-            uid=eviction.uid,
-            cause=hold.cause.value,
-            why=hold.message,
-        )
-        note = held_event(eviction.pod, hold)
-        self.recorder.record(eviction.pod, note, eviction.finding.system)
-
-    def _on_cancelled(self, eviction: Eviction, why: str) -> None:
-        if not self.election.may_act():
-            return
-        pod, system = eviction.pod, eviction.finding.system
-        if eviction.marked:
-            self.retractions.request(eviction)
-        log.info("eviction cancelled", pod=pod.key, uid=eviction.uid, why=why)
-        self.metrics.cancelled.inc()
-        self.recorder.record(pod, cancellation_event(pod, why, system), system)
 
     def _look_at_note(self, node: str) -> None:
         self.annotator.look_at(node)

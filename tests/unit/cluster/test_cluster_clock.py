@@ -139,6 +139,23 @@ def test_bounds_of_long_ago_are_dropped():
     assert -1.0 <= seconds_ahead(clock, machine) <= 0.1
 
 
+def test_what_was_known_closely_counts_for_the_rest_of_its_minute_and_the_next():
+    machine = Machine()
+    clock = ClusterClock(machine)
+    for _ in range(10):
+        machine.advance(1.1)
+        told(clock, header(machine.right()))
+    machine.off = 0.5
+    doubted = []
+    for _ in range(150):
+        # Answers at whole seconds, which leave a second open.
+        machine.advance(1.0)
+        told(clock, header(machine.right()))
+        doubted.append(clock.skew() > 0.3)
+    # From the first answer, at 1.1 s, to the second time that a minute is over, at 62 and 122 s.
+    assert doubted == [True] * 110 + [False] * 40
+
+
 @pytest.mark.parametrize(
     "date",
     [

@@ -73,7 +73,7 @@ async def test_lines_that_find_no_room_are_dropped_and_counted_and_room_comes_ba
     line = len(path.read_bytes())
     world = tainted(audit_log=path)
     audit = SlowAuditLog(path, world.worker.metrics, max_bytes=2 * line + line // 2)
-    world.worker.audit = audit
+    world.worker.audit = world.worker.teller.audit = audit
     for name in ("a", "b", "c"):
         world.add_pod(name)
     async with world.running():

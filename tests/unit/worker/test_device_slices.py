@@ -2,6 +2,7 @@
 
 import asyncio
 
+import msgspec
 import pytest
 
 from bailiff.cluster import Replaced, Unreadable
@@ -56,3 +57,26 @@ async def test_nothing_that_is_in_both_lists_is_missing_while_the_new_one_is_tak
             assert devices.find(world.pods["a"], world.clock.now(), world.worker._settings.options)
         assert stops == 2
         assert set(devices.index.slices) == {one.metadata.name for one in whole}
+
+
+@pytest.mark.parametrize("how", ["event", "list"])
+async def test_an_older_slice_does_not_count_again_while_the_newest_cannot_be_decoded(how):
+    world = DeviceWorld()
+    world.taint("n1")
+    world.gpu_pod("a", patience(60))
+    world.slice("old", pool="n1", generation=1, gpu_a=[taint_added(0)])
+    world.slice("new", pool="n1", generation=2, gpu_a=[])
+    unreadable = Unreadable(ObjectMeta(name="new", resource_version="9"), "why")
+    slices = world.watches[Kind.SLICES]
+    async with world.running():
+        await asyncio.sleep(10)
+        if how == "event":
+            slices.send(unreadable)
+        else:
+            slices.send(Replaced((world.objects[Kind.SLICES]["old"],), "9", (unreadable,)))
+        await asyncio.sleep(600)
+        assert world.deletions() == {}
+        # Once it is gone the older one does count, as it would have if all could be decoded.
+        slices.send(msgspec.structs.replace(unreadable, deleted=True))
+        await asyncio.sleep(100)
+    assert set(world.deletions()) == {"a"}

@@ -19,7 +19,7 @@ from bailiff.decisions.facts import DEFAULT_OPTIONS
 from bailiff.kinds import NO_EXECUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from bailiff.decisions.decision import Finding
@@ -102,11 +102,22 @@ class DeviceTaintIndex:
 
         Its own name is among the rules if it is new, or its spec is; not if only its status is.
         """
-        return self._affected(self._verdicts.apply_rule(rule))
+        return _together(self.applying_rule(rule))
 
     def delete_rule(self, name: str) -> Affected:
         """Forget a rule."""
-        return self._affected(self._verdicts.delete_rule(name))
+        return _together(self.deleting_rule(name))
+
+    def applying_rule(self, rule: DeviceTaintRule) -> Iterator[Affected]:
+        """As `apply_rule`, in parts of about 5 ms, for who has other things to do in between.
+
+        From the first part on every answer goes by the rule. Go through all of it.
+        """
+        return map(self._affected, self._verdicts.applying_rule(rule))
+
+    def deleting_rule(self, name: str) -> Iterator[Affected]:
+        """As `delete_rule`, in parts like `applying_rule`."""
+        return map(self._affected, self._verdicts.deleting_rule(name))
 
     def apply_pod(self, pod: Pod) -> Affected:
         """Take a pod in, new or changed; one that names no claim is not kept."""
@@ -218,6 +229,15 @@ class DeviceTaintIndex:
             self._pods[key] = new
         rules = [rules_of(self.claim(claim)) for claim in {*before, *after}]
         return Affected(frozenset({key}), frozenset().union(*rules))
+
+
+def _together(parts: Iterable[Affected]) -> Affected:
+    pods: set[PodKey] = set()
+    rules: set[str] = set()
+    for part in parts:
+        pods |= part.pods
+        rules |= part.rules
+    return Affected(frozenset(pods), frozenset(rules))
 
 
 def _named_by(pod: Pod | None) -> tuple[ClaimKey, ...]:

@@ -5,7 +5,8 @@ as slices, claims and rules are. Those are there while the cluster serves them a
 Before all of them have been listed nothing is said of any pod: an allocation without its rules, or
 a claim without its slices, would be taken for an end of its taints. A kind that is followed no
 longer is forgotten. Rules may come later than the rest: they only add evictions. What cannot be
-decoded is forgotten too, so that nobody is evicted by what it was before.
+decoded is forgotten too, so that nobody is evicted by what it was before; of a slice its place in
+its pool is kept, so that nobody is evicted by what an older one says either.
 
 A list of everything is taken in by slices, between which others have their turn: first what there
 is, then what vanished goes, so that nothing is missing in between, and pods are looked at anew at
@@ -15,9 +16,10 @@ the end.
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec.structs import replace
 
 from bailiff.cluster import Changed, Deleted, Replaced, Unreadable
 from bailiff.decisions.device_taints import Affected, DeviceTaintIndex, has_claims
@@ -25,12 +27,12 @@ from bailiff.worker.devices.evicted import Evicted
 from bailiff.worker.slices import in_slices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from bailiff.cluster import Resource, WatchEvent
     from bailiff.decisions import Finding, Options
-    from bailiff.kinds import DeviceTaintRule, ObjectMeta, Pod
+    from bailiff.kinds import DeviceTaintRule, ObjectMeta, Pod, ResourceSlice
     from bailiff.worker.mirror import PodKey
 
 _Key: TypeAlias = "str | tuple[str, str]"
@@ -45,6 +47,10 @@ class Kind(StrEnum):
     SLICES = "resourceslices"
     CLAIMS = "resourceclaims"
     RULES = "devicetaintrules"
+
+
+# A rule may reach all claims, and comes in parts for that, each as long as a slice may be.
+_AT_A_TIME = {Kind.SLICES: _SLICE, Kind.CLAIMS: _SLICE, Kind.RULES: 1}
 
 
 class State(StrEnum):
@@ -155,18 +161,34 @@ class Devices:
     async def apply(self, kind: Kind, event: WatchEvent[Any]) -> None:
         """Take in what the watch of a kind told; one call after the other for each kind."""
         match event:
-            case Replaced(items=items):
-                present = {_key(kind, item.metadata) for item in items}
+            case Replaced(items=items, unreadable=unreadable):
+                blanks = self._blanks(kind, unreadable)
+                present = {_key(kind, item.metadata) for item in (*items, *blanks)}
                 gone = [key for key in self._known(kind) if key not in present]
-                await self._change(kind, items, drop=gone)
+                await self._change(kind, (*items, *blanks), drop=gone)
                 self._listed.add(kind)
                 self._settle()
             case Changed(object=item):
                 await self._change(kind, (item,))
             case Deleted(object=item):
                 await self._change(kind, (), drop=(_key(kind, item.metadata),))
-            case Unreadable(metadata=metadata):
-                await self._change(kind, (), drop=(_key(kind, metadata),))
+            case Unreadable(metadata=metadata, deleted=deleted):
+                blanks = () if deleted else self._blanks(kind, (event,))
+                drop = () if blanks else (_key(kind, metadata),)
+                await self._change(kind, blanks, drop=drop)
+
+    def _blanks(self, kind: Kind, unreadable: Iterable[Unreadable]) -> tuple[ResourceSlice, ...]:
+        """What stands for slices that are there and cannot be decoded any more: no devices.
+
+        Without them the older slices of their pools would count again, with the taints they had.
+        For one that never could be decoded there is none: its pool is not known, it may be any.
+        """
+        if kind is not Kind.SLICES:
+            return ()
+        known = (self.index.slices.get(one.metadata.name) for one in unreadable)
+        return tuple(
+            replace(one, spec=replace(one.spec, devices=())) for one in known if one is not None
+        )
 
     def _known(self, kind: Kind) -> Collection[_Key]:
         index = self.index
@@ -182,12 +204,11 @@ class Devices:
         pods: set[PodKey] = set()
         rules: set[str] = set()
         work = chain(
-            (partial(self._put, kind, item) for item in put),
-            (partial(self._drop, kind, key) for key in drop),
+            chain.from_iterable(self._put(kind, item) for item in put),
+            chain.from_iterable(self._drop(kind, key) for key in drop),
         )
-        async for part in in_slices(work, _SLICE):
-            for do in part:
-                affected = do()
+        async for part in in_slices(work, _AT_A_TIME[kind]):
+            for affected in part:
                 pods |= affected.pods
                 rules |= affected.rules
         if self.ready:
@@ -195,32 +216,34 @@ class Devices:
         if rules:
             self.on_rules(rules)
 
-    def _put(self, kind: Kind, item: Any) -> Affected:  # noqa: ANN401 - of the kind named
+    def _put(self, kind: Kind, item: Any) -> Iterable[Affected]:  # noqa: ANN401 - of the kind named
         if kind is Kind.SLICES:
-            return self.index.apply_slice(item)
+            return (self.index.apply_slice(item),)
         if kind is Kind.CLAIMS:
-            return self.index.apply_claim(item)
+            return (self.index.apply_claim(item),)
         return self._put_rule(item)
 
-    def _put_rule(self, rule: DeviceTaintRule) -> Affected:
+    def _put_rule(self, rule: DeviceTaintRule) -> Iterator[Affected]:
         name, uid = rule.metadata.name, rule.metadata.uid
         old = self.index.rules.get(name)
         if old is not None and old.metadata.uid != uid:
             self.evicted.forget(old.metadata.uid)
-        affected = self.index.apply_rule(rule)
-        if name in affected.rules:
+        is_new = False
+        for affected in self.index.applying_rule(rule):
+            is_new = is_new or name in affected.rules
+            yield affected
+        if is_new:
             self.on_new_rule(rule)
-        return affected
 
-    def _drop(self, kind: Kind, key: Any) -> Affected:  # noqa: ANN401 - of the kind named
+    def _drop(self, kind: Kind, key: Any) -> Iterable[Affected]:  # noqa: ANN401 - of the kind named
         if kind is Kind.SLICES:
-            return self.index.delete_slice(key)
+            return (self.index.delete_slice(key),)
         if kind is Kind.CLAIMS:
-            return self.index.delete_claim(key)
+            return (self.index.delete_claim(key),)
         old = self.index.rules.get(key)
         if old is not None:
             self.evicted.forget(old.metadata.uid)
-        return self.index.delete_rule(key)
+        return self.index.deleting_rule(key)
 
     def _settle(self) -> None:
         if self.ready or not self.served or not self.synced:

@@ -14,7 +14,7 @@ from bailiff.decisions.policies import Blast
 from bailiff.decisions.policies.blast import blast_excess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from bailiff.decisions.policies import BlastRadius
     from bailiff.kinds import Taint
@@ -40,6 +40,7 @@ class BlastCount:
         self._taints: dict[str, tuple[Taint, str]] = {}
         self._pods: dict[_Identity, int] = {}
         self._by_namespace: dict[tuple[_Identity, str], int] = {}
+        self._uncounted: list[Eviction] = []
 
     def set_bounds(self, bounds: BlastRadius | None) -> None:
         """Hold against these bounds from now on; without any, nothing is counted."""
@@ -48,6 +49,23 @@ class BlastCount:
             self._taints.clear()
             self._pods.clear()
             self._by_namespace.clear()
+            self._uncounted.clear()
+
+    @property
+    def uncounted(self) -> int:
+        """How many of those who are to be counted anew have not been: the counts are too low."""
+        return len(self._uncounted)
+
+    def count_anew(self, evictions: Iterable[Eviction]) -> None:
+        """These were there before there were bounds; `count_some` of them at a time."""
+        self._uncounted = [] if self._bounds is None else list(evictions)
+
+    def count_some(self, present: Callable[[str], Eviction | None], most: int) -> None:
+        """Count as many as `most` of them, as far as they are still `present`, by UID."""
+        for _ in range(min(most, len(self._uncounted))):
+            eviction = self._uncounted.pop()
+            if present(eviction.uid) is eviction:
+                self.entered(eviction)
 
     def entered(self, eviction: Eviction) -> None:
         """A pod is to go, perhaps by another taint than before."""

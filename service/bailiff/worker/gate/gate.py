@@ -3,7 +3,9 @@
 An eviction that falls due is looked at once. Where a rule holds it back it is kept by the rule's
 cause, and looked at again when the rule says so, or when what the rule looked at has changed.
 Where none does it stands in line until the limits let it begin, and is looked at once more then.
-Nothing is looked at in turn for no reason, so a step costs O(log n), however many wait.
+Nothing is looked at in turn for no reason, so a step costs O(log n), however many wait. Where the
+policies or the pause change, all are looked at once more, a batch at a time, and nothing begins
+before that is through: see `second_look`.
 
 Without policies none of this happens: what is due runs.
 """
@@ -17,6 +19,8 @@ from bailiff.worker.eviction import State
 from bailiff.worker.gate.holding import Holding
 from bailiff.worker.gate.lines import Lines, place_in_line
 from bailiff.worker.gate.meters import TOTAL, Key, Meters, Scope
+from bailiff.worker.gate.running import Running
+from bailiff.worker.gate.second_look import SecondLook
 from bailiff.worker.gate.surroundings import Surroundings, needs_gate
 from bailiff.worker.gate.zones import CLUSTER
 from bailiff.worker.waits import waits_of
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
 
 # Looked at in one go, about 5 ms.
 _BATCH = 256
+# Counted in one go, about 5 ms.
+_COUNTED = 4096
 # How long to wait for the evaluator, where counts are not complete before it is through.
 _MOMENT = 0.01
 
@@ -72,10 +78,11 @@ class Gate:
         )
         self._meters = Meters()
         self._lines = Lines(self._meters)
-        self._running: dict[str, tuple[Key, ...]] = {}
+        self._running = Running(self._meters, self._keys)
         self._holding = Holding()
-        # Those who stood in line when something about all of them changed.
-        self._suspects: list[Eviction] = []
+        self._second_look = SecondLook(pending)
+        # There are policies. Once there are none, the gate opens when nobody is HELD any more.
+        self._governs = False
 
     @property
     def _is_open(self) -> bool:
@@ -89,8 +96,11 @@ class Gate:
             return self._pending.take()
         now = self._clock.elapsed()
         self.surroundings.zones.judge()
+        self.surroundings.blast.count_some(self._pending.get, _COUNTED)
         if self._is_blind() or not self._work_off(now):
             return None
+        if self._opens():
+            return self._pending.take()
         for _ in range(_BATCH):
             eviction = self._lines.first(now)
             if eviction is None:
@@ -107,36 +117,36 @@ class Gate:
         now = self._clock.elapsed()
         if self._is_blind():
             return now + _MOMENT
-        if self._suspects:
+        if self._second_look:
             return now
-        others = (due, self._holding.next_due(now, self._wall()), self._lines.next_free(now))
+        others = (
+            due,
+            self._holding.next_due(now, self._clock.now().timestamp()),
+            self._lines.next_free(now),
+        )
         return min((at for at in others if at is not None), default=None)
 
     def finished(self, eviction: Eviction) -> None:
         """An attempt has ended."""
-        keys = self._running.pop(eviction.uid, None)
-        if keys is None:
-            return
-        now = self._clock.elapsed()
-        self._meters.finish(keys)
-        if self._lines.freed(keys, now):
+        keys = self._running.finish(eviction.uid)
+        if keys is not None and self._lines.freed(keys, self._clock.elapsed()):
             self._on_earlier()
 
     # What others tell.
 
     def set_policies(self, policies: Policies) -> None:
-        """Go on with these; what runs goes on and still counts."""
-        now = self._clock.elapsed()
-        held = [eviction for eviction in self._pending if eviction.state is State.HELD]
-        for eviction in held:
-            self._drop(eviction)
-        self._pending.watcher = self if needs_gate(policies) else None
+        """Go on with these; what runs goes on and still counts.
+
+        Whoever is HELD stays so, and is looked at by these before anybody begins.
+        """
         zones = policies.breakers.zone is not None
-        self._meters.set_limits(policies.limits, zones=zones, now=now)
+        self._meters.set_limits(policies.limits, zones=zones, now=self._clock.elapsed())
         self.surroundings.set_policies(policies)
-        self._count_anew()
-        for eviction in held:
-            self._pending.release(eviction)
+        self._governs = needs_gate(policies)
+        if self._governs:
+            self._pending.watcher = self
+        if not self._is_open and not self._opens():
+            self._start_over()
         self._on_earlier()
 
     def set_pause(self, notice: PauseNotice | Literal[Unknown.UNKNOWN] | None) -> None:
@@ -184,37 +194,37 @@ class Gate:
         for line in self._lines:
             hold = self._lines.hold_of(line, now)
             counts[hold.cause.value if hold else "due"] += line.size
+        counts["due"] += self._second_look.waiting
         return counts
 
     # How it decides.
 
     def _is_blind(self) -> bool:
         """Counts of pods by taint are not complete before all nodes have been looked at."""
-        policies = self.surroundings.policies
-        return policies.blast_radius is not None and self._evaluator.unread_nodes > 0
+        bounded = self.surroundings.policies.blast_radius is not None
+        return bounded and bool(self.surroundings.blast.uncounted or self._evaluator.unread_nodes)
 
     def _work_off(self, now: float) -> bool:
         """Look at what fell due and at what is marked; False if some are left for later."""
-        wall = self._wall()
+        wall = self._clock.now().timestamp()
         for _ in range(_BATCH):
-            eviction = self._pending.hold() or self._holding.next(wall) or self._next_suspect()
+            eviction = self._next(wall)
             if eviction is None:
                 return True
             self._look(eviction, now)
         return False
 
-    def _next_suspect(self) -> Eviction | None:
-        """One who still stands in line."""
-        while self._suspects:
-            eviction = self._suspects.pop()
-            if self._lines.keys_of(eviction.uid) is not None:
-                return eviction
-        return None
+    def _next(self, wall: float) -> Eviction | None:
+        due = self._pending.hold() or self._holding.next(wall) if self._governs else None
+        return due or self._second_look.next(self._lines)
 
     def _look(self, eviction: Eviction, now: float) -> None:
         self._drop(eviction)
         hold = self.surroundings.hold(eviction)
-        if hold is not None:
+        if not self._governs:
+            waits_of(eviction).end(now)
+            self._pending.release(eviction)
+        elif hold is not None:
             self._hold(eviction, hold, now)
         else:
             self._line_up(eviction, now)
@@ -244,39 +254,37 @@ class Gate:
         self._lines.put(eviction, self._keys(eviction), place, now)
 
     def _begin(self, eviction: Eviction, now: float) -> Eviction:
-        keys = self._keys(eviction)
         self._drop(eviction)
-        self._running[eviction.uid] = keys
-        self._meters.start(keys, now)
-        self._lines.begun(keys, now)
+        self._lines.begun(self._running.begin(eviction, now), now)
         return self._pending.begin(eviction)
 
     def _drop(self, eviction: Eviction) -> None:
         """Take it out of wherever it waits."""
         uid = eviction.uid
         self._holding.drop(uid)
-        last = self._lines.last_hold(uid)
-        if self._lines.remove(uid) and last is not None:
+        lines = self._second_look.standing(uid) or self._lines
+        last = lines.last_hold(uid)
+        if lines.remove(uid) and last is not None:
             waits = waits_of(eviction)
             waits.add(last, self._clock.elapsed() - waits.since)
-
-    def _wall(self) -> float:
-        return self._clock.now().timestamp()
 
     def _keys(self, eviction: Eviction) -> tuple[Key, ...]:
         pod = eviction.pod
         zone = self.surroundings.zone(pod)
         return self._meters.keys(pod.spec.node_name, pod.metadata.namespace, zone)
 
-    def _count_anew(self) -> None:
-        self._running.clear()
-        if self._is_open:
-            return
-        for eviction in self._pending:
-            self.surroundings.blast.entered(eviction)
-            if eviction.state is State.RUNNING:
-                keys = self._running[eviction.uid] = self._keys(eviction)
-                self._meters.runs(keys)
+    def _opens(self) -> bool:
+        if not self._governs and not self._pending.count(State.HELD):
+            self._pending.watcher = None
+        return self._is_open
+
+    def _start_over(self) -> None:
+        held, runs = State.HELD, State.RUNNING
+        busy = [one for one in self._pending if one.state is held or one.state is runs]
+        self._running.count_anew(one for one in busy if one.state is runs)
+        self._second_look.at_all((one for one in busy if one.state is held), self._lines)
+        self._lines = Lines(self._meters)
+        self.surroundings.blast.count_anew(self._pending)
 
     def _breaker_changed(self, where: str, slow_per_second: float | None) -> None:
         now = self._clock.elapsed()
@@ -286,11 +294,8 @@ class Gate:
         self._look_at_all_again(Cause.BREAKER_OPEN)
 
     def _look_at_all_again(self, cause: Cause) -> None:
-        """At those whom the cause holds, and at those in line, whom it may hold now.
-
-        Nothing begins before all have been looked at, a batch at a time.
-        """
-        self._suspects = self._lines.evictions()[::-1]
+        """At those whom the cause holds, and at those in line, whom it may hold now."""
+        self._second_look.at_those_in(self._lines)
         self._look_again_at(cause)
 
     def _look_again_at(self, cause: Cause) -> None:

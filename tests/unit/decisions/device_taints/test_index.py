@@ -195,3 +195,20 @@ def test_a_rule_is_told_of_when_its_pods_are_others(change):
     assert [pod.name for pod in index.pods_doomed_by(rule())] == ["p"]
     assert change(index).rules == {"r"}
     assert index.pods_doomed_by(rule()) == ()
+
+
+def test_a_rule_that_is_taken_in_by_parts_counts_for_all_from_the_first_part_on():
+    many = 500
+    index = DeviceTaintIndex()
+    for number in range(many):
+        add(index, claim(f"c{number}", on(f"d{number}"), reserved_for=[reserved(f"p{number}")]))
+        add(index, using(f"c{number}", name=f"p{number}"))
+    parts = index.applying_rule(rule())
+    assert next(parts).rules == {"r"}
+    assert all(index.eviction(pod) for pod in index.pods.values())
+    told = [part.pods for part in parts]
+    assert len(told) > 2
+    assert frozenset().union(*told) == index.pods.keys()
+    next(parts := index.deleting_rule("r"))
+    assert not any(index.eviction(pod) for pod in index.pods.values())
+    assert [len(part.rules) for part in parts] == [0] * (len(told) - 1)

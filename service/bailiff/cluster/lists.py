@@ -1,0 +1,119 @@
+"""Reading whole collections: in pages, in one consistent state, whatever cannot be decoded told."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bailiff import kinds
+from bailiff.cluster import request as requests
+from bailiff.cluster.errors import ExpiredError, ResponseError
+from bailiff.cluster.listing import ListHead, Listing, Page, decode_page
+from bailiff.cluster.request import Request, Selection
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
+    from bailiff.cluster.resource import Resource
+    from bailiff.cluster.settings import ClusterSettings
+    from bailiff.cluster.unreadable import Unreadable
+
+T = TypeVar("T")
+
+
+class Lists(ABC):
+    """Who can send a request can read lists; every method raises ClusterError.
+
+    Attributes:
+        settings: the size of a page, seconds for it, and how often to begin again.
+    """
+
+    def __init__(self, settings: ClusterSettings) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    async def send(self, request: Request, within: float | None = None) -> bytes:
+        """Any request; the body of its 2xx answer, undecoded. `within` as in Transport.send."""
+
+    async def list(
+        self,
+        resource: Resource[T],
+        *,
+        namespace: str = "",
+        field_selector: str = "",
+        label_selector: str = "",
+    ) -> Listing[T]:
+        """All objects that match, in one consistent state of the cluster.
+
+        Read in pages; when the server forgets that state half way (410), from the beginning.
+        """
+        selection = Selection(
+            namespace=namespace, field_selector=field_selector, label_selector=label_selector
+        )
+        return await self.list_selected(resource, selection)
+
+    async def list_selected(
+        self, resource: Resource[T], selection: Selection, each: Callable[[T], T] | None = None
+    ) -> Listing[T]:
+        """As `list`; `each` is applied to every object as soon as its page is decoded."""
+        listing = await self.list_readable(resource, selection, each)
+        for one in listing.unreadable:
+            name = f"{one.metadata.namespace}/{one.metadata.name}"
+            raise ResponseError(f"{resource.plural} {name}: {one.reason}")
+        return listing
+
+    async def list_readable(
+        self, resource: Resource[T], selection: Selection, each: Callable[[T], T] | None = None
+    ) -> Listing[T]:
+        """As `list_selected`, for who can do without objects that cannot be decoded."""
+        for _ in range(self.settings.max_list_restarts):
+            try:
+                return await self._list_once(resource, selection, each)
+            except ExpiredError:
+                continue
+        return await self._list_once(resource, selection, each)
+
+    async def _list_once(
+        self, resource: Resource[T], selection: Selection, each: Callable[[T], T] | None
+    ) -> Listing[T]:
+        items: list[T] = []
+        unreadable: list[Unreadable] = []
+        version = ""
+        async with aclosing(self.pages(resource, selection)) as pages:
+            async for page in pages:
+                items += page.items if each is None else map(each, page.items)
+                unreadable += page.unreadable
+                version = page.metadata.resource_version
+        return Listing(tuple(items), version, tuple(unreadable))
+
+    async def pages(
+        self, resource: Resource[T], selection: Selection
+    ) -> AsyncGenerator[Page[T], None]:
+        """The pages of a list, decoded one by one so that never two are held as bytes."""
+        token = ""
+        while True:
+            asked = requests.page(resource, selection, self.settings.page_size, token)
+            body = await self.send(asked, self.settings.list_timeout)
+            page = _decoded(asked, body, partial(decode_page, kind=resource.kind))
+            yield page
+            if page.metadata.continue_ in {"", token}:
+                return
+            token = page.metadata.continue_
+
+    async def current_version(self, resource: Resource[Any], selection: Selection) -> str:
+        """The version that a resource is at now, never older than one that anybody has seen."""
+        head = await self._fetch(requests.page(resource, selection, 1), ListHead)
+        return head.metadata.resource_version
+
+    async def _fetch(self, request: Request, kind: type[T], within: float | None = None) -> T:
+        body = await self.send(request, within)
+        return _decoded(request, body, partial(kinds.decode, kind=kind))
+
+
+def _decoded(request: Request, body: bytes, decode: Callable[[bytes], T]) -> T:
+    try:
+        return decode(body)
+    except kinds.DecodeError as error:
+        raise ResponseError(f"{request.what}: {error}") from error
