@@ -12,6 +12,9 @@ stepped is found out the next time somebody asks for the time. As long as it is 
 believed; else a bound stands in for it: the lower one for what is due, the upper one for when a
 time begins. So nothing happens early by a clock known to be wrong, and what is due is no more than
 a second and a request's time late.
+
+A lone answer that contradicts the others is not believed. The next one may confirm an earlier time;
+for a later one, by which somebody might be evicted, it takes some in a row.
 """
 
 from __future__ import annotations
@@ -35,6 +38,11 @@ _DATE_LENGTH = 29
 # No Kubernetes is older, and nobody's clock is right beyond. An API server whose machine has lost
 # its time starts at 1970, and is no help.
 _FIRST_YEAR, _LAST_YEAR = 2014, 2999
+# So many answers in a row, over so many seconds, make a later time believed than all before told:
+# of several API servers one may have a clock that is wrong.
+_LATER_ANSWERS, _LATER_SECONDS = 3, 1.0
+# What stands before the API server says these, by a clock of its own.
+_GATEWAY_CODES = frozenset({502, 503, 504})
 
 
 class _Bounds(NamedTuple):
@@ -49,6 +57,20 @@ class _Bounds(NamedTuple):
     @property
     def hold(self) -> bool:
         return self.lower <= self.upper
+
+
+class _Claim(NamedTuple):
+    """What some answers in a row say.
+
+    Attributes:
+        bounds: that fit them all.
+        answers: how many.
+        since: elapsed time of the first.
+    """
+
+    bounds: _Bounds
+    answers: int
+    since: float
 
 
 class ClusterClock:
@@ -66,8 +88,8 @@ class ClusterClock:
         self._recent: _Bounds | None = None
         self._older: _Bounds | None = None
         self._began = 0.0
-        # What a single answer claimed against all others.
-        self._doubtful: _Bounds | None = None
+        # What the latest answers say against that.
+        self._claim: _Claim | None = None
 
     def now(self) -> datetime:
         """See Clock."""
@@ -100,35 +122,50 @@ class ClusterClock:
         """
         if self._known is None:
             return 0.0
-        ahead = self._machine.now().timestamp() - self._machine.elapsed()
+        ahead = self._wall_ahead()
         return max(0.0, ahead - self._known.upper) + min(0.0, ahead - self._known.lower)
 
     def answered(self, exchange: Exchange) -> None:
         """An answer has come this moment; see bailiff.cluster.exchanges. Never raises."""
         date = _instant(exchange.date)
-        if date is None:
+        if date is None or exchange.code in _GATEWAY_CODES:
             return
         received = self._machine.elapsed()
         told = _Bounds(date - received, date + 1.0 - (received - max(0.0, exchange.seconds)))
-        if self._known is None or self._known.and_also(told).hold:
+        known = self._known
+        if known is not None and known.and_also(told).hold:
             self._narrow(told, received)
-        elif told.lower > self._known.upper or self._confirms(told):
-            # One of the clocks was stepped, or this machine did not notice that it slept.
+            return
+        # One of the clocks was stepped, or this machine did not notice that it slept; or it is the
+        # answer that is wrong, which others then contradict.
+        later = told.lower > (self._wall_ahead() if known is None else known.upper)
+        if (known is None and not later) or self._is_confirmed(told, received, later=later):
             self._begin(told, received)
-        else:
-            # Earlier than others said: an answer out of some cache is, too. The next one tells.
-            self._doubtful = told
 
-    def _confirms(self, told: _Bounds) -> bool:
-        return self._doubtful is not None and self._doubtful.and_also(told).hold
+    def _is_confirmed(self, told: _Bounds, at: float, *, later: bool) -> bool:
+        """Whether the latest answers agree in this, and enough of them for long enough.
+
+        A later time than was known may evict somebody, so more of them are needed for that.
+        """
+        claim = self._claim
+        if claim is None or not claim.bounds.and_also(told).hold:
+            self._claim = _Claim(told, 1, at)
+            return False
+        self._claim = claim = _Claim(claim.bounds.and_also(told), claim.answers + 1, claim.since)
+        if not later:
+            return True
+        return claim.answers >= _LATER_ANSWERS and at - claim.since >= _LATER_SECONDS
+
+    def _wall_ahead(self) -> float:
+        return self._machine.now().timestamp() - self._machine.elapsed()
 
     def _begin(self, told: _Bounds, at: float) -> None:
         self._known = self._recent = told
-        self._older = self._doubtful = None
+        self._older = self._claim = None
         self._began = at
 
     def _narrow(self, told: _Bounds, at: float) -> None:
-        self._doubtful = None
+        self._claim = None
         if self._recent is None or at - self._began >= _WINDOW:
             self._older, self._recent, self._began = self._recent, told, at
         else:

@@ -10,20 +10,26 @@ believes what the node itself can vouch for; see `decisions/observations.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.cluster import Changed, Deleted, Replaced, Unreadable
 from bailiff.decisions import observations
+from bailiff.decisions.instants import later
 from bailiff.decisions.observations import Since
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from bailiff.clock import Clock
     from bailiff.cluster import WatchEvent
     from bailiff.decisions.observations import Identity
     from bailiff.kinds import Node
+
+
+# By how much our clock may be behind the time of an edit. Whatever is dated later than that was
+# not dated by an API server.
+_MOST_BEHIND = timedelta(days=1)
 
 
 class WantedNote(NamedTuple):
@@ -55,6 +61,14 @@ class _Memory:
     edited: datetime | None
     edit_seen: float
     since: dict[Identity, Since]
+
+    def is_of(self, node: Node) -> bool:
+        """Whether nothing has become of the node's taints since, as far as it tells."""
+        return (
+            self.uid == node.metadata.uid
+            and self.edited == node.taints_edited
+            and self.since.keys() == observations.untimed(node).keys()
+        )
 
 
 class FirstSeen:
@@ -88,7 +102,7 @@ class FirstSeen:
         What is remembered stands though the wall clock be stepped back behind it.
         """
         memory = self._nodes.get(node.metadata.name)
-        if memory is not None and memory.since.keys() == observations.untimed(node).keys():
+        if memory is not None and memory.is_of(node):
             return memory.since
         # Another state of the node than the last one that was told of, or none was.
         return observations.since(observations.as_served(node), (), self._clock.latest())
@@ -109,7 +123,8 @@ class FirstSeen:
         if not taints:
             return
         edited = node.taints_edited
-        told = observations.since(observations.as_served(node), (), self._clock.latest())
+        latest = self._clock.latest()
+        told = observations.since(observations.as_served(node), (), latest)
         before, edit_seen = {}, self._clock.monotonic()
         if known is not None:
             before = known.since
@@ -118,5 +133,17 @@ class FirstSeen:
             uid=node.metadata.uid,
             edited=edited,
             edit_seen=edit_seen,
-            since={one: before.get(one) or Since(told[one].at, "firstObserved") for one in taints},
+            since={one: before.get(one) or _begun(told[one], edited, latest) for one in taints},
         )
+
+
+def _begun(told: Since, edited: datetime | None, latest: datetime) -> Since:
+    """From when a taint counts that was not there before.
+
+    The API server has dated its edit. A clock that has not come that far is behind, and would
+    have the taint count from before it came.
+    """
+    noted = told.source == "firstObserved"
+    if not noted and edited is not None and latest < edited <= latest + _MOST_BEHIND:
+        return Since(later(edited, observations.EDIT_SECONDS), "firstObserved")
+    return Since(told.at, "firstObserved")

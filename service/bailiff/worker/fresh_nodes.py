@@ -75,9 +75,11 @@ class FreshNodes:
         if self._source is None or self._is_live():
             return None
         self._sweep()
+        # However long one waits for the look of another: it must not have begun before this.
+        not_before = self._clock.elapsed() - _SHARED
         look = self._looks.setdefault(name, _Look())
         async with look.lock:
-            if self._clock.elapsed() - look.at >= _SHARED:
+            if look.at <= not_before:
                 await self._look(look, self._source(name))
             if look.error is not None:
                 raise look.error.with_traceback(None)
@@ -85,11 +87,11 @@ class FreshNodes:
 
     async def _look(self, look: _Look, reading: Awaitable[Node]) -> None:
         look.node = look.error = None
+        look.at = self._clock.elapsed()
         try:
             look.node = await reading
         except ClusterError as error:
             look.error = error
-        look.at = self._clock.elapsed()
 
     def _is_live(self) -> bool:
         health, now = self._health, self._clock.monotonic()

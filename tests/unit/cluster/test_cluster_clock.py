@@ -39,11 +39,13 @@ def told(clock: ClusterClock, date: str, seconds: float = 0.0) -> None:
 
 
 def known(off: float = 0.0, after: float = 0.0) -> tuple[Machine, ClusterClock]:
-    """A machine whose clock is off, and a clock that one answer has told of it."""
+    """A machine whose clock is off, and a clock that has been told of it."""
     machine = Machine(off)
     machine.advance(after)
     clock = ClusterClock(machine)
-    told(clock, header(machine.right()))
+    for _ in range(3):
+        told(clock, header(machine.right()))
+        machine.advance(1.0)
     return machine, clock
 
 
@@ -100,12 +102,42 @@ def test_what_a_slow_request_leaves_open_is_left_open():
     assert clock.skew() == pytest.approx(0.5)
 
 
-def test_time_that_the_machine_has_not_noticed_is_made_good_by_the_next_answer():
+def test_time_that_the_machine_has_not_noticed_is_made_good_by_the_next_answers():
     machine, clock = known()
     machine.missed = 600.0
-    assert seconds_ahead(clock, machine) == -600.0
-    told(clock, header(machine.right()))
+    for _ in range(3):
+        assert seconds_ahead(clock, machine) == -600.0
+        told(clock, header(machine.right()))
+        machine.advance(0.5)
     assert -1.0 <= seconds_ahead(clock, machine) <= 0.0
+
+
+@pytest.mark.parametrize("ahead", [20.0, HOUR])
+@pytest.mark.parametrize("pattern", ["AB", "AAB", "ABB", "BA", "BBA", "ABBBB"])
+def test_one_of_two_api_servers_that_is_ahead_makes_nobody_early(pattern, ahead):
+    machine = Machine()
+    clock = ClusterClock(machine)
+    for server in pattern * 100:
+        machine.advance(0.2)
+        wrong = timedelta(seconds=ahead if server == "B" else 0.0)
+        told(clock, header(machine.right() + wrong))
+        assert seconds_ahead(clock, machine) <= 0.0
+
+
+@pytest.mark.parametrize("code", [502, 503, 504])
+def test_a_gateway_goes_by_a_clock_of_its_own(code):
+    machine, clock = known()
+    for _ in range(20):
+        machine.advance(1.0)
+        date = header(machine.right() + timedelta(hours=1))
+        clock.answered(Exchange("GET", "pods", code, 0.0, date))
+    assert clock.now() == machine.now()
+
+
+def test_the_latest_that_it_can_be_is_never_behind():
+    machine, clock = known(off=-HOUR)
+    assert 0.0 <= (clock.latest() - machine.right()).total_seconds() <= 1.0
+    assert clock.now() <= machine.right()
 
 
 def test_a_lone_answer_of_the_past_is_out_of_a_cache():

@@ -1,14 +1,15 @@
 """Nobody is evicted by a taint that the watch of nodes may have missed to see go; virtual time."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
 from bailiff.cluster import Changed, UnreachableError, WatchHealth
 from bailiff.kinds import Node
 from bailiff.worker.fresh_nodes import FreshNodes
-from tests.harness.clocks import LoopClock
-from tests.harness.kinds import no_execute, node_of, tolerating
+from tests.harness.clocks import START, LoopClock
+from tests.harness.kinds import edited_at, no_execute, node_of, tolerating
 from tests.harness.worlds.world import World, attempts
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -134,3 +135,37 @@ async def test_what_was_read_is_not_kept_for_ever():
         await fresh.read(f"n{number}")
         await asyncio.sleep(0.01)
     assert len(fresh._looks) < 1200
+
+
+async def test_an_answer_that_took_long_is_not_news():
+    clock, began = LoopClock(), []
+    fresh = FreshNodes(clock)
+
+    async def read(_name: str) -> Node:
+        began.append(clock.monotonic())
+        await asyncio.sleep(9.0)
+        return node_of("n1")
+
+    fresh.follow(WatchHealth(), read)
+    early = asyncio.create_task(fresh.read("n1"))
+    await asyncio.sleep(0.5)
+    soon = asyncio.create_task(fresh.read("n1"))
+    await asyncio.sleep(7.5)
+    await asyncio.gather(early, soon, fresh.read("n1"))
+    assert began == [0.0, 9.0]
+
+
+@pytest.mark.parametrize("uid", ["", "another"], ids=["put back", "on a node of the same name"])
+async def test_a_taint_that_came_back_unseen_counts_from_then(uid):
+    half = Half(connected=False)
+    half.world.add_pod("patient", tolerating(seconds=100))
+    async with half.world.running():
+        await asyncio.sleep(90)
+        came_back = edited_at(START + timedelta(seconds=90))
+        node = node_of("n1", no_execute(), uid=uid, managed_fields=came_back)
+        half.world.nodes["n1"] = node
+        await asyncio.sleep(90)
+        assert half.world.deleted == []
+        half.world.relist_nodes()
+        await asyncio.sleep(90)
+    assert half.world.deletions()["patient"] >= 190.0
