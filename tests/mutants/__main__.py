@@ -45,7 +45,8 @@ def main() -> int:
     files = _others() if options.sample else options.files or list(FILES)
     _stage(files, options.tests)
     engine = Path(__file__).with_name("engine.py")
-    command = [sys.executable, "-P", str(engine), str(options.sample), str(options.seed)]
+    lot = (str(options.sample), str(options.seed), str(options.jobs))
+    command = [sys.executable, "-P", str(engine), *lot]
     report = STAGE / "report.txt"
     with (STAGE / "mutmut.log").open("w") as log:
         print(f"mutmut is at work, its log is {log.name}", file=sys.stderr)
@@ -64,6 +65,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--tests", nargs="+", default=TESTS, help="the tests; fewer are faster")
     parser.add_argument("--seed", type=int, default=1, help="of the lot")
+    parser.add_argument("--jobs", type=int, default=2, help="mutants at a time")
     return parser.parse_args()
 
 
