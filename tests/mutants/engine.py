@@ -37,7 +37,7 @@ WORDS_ONLY = {mutators.operator_string}
 OPEN = ("survived", "no tests")
 # A function's tests that take longer, in seconds, are left out where it has quicker ones: most of
 # them try at random what those try one by one, and each survivor would have to wait for them.
-SLOW = 0.5
+SLOW = 1.0
 # A test that takes so many times as long as without the mutant, and so many seconds more, has met
 # a loop without an end.
 PATIENCE, GRACE = 10, 5

@@ -315,6 +315,16 @@ def test_the_first_refusal_looks_back_since_when_it_would_have_been_due(entered,
     assert scene.eviction.due == pytest.approx(due)
 
 
+def test_a_pod_that_came_after_the_taint_is_due_since_it_came():
+    scene = blocked(None, NOT_TOLERATED)
+    came = START + timedelta(seconds=40)
+    bound = replace(POD, metadata=replace(POD.metadata, creation_timestamp=came))
+    scene.eviction.pod, scene.eviction.due = bound, 60.0
+    with pytest.raises(DisruptionBudgetError):
+        scene.make()
+    assert scene.eviction.due == pytest.approx(40.0)
+
+
 @pytest.mark.parametrize(
     ("deadline", "delay", "wait"),
     [

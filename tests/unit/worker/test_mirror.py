@@ -119,6 +119,39 @@ def test_what_an_event_does(event, told, left):
     assert scene.pods() == left
 
 
+@pytest.mark.parametrize(
+    ("event", "count"),
+    [
+        (Changed(pod("d")), 4),
+        (Changed(pod("a")), 3),
+        (Changed(pod("a", phase="Succeeded")), 2),
+        (Changed(pod("a", "new")), 3),
+        (Changed(pod("a", "new", phase="Failed")), 2),
+        (Changed(pod("d", phase="Failed")), 3),
+        (Deleted(pod("a")), 2),
+        (Deleted(pod("a", phase="Succeeded")), 2),
+        (unreadable("a"), 2),
+        (Replaced((pod("a"), pod("d", phase="Failed")), "2"), 1),
+        (Replaced((), "2"), 0),
+    ],
+)
+def test_how_many_pods_of_a_namespace_have_not_finished(event, count):
+    scene = Scene()
+    assert scene.mirror.pods_in("default") == 0
+    scene.tell(BEGINNING)
+    scene.tell(event)
+    assert (scene.mirror.pods_in("default"), scene.mirror.pods_in("other")) == (count, 0)
+
+
+def test_the_nodes_that_pods_name_are_there_though_nobody_has_told_of_them():
+    scene = Scene()
+    scene.tell(BEGINNING)
+    scene.tell_node(Changed(node_of("n1")))
+    scene.tell_node(Changed(node_of("n3")))
+    assert list(scene.mirror.node_names()) == ["n1", "n3", "n2"]
+    assert (scene.mirror.node_count, scene.mirror.pod_count) == (2, 3)
+
+
 EVENTS = st.one_of(
     st.builds(
         lambda name, uid, node, phase: Changed(pod(name, uid, node, phase)),

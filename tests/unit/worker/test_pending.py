@@ -149,6 +149,7 @@ def test_what_revoke_and_forget_do(begin, after_revoke, after_forget):
     eviction = begin(table)
     revoked = table.pending.revoke("a", "why")
     assert (revoked is eviction) is (after_revoke == {})
+    assert eviction.revoked == ("why" if begin is running else "")
     assert table.counts() == after_revoke
     other = Table()
     begin(other)
@@ -334,6 +335,11 @@ def test_what_a_retry_waits_for_is_counted_by_what_the_last_try_came_to():
     assert +table.pending.retrying == {}
     table.pending.settle_retry(eviction, "conflict", 5.0)
     assert +table.pending.retrying == {"conflict": 1}
+    table.schedule(15, "other")
+    other = table.pending.take()
+    assert other is table.entry("other")
+    table.pending.settle_retry(other, "conflict", 5.0)
+    assert +table.pending.retrying == {"conflict": 2}
 
 
 def test_done_lapses_where_the_pod_lives_on():
@@ -370,6 +376,13 @@ def test_one_that_waits_for_news_goes_when_its_pod_has_changed(until_news, chang
     table.schedule(10, pod=pod)
     assert table.pending.next_due() == due
     assert +table.pending.retrying == {"conflict": 1}
+
+
+def test_one_that_waits_for_its_time_goes_no_earlier_for_news():
+    table = Table()
+    eviction = retried(table)
+    table.schedule(10, pod=replace(eviction.pod, spec=replace(eviction.pod.spec, priority=1)))
+    assert table.pending.next_due() == 15
 
 
 def test_one_that_heard_news_does_not_wait_for_more():
