@@ -150,4 +150,3 @@ async def test_versions_that_are_no_numbers_are_believed() -> None:
     watch, events = await run(fake)
     assert told(events) == ["=", "+a", "+b"]
     assert not watch.restarts
-

@@ -237,6 +237,15 @@ def test_a_node_that_cannot_be_decoded_is_neither_believed_nor_taken_for_gone():
     assert not scene.mirror.is_unreadable("n3")
 
 
+def test_a_node_that_was_deleted_is_gone():
+    scene = Scene()
+    scene.tell_node(Replaced((node_of("n1"),), "1"))
+    scene.tell_node(Deleted(node_of("n1")))
+    assert scene.mirror.node("n1") is None
+    assert not scene.mirror.is_unreadable("n1")
+    assert scene.diary.told[-1] == "node n1"
+
+
 def test_a_list_of_nodes_drops_those_that_are_not_in_it():
     scene = Scene()
     scene.tell_node(Replaced((node_of("n1"), node_of("n2")), "1", (unreadable("n3"),)))

@@ -158,3 +158,26 @@ def test_one_that_resigns_acts_no_more_and_leaves_a_lease_that_nobody_waits_for(
 @pytest.mark.parametrize("duration", [11, 2**31 - 1])
 def test_times_of_any_length_fit(duration):
     assert ElectionSettings(lease_duration=duration).lease_duration == duration
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ({"lease_duration": 10}, "lease duration .* must be above the renew deadline"),
+        ({"lease_duration": 0}, "1 s or more"),
+        ({"lease_duration": 2**31}, "1 s or more"),
+        ({"renew_deadline": 2.4}, "1.2 times the retry period"),
+        ({"renew_deadline": float("nan")}, "renew deadline"),
+        ({"retry_period": 0}, "retry period"),
+        ({"retry_period": -1}, "retry period"),
+        ({"request_timeout": 5.0}, "below 5 s"),
+        ({"request_timeout": 0.0}, "below 5 s"),
+    ],
+)
+def test_times_that_do_not_fit_each_other_are_refused(times, message):
+    with pytest.raises(ValueError, match=message):
+        ElectionSettings(**times)
+
+
+def test_the_shortest_times_that_fit():
+    ElectionSettings(lease_duration=1, renew_deadline=0.9, retry_period=0.7, request_timeout=0.3)
