@@ -73,3 +73,12 @@ def test_nothing_comes_out_before_it_is_due(now, expected):
     queue: DeadlineQueue[str] = DeadlineQueue()
     queue.put("pod", 10.0)
     assert queue.pop_due(now) == expected
+
+
+def test_all_that_are_due_are_told_and_stay():
+    queue: DeadlineQueue[int] = DeadlineQueue()
+    for key in range(40):
+        queue.put(key, float(key))
+    for now in range(-1, 41):
+        assert sorted(queue.due(float(now))) == list(range(min(now + 1, 40)))
+    assert len(queue) == 40
