@@ -206,6 +206,15 @@ def test_the_first_list_counts_as_taken_in_when_all_of_it_is():
     assert scene.diary.told[-1] == "listed"
 
 
+def test_without_a_list_of_nodes_absence_means_nothing():
+    scene = Scene()
+    scene.tell(BEGINNING)
+    scene.tell_node(Changed(node_of("n1")))
+    assert not scene.mirror.synced
+    scene.tell_node(Replaced((), "1"))
+    assert scene.mirror.synced
+
+
 def test_while_a_list_is_taken_in_each_pod_is_there_as_it_was_or_as_it_is():
     scene = Scene()
     before, after = many("old"), many("new")[1:]

@@ -104,3 +104,14 @@ def test_one_whose_pod_may_stay_is_dropped():
     table = Table()
     table.pending.settle_dropped(table.running())
     assert table.counts() == {}
+
+
+def test_as_many_are_counted_as_there_are_in_a_state():
+    table = Table()
+    for name in "abcde":
+        table.schedule(name=name)
+    assert table.counts() == {"waiting": 5}
+    table.clock.advance(10)
+    for one in [table.take() for _ in range(3)][:2]:
+        table.pending.settle_over(one, "deleted")
+    assert table.counts() == {"waiting": 2, "running": 1, "done": 2}

@@ -34,6 +34,13 @@ def test_without_a_deadline_it_is_due_at_once():
     assert table.pending.take() is table.entry()
 
 
+def test_one_that_is_taken_late_has_been_due_since_its_deadline():
+    table = Table()
+    table.schedule(10)
+    table.clock.advance(17)
+    assert table.take().due == 10
+
+
 def test_one_that_is_overdue_counts_from_its_deadline():
     table = Table()
     table.clock.advance(100)
