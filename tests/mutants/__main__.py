@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-STAGE = ROOT / ".mutants"
+STAGES = ROOT / ".mutants"
 # The files that keep the promises of docs/architecture.md.
 FILES = (
     "decisions/observations.py",
@@ -43,13 +43,15 @@ def main() -> int:
         print(f"no such file in service/bailiff: {', '.join(unknown)}", file=sys.stderr)
         return 2
     files = _others() if options.sample else options.files or list(FILES)
-    _stage(files, options.tests)
+    stage = STAGES / ("sample" if options.sample else "files")
+    _stage(stage, files, options.tests)
     engine = Path(__file__).with_name("engine.py")
-    command = [sys.executable, "-P", str(engine), str(options.sample), str(options.seed)]
-    report = STAGE / "report.txt"
-    with (STAGE / "mutmut.log").open("w") as log:
+    lot = (str(options.sample), str(options.seed), str(options.jobs))
+    command = [sys.executable, "-P", str(engine), *lot]
+    report = stage / "report.txt"
+    with (stage / "mutmut.log").open("w") as log:
         print(f"mutmut is at work, its log is {log.name}", file=sys.stderr)
-        code = subprocess.run(command, cwd=STAGE, stdout=log, stderr=log, check=False).returncode
+        code = subprocess.run(command, cwd=stage, stdout=log, stderr=log, check=False).returncode
     print(report.read_text() if report.exists() else "mutmut could not run, see its log")
     return code
 
@@ -64,6 +66,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--tests", nargs="+", default=TESTS, help="the tests; fewer are faster")
     parser.add_argument("--seed", type=int, default=1, help="of the lot")
+    parser.add_argument("--jobs", type=int, default=2, help="mutants at a time")
     return parser.parse_args()
 
 
@@ -76,15 +79,15 @@ def _others() -> list[str]:
     return sorted({str(path.relative_to(_package())) for path in found} - set(FILES))
 
 
-def _stage(files: list[str], tests: Sequence[str]) -> None:
+def _stage(stage: Path, files: list[str], tests: Sequence[str]) -> None:
     """A folder in which mutmut finds everything where it looks for it."""
-    shutil.rmtree(STAGE, ignore_errors=True)
-    STAGE.mkdir()
-    (STAGE / "src").symlink_to(ROOT / "service")
+    shutil.rmtree(stage, ignore_errors=True)
+    stage.mkdir(parents=True)
+    (stage / "src").symlink_to(ROOT / "service")
     for name in ("tests", *READ_BY_TESTS):
-        (STAGE / name).symlink_to(ROOT / name)
+        (stage / name).symlink_to(ROOT / name)
     project = (ROOT / "pyproject.toml").read_text()
-    (STAGE / "pyproject.toml").write_text(project + _settings(files, tests))
+    (stage / "pyproject.toml").write_text(project + _settings(files, tests))
 
 
 def _settings(files: list[str], tests: Sequence[str]) -> str:

@@ -6,7 +6,9 @@ A script, not a module of a package: the tests that it runs are the copies in th
 from __future__ import annotations
 
 import contextlib
+import os
 import random
+import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -30,21 +32,28 @@ from mutmut.workers import isolation
 
 # In per cent, of those that came to an end.
 LEAST_KILLED = 85
-JOBS = 2
 # Of mutmut's, those that change nothing but words.
 WORDS_ONLY = {mutators.operator_string}
 OPEN = ("survived", "no tests")
+# A function's tests that take longer, in seconds, are left out where it has quicker ones: most of
+# them try at random what those try one by one, and each survivor would have to wait for them.
+SLOW = 1.0
+# A test that takes so many times as long as without the mutant, and so many seconds more, has met
+# a loop without an end.
+PATIENCE, GRACE = 10, 5
+# mutmut's own, for a mutant that timed out.
+TIMEOUT = 36
 
 Operator = Callable[[Any], Iterable[cst.CSTNode]]
 
 
-def main(sample: int, seed: int) -> int:
+def main(sample: int, seed: int, jobs: int) -> int:
     """Mutate, test, report. The exit code: 1 if too few are killed."""
     _choose_operators()
     # mutmut has no other way in.
     isolation.PytestRunner = CollectedTests  # type: ignore[attr-defined]
     chosen = _draw(sample, seed) if sample else []
-    cli(["run", "--max-children", str(JOBS), *chosen], standalone_mode=False)
+    cli(["run", "--max-children", str(jobs), *chosen], standalone_mode=False)
     with Path("report.txt").open("w") as report, contextlib.redirect_stdout(report):
         return _report(set(chosen))
 
@@ -116,14 +125,29 @@ class CollectedTests(PytestRunner):
         assert self._session is not None
         self._session.testsfailed = 0
         items = {item.nodeid: item for item in self._session.items}
-        chosen = [items[name] for name in tests]
+        signal.signal(signal.SIGALRM, _time_out)
         with change_cwd("mutants"):
-            for item in chosen:
+            for name in _quickest_first(tests):
+                signal.setitimer(signal.ITIMER_REAL, PATIENCE * _seconds(name) + GRACE)
                 # Without a next one all is torn down: after a failure another may follow.
-                item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+                items[name].ihook.pytest_runtest_protocol(item=items[name], nextitem=None)
+                signal.setitimer(signal.ITIMER_REAL, 0)
                 if self._session.testsfailed:
                     return 1
         return 0
+
+
+def _seconds(test: str) -> float:
+    return state().duration_by_test[test]
+
+
+def _quickest_first(tests: Iterable[str]) -> list[str]:
+    ordered = sorted(tests, key=_seconds)
+    return [name for name in ordered if _seconds(name) <= SLOW] or ordered
+
+
+def _time_out(*_: object) -> None:
+    os._exit(TIMEOUT)
 
 
 def _draw(count: int, seed: int) -> list[str]:
@@ -176,4 +200,4 @@ def _score(counts: Counter[str]) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
+    sys.exit(main(*map(int, sys.argv[1:])))

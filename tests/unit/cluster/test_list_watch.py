@@ -54,6 +54,13 @@ async def test_an_orderly_end_resumes_at_once_from_the_last_bookmark() -> None:
     assert watch.restarts == {Restart.ENDED: 1}
 
 
+async def test_a_watch_that_was_open_for_a_second_is_opened_again_at_once() -> None:
+    fake = FakeCluster([[mark(5), 1.0], [1.0], [1e6]])
+    watch, _ = await run(fake)
+    assert fake.waits == [1, 1]
+    assert watch.restarts == {Restart.ENDED: 2}
+
+
 async def test_an_end_that_comes_too_soon_is_waited_out() -> None:
     fake = FakeCluster([[mark(5)], [], []])
     watch, _ = await run(fake)

@@ -57,6 +57,12 @@ def test_labels_are_dropped_unless_asked_for_and_then_shared() -> None:
     assert one is other
 
 
+def test_who_slims_pods_for_a_watch_drops_labels_unless_asked_for() -> None:
+    assert slimmer_for(Pod)(decoded_pod("a")).metadata.labels is LABELS_NOT_KEPT
+    kept = slimmer_for(Pod, keep_labels=True)(decoded_pod("a"))
+    assert kept.metadata.labels == {"app": "web"}
+
+
 def test_labels_that_no_table_has_room_for_are_kept_all_the_same() -> None:
     slim = PodSlimmer(0, keep_labels=True)
     assert slim(decoded_pod("a")).metadata.labels == {"app": "web"}

@@ -54,7 +54,9 @@ def test_every_instant_is_answered_in_utc(added: str, now: str, seconds: int) ->
     ],
 )
 def test_in_utc(written: str, instant: datetime) -> None:
-    assert in_utc(datetime.fromisoformat(written)) == instant
+    found = in_utc(datetime.fromisoformat(written))
+    assert found == instant
+    assert found.tzinfo is UTC, "the zone of the machine will not do, though it be the same"
 
 
 def test_later_ends_with_time() -> None:

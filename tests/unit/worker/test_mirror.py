@@ -119,6 +119,39 @@ def test_what_an_event_does(event, told, left):
     assert scene.pods() == left
 
 
+@pytest.mark.parametrize(
+    ("event", "count"),
+    [
+        (Changed(pod("d")), 4),
+        (Changed(pod("a")), 3),
+        (Changed(pod("a", phase="Succeeded")), 2),
+        (Changed(pod("a", "new")), 3),
+        (Changed(pod("a", "new", phase="Failed")), 2),
+        (Changed(pod("d", phase="Failed")), 3),
+        (Deleted(pod("a")), 2),
+        (Deleted(pod("a", phase="Succeeded")), 2),
+        (unreadable("a"), 2),
+        (Replaced((pod("a"), pod("d", phase="Failed")), "2"), 1),
+        (Replaced((), "2"), 0),
+    ],
+)
+def test_how_many_pods_of_a_namespace_have_not_finished(event, count):
+    scene = Scene()
+    assert scene.mirror.pods_in("default") == 0
+    scene.tell(BEGINNING)
+    scene.tell(event)
+    assert (scene.mirror.pods_in("default"), scene.mirror.pods_in("other")) == (count, 0)
+
+
+def test_the_nodes_that_pods_name_are_there_though_nobody_has_told_of_them():
+    scene = Scene()
+    scene.tell(BEGINNING)
+    scene.tell_node(Changed(node_of("n1")))
+    scene.tell_node(Changed(node_of("n3")))
+    assert list(scene.mirror.node_names()) == ["n1", "n3", "n2"]
+    assert (scene.mirror.node_count, scene.mirror.pod_count) == (2, 3)
+
+
 EVENTS = st.one_of(
     st.builds(
         lambda name, uid, node, phase: Changed(pod(name, uid, node, phase)),
@@ -173,6 +206,15 @@ def test_the_first_list_counts_as_taken_in_when_all_of_it_is():
     assert scene.diary.told[-1] == "listed"
 
 
+def test_without_a_list_of_nodes_absence_means_nothing():
+    scene = Scene()
+    scene.tell(BEGINNING)
+    scene.tell_node(Changed(node_of("n1")))
+    assert not scene.mirror.synced
+    scene.tell_node(Replaced((), "1"))
+    assert scene.mirror.synced
+
+
 def test_while_a_list_is_taken_in_each_pod_is_there_as_it_was_or_as_it_is():
     scene = Scene()
     before, after = many("old"), many("new")[1:]
@@ -202,6 +244,15 @@ def test_a_node_that_cannot_be_decoded_is_neither_believed_nor_taken_for_gone():
     assert not scene.mirror.is_unreadable("n1")
     scene.tell_node(unreadable("n3", deleted=True))
     assert not scene.mirror.is_unreadable("n3")
+
+
+def test_a_node_that_was_deleted_is_gone():
+    scene = Scene()
+    scene.tell_node(Replaced((node_of("n1"),), "1"))
+    scene.tell_node(Deleted(node_of("n1")))
+    assert scene.mirror.node("n1") is None
+    assert not scene.mirror.is_unreadable("n1")
+    assert scene.diary.told[-1] == "node n1"
 
 
 def test_a_list_of_nodes_drops_those_that_are_not_in_it():

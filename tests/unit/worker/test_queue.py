@@ -73,3 +73,25 @@ def test_nothing_comes_out_before_it_is_due(now, expected):
     queue: DeadlineQueue[str] = DeadlineQueue()
     queue.put("pod", 10.0)
     assert queue.pop_due(now) == expected
+
+
+def test_all_that_are_due_are_told_and_stay():
+    queue: DeadlineQueue[int] = DeadlineQueue()
+    for key in range(40):
+        queue.put(key, float(key))
+    for now in range(-1, 41):
+        assert sorted(queue.due(float(now))) == list(range(min(now + 1, 40)))
+    assert len(queue) == 40
+
+
+def test_keys_of_one_instant_go_in_the_order_in_which_they_were_put():
+    queue: DeadlineQueue[str] = DeadlineQueue()
+    for key in ("b", "a", "c", "b"):
+        queue.put(key, 5.0)
+    assert [queue.pop_due(5.0) for _ in range(4)] == ["a", "c", "b", None]
+
+
+def test_who_is_not_in_cannot_be_taken_out():
+    queue: DeadlineQueue[str] = DeadlineQueue()
+    queue.put("a", 1.0)
+    assert [queue.cancel(key) for key in ("b", "a", "a")] == [False, True, False]

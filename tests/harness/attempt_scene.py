@@ -1,0 +1,104 @@
+"""One attempt to evict a pod, on a cluster that answers as a test says."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from bailiff.cluster import (
+    DisruptionBudgetError,
+    WatchHealth,
+)
+from bailiff.decisions import Finding, TraceStep, Verdict
+from bailiff.kinds import Node, Pod, PodCondition
+from bailiff.worker.attempt import Attempt
+from bailiff.worker.eviction import Eviction
+from bailiff.worker.outcomes import Outcome
+from tests.harness.clocks import START, ManualClock
+from tests.harness.kinds import node_of, pod_of
+
+POD = pod_of("web", "n1", uid="1", resource_version="5")
+WRITTEN = replace(POD, metadata=replace(POD.metadata, resource_version="6"))
+DUE = START + timedelta(seconds=10)
+GO = Finding(
+    system="node-taints", verdict=Verdict.EVICT_NOW, reason="r", message="go", evict_at=DUE
+)
+STAY = replace(GO, verdict=Verdict.KEEP, message="stay")
+LATER = replace(GO, verdict=Verdict.EVICT_AT, message="later")
+LATER_STILL = replace(LATER, evict_at=DUE + timedelta(seconds=1))
+# It goes at once, since the taint came.
+NOT_TOLERATED = replace(
+    GO, evict_at=None, trace=(TraceStep("r", "NotTolerated", "m", added_at=DUE),)
+)
+OF_DEVICES = replace(GO, system="device-taints")
+BLOCKED = DisruptionBudgetError("not now", status=429)
+
+
+class Scene:
+    """The cluster as an attempt sees it, and what it does to it.
+
+    Attributes:
+        sent: verbs, and the version that those carry which take a pod.
+        answer: what the pod is when its condition is written.
+        failures: what a verb comes to instead.
+        says: what holds of a version of the pod; GO of those that are not named.
+        on_node: what holds by the node that was read.
+    """
+
+    def __init__(self, finding: Finding = GO) -> None:
+        self.clock = ManualClock(passed=100.0)
+        self.sent: list[str] = []
+        self.answer = WRITTEN
+        self.failures: dict[str, Exception] = {}
+        self.says: dict[str, Finding | None] = {}
+        self.on_node: Finding | None = GO
+        self.nodes: list[Node | None] = []
+        self.condition: PodCondition | None = None
+        self.attempt = Attempt(cast("Any", self), self.clock, self.finding)
+        self.eviction = Eviction(pod=POD, finding=finding, deadline=DUE, due=10.0)
+
+    def finding(self, pod: Pod, node: Node | None) -> Finding | None:
+        self.nodes.append(node)
+        if node is not None:
+            return self.on_node
+        return self.says.get(pod.metadata.resource_version, self.eviction.finding)
+
+    async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
+        assert (pod, now) == (POD, self.clock.now())
+        self.condition = condition
+        self._send("patch")
+        return self.answer
+
+    async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
+        assert grace_period_seconds is None
+        self._send(f"delete {pod.metadata.resource_version}")
+
+    async def try_delete(self, pod: Pod) -> None:
+        self._send(f"try {pod.metadata.resource_version}")
+
+    async def evict(self, pod: Pod) -> None:
+        self._send(f"evict {pod.metadata.resource_version}")
+
+    def _send(self, what: str) -> None:
+        self.sent.append(what)
+        failure = self.failures.get(what.split(maxsplit=1)[0])
+        if failure is not None:
+            raise failure
+
+    def read_nodes(self, names: list[str]) -> None:
+        """The watch of nodes is dead: they are read."""
+
+        async def read(name: str) -> Node:
+            names.append(name)
+            return node_of(name)
+
+        self.attempt.fresh_nodes.follow(WatchHealth(), read)
+
+    def make(self) -> Outcome:
+        return asyncio.run(self._make())
+
+    async def _make(self) -> Outcome:
+        return await self.attempt(self.eviction)
