@@ -156,7 +156,9 @@ async def test_the_commands(api, bench, switch):
         api, "pause", *where, "--reason", "moving", "--by", "anna", "--for", "2h"
     )
     assert code == 0
+    said, obeyed_by = said.splitlines(keepends=True)
     assert said.startswith("paused by anna since ")
+    assert f"only if their policies name {bench.namespace}/{NAME}" in obeyed_by
     notice = await switch.read()
     assert notice.until - notice.since == timedelta(hours=2)
     assert (await bailiff(api, "paused", *where))[1] == said

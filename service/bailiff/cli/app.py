@@ -15,7 +15,8 @@ from bailiff.cli.output import OUTPUT, Output, pretty
 app = typer.Typer(
     name="bailiff",
     help="The eviction decision service for Kubernetes: should this pod be evicted, and when?",
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 cluster not reachable.",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 cluster not reachable; "
+    "of explain --exit-code besides 10 evict later, 11 evict now.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -63,6 +63,12 @@ def pause(
     except PausedAlreadyError as error:
         fail(f"{error}; --replace takes its place", ExitCode.FAILED)
     typer.echo(notice.describe())
+    # Whether any worker's policies name it stands in no object that this command could read.
+    typer.echo(
+        f"workers obey it only if their policies name {namespace}/{name}: "
+        "see GET /v1/policies of each",
+        err=True,
+    )
 
 
 def resume(

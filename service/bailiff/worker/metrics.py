@@ -74,8 +74,9 @@ class WorkerMetrics:
         )
         self.lateness = Histogram(
             "bailiff_worker_lateness_seconds",
-            "From a pod's deadline until the API server had taken its eviction, on the monotonic "
-            "clock; what policies hold back counts.",
+            "Seconds from a pod's deadline, by the API server's clock, until the API server had "
+            "taken its eviction; measured as elapsed time, which no step of a clock changes. What "
+            "policies hold back counts.",
             buckets=_LATENESS_BUCKETS,
             registry=real,
         )

@@ -70,6 +70,18 @@ def test_a_pause_tells_who_why_and_since_when(switch):
     assert switch.place == Pause(namespace="ops")
 
 
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [((), "ops/bailiff-pause"), (("--name", "halt", "-n", "kube-system"), "kube-system/halt")],
+)
+def test_a_pause_says_who_obeys_it_beside_what_programs_read(switch, more, place):
+    done = run("pause", *WHERE, *BECAUSE, *more)
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == (
+        f"workers obey it only if their policies name {place}: see GET /v1/policies of each\n"
+    )
+
+
 def test_a_pause_may_end_by_itself_and_be_somebody_elses_and_elsewhere(switch):
     done = run("pause", *WHERE, *BECAUSE, "--for", "1h30m", "--by", "anna", "--name", "halt")
     assert done.exit_code == 0

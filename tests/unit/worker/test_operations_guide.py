@@ -30,6 +30,7 @@ from bailiff.worker.devices import State
 from bailiff.worker.metrics import WorkerMetrics
 from bailiff.worker.notes import blocked_event, held_event
 from bailiff.worker.outcomes import Outcome
+from bailiff.worker.policy_file import PolicyMetrics
 
 TEXT = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
 FINDING = Finding(system="node-taints", verdict=Verdict.EVICT_NOW, reason="R", message="why")
@@ -47,8 +48,8 @@ def first_cells():
 def metrics():
     """As the guide writes them: the name, and the labels in braces."""
     real, on_paper = (WorkerMetrics(CollectorRegistry(), on_paper=one) for one in (False, True))
-    api = vars(ApiMetrics(CollectorRegistry()))
-    for metric in (*vars(real).values(), *api.values(), on_paper.attempts):
+    others = vars(ApiMetrics(CollectorRegistry())) | vars(PolicyMetrics(CollectorRegistry()))
+    for metric in (*vars(real).values(), *others.values(), on_paper.attempts):
         name = metric._name + ("_total" if isinstance(metric, Counter) else "")
         labels = ",".join(metric._labelnames)
         yield f"{name}{{{labels}}}" if labels else name
@@ -66,6 +67,12 @@ def collected():
 @pytest.mark.parametrize("metric", list(metrics()) + list(collected()))
 def test_every_metric_is_explained(metric):
     assert f"\n| `{metric}` | " in TEXT
+
+
+def test_no_other_metric_is_named_in_an_alert_or_a_runbook():
+    known = {name.partition("{")[0] for name in (*metrics(), *collected())}
+    named = {name.removesuffix("_bucket") for name in re.findall(r"bailiff_worker_\w+", TEXT)}
+    assert named <= known
 
 
 @pytest.mark.parametrize(
