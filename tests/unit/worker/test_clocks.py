@@ -182,9 +182,9 @@ async def happen(world: Told, steps) -> float:
         elif what == "pause":
             world.held_up += size
             excuse = max(excuse, size)
-            # What a pause was is known with the next answers.
-            for _ in range(3):
-                await asyncio.sleep(0.5)
+            # What a pause was is known when some answers have told of it, over more than a second.
+            for _ in range(4):
+                await asyncio.sleep(0.4)
                 world.answer()
         await asyncio.sleep(size if what == "pass" else 2)
     return excuse
