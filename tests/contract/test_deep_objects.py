@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ PATCH = (
 )
 
 
-async def make_deep(api: Api, resource: Resource, name: str, namespace: str) -> None:  # type: ignore[type-arg]  # any
+async def make_deep(api: Api, resource: Resource[Any], name: str, namespace: str) -> None:
     async with await api.connect() as cluster:
         await cluster.patch(resource, name, namespace, PATCH, patch_type=PatchType.MERGE)
         stored = await cluster.send(Request("GET", resource.path(namespace, name)))

@@ -194,6 +194,6 @@ async def test_who_gives_up_waiting_ends_nothing_for_the_others(started) -> None
 
 async def test_a_first_reading_that_breaks_in_any_way_is_an_error_without_secrets() -> None:
     credentials = Credentials(Script(RecursionError("secret")), LoopClock(), TIMEOUT)
-    with pytest.raises(ConfigError, match="^RecursionError while reading the login$"):
+    with pytest.raises(ConfigError, match=r"^RecursionError while reading the login$"):
         await credentials.start()
     assert asyncio.all_tasks() == {asyncio.current_task()}
