@@ -81,7 +81,7 @@ async def test_what_was_never_sent_is_no_answer(error: k8s.ClusterError) -> None
 
 async def test_time_outs_leave_one_request_where_a_quarter_is_less_than_one() -> None:
     own = pace(2)
-    await ask(own, *[SILENT] * 9)
+    await ask(own, *[SILENT] * 2)
     assert own.limit == 1
     await ask(own, None, None)
     assert own.limit == 2
