@@ -212,8 +212,10 @@ class Cluster(Lists):
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._transport.close()
-        await self._leases.close()
+        try:
+            await self._transport.close()
+        finally:
+            await self._leases.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -177,6 +177,11 @@ class Credentials:
             self._failed(f"no credentials after {self._timeout:g} s")
         except ConfigError as error:
             self._failed(error.message)
+        except Exception as error:  # noqa: BLE001 - see below
+            # A file that somebody writes while we run may break any parser (a RecursionError of
+            # YAML, an OverflowError of an expiry). It must not end a worker that has a login. The
+            # type alone is told: the words may quote the file.
+            self._failed(f"{type(error).__name__} while reading the login")
         self._read_at = self._clock.monotonic()
 
     def _take(self, login: Login) -> None:

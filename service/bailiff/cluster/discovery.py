@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from bailiff import kinds
+from bailiff.cluster.answers import decode_answer
 from bailiff.cluster.errors import NotFoundError, ResponseError
 from bailiff.cluster.request import Request
 from bailiff.cluster.resource import Resource
@@ -139,6 +140,6 @@ async def _ask(cluster: Cluster, path: str, kind: type[T]) -> T:
     request = Request("GET", path)
     body = await cluster.send(request)
     try:
-        return kinds.decode(body, kind)
+        return decode_answer(body, kind)
     except kinds.DecodeError as error:
         raise ResponseError(f"{request.what}: {error}") from error

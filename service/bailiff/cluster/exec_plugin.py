@@ -112,7 +112,7 @@ class ExecPlugin(msgspec.Struct, frozen=True, rename="camel"):
     def _credential(self, output: bytes) -> Credential:
         try:
             answer = msgspec.json.decode(output, type=_Answer)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise ConfigError(f"exec plugin {self.command} printed no ExecCredential") from None
         status = answer.status
         if (answer.kind, answer.api_version) != ("ExecCredential", self.api_version):

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from bailiff import kinds
+from bailiff.cluster.answers import decode_answer
 from bailiff.cluster.unreadable import Unreadable, decode_object
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ def decode_page(body: bytes, kind: type[T]) -> Page[T]:
     Raises:
         DecodeError: it is no list, or an item tells neither its name nor its resourceVersion.
     """
-    raw = kinds.decode(body, _RawPage)
+    raw = decode_answer(body, _RawPage)
     items: list[T] = []
     unreadable: list[Unreadable] = []
     for item in raw.items:

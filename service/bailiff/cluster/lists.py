@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bailiff import kinds
 from bailiff.cluster import request as requests
+from bailiff.cluster.answers import decode_answer
 from bailiff.cluster.errors import ExpiredError, ResponseError
 from bailiff.cluster.listing import ListHead, Listing, Page, decode_page
 from bailiff.cluster.request import Request, Selection
@@ -98,9 +99,13 @@ class Lists(ABC):
             body = await self.send(asked, self.settings.list_timeout)
             page = _decoded(asked, body, partial(decode_page, kind=resource.kind))
             yield page
-            if page.metadata.continue_ in {"", token}:
+            following = page.metadata.continue_
+            if not following:
                 return
-            token = page.metadata.continue_
+            if following == token:
+                # Asked again it would say the same; and what follows is not known.
+                raise ResponseError(f"{asked.what}: the same continue token twice")
+            token = following
 
     async def current_version(self, resource: Resource[Any], selection: Selection) -> str:
         """The version that a resource is at now, never older than one that anybody has seen."""
@@ -109,7 +114,7 @@ class Lists(ABC):
 
     async def _fetch(self, request: Request, kind: type[T], within: float | None = None) -> T:
         body = await self.send(request, within)
-        return _decoded(request, body, partial(kinds.decode, kind=kind))
+        return _decoded(request, body, partial(decode_answer, kind=kind))
 
 
 def _decoded(request: Request, body: bytes, decode: Callable[[bytes], T]) -> T:

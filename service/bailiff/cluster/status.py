@@ -153,21 +153,24 @@ def _kind(status: Status) -> tuple[Any, Any]:
 
 
 def _has_cause(status: Status, key: str, value: str) -> bool:
-    causes = (status.details or {}).get("causes") or []
+    causes = (status.details or {}).get("causes")
+    if not isinstance(causes, list):
+        # A proxy may write anything.
+        return False
     return any(isinstance(one, dict) and one.get(key) == value for one in causes)
 
 
 def _status(body: bytes) -> Status:
     try:
         return msgspec.json.decode(body, type=Status)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Status(message=body[:_MAX_TEXT].decode("utf-8", "replace").strip())
 
 
 def _seconds(status: Status) -> float | None:
     seconds = (status.details or {}).get("retryAfterSeconds")
     if isinstance(seconds, int | float) and seconds > 0:
-        return min(float(seconds), _MAX_RETRY_AFTER)
+        return float(min(seconds, _MAX_RETRY_AFTER))
     return None
 
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from bailiff import kinds
+from bailiff.cluster.answers import decode_answer
 from bailiff.kinds import ObjectMeta
 
 T = TypeVar("T")
@@ -60,14 +61,14 @@ def decode_object(body: bytes, kind: type[T], *, deleted: bool = False) -> T | U
         DecodeError: not even its name and resourceVersion can be decoded.
     """
     try:
-        return kinds.decode(body, kind)
+        return decode_answer(body, kind)
     except kinds.DecodeError as error:
         reason = str(error)[:_MAX_REASON]
         return Unreadable(_identity(body), reason, deleted)
 
 
 def _identity(body: bytes) -> ObjectMeta:
-    found = kinds.decode(body, _Identified).metadata
+    found = decode_answer(body, _Identified).metadata
     return ObjectMeta(
         name=found.name,
         namespace=found.namespace,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 import msgspec
 
 from bailiff import kinds
+from bailiff.cluster.answers import decode_answer
 from bailiff.cluster.errors import ResponseError
 from bailiff.cluster.status import Status, status_error
 from bailiff.cluster.unreadable import Unreadable, decode_object
@@ -82,7 +83,7 @@ class _BookmarkObject(msgspec.Struct):
 
 
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
-_line = msgspec.json.Decoder(_Line).decode
+_decode_line = msgspec.json.Decoder(_Line).decode
 
 
 def decode_event(line: bytes, kind: type[T], slim: Callable[[T], T]) -> ObjectEvent[T] | Bookmark:
@@ -106,12 +107,20 @@ def decode_event(line: bytes, kind: type[T], slim: Callable[[T], T]) -> ObjectEv
             case "BOOKMARK":
                 return _bookmark(body)
             case "ERROR":
-                status = kinds.decode(body, Status)
+                status = decode_answer(body, Status)
                 raise status_error("watch", status.code or 500, status)
             case other:
                 raise ResponseError(f"watch: unknown event type {other[:50]!r}")
     except (kinds.DecodeError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ResponseError(f"watch: {error}") from error
+
+
+def _line(line: bytes) -> _Line:
+    try:
+        return _decode_line(line)
+    except RecursionError:
+        # An object may nest deeper than Python can follow, see decode_answer.
+        return _decode_line(kinds.without_depths(line, kinds.MAX_DEPTH))
 
 
 def _object_event(
@@ -124,7 +133,7 @@ def _object_event(
 
 
 def _bookmark(body: bytes) -> Bookmark:
-    metadata = kinds.decode(body, _BookmarkObject).metadata
+    metadata = decode_answer(body, _BookmarkObject).metadata
     ends = metadata.annotations.get(_INITIAL_EVENTS_END) == "true"
     return Bookmark(metadata.resource_version, ends_initial_events=ends)
 

@@ -7,7 +7,14 @@ for the API server.
 """
 
 from bailiff.kinds.config_map import ConfigMap
-from bailiff.kinds.decoding import DecodeError, decode, decode_yaml_value
+from bailiff.kinds.decoding import (
+    MAX_DEPTH,
+    DecodeError,
+    DepthError,
+    decode,
+    decode_yaml_value,
+)
+from bailiff.kinds.depths import without_depths
 from bailiff.kinds.device import (
     AllocationResult,
     Condition,
@@ -59,12 +66,14 @@ __all__ = [
     "INT64_MIN",
     "LABELS_NOT_KEPT",
     "LABEL_ZONE",
+    "MAX_DEPTH",
     "NO_EXECUTE",
     "AllocationResult",
     "Annotations",
     "Condition",
     "ConfigMap",
     "DecodeError",
+    "DepthError",
     "Device",
     "DeviceAllocationResult",
     "DeviceRequestAllocationResult",
@@ -104,4 +113,5 @@ __all__ = [
     "Toleration",
     "decode",
     "decode_yaml_value",
+    "without_depths",
 ]

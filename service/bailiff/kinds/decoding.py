@@ -32,6 +32,13 @@ class DecodeError(ValueError):
         self.malformed = malformed
 
 
+class DepthError(DecodeError):
+    """The input nests deeper than MAX_DEPTH levels."""
+
+    def __init__(self, *, malformed: bool = False) -> None:
+        super().__init__(f"nested deeper than {MAX_DEPTH} levels", malformed=malformed)
+
+
 def decode(data: bytes, kind: type[T]) -> T:
     """Decode one JSON value.
 
@@ -40,7 +47,8 @@ def decode(data: bytes, kind: type[T]) -> T:
         kind: the type to fill.
 
     Raises:
-        DecodeError: malformed JSON, a wrong type, or deeper than MAX_DEPTH.
+        DecodeError: malformed JSON, or a wrong type.
+        DepthError: too deep for the decoder, or deeper than MAX_DEPTH.
     """
     try:
         return _decoder(kind)(data)
@@ -68,14 +76,14 @@ def _decode_leniently(data: bytes, kind: type[T]) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DecodeError(str(error), malformed=True) from error
     except RecursionError as error:
-        raise DecodeError(f"nested deeper than {MAX_DEPTH} levels", malformed=True) from error
+        raise DepthError(malformed=True) from error
     return decode_yaml_value(value, kind)
 
 
 def _plain(value: object, depth: int = 0) -> object:
     """Without nulls, and with `5.0` as 5: to JSON those are one number, and one integer."""
     if depth > MAX_DEPTH:
-        raise DecodeError(f"nested deeper than {MAX_DEPTH} levels")
+        raise DepthError
     if isinstance(value, dict):
         return {k: _plain(v, depth + 1) for k, v in value.items() if v is not None}
     if isinstance(value, list):

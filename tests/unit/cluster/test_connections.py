@@ -70,6 +70,34 @@ async def test_once_closed_it_opens_nothing_more(connections: Connections) -> No
         await connections.session(login())
 
 
+async def test_who_waits_for_the_former_to_close_is_told_of_a_close_meanwhile(
+    connections: Connections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session that it would get is closed by then, and aiohttp raises RuntimeError in it."""
+    former = await connections.session(login())
+    close = former.close
+
+    async def closing() -> None:
+        await connections.close()
+        await close()
+
+    monkeypatch.setattr(former, "close", closing)
+    with pytest.raises(k8s.UnreachableError, match="closed"):
+        await connections.session(login(verify=False))
+
+
+@pytest.mark.looptime
+async def test_closing_leaves_time_for_what_is_said_in_the_background(
+    connections: Connections,
+) -> None:
+    """TLS says its farewell in callbacks of the loop, for which the session does not wait."""
+    await connections.session(login())
+    said: list[str] = []
+    asyncio.get_running_loop().call_later(0.05, said.append, "farewell")
+    await connections.close()
+    assert said == ["farewell"]
+
+
 async def test_watches_and_requests_move_to_the_new_certificates() -> None:
     """What is under way on the connections of before ends as unreachable; what follows works."""
     arrived: list[str] = []

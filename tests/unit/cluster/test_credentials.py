@@ -111,7 +111,16 @@ async def test_a_steady_stream_of_rejections_ends_with_the_first_login_that_is_t
     assert round(seconds()) == 6
 
 
-@pytest.mark.parametrize("trouble", [ConfigError("no"), login("c", host="https://other")])
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        ConfigError("no"),
+        login("c", host="https://other"),
+        RecursionError("secret"),
+        OverflowError("secret"),
+        ZeroDivisionError("secret"),
+    ],
+)
 async def test_a_renewal_that_fails_keeps_the_login_and_is_tried_again(
     started, trouble: Login | Exception
 ) -> None:
@@ -121,6 +130,7 @@ async def test_a_renewal_that_fails_keeps_the_login_and_is_tried_again(
         await at(50 + 5)
         assert await token(credentials) == "a"
     assert [each["log_level"] for each in logs] == ["warning"]
+    assert "secret" not in str(logs)
     await at(50 + 10)
     assert script.began == [0, 50, 55, 60]
     assert await token(credentials) == "b"
@@ -182,11 +192,8 @@ async def test_who_gives_up_waiting_ends_nothing_for_the_others(started) -> None
     assert len(script.began) == 2
 
 
-async def test_a_fault_of_ours_is_not_hidden_by_the_old_login() -> None:
-    credentials = Credentials(Script(login("a", 10), ZeroDivisionError()), LoopClock(), TIMEOUT)
-    await credentials.start()
-    await at(6)
-    with pytest.raises(ZeroDivisionError):
-        await credentials.current()
-    with pytest.raises(ZeroDivisionError):
-        await credentials.close()
+async def test_a_first_reading_that_breaks_in_any_way_is_an_error_without_secrets() -> None:
+    credentials = Credentials(Script(RecursionError("secret")), LoopClock(), TIMEOUT)
+    with pytest.raises(ConfigError, match=r"^RecursionError while reading the login$"):
+        await credentials.start()
+    assert asyncio.all_tasks() == {asyncio.current_task()}

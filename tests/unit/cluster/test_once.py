@@ -63,3 +63,17 @@ async def test_in_a_session_that_was_closed_meanwhile_nothing_is_repeated(method
     with pytest.raises(k8s.UnreachableError, match=f"{method} /x: "):
         await session.request(method, "http://127.0.0.1:1/x", middlewares=(own, closing))
     assert sent == [method]
+
+
+async def test_a_timeout_of_a_write_stays_a_timeout() -> None:
+    """Whoever set it tells a server that is slow from one that is not there."""
+
+    async def hanging(
+        _: aiohttp.ClientRequest, __: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        raise aiohttp.ServerTimeoutError
+
+    async with aiohttp.ClientSession() as session:
+        own = Sending(Request("DELETE", "/x"), session)
+        with pytest.raises(TimeoutError):
+            await session.request("DELETE", "http://127.0.0.1:1/x", middlewares=(own, hanging))

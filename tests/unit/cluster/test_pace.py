@@ -71,6 +71,22 @@ async def test_what_each_failure_means(error: k8s.ClusterError, limit: int, held
     assert held <= own.held() <= min(held * 1.1, 60.0)
 
 
+@pytest.mark.parametrize("error", [k8s.FencedError("not sent"), k8s.ConfigError("no login")])
+async def test_what_was_never_sent_is_no_answer(error: k8s.ClusterError) -> None:
+    """Taken for answers, they would end a wait and let more requests go to a busy server."""
+    own = pace()
+    await ask(own, *[SILENT] * 3, *[error] * 50)
+    assert own.limit == MOST // 4
+
+
+async def test_time_outs_leave_one_request_where_a_quarter_is_less_than_one() -> None:
+    own = pace(2)
+    await ask(own, *[SILENT] * 2)
+    assert own.limit == 1
+    await ask(own, None, None)
+    assert own.limit == 2
+
+
 async def test_no_more_than_the_limit_are_under_way_and_first_come_goes_first() -> None:
     own, order, running = pace(2), [], []
 

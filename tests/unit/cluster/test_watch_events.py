@@ -96,3 +96,18 @@ def test_initial_events_end_in_what_is_there(steps: list[tuple[str, bool]]) -> N
     assert isinstance(whole, Replaced)
     assert whole.resource_version == "9"
     assert {p.metadata.name: p for p in whole.items} == model
+
+
+@pytest.mark.parametrize(("kind", "left"), [("ADDED", ["a"]), ("MODIFIED", ["a"]), ("DELETED", [])])
+def test_of_the_initial_events_the_last_word_on_what_was_unreadable_counts(
+    kind: str, left: list[str]
+) -> None:
+    initial: InitialEvents[Pod] = InitialEvents()
+    bad = {"name": "a", "resourceVersion": "1", "creationTimestamp": "0000-01-01T00:00:00Z"}
+    for data in (line("ADDED", metadata=bad), line(kind, metadata={"name": "a"})):
+        event = decode(data)
+        assert initial.take(event) is None
+    whole = initial.take(Bookmark("9", ends_initial_events=True))
+    assert whole is not None
+    assert [one.metadata.name for one in whole.items] == left
+    assert whole.unreadable == ()

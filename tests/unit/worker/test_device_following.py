@@ -233,3 +233,19 @@ async def test_rules_that_come_later_do_not_wait_for_a_restart(server):
         server.serves = api()
         await asyncio.sleep(200)
         assert server.opened == ALL
+
+
+async def test_a_cluster_that_does_not_tell_for_a_minute_makes_the_worker_unready(server):
+    server.serves = ServerError("down", status=503)
+    async with server.followed():
+        await asyncio.sleep(50)
+        assert server.devices.complaints() == []
+        await asyncio.sleep(10)
+        assert server.devices.complaints() == ["not known whether the cluster serves devices: down"]
+        server.serves = api()
+        await asyncio.sleep(10)
+        assert server.devices.complaints() == []
+        server.serves = ServerError("down", status=503)
+        # What is followed goes on being followed.
+        await asyncio.sleep(3600)
+        assert server.devices.complaints() == []

@@ -72,6 +72,7 @@ class Devices:
         ready: all of them have been listed: from now on there are findings.
         state: see there.
         why: for people, why it is off, or what is missing.
+        undiscovered: the cluster has been asked for a while what it serves, and has not told.
     """
 
     def __init__(self, options: Options, look_at_pods: Callable[[Iterable[PodKey]], None]) -> None:
@@ -87,6 +88,7 @@ class Devices:
         self.served: Mapping[Kind, Resource[Any]] = {}
         self.ready = False
         self.state, self.why = State.UNKNOWN, ""
+        self.undiscovered = False
         self._look_at_pods = look_at_pods
         self._listed: set[Kind] = set()
         # Told of the names of rules whose status may have to say something else.
@@ -119,7 +121,9 @@ class Devices:
         return told | counts | ({"why": self.why} if self.why else {})
 
     def complaints(self) -> list[str]:
-        """What is followed and has not been listed yet; for people."""
+        """What is not known of devices though it should be by now; for people."""
+        if self.state is State.UNKNOWN and self.undiscovered:
+            return [f"not known whether the cluster serves devices: {self.why}"]
         missing = [kind.value for kind in self.served if kind not in self._listed]
         return [f"{', '.join(missing)} have not been listed yet"] if missing else []
 

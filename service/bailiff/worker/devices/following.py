@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 _PERIOD = 180.0
 # The same where the last look came to nothing, or has to be confirmed.
 _SOON = 5.0
+# Looks in a row that came to nothing before the worker is not ready: a minute and more, so that an
+# API server that starts is not complained of.
+_PATIENCE = 12
 
 log = structlog.get_logger(__name__)
 
@@ -82,6 +85,7 @@ class DeviceFollowing:
         self._tasks: dict[Kind, asyncio.Task[None]] = {}
         self._doubted: Mapping[Kind, Resource[Any]] | None = None
         self._unknown = ""
+        self._vain = 0
         for kind in Kind:
             healths[kind.value] = WatchHealth()
 
@@ -99,7 +103,7 @@ class DeviceFollowing:
         except ClusterError as error:
             self._do_not_know(str(error) or type(error).__name__)
             return _SOON
-        self._unknown = ""
+        self._unknown, self._vain = "", 0
         if self._takes_away(plan) and plan.served != self._doubted:
             self._doubted = plan.served
             return _SOON
@@ -109,8 +113,10 @@ class DeviceFollowing:
 
     def _do_not_know(self, why: str) -> None:
         """What is followed goes on being followed; people are told once, not with every look."""
+        self._vain += 1
         if self._devices.state is State.UNKNOWN:
             self._devices.why = why
+            self._devices.undiscovered = self._vain >= _PATIENCE
         if why != self._unknown:
             log.warning("not known what devices are served", error=why)
         self._unknown = why
