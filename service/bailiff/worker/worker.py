@@ -92,6 +92,7 @@ class Worker:
             self.retractions.request,
         )
         self.pending = PendingEvictions(clock, self._wake)
+        self.pending.on_spared = self.retractions.request
         self.evaluator = Evaluator(
             self.pending,
             clock,
