@@ -26,7 +26,7 @@ from bailiff.worker.metrics import WorkerMetrics
 from bailiff.worker.mirror import pod_key
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.recorder import Recorder
-from bailiff.worker.retractions import Retractions
+from bailiff.worker.condition_resets import ConditionResets
 from bailiff.worker.sources import feed
 from bailiff.worker.telling import Teller
 
@@ -82,17 +82,17 @@ class Worker:
         self.liveness = Liveness(clock, self.metrics.loop_lag.observe)
         self.recorder = Recorder(actions, clock, self.metrics, self._overdue)
         self.audit = AuditLog(audit_log, self.metrics) if audit_log else None
-        self.retractions = Retractions(actions, clock)
+        self.condition_resets = ConditionResets(actions, clock)
         self.teller = Teller(
             self.recorder,
             self.audit,
             self.metrics,
             clock,
             self.election.may_act,
-            self.retractions.request,
+            self.condition_resets.request,
         )
         self.pending = PendingEvictions(clock, self._wake)
-        self.pending.on_spared = self.retractions.request
+        self.pending.on_spared = self.condition_resets.request
         self.evaluator = Evaluator(
             self.pending,
             clock,
@@ -129,7 +129,7 @@ class Worker:
             may_act=self.election.may_act,
             held=held,
             on_executed=self.teller.executed,
-            on_spared=self.retractions.request,
+            on_spared=self.condition_resets.request,
             on_paper=settings.on_paper,
         )
         self.backlog = Backlog(self.pending, self.gate)
@@ -171,7 +171,7 @@ class Worker:
                 parts.append(group.create_task(devices.run(), name="devices"))
             writers = [
                 group.create_task(self.recorder.run(), name="recorder"),
-                group.create_task(self.retractions.run(), name="retractions"),
+                group.create_task(self.condition_resets.run(), name="condition resets"),
                 group.create_task(self.annotator.run(), name="annotator"),
                 group.create_task(self.rule_status.run(), name="rule status"),
             ]
@@ -246,7 +246,7 @@ class Worker:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._settings.shutdown_grace):
                 await asyncio.wait([executor])
-                await self.retractions.drain()
+                await self.condition_resets.drain()
                 await self.recorder.drain()
                 await self.annotator.drain()
                 if self.audit:
