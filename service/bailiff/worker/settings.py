@@ -26,8 +26,9 @@ class WorkerSettings:
             known to need it, and 5 minutes bound the harm if something does.
         stale_after: seconds that a watch may be in trouble before /readyz fails. 200: a connection
             that died without a word is found after 90 s, and that time counts.
-        shutdown_grace: seconds that running evictions and waiting writes get on shutdown. Below
-            the 30 s that Kubernetes gives a pod.
+        shutdown_grace: seconds from the wish to stop to the end: three quarters for running
+            evictions and waiting writes, the rest for the release of the Lease. Below the 30 s
+            that Kubernetes gives a pod.
         on_paper: nothing is evicted, whatever is done; attempts are counted apart.
     """
 

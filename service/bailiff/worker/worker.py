@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from bailiff.worker.settings import WorkerSettings
     from bailiff.worker.sources import EventSource, Follower
 
+# Of the grace period; the rest is for the release of the Lease, of three requests at most.
+_DRAIN_SHARE = 0.75
+
 log = structlog.get_logger(__name__)
 
 
@@ -184,6 +187,7 @@ class Worker:
             executor = group.create_task(self.executor.run(), name="executor")
             self.liveness.expect((*parts, *writers, election, executor))
             await stop.wait()
+            grace_ends = asyncio.get_running_loop().time() + self._settings.shutdown_grace
             self.liveness.expect(())
             log.info("worker stops", running=self.pending.count(State.RUNNING))
             for part in parts:
@@ -192,7 +196,7 @@ class Worker:
             for part in (executor, *writers, election):
                 part.cancel()
         # Only now, when nothing of ours is under way any more.
-        await self.election.release()
+        await self._release(grace_ends)
 
     def trust(
         self,
@@ -244,13 +248,24 @@ class Worker:
         """Let running evictions and waiting writes end, as far as the grace period goes."""
         self.executor.stop()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._settings.shutdown_grace):
-                await asyncio.wait([executor])
-                await self.condition_resets.drain()
-                await self.recorder.drain()
-                await self.annotator.drain()
-                if self.audit:
-                    await self.audit.drain()
+            async with asyncio.timeout(self._settings.shutdown_grace * _DRAIN_SHARE):
+                await asyncio.gather(asyncio.wait([executor]), self._drain_writers())
+                # What the last evictions have left to be written.
+                await self._drain_writers()
+
+    async def _drain_writers(self) -> None:
+        # Together: one that hangs costs the others nothing.
+        drained = [self.condition_resets.drain(), self.recorder.drain(), self.annotator.drain()]
+        if self.audit:
+            drained.append(self.audit.drain())
+        await asyncio.gather(*drained)
+
+    async def _release(self, until: float) -> None:
+        try:
+            async with asyncio.timeout_at(until):
+                await self.election.release()
+        except TimeoutError:
+            log.warning("lease not released within the grace period, it will run out")
 
     async def _resync(self) -> None:
         while True:
