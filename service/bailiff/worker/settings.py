@@ -20,8 +20,9 @@ class WorkerSettings:
         shard: the share of the nodes that this worker looks after; all of them.
         concurrency: evictions at a time. 20 keep a 2-core API server busy; more only make the
             first ones slower, which is what kube-controller-manager does in a storm.
-        attempt_timeout: seconds one attempt may take, both requests together. Three times the
-            client's request timeout, so that it is the client that gives up first.
+        attempt_timeout: seconds one attempt may take, its requests together: mostly two, and up
+            to four with a look at the node and a question to admission. Three times the client's
+            request timeout: one request that hangs ends by that, two do too.
         resync_interval: seconds between two evaluations of everything. A safety net: nothing is
             known to need it, and 5 minutes bound the harm if something does.
         stale_after: seconds that a watch may be in trouble before /readyz fails. 200: a connection

@@ -13,6 +13,7 @@ from bailiff.worker.annotator import Annotator
 from bailiff.worker.attempt import Attempt
 from bailiff.worker.audit import AuditLog
 from bailiff.worker.backlog import Backlog
+from bailiff.worker.condition_resets import ConditionResets
 from bailiff.worker.devices import RuleStatusWriter
 from bailiff.worker.election import Election, Unopposed
 from bailiff.worker.evaluator import Evaluator
@@ -26,7 +27,6 @@ from bailiff.worker.metrics import WorkerMetrics
 from bailiff.worker.mirror import pod_key
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.recorder import Recorder
-from bailiff.worker.condition_resets import ConditionResets
 from bailiff.worker.sources import feed
 from bailiff.worker.telling import Teller
 

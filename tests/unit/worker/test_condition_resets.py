@@ -1,14 +1,16 @@
-"""Conditions that are reset: which failures end it, what comes in between, and how it is drained."""
+"""Conditions that are reset: which failures end it, what comes in between, how it is drained."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from typing import cast
 
 import pytest
 
 from bailiff.cluster import FencedError, NotFoundError, ServerError, UidMismatchError
 from bailiff.decisions import Finding, Verdict
 from bailiff.worker import condition_resets
+from bailiff.worker.actions import PodActions
 from bailiff.worker.condition_resets import ConditionResets
 from bailiff.worker.eviction import Eviction
 from tests.harness.clocks import START, LoopClock
@@ -53,7 +55,7 @@ class Actions:
 @asynccontextmanager
 async def resets(*answers):
     actions = Actions(*answers)
-    found = ConditionResets(actions, LoopClock())
+    found = ConditionResets(cast(PodActions, actions), LoopClock())
     running = asyncio.create_task(found.run())
     try:
         yield found, actions

@@ -4,7 +4,7 @@ import msgspec
 
 from bailiff.decisions import Finding, Verdict
 from bailiff.kinds import Pod
-from bailiff.worker.eviction import State
+from bailiff.worker.eviction import Eviction, State
 from bailiff.worker.pending import PendingEvictions
 from tests.harness.clocks import ManualClock
 from tests.harness.kinds import pod_of
@@ -20,6 +20,12 @@ def changed(pod: Pod) -> Pod:
     )
 
 
+def begun(pending: PendingEvictions) -> Eviction:
+    eviction = pending.take()
+    assert eviction is not None
+    return eviction
+
+
 def table() -> tuple[PendingEvictions, ManualClock, Pod]:
     """With one entry, which is due."""
     clock = ManualClock()
@@ -31,7 +37,7 @@ def table() -> tuple[PendingEvictions, ManualClock, Pod]:
 
 def test_news_of_a_pod_whose_eviction_is_held_sets_no_timer():
     pending, clock, pod = table()
-    eviction = pending.take()
+    eviction = begun(pending)
     pending.settle_retry(eviction, "conflict", 5.0, until_news=True)
     clock.advance(5)
     assert pending.hold() is eviction
@@ -43,7 +49,7 @@ def test_news_of_a_pod_whose_eviction_is_held_sets_no_timer():
 
 def test_news_of_a_pod_that_waits_for_them_ends_its_wait():
     pending, _clock, pod = table()
-    eviction = pending.take()
+    eviction = begun(pending)
     pending.settle_retry(eviction, "conflict", 5.0, until_news=True)
     pending.schedule(pod, NOW)
     assert pending.take() is None
@@ -54,7 +60,7 @@ def test_news_of_a_pod_that_waits_for_them_ends_its_wait():
 
 def test_a_pod_that_was_missing_for_a_moment_while_its_eviction_ran_is_tried_again():
     pending, clock, pod = table()
-    eviction = pending.take()
+    eviction = begun(pending)
     pending.forget(pod.metadata.uid)
     pending.schedule(pod, NOW)
     assert pending.settle_retry(eviction, "unreachable", 1.0)
