@@ -49,7 +49,7 @@ async def test_a_condition_is_taken_back_as_kube_controller_manager_does_it(benc
     await bench.set_status(await bench.get(pod.metadata.name), conditions=[condition("Ready")])
     now = SystemClock().now()
     await actions.set_condition(pod, CONDITION, now)
-    await actions.withdraw_condition(pod, CONDITION, now)
+    await actions.reset_condition(pod, CONDITION, now)
     found = await bench.get(pod.metadata.name)
     conditions = {one["type"]: one for one in found["status"]["conditions"]}
     assert set(conditions) == {"Ready", "DisruptionTarget"}
@@ -58,14 +58,14 @@ async def test_a_condition_is_taken_back_as_kube_controller_manager_does_it(benc
     assert not reset.get("reason")
     assert not reset.get("message")
     # What is not there is not taken back: no write.
-    await actions.withdraw_condition(pod, CONDITION, now)
+    await actions.reset_condition(pod, CONDITION, now)
     assert version_of(await bench.get(pod.metadata.name)) == version_of(found)
 
 
 async def test_the_condition_of_a_pod_that_goes_stays(bench, actions):
     pod = await actions.set_condition(await on_a_node(bench), CONDITION, SystemClock().now())
     await actions.delete(pod, None)
-    await actions.withdraw_condition(pod, CONDITION, SystemClock().now())
+    await actions.reset_condition(pod, CONDITION, SystemClock().now())
     found = await bench.get(pod.metadata.name)
     [one] = [c for c in found["status"]["conditions"] if c["type"] == "DisruptionTarget"]
     assert one["status"] == "True"
@@ -75,7 +75,7 @@ async def test_a_condition_is_not_taken_from_another_pod_of_the_name(bench, acti
     pod = await on_a_node(bench)
     other = pod.__replace__(metadata=pod.metadata.__replace__(uid="another"))
     with pytest.raises(UidMismatchError):
-        await actions.withdraw_condition(other, CONDITION, SystemClock().now())
+        await actions.reset_condition(other, CONDITION, SystemClock().now())
 
 
 async def test_a_delete_that_is_only_tried_deletes_nothing(bench, actions):

@@ -33,7 +33,7 @@ class PodActions(Protocol):
         """Write a status condition where it is missing; returns the pod as the server has it."""
         ...
 
-    async def withdraw_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
+    async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """Set this condition to False, where the pod of this UID has it and is not going."""
         ...
 
@@ -111,7 +111,7 @@ class ClusterActions:
         """See PodActions. A wrong UID in the patch is answered with a conflict."""
         return await self._patch_status(pod, {}, _condition_body(pod, condition, now))
 
-    async def withdraw_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
+    async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """See PodActions. The version is a precondition: nobody else's condition is reset."""
         # A patch that changes nothing is answered with the pod as it is, and needs no right to get.
         current = await self._patch_status(pod, {})

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
 
-from bailiff.cluster import ClusterError, ConflictError, NotFoundError
-from bailiff.worker.tenure import JITTER, ElectionSettings, Tenure
+from bailiff.cluster import ClusterError, ConflictError, NotFoundError, ResponseError
+from bailiff.worker.tenure import JITTER, ElectionSettings, Tenure, is_taken, says_the_same
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -201,8 +201,20 @@ class Elector:
             lease = await self._bounded(writing)
         except (ConflictError, NotFoundError):
             return False
+        if not is_taken(record, lease, known):
+            raise ResponseError("Lease: the answer to a write is not what a write makes of it")
+        if self._tenure.wants_proof:
+            await self._prove(record)
         self._tenure.wrote(lease, sent)
         return True
+
+    async def _prove(self, record: LeaseRecord) -> None:
+        """Read what was written: who only answers, and keeps nothing, makes nobody the holder."""
+        found = await self._bounded(self._store.read())
+        if found is None or not says_the_same(record, found.record):
+            self._tenure.disproved(found)
+            raise ResponseError("Lease: a write was answered with success, and has had no effect")
+        self._tenure.proved()
 
     async def _look(self) -> None:
         self._tenure.saw(await self._bounded(self._store.read()))

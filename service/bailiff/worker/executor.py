@@ -15,7 +15,7 @@ from bailiff.decisions.policies import Cause, Hold
 from bailiff.worker.eviction import By
 from bailiff.worker.notes import blocked_event
 from bailiff.worker.outcomes import RETRIES, Outcome, classify
-from bailiff.worker.waits import Waits
+from bailiff.worker.waits import waits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -239,9 +239,7 @@ class Executor:
     ) -> None:
         until = self._clock.now() + timedelta(seconds=delay)
         hold = Hold(cause=Cause.BUDGET, message=failure.budget, until=until)
-        if eviction.waits is None:
-            eviction.waits = Waits()
-        eviction.waits.begin(hold, self._clock.elapsed())
+        waits_of(eviction).begin(hold, self._clock.elapsed())
 
     def _count(self, eviction: Eviction, outcome: Outcome) -> None:
         log.info(

@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from bailiff.worker.eviction import Eviction, State
+from bailiff.worker.eviction import Eviction, State, Watcher
 from bailiff.worker.outcomes import Outcome
 from bailiff.worker.queue import DeadlineQueue
 
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from bailiff.decisions import Finding
     from bailiff.decisions.policies import Hold
     from bailiff.kinds import Pod
-    from bailiff.worker.eviction import Watcher
 
 
 class PendingEvictions:
@@ -74,6 +73,8 @@ class PendingEvictions:
         self.retrying: Counter[str] = Counter()
         # None as long as there are no policies: nobody is told then, which costs nothing.
         self.watcher: Watcher | None = None
+        # Told of each entry that gives way to one of another deadline with its pod marked.
+        self.on_spared: Callable[[Eviction], None] = lambda _: None
 
     def __len__(self) -> int:
         return len(self._evictions)
@@ -148,7 +149,6 @@ class PendingEvictions:
         """Let one that is due be RUNNING."""
         self._move(eviction, State.RUNNING)
         eviction.attempts += 1
-        eviction.until_news = False
         return eviction
 
     def release(self, eviction: Eviction) -> None:
@@ -230,8 +230,8 @@ class PendingEvictions:
         # what is counted from it does not start over with a restart.
         due = self._clock.elapsed() + (deadline - now).total_seconds()
         eviction = Eviction(pod=pod, finding=finding, deadline=deadline, due=due)
-        if old is not None:
-            self._remove(old)
+        if old is not None and self._remove(old).marked:
+            self.on_spared(old)
         self._evictions[eviction.uid] = eviction
         self._states[State.WAITING] += 1
         if self.watcher is not None:
@@ -268,6 +268,8 @@ class PendingEvictions:
         return None if uid is None else self._fallen_due(self._evictions[uid], wall, elapsed)
 
     def _fallen_due(self, eviction: Eviction, wall: float, elapsed: float) -> Eviction:
+        # From now on it has no timer that news could set to an earlier instant.
+        eviction.until_news = False
         if eviction.next_try is None:
             # Only now is it known for sure: the wall clock may have been put right since.
             eviction.due = elapsed - (wall - eviction.deadline.timestamp())
@@ -284,15 +286,12 @@ class PendingEvictions:
         self._deadlines.cancel(eviction.uid)
         self._retries.cancel(eviction.uid)
         del self._evictions[eviction.uid]
-        self._leave(eviction)
-        return eviction
-
-    def _leave(self, eviction: Eviction) -> None:
         if eviction.state is State.WAITING and eviction.next_try is not None:
             self.retrying[eviction.outcome] -= 1
         self._states[eviction.state] -= 1
         if self.watcher is not None:
             self.watcher.left(eviction)
+        return eviction
 
     def _move(self, eviction: Eviction, state: State) -> None:
         self._states[eviction.state] -= 1

@@ -20,14 +20,16 @@ class WorkerSettings:
         shard: the share of the nodes that this worker looks after; all of them.
         concurrency: evictions at a time. 20 keep a 2-core API server busy; more only make the
             first ones slower, which is what kube-controller-manager does in a storm.
-        attempt_timeout: seconds one attempt may take, both requests together. Three times the
-            client's request timeout, so that it is the client that gives up first.
+        attempt_timeout: seconds one attempt may take, its requests together: mostly two, and up
+            to four with a look at the node and a question to admission. Three times the client's
+            request timeout: one request that hangs ends by that, two do too.
         resync_interval: seconds between two evaluations of everything. A safety net: nothing is
             known to need it, and 5 minutes bound the harm if something does.
         stale_after: seconds that a watch may be in trouble before /readyz fails. 200: a connection
             that died without a word is found after 90 s, and that time counts.
-        shutdown_grace: seconds that running evictions and waiting writes get on shutdown. Below
-            the 30 s that Kubernetes gives a pod.
+        shutdown_grace: seconds from the wish to stop to the end: three quarters for running
+            evictions and waiting writes, the rest for the release of the Lease. Below the 30 s
+            that Kubernetes gives a pod.
         on_paper: nothing is evicted, whatever is done; attempts are counted apart.
     """
 

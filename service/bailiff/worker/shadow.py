@@ -45,7 +45,7 @@ class ShadowActions:
         """See PodActions."""
         return pod
 
-    async def withdraw_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
+    async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """See PodActions."""
 
     async def try_delete(self, pod: Pod) -> None:

@@ -98,6 +98,8 @@ class Tenure:
         # When we sent the last renewal that succeeded, or saw one of somebody else, as the clock's
         # elapsed time.
         self.renewed_at: float | None = None
+        # When a write of ours was last read back, as elapsed time.
+        self._proved_at = -math.inf
         # Until this instant somebody else may be acting.
         self._busy_until = -math.inf
 
@@ -157,6 +159,26 @@ class Tenure:
         self._renewed = sent
         self.renewed_at = sent.elapsed
 
+    @property
+    def wants_proof(self) -> bool:
+        """Whether the next write is to be read back before it counts.
+
+        Something between us and the API server may answer writes and keep none: others would see
+        no renewal, and take over beside us. So the first write is read back, and then one in half
+        a `renew_deadline`, which leaves time to stop before others begin.
+        """
+        age = self._clock.elapsed() - self._proved_at
+        return self._renewed is None or age >= self._settings.renew_deadline / 2
+
+    def proved(self) -> None:
+        """A write has been read back."""
+        self._proved_at = self._clock.elapsed()
+
+    def disproved(self, lease: Lease | None) -> None:
+        """A write was answered with success, and this is what the Lease says all the same."""
+        self._renewed = None
+        self.saw(lease)
+
     def resign(self) -> LeaseRecord | None:
         """Act no more; what to write so that others need not wait. None if there is nothing to."""
         self._renewed = None
@@ -175,3 +197,22 @@ class Tenure:
             return -math.inf
         # The holder's own promise counts: it may run with other settings.
         return float(record.lease_duration_seconds or self._settings.lease_duration)
+
+
+def is_taken(record: LeaseRecord, answer: Lease, known: Lease | None) -> bool:
+    """Whether this answers a write of the record over what was known; an echo of it does not."""
+    version, before = _version(answer), _version(known) if known else ""
+    return version not in ("", before) and says_the_same(record, answer.record)
+
+
+def says_the_same(record: LeaseRecord, other: LeaseRecord) -> bool:
+    """Whether both are the same claim, of the same instant."""
+    return (record.holder_identity, record.acquire_time, record.renew_time) == (
+        other.holder_identity,
+        other.acquire_time,
+        other.renew_time,
+    )
+
+
+def _version(lease: Lease) -> str:
+    return str((lease.object.get("metadata") or {}).get("resourceVersion") or "")

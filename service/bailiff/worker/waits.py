@@ -35,7 +35,7 @@ class Waits(Struct, eq=False, gc=False):
 
     Attributes:
         hold: what it waits for.
-        since: the monotonic second from which on it has.
+        since: the second of elapsed time from which on it has.
         told: whether an Event has told people that it is held.
     """
 

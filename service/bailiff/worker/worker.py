@@ -13,6 +13,7 @@ from bailiff.worker.annotator import Annotator
 from bailiff.worker.attempt import Attempt
 from bailiff.worker.audit import AuditLog
 from bailiff.worker.backlog import Backlog
+from bailiff.worker.condition_resets import ConditionResets
 from bailiff.worker.devices import RuleStatusWriter
 from bailiff.worker.election import Election, Unopposed
 from bailiff.worker.evaluator import Evaluator
@@ -26,7 +27,6 @@ from bailiff.worker.metrics import WorkerMetrics
 from bailiff.worker.mirror import pod_key
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.recorder import Recorder
-from bailiff.worker.retractions import Retractions
 from bailiff.worker.sources import feed
 from bailiff.worker.telling import Teller
 
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from bailiff.worker.first_seen import WantedNote
     from bailiff.worker.settings import WorkerSettings
     from bailiff.worker.sources import EventSource, Follower
+
+# Of the grace period; the rest is for the release of the Lease, of three requests at most.
+_DRAIN_SHARE = 0.75
 
 log = structlog.get_logger(__name__)
 
@@ -82,16 +85,17 @@ class Worker:
         self.liveness = Liveness(clock, self.metrics.loop_lag.observe)
         self.recorder = Recorder(actions, clock, self.metrics, self._overdue)
         self.audit = AuditLog(audit_log, self.metrics) if audit_log else None
-        self.retractions = Retractions(actions, clock)
+        self.condition_resets = ConditionResets(actions, clock)
         self.teller = Teller(
             self.recorder,
             self.audit,
             self.metrics,
             clock,
             self.election.may_act,
-            self.retractions.request,
+            self.condition_resets.request,
         )
         self.pending = PendingEvictions(clock, self._wake)
+        self.pending.on_spared = self.condition_resets.request
         self.evaluator = Evaluator(
             self.pending,
             clock,
@@ -128,7 +132,7 @@ class Worker:
             may_act=self.election.may_act,
             held=held,
             on_executed=self.teller.executed,
-            on_spared=self.retractions.request,
+            on_spared=self.condition_resets.request,
             on_paper=settings.on_paper,
         )
         self.backlog = Backlog(self.pending, self.gate)
@@ -170,7 +174,7 @@ class Worker:
                 parts.append(group.create_task(devices.run(), name="devices"))
             writers = [
                 group.create_task(self.recorder.run(), name="recorder"),
-                group.create_task(self.retractions.run(), name="retractions"),
+                group.create_task(self.condition_resets.run(), name="condition resets"),
                 group.create_task(self.annotator.run(), name="annotator"),
                 group.create_task(self.rule_status.run(), name="rule status"),
             ]
@@ -183,6 +187,7 @@ class Worker:
             executor = group.create_task(self.executor.run(), name="executor")
             self.liveness.expect((*parts, *writers, election, executor))
             await stop.wait()
+            grace_ends = asyncio.get_running_loop().time() + self._settings.shutdown_grace
             self.liveness.expect(())
             log.info("worker stops", running=self.pending.count(State.RUNNING))
             for part in parts:
@@ -191,7 +196,7 @@ class Worker:
             for part in (executor, *writers, election):
                 part.cancel()
         # Only now, when nothing of ours is under way any more.
-        await self.election.release()
+        await self._release(grace_ends)
 
     def trust(
         self,
@@ -243,13 +248,24 @@ class Worker:
         """Let running evictions and waiting writes end, as far as the grace period goes."""
         self.executor.stop()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._settings.shutdown_grace):
-                await asyncio.wait([executor])
-                await self.retractions.drain()
-                await self.recorder.drain()
-                await self.annotator.drain()
-                if self.audit:
-                    await self.audit.drain()
+            async with asyncio.timeout(self._settings.shutdown_grace * _DRAIN_SHARE):
+                await asyncio.gather(asyncio.wait([executor]), self._drain_writers())
+                # What the last evictions have left to be written.
+                await self._drain_writers()
+
+    async def _drain_writers(self) -> None:
+        # Together: one that hangs costs the others nothing.
+        drained = [self.condition_resets.drain(), self.recorder.drain(), self.annotator.drain()]
+        if self.audit:
+            drained.append(self.audit.drain())
+        await asyncio.gather(*drained)
+
+    async def _release(self, until: float) -> None:
+        try:
+            async with asyncio.timeout_at(until):
+                await self.election.release()
+        except TimeoutError:
+            log.warning("lease not released within the grace period, it will run out")
 
     async def _resync(self) -> None:
         while True:

@@ -206,3 +206,34 @@ async def test_what_breaks_in_the_elector_is_not_swallowed():
     candidate.line.failure = LookupError("a bug")
     with pytest.raises(LookupError):
         await candidate.elector.run(lambda: None, lambda: None)
+
+
+def echo(line, forged=""):
+    """Something in between answers writes as if they had been carried out, and keeps none."""
+
+    async def write(lease, record):
+        return Lease(record, {"metadata": {"resourceVersion": forged}} if forged else lease.object)
+
+    line.write = write
+
+
+@pytest.mark.parametrize("forged", ["", "1000"], ids=["an echo", "with a version of its own"])
+async def test_a_renewal_that_is_answered_and_not_kept_makes_no_second_holder(forged):
+    async with candidates("a", "b") as (_server, a, b):
+        await asyncio.sleep(100)
+        echo(a.line, forged)
+        for _ in range(600):
+            await asyncio.sleep(0.1)
+            assert not (a.acts and b.acts)
+        assert b.acts
+
+
+@pytest.mark.parametrize("forged", ["", "1000"], ids=["an echo", "with a version of its own"])
+async def test_a_claim_that_is_answered_and_not_kept_makes_no_holder(forged):
+    async with candidates("a", "b") as (_server, a, b):
+        await asyncio.sleep(100)
+        echo(b.line, forged)
+        a.line.cut = True
+        for _ in range(600):
+            await asyncio.sleep(0.1)
+            assert not b.acts

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bailiff.cluster import Unreadable
 from bailiff.decisions.policies import Breaker, BreakerLevel, Breakers, Limit, Limits, Policies
-from bailiff.kinds import Node, NodeMeta, NodeSpec
+from bailiff.kinds import Node, NodeMeta, NodeSpec, ObjectMeta
 from bailiff.worker import Shard
 from bailiff.worker.gate.zones import CLUSTER, Zones
 from tests.harness.kinds import no_execute
@@ -195,3 +196,29 @@ async def test_a_node_that_moves_to_another_zone_takes_its_pods_along():
         assert world.order() == ["pod-0", "pod-1"]
         await asyncio.sleep(100)
     assert sorted(world.order()) == ["pod-0", "pod-1", "pod-2", "pod-3"]
+
+
+def unreadable(name: str) -> Unreadable:
+    return Unreadable(ObjectMeta(name=name), "no node")
+
+
+@on_virtual_time
+@pytest.mark.parametrize("set_anew", [False, True])
+async def test_nodes_that_can_no_longer_be_read_still_fail(set_anew):
+    world = Governed(BY_ZONE)
+    fleet(world, "eu", 10, failing=6)
+    world.pod("web", "eu/n5")
+    async with world.running():
+        await asyncio.sleep(1)
+        for number in range(4):
+            world.node_watch.send(unreadable(f"eu/n{number}"))
+        await asyncio.sleep(1)
+        if set_anew:
+            world.worker.set_policies(BY_ZONE)
+        await asyncio.sleep(60)
+        assert world.held("web")["message"].startswith("zone eu: 6 of 10 nodes")
+        # One of them goes, and another can be read once more.
+        world.node_watch.send(Unreadable(ObjectMeta(name="eu/n0"), "no node", deleted=True))
+        world.node("eu/n1")
+        await asyncio.sleep(1)
+        assert world.order() == ["web"]

@@ -2,11 +2,12 @@
 
 import asyncio
 
+import msgspec
 import pytest
 
 from bailiff.cluster import ConflictError, DryRunUnsupportedError, ForbiddenError, ServerError
 from bailiff.kinds import PodCondition
-from tests.harness.kinds import no_execute
+from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.world import attempts, tainted
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -140,3 +141,17 @@ async def test_an_eviction_that_is_wanted_again_before_it_is_taken_back_happens(
         world.taint("n1", no_execute())
         await asyncio.sleep(30)
     assert [name for _, name, _ in world.deleted] == ["plain"]
+
+
+async def test_a_pod_whose_deadline_moves_while_it_waits_for_another_try_is_spared():
+    world = tainted()
+    world.add_pod("plain")
+    world.deny(403, "delete", until=3600)
+    async with world.running():
+        await asyncio.sleep(2)
+        assert disruption(world) == ("True", "DeletionByTaintManager")
+        pod = world.pods["plain"]
+        spec = msgspec.structs.replace(pod.spec, tolerations=(tolerating(seconds=3000),))
+        world.put(msgspec.structs.replace(pod, spec=spec))
+        await asyncio.sleep(60)
+        assert disruption(world) == ("False", "")

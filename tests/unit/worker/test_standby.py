@@ -170,3 +170,30 @@ async def ask(world, path):
         worker.pending, worker.evaluator, world.registry, freshness, worker.role
     )
     return await call(app, "GET", path)
+
+
+class Hangs(Appointment):
+    """Its Lease is never written."""
+
+    async def release(self) -> None:
+        await super().release()
+        self.released_at = asyncio.get_running_loop().time()
+        await asyncio.Event().wait()
+
+
+async def test_whatever_hangs_the_worker_ends_within_its_grace_and_tries_to_release_the_lease():
+    election = Hangs(leads=True)
+    world = fleet(election)
+    world.add_pod("spared", node="n2")
+    world.taint("n2", no_execute())
+    world.deny(403, "delete", until=3600)
+    async with world.running():
+        await asyncio.sleep(2)
+        world.latency = 1e6
+        # A condition to be reset, and an eviction: no request is answered any more.
+        world.taint("n2")
+        world.taint("n1", no_execute())
+        await asyncio.sleep(1)
+        stopped = world.clock.monotonic()
+    assert round(election.released_at - stopped, 3) == 15.0
+    assert round(world.clock.monotonic() - stopped, 3) == 20.0

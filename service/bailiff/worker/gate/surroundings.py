@@ -71,11 +71,18 @@ class Surroundings:
     def set_policies(self, policies: Policies) -> None:
         """Go on with these."""
         self.policies = policies
-        self.zones.set_breakers(policies.breakers, self._mirror.nodes())
+        mirror = self._mirror
+        self.zones.set_breakers(policies.breakers, mirror.nodes(), mirror.is_unreadable)
         self.blast.set_bounds(policies.blast_radius)
 
     def look_at_node(self, name: str) -> None:
-        """A node appeared, changed or went."""
+        """A node appeared, changed or went.
+
+        What was seen last of one that can no longer be read stands: were it taken for gone, a
+        breaker would let evictions go on because the nodes that fail cannot be read.
+        """
+        if self._mirror.is_unreadable(name):
+            return
         if self.zones.look_at(name, self._mirror.node(name)):
             self._on_unjudged()
 

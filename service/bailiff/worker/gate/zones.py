@@ -68,14 +68,26 @@ class Zones:
         self._counts: dict[str, _Count] = {}
         self._unjudged: set[str] = set()
 
-    def set_breakers(self, breakers: Breakers, nodes: Iterable[Node]) -> None:
-        """Go on with these breakers, and with these nodes, counted anew."""
+    def set_breakers(
+        self,
+        breakers: Breakers,
+        nodes: Iterable[Node],
+        is_unreadable: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        """Go on with these breakers, and with these nodes, counted anew.
+
+        A node that is there and can no longer be read counts as it was counted last; one that
+        nobody has counted before does not count.
+        """
         self._breakers = breakers
+        kept = {name: seen for name, seen in self._nodes.items() if is_unreadable(name)}
         self._nodes.clear()
         for count in self._counts.values():
             count.failing = count.total = 0
         if breakers.zone is None and breakers.cluster is None:
-            nodes = ()
+            nodes, kept = (), {}
+        for name, seen in kept.items():
+            self._count(name, seen)
         for node in nodes:
             self._count(node.metadata.name, _Seen(zone_of(node), is_failing(node)))
         self._unjudged |= self._counts.keys()
