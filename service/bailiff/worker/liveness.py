@@ -41,7 +41,12 @@ class Liveness:
         self._tasks: tuple[asyncio.Task[None], ...] = ()
 
     def expect(self, tasks: Iterable[asyncio.Task[None]]) -> None:
-        """These are to run from now on, and no others."""
+        """These are to run from now on, and no others: the tasks of `Worker.run`.
+
+        The heartbeat and the control of policies run beside them. The pause tells of a heartbeat
+        that has ended; a control that fails ends the process, and one that only returned is not
+        told of: the policies then stay as they were read last.
+        """
         self._tasks = tuple(tasks)
 
     async def run(self) -> None:

@@ -13,7 +13,8 @@ no machine's wall clock is compared with another's:
 Where this differs from client-go (tools/leaderelection/leaderelection.go): a renewal counts from
 when it was sent, not from when it was answered; a Lease in our own name that this process did not
 write is another's (a second process of that name); a Lease that vanishes is not free before it
-would have run out.
+would have run out; an answer to a write counts only if it is no echo, see `is_taken`, and the write
+is read back now and then.
 """
 
 from __future__ import annotations

@@ -79,3 +79,16 @@ async def test_what_is_only_tried_out_is_counted_apart_from_evictions():
     ):
         assert count(name, outcome if "attempts" in name else {}) is None
     assert count("bailiff_worker_evictions_total", {"by": "delete"}) is None
+
+
+async def returns():
+    """A part that ends though nobody has told it to."""
+
+
+@pytest.mark.parametrize("writer", ["recorder", "annotator", "condition_resets", "rule_status"])
+async def test_a_writer_that_ended_though_the_worker_runs_is_told(writer, monkeypatch):
+    world = World()
+    monkeypatch.setattr(getattr(world.worker, writer), "run", returns)
+    async with world.running():
+        name = writer.replace("_", " ")
+        assert world.worker.liveness.complaints() == [f"the task '{name}' has ended"]
