@@ -36,6 +36,7 @@ async def make_deep(api: Api, resource: Resource[Any], name: str, namespace: str
 async def test_deep_managed_fields_hide_nothing(
     api: Api, bench: Bench, of: str, initial_events: bool
 ) -> None:
+    resource: Resource[Any]
     if of == "pod":
         resource, namespace, name = k8s.PODS, bench.namespace, name_of(await bench.pod())
     else:
