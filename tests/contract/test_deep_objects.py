@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -36,11 +36,10 @@ async def make_deep(api: Api, resource: Resource[Any], name: str, namespace: str
 async def test_deep_managed_fields_hide_nothing(
     api: Api, bench: Bench, of: str, initial_events: bool
 ) -> None:
-    resource: Resource[Any]
-    if of == "pod":
-        resource, namespace, name = k8s.PODS, bench.namespace, name_of(await bench.pod())
-    else:
-        resource, namespace, name = k8s.NODES, "", await bench.node()
+    pod = of == "pod"
+    name = name_of(await bench.pod()) if pod else await bench.node()
+    namespace = bench.namespace if pod else ""
+    resource: Resource[Any] = cast("Resource[Any]", k8s.PODS if pod else k8s.NODES)
     await make_deep(api, resource, name, namespace)
     settings = replace(ClusterSettings(), watch_initial_events=initial_events)
     async with await api.connect(settings) as cluster:
