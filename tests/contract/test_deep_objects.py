@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -31,17 +31,15 @@ async def make_deep(api: Api, resource: Resource[Any], name: str, namespace: str
     assert stored.count(b'"f:a"') == LEVELS
 
 
-_RESOURCES: dict[str, Resource[Any]] = {"pod": k8s.PODS, "node": k8s.NODES}
-
-
 @pytest.mark.parametrize("initial_events", [True, False], ids=["initial events", "pages"])
 @pytest.mark.parametrize("of", ["pod", "node"])
 async def test_deep_managed_fields_hide_nothing(
     api: Api, bench: Bench, of: str, initial_events: bool
 ) -> None:
-    namespace = bench.namespace if of == "pod" else ""
-    name = name_of(await bench.pod()) if of == "pod" else await bench.node()
-    resource = _RESOURCES[of]
+    pod = of == "pod"
+    name = name_of(await bench.pod()) if pod else await bench.node()
+    namespace = bench.namespace if pod else ""
+    resource: Resource[Any] = cast("Resource[Any]", k8s.PODS if pod else k8s.NODES)
     await make_deep(api, resource, name, namespace)
     settings = replace(ClusterSettings(), watch_initial_events=initial_events)
     async with await api.connect(settings) as cluster:
