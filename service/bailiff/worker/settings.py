@@ -40,6 +40,5 @@ class WorkerSettings:
     attempt_timeout: float = 30.0
     resync_interval: float = 300.0
     stale_after: float = 200.0
-    writes_are_kept: bool = True
     shutdown_grace: float = 20.0
     on_paper: bool = False
