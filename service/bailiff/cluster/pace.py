@@ -10,7 +10,11 @@ waits and sends again, one request at a time, whatever the others met): 2,000 ev
 
 A refusal now and then is noise, as a connection that broke, or one of several API servers that is
 about to end. Where most were answered lately and others are under way, the next of them to be
-answered ends the wait. TCP would crawl where one in ten is lost, and this client does not.
+answered ends the wait; where none is, one goes ahead after a tenth of a second. TCP would crawl
+where one in ten is lost, and this client does not. That goes for a Retry-After of one second too,
+which kube-apiserver says to whomever it refuses (pkg/server/filters/maxinflight.go): it counts for
+all once two in a row are refused, or many. A longer one says that the server has refused many
+already (pkg/util/flowcontrol/dropped_requests_tracker.go), and counts for all at once.
 
 A PodDisruptionBudget that refuses an eviction, also with 429, says nothing about the server.
 """
@@ -42,12 +46,15 @@ if TYPE_CHECKING:
 
 # Seconds without requests after a refusal that names no time: doubled with each that follows.
 _FIRST_WAIT = 0.1
-_LONGEST_WAIT = 5.0
+# One request a second finds out that the server is back, and is no burden to any.
+_LONGEST_WAIT = 1.0
 # Who would wait longer than this is told so instead: an attempt, or a caller of the decision API,
 # has its own use for the time. Seconds.
 _PATIENCE = 10.0
 # Whatever the server asks for, it is asked again after this. Seconds.
 _MOST_ASKED = 60.0
+# What the server asks of whomever it refuses, in seconds; more says that it is in trouble.
+_CUSTOMARY = 1.0
 # While less than this share of the latest requests is refused, a refusal is noise.
 _NOISE = 0.3
 # What the latest one counts for in that share: about the last twenty count.
@@ -86,6 +93,8 @@ class Pace:
         self._running_in_round = 0
         # In a row, with no answer between them.
         self._refusals = 0
+        # One request goes ahead, and the others wait for its answer.
+        self._probing = False
         self._refused_share = 0.0
         # The last refusal holds everybody only until another request under way is answered.
         self._doubtful = False
@@ -95,7 +104,7 @@ class Pace:
     @property
     def limit(self) -> int:
         """How many requests may be under way at once, from 1 to `most`."""
-        return 1 if self._refusals else int(self._limit)
+        return 1 if self._probing else int(self._limit)
 
     def held(self) -> float:
         """Seconds from now for which nothing is sent; 0 if requests may go."""
@@ -162,6 +171,7 @@ class Pace:
         if begun != self._round:
             return
         self._refusals = 0
+        self._probing = False
         self._refused_share *= 1 - _WEIGHT
         if self._doubtful:
             self._doubtful = False
@@ -173,17 +183,22 @@ class Pace:
                 self._slowed = 0
 
     def _refused(self, error: ClusterError, begun: int) -> None:
+        asked = error.retry_after or 0.0
         if begun == self._round:
             self._refused_share += _WEIGHT * (1 - self._refused_share)
             self._hold(_FIRST_WAIT * 2.0 ** min(self._refusals, 10), _LONGEST_WAIT)
-            noise = self._refused_share < _NOISE
+            self._refusals += 1
+            noise = self._is_noise(asked)
             self._doubtful = noise and self._running_in_round > 1
             if not self._doubtful:
                 # Of one that was alone nobody knows whether fewer would have been taken.
                 self._slow_down(error, begun, least=self._limit if noise else 1.0)
-                self._refusals += 1
-        if error.retry_after:
-            self._hold(error.retry_after, _MOST_ASKED)
+                self._probing = True
+        if self._refusals > 1 or not self._is_noise(asked):
+            self._hold(asked, _MOST_ASKED)
+
+    def _is_noise(self, asked: float) -> bool:
+        return self._refused_share < _NOISE and asked <= _CUSTOMARY
 
     def _hold(self, seconds: float, most: float) -> None:
         until = min(seconds * self._rng.uniform(1.0, _JITTER), most)

@@ -44,7 +44,9 @@ def now() -> float:
 @pytest.mark.parametrize(
     ("error", "limit", "held"),
     [
-        (BUSY, 1, 1.0),
+        # What kube-apiserver asks of everybody may be noise; more than that is not.
+        (BUSY, 1, 0.1),
+        (k8s.TooManyRequestsError("busy", status=429, retry_after=2.0), 1, 2.0),
         (k8s.TooManyRequestsError("busy", status=429), 1, 0.1),
         (k8s.ServerError("down", status=503, retry_after=7.0), 1, 7.0),
         (k8s.ServerError("down", status=503, retry_after=3600.0), 1, 60.0),
@@ -105,7 +107,8 @@ async def test_no_more_than_the_limit_are_under_way_and_first_come_goes_first() 
 
 async def test_after_a_refusal_one_request_goes_ahead_and_the_others_follow_its_answer() -> None:
     own, begun = pace(), []
-    await ask(own, BUSY)
+    await ask(own, BUSY, BUSY)
+    refused = now()
 
     async def one() -> None:
         async with own.turn("GET /x"):
@@ -114,7 +117,7 @@ async def test_after_a_refusal_one_request_goes_ahead_and_the_others_follow_its_
 
     await asyncio.gather(*(one() for _ in range(5)))
     first = begun[0]
-    assert 1.0 <= first <= 1.1
+    assert 1.0 <= first - refused <= 1.1
     assert begun[1:] == [first + 0.5] * 4
 
 
@@ -123,9 +126,9 @@ async def test_refusals_without_a_time_are_waited_for_longer_and_longer() -> Non
     for _ in range(9):
         await ask(own, REFUSED)
         waits.append(own.held())
-    for wait, following in pairwise(waits[:6]):
+    for wait, following in pairwise(waits[:4]):
         assert 1.8 * wait < following < 2.2 * wait
-    assert waits[-2:] == [5.0, 5.0]
+    assert waits[-2:] == [1.0, 1.0]
     await ask(own, None, REFUSED)
     assert own.held() <= 0.11
 
@@ -161,9 +164,44 @@ async def test_one_refusal_among_requests_that_hang_is_none() -> None:
     own = pace()
     hanging = asyncio.create_task(ask(own, None, takes=100.0))
     await asyncio.sleep(0)
-    await ask(own, BUSY, None)
+    await ask(own, BUSY, BUSY, None)
     assert now() >= 1.0
     await hanging
+
+
+async def test_one_refusal_of_who_asks_alone_is_noise() -> None:
+    """Half of the seconds were lost where one request in fifty was answered 429, Retry-After 1."""
+    own = pace()
+    await ask(own, *([None] * 49 + [BUSY]) * 10)
+    assert now() <= 10 * 0.11
+    assert own.limit == 1
+    await ask(own, None)
+    assert own.limit == MOST
+
+
+async def test_the_second_refusal_in_a_row_counts_for_all() -> None:
+    own = pace()
+    await ask(own, *[None] * 49, BUSY, BUSY)
+    assert 1.0 <= own.held() <= 1.1
+
+
+async def test_many_refusals_count_for_all_though_others_are_answered() -> None:
+    own = pace()
+    others = asyncio.create_task(ask(own, *[None] * 3, takes=0.1))
+    await asyncio.sleep(0)
+    await asyncio.gather(*(ask(own, BUSY) for _ in range(MOST - 1)))
+    assert own.held() >= 1.0
+    await others
+    assert now() >= 1.0
+
+
+async def test_more_than_the_customary_wait_is_no_noise() -> None:
+    own = pace()
+    others = asyncio.create_task(ask(own, None, takes=0.1))
+    await asyncio.sleep(0)
+    await ask(own, k8s.TooManyRequestsError("busy", status=429, retry_after=4.0))
+    await others
+    assert own.held() >= 3.8
 
 
 async def test_what_loses_one_request_in_eight_is_not_slowed_down() -> None:
