@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 # Seconds without requests after a refusal that names no time: doubled with each that follows.
 _FIRST_WAIT = 0.1
-# One request a second finds out that the server is back, and is no burden to any.
-_LONGEST_WAIT = 1.0
+# Two requests a second find out that the server is back, and are no burden to any.
+_LONGEST_WAIT = 0.5
 # Who would wait longer than this is told so instead: an attempt, or a caller of the decision API,
 # has its own use for the time. Seconds.
 _PATIENCE = 10.0
