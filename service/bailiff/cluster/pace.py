@@ -185,17 +185,22 @@ class Pace:
     def _refused(self, error: ClusterError, begun: int) -> None:
         asked = error.retry_after or 0.0
         if begun == self._round:
-            self._refused_share += _WEIGHT * (1 - self._refused_share)
             self._hold(_FIRST_WAIT * 2.0 ** min(self._refusals, 10), _LONGEST_WAIT)
             self._refusals += 1
-            noise = self._is_noise(asked)
-            self._doubtful = noise and self._running_in_round > 1
-            if not self._doubtful:
-                # Of one that was alone nobody knows whether fewer would have been taken.
-                self._slow_down(error, begun, least=self._limit if noise else 1.0)
-                self._probing = True
+            # One that goes ahead tells whether the trouble is over, and nothing of how great it is.
+            if not self._probing:
+                self._weigh(error, asked, begun)
         if self._refusals > 1 or not self._is_noise(asked):
             self._hold(asked, _MOST_ASKED)
+
+    def _weigh(self, error: ClusterError, asked: float, begun: int) -> None:
+        self._refused_share += _WEIGHT * (1 - self._refused_share)
+        noise = self._is_noise(asked)
+        self._doubtful = noise and self._running_in_round > 1
+        if not self._doubtful:
+            # Of one that was alone nobody knows whether fewer would have been taken.
+            self._slow_down(error, begun, least=self._limit if noise else 1.0)
+            self._probing = True
 
     def _is_noise(self, asked: float) -> bool:
         return self._refused_share < _NOISE and asked <= _CUSTOMARY

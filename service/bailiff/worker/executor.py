@@ -38,6 +38,8 @@ _LONGEST_SLEEP = 1.0
 _SHORTEST_SLEEP = 0.001
 # A condition that announces an eviction which does not come within so many seconds is taken back.
 _SOON = 60.0
+# Seconds for which a request waits for its turn by itself: it learns at once when the wait ends early.
+_BRIEF = 2.0
 # How long to wait for the watch to tell of a pod that has changed, before it is tried all the same.
 _NEWS_WITHIN = 5.0
 
@@ -80,7 +82,8 @@ class Executor:
             attempt_timeout: seconds one attempt may take.
             may_act: whether this worker is the one to act, this moment; `wake` it when that
                 comes true.
-            held: seconds for which the API server is to be left alone; nothing is taken meanwhile.
+            held: seconds for which the API server is to be left alone; nothing is taken meanwhile
+                where they are more than a request may wait for.
             on_executed: told of each eviction that the API server has taken.
             on_spared: told of each eviction whose pod may carry its condition, and will not go
                 soon.
@@ -97,7 +100,7 @@ class Executor:
         self._concurrency = concurrency
         self._attempt_timeout = attempt_timeout
         self._may_act = may_act
-        self._held = held
+        self._requests_held = held
         self._on_executed = on_executed
         self._on_spared = on_spared
         self._on_paper = on_paper
@@ -138,6 +141,10 @@ class Executor:
 
     def _may_take(self) -> bool:
         return self._may_act() and not self._held()
+
+    def _held(self) -> float:
+        seconds = self._requests_held()
+        return seconds if seconds > _BRIEF else 0.0
 
     async def _sleep(self) -> None:
         due = self._gate.next_due() if self._may_take() else None

@@ -222,14 +222,24 @@ async def test_what_hangs_since_before_a_refusal_does_not_keep_the_next_from_goi
     await asyncio.gather(*hanging)
 
 
-async def test_time_outs_leave_a_quarter() -> None:
+async def test_time_outs_leave_a_quarter_and_refusals_less() -> None:
     own = pace()
     await ask(own, *[SILENT] * 10)
     assert own.limit == MOST // 4
-    await asyncio.gather(*(ask(own, BUSY) for _ in range(MOST)))
-    await asyncio.sleep(2.0)
-    await ask(own, None)
-    assert own.limit == MOST // 8
+    for _ in range(3):
+        await asyncio.gather(*(ask(own, BUSY) for _ in range(MOST // 4)))
+        await ask(own, None)
+    assert own.limit < MOST // 4
+
+
+async def test_an_outage_leaves_nothing_behind() -> None:
+    """What fails while the server is away says nothing of how much it takes when it is back."""
+    own = pace()
+    await asyncio.gather(*(ask(own, REFUSED, takes=0.1) for _ in range(5)))
+    await ask(own, *[REFUSED] * 20, None)
+    assert own.limit == MOST
+    await ask(own, BUSY)
+    assert own.held() <= 0.11
 
 
 async def test_answers_bring_back_one_more_a_round_trip_up_to_the_most() -> None:

@@ -85,9 +85,9 @@ async def test_requests_stay_below_twice_what_the_server_lets_through(allowed: i
 @pytest.mark.parametrize(
     ("error", "most"),
     [
-        (UnreachableError("refused"), 60),
-        (ServerError("no leader", status=503), 60),
-        (TooManyRequestsError("busy", status=429), 60),
+        (UnreachableError("refused"), 90),
+        (ServerError("no leader", status=503), 90),
+        (TooManyRequestsError("busy", status=429), 90),
         (BUSY, 60),
         (TooManyRequestsError("busy", status=429, retry_after=20.0), 30),
     ],
