@@ -38,7 +38,7 @@ _LONGEST_SLEEP = 1.0
 _SHORTEST_SLEEP = 0.001
 # A condition that announces an eviction which does not come within so many seconds is taken back.
 _SOON = 60.0
-# Seconds for which a request waits for its turn by itself: it learns at once when the wait ends early.
+# Seconds for which requests wait for their turn by themselves: they learn when the wait ends early.
 _BRIEF = 2.0
 # How long to wait for the watch to tell of a pod that has changed, before it is tried all the same.
 _NEWS_WITHIN = 5.0
