@@ -9,12 +9,12 @@ waits and sends again, one request at a time, whatever the others met): 2,000 ev
 2,000 refusals a second.
 
 A refusal now and then is noise, as a connection that broke, or one of several API servers that is
-about to end. Where most were answered lately and others are under way, the next of them to be
-answered ends the wait; where none is, one goes ahead after a tenth of a second. TCP would crawl
-where one in ten is lost, and this client does not. That goes for a Retry-After of one second too,
-which kube-apiserver says to whomever it refuses (pkg/server/filters/maxinflight.go): it counts for
-all once two in a row are refused, or many. A longer one says that the server has refused many
-already (pkg/util/flowcontrol/dropped_requests_tracker.go), and counts for all at once.
+about to end. While few are refused the next answer to what is under way ends the wait; where
+nothing is, one goes ahead at once. TCP would crawl where one in ten is lost, and this client does
+not. That goes for a Retry-After of one second too, which kube-apiserver says to whomever it refuses
+(pkg/server/filters/maxinflight.go): it counts for all once two in a row are refused, or many. A
+longer one says that the server has refused many already
+(pkg/util/flowcontrol/dropped_requests_tracker.go), and counts for all at once.
 
 A PodDisruptionBudget that refuses an eviction, also with 429, says nothing about the server.
 """
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
 
-# Seconds without requests after a refusal that names no time: doubled with each that follows.
+# Seconds without requests after a refusal that names no time and is no noise: doubled with each
+# that follows.
 _FIRST_WAIT = 0.1
 # Two requests a second find out that the server is back, and are no burden to any.
 _LONGEST_WAIT = 0.5
@@ -55,10 +56,18 @@ _PATIENCE = 10.0
 _MOST_ASKED = 60.0
 # What the server asks of whomever it refuses, in seconds; more says that it is in trouble.
 _CUSTOMARY = 1.0
-# While less than this share of the latest requests is refused, a refusal is noise.
+# While less than this share of the latest requests is refused, a refusal is noise. Connections that
+# break are noise for longer: of three API servers one may be away, and nobody is spared by leaving
+# the other two alone.
 _NOISE = 0.3
-# What the latest one counts for in that share: about the last twenty count.
-_WEIGHT = 0.05
+_NOISE_BROKEN = 0.5
+# How many of the latest requests count in that share: so many times the limit, as refusals mostly
+# come sooner than the answers to what was sent with them, and twenty at least.
+_ROUNDS = 5.0
+_FEWEST = 20.0
+# Seconds after which another request goes ahead where the first has no answer: it may be a list of
+# everything, or hang in a webhook.
+_NEXT_PROBE = 1.0
 # Waits are this much longer at random, so that clients that were refused together come apart.
 _JITTER = 1.1
 # Time-outs leave this share of the requests: a hanging admission webhook lets the deletes of its
@@ -93,22 +102,25 @@ class Pace:
         self._running_in_round = 0
         # In a row, with no answer between them.
         self._refusals = 0
-        # One request goes ahead, and the others wait for its answer.
-        self._probing = False
+        # Waits since the last answer; while there are any one request goes ahead, and the others
+        # wait for its answer.
+        self._waits = 0
+        self._probed_at = float("-inf")
         self._refused_share = 0.0
-        # The last refusal holds everybody only until another request under way is answered.
-        self._doubtful = False
         self._held_until = float("-inf")
+        # By refusals that may be noise: until another request under way is answered.
+        self._doubted_until = float("-inf")
         self._slowed = 0
 
     @property
     def limit(self) -> int:
         """How many requests may be under way at once, from 1 to `most`."""
-        return 1 if self._probing else int(self._limit)
+        return 1 if self._waits else int(self._limit)
 
     def held(self) -> float:
         """Seconds from now for which nothing is sent; 0 if requests may go."""
-        return max(0.0, self._held_until - self._clock.monotonic())
+        now = self._clock.monotonic()
+        return max(0.0, self._held_until - now, self._doubted_until - now)
 
     @contextlib.asynccontextmanager
     async def turn(self, what: str) -> AsyncIterator[None]:
@@ -145,9 +157,10 @@ class Pace:
                         status=429,
                         retry_after=held,
                     )
-                await self._change_within(held or None)
+                await self._change_within(held or self._until_next_probe())
             self._running += 1
             self._running_in_round += 1
+            self._probed_at = self._clock.monotonic()
 
     async def _change_within(self, seconds: float | None) -> None:
         self._changed.clear()
@@ -157,7 +170,15 @@ class Pace:
 
     def _has_room(self) -> bool:
         # What was sent before the last refusal does not keep the one that goes ahead from going.
-        return self._running < self._most and self._running_in_round < self.limit
+        if self._running >= self._most:
+            return False
+        return self._running_in_round < self.limit or self._until_next_probe() == 0.0
+
+    def _until_next_probe(self) -> float | None:
+        """Seconds until another may go ahead; None where that does not come by waiting."""
+        if not self._waits or self._running >= self._most:
+            return None
+        return max(0.0, self._probed_at + _NEXT_PROBE - self._clock.monotonic())
 
     def _judge(self, error: ClusterError, begun: int) -> None:
         if _is_refusal(error):
@@ -171,11 +192,9 @@ class Pace:
         if begun != self._round:
             return
         self._refusals = 0
-        self._probing = False
-        self._refused_share *= 1 - _WEIGHT
-        if self._doubtful:
-            self._doubtful = False
-            self._held_until = float("-inf")
+        self._waits = 0
+        self._refused_share *= 1.0 - self._weight()
+        self._doubted_until = float("-inf")
         if self._limit < self._most:
             self._limit = min(self._limit + 1.0 / self._limit, float(self._most))
             if self._limit == self._most:
@@ -183,41 +202,54 @@ class Pace:
                 self._slowed = 0
 
     def _refused(self, error: ClusterError, begun: int) -> None:
-        asked = error.retry_after or 0.0
-        if begun == self._round:
-            self._hold(_FIRST_WAIT * 2.0 ** min(self._refusals, 10), _LONGEST_WAIT)
-            self._refusals += 1
-            # One that goes ahead tells whether the trouble is over, and nothing of how great it is.
-            if not self._probing:
-                self._weigh(error, asked, begun)
-        if self._refusals > 1 or not self._is_noise(asked):
-            self._hold(asked, _MOST_ASKED)
-
-    def _weigh(self, error: ClusterError, asked: float, begun: int) -> None:
-        self._refused_share += _WEIGHT * (1 - self._refused_share)
-        noise = self._is_noise(asked)
-        self._doubtful = noise and self._running_in_round > 1
-        if not self._doubtful:
+        current = begun == self._round
+        # One that goes ahead tells whether the trouble is over, and nothing of how great it is.
+        weighed = current and not self._waits
+        self._refusals += current
+        if weighed:
+            self._refused_share += self._weight() * (1.0 - self._refused_share)
+        noise = self._is_noise(error)
+        until = self._clock.monotonic() + self._wait_after(error, noise, current)
+        if weighed and noise and self._running_in_round > 1:
+            self._doubted_until = max(self._doubted_until, until)
+            return
+        self._held_until = max(self._held_until, until)
+        self._waits += current
+        if weighed:
             # Of one that was alone nobody knows whether fewer would have been taken.
             self._slow_down(error, begun, least=self._limit if noise else 1.0)
-            self._probing = True
 
-    def _is_noise(self, asked: float) -> bool:
-        return self._refused_share < _NOISE and asked <= _CUSTOMARY
+    def _weight(self) -> float:
+        """What the latest request counts for in the share of those refused."""
+        return 1.0 / max(_ROUNDS * self._limit, _FEWEST)
 
-    def _hold(self, seconds: float, most: float) -> None:
-        until = min(seconds * self._rng.uniform(1.0, _JITTER), most)
-        self._held_until = max(self._held_until, self._clock.monotonic() + until)
+    def _is_noise(self, error: ClusterError) -> bool:
+        if (error.retry_after or 0.0) > _CUSTOMARY or self._refusals > max(1.0, self._limit / 2.0):
+            return False
+        broken = isinstance(error, UnreachableError)
+        return self._refused_share < (_NOISE_BROKEN if broken else _NOISE)
+
+    def _wait_after(self, error: ClusterError, noise: bool, current: bool) -> float:
+        asked = error.retry_after or 0.0 if self._refusals > 1 or not noise else 0.0
+        wait = max(self._own_wait(noise) if current else 0.0, asked)
+        return min(wait * self._rng.uniform(1.0, _JITTER), _MOST_ASKED)
+
+    def _own_wait(self, noise: bool) -> float:
+        if not self._waits and noise and self._running_in_round <= 1:
+            # Whether it is noise is found out by the next, which goes ahead at once.
+            return 0.0
+        return min(_FIRST_WAIT * 2.0 ** min(max(self._waits - 1, 0), 10), _LONGEST_WAIT)
 
     def _slow_down(self, error: ClusterError, begun: int, least: float) -> None:
         """Halve the requests under way: once a round, since one cause refuses many of them."""
         if begun != self._round:
             return
-        if self._limit == self._most:
-            # Once, not with every refusal of an outage.
+        limit = max(self._limit / 2.0, min(least, self._limit))
+        if limit < self._limit == self._most:
+            # Once, not with every refusal.
             log.warning("requests are slowed down", error=error.message)
-        self._slowed += 1
-        self._limit = max(self._limit / 2.0, min(least, self._limit))
+        self._slowed += limit < self._limit
+        self._limit = limit
         self._round += 1
         self._running_in_round = 0
 

@@ -116,3 +116,14 @@ async def test_a_silent_server_is_asked_less_and_less_at_a_time() -> None:
         assert sum(world.sent.values()) <= 3 * CONCURRENCY
         await asyncio.sleep(60)
     assert world.pods == {}
+
+
+@pytest.mark.parametrize(("held", "begun"), [(1.9, True), (2.1, False)])
+async def test_only_a_long_hold_keeps_evictions_from_being_begun(held: float, begun: bool) -> None:
+    """A short one may end early, and of that the requests learn, but not who sleeps through it."""
+    world = World(held=lambda: held)
+    world.taint("n1", no_execute())
+    world.add_pod("pod")
+    async with world.running():
+        await asyncio.sleep(1.0)
+        assert bool(world.deleted) is begun
