@@ -82,11 +82,12 @@ def since(
     present = untimed(node)
     if not present:
         return {}
+    unnoted = _unnoted(node, now)
+    if not first_observed and not node.metadata.annotations.taints_first_observed:
+        # Most nodes, for which a decision would cost a third more.
+        return dict.fromkeys(present, unnoted)
     told = {(o.key, o.value, o.effect): Since(o.time, "firstObserved") for o in first_observed}
-    noted, edited = vouched(node), node.taints_edited
-    unnoted = Since(now, "now")
-    if edited is not None:
-        unnoted = Since(later(edited, EDIT_SECONDS), "managedFields")
+    noted = vouched(node)
     found = {identity: told.get(identity) or noted.get(identity) or unnoted for identity in present}
     return {identity: _not_after(now, one) for identity, one in found.items()}
 
@@ -143,7 +144,7 @@ def annotation(node: Node, known: Mapping[Identity, Since]) -> str | None:
 def untimed(node: Node) -> dict[Identity, Taint]:
     """The node's NoExecute taints without timeAdded."""
     return {
-        identity_of(taint): taint
+        (taint.key, taint.value, taint.effect): taint
         for taint in node.spec.taints
         if taint.effect == NO_EXECUTE and taint.time_added is None
     }
@@ -170,6 +171,14 @@ def _says_the_same(
 
 def _close(one: datetime, other: datetime) -> bool:
     return abs((in_utc(one) - in_utc(other)).total_seconds()) < _SAME_SECONDS
+
+
+def _unnoted(node: Node, now: datetime) -> Since:
+    """From when a taint counts that nobody has noted."""
+    edited = node.taints_edited if node.metadata.managed_fields else None
+    if edited is None:
+        return Since(now, "now")
+    return _not_after(now, Since(later(edited, EDIT_SECONDS), "managedFields"))
 
 
 def _not_after(now: datetime, one: Since) -> Since:
