@@ -132,10 +132,10 @@ class NodeTaints:
         self._now = now
         self._options = options
         self._evict_ended_pods = options.evict_ended_pods
-        if since is None:
+        if since is None and observations.is_told(node, first_observed):
             since = observations.since(node, first_observed, now)
         self._taints = [
-            _added(taint, index, since)
+            _added(taint, index, since, now)
             for index, taint in enumerate(node.spec.taints)
             if taint.effect == NO_EXECUTE
         ]
@@ -223,9 +223,13 @@ def keep_without_node(pod: Pod) -> Finding:
     return _keep("NodeGone", why)
 
 
-def _added(taint: Taint, index: int, since: Mapping[Identity, Since]) -> _AddedTaint:
+def _added(
+    taint: Taint, index: int, since: Mapping[Identity, Since] | None, now: datetime
+) -> _AddedTaint:
     if taint.time_added is not None:
         at, source = in_utc(taint.time_added), "timeAdded"
+    elif since is None:
+        at, source = in_utc(now), "now"
     else:
         at, source = since[identity_of(taint)]
     return _AddedTaint(taint=taint, index=index, added_at=at, added_from=source)
