@@ -105,7 +105,7 @@ class Pace:
         # Waits since the last answer; while there are any one request goes ahead, and the others
         # wait for its answer.
         self._waits = 0
-        self._probed_at = float("-inf")
+        self._sent_at = float("-inf")
         self._refused_share = 0.0
         self._held_until = float("-inf")
         # By refusals that may be noise: until another request under way is answered.
@@ -160,7 +160,7 @@ class Pace:
                 await self._change_within(held or self._until_next_probe())
             self._running += 1
             self._running_in_round += 1
-            self._probed_at = self._clock.monotonic()
+            self._sent_at = self._clock.monotonic()
 
     async def _change_within(self, seconds: float | None) -> None:
         self._changed.clear()
@@ -178,7 +178,7 @@ class Pace:
         """Seconds until another may go ahead; None where that does not come by waiting."""
         if not self._waits or self._running >= self._most:
             return None
-        return max(0.0, self._probed_at + _NEXT_PROBE - self._clock.monotonic())
+        return max(0.0, self._sent_at + _NEXT_PROBE - self._clock.monotonic())
 
     def _judge(self, error: ClusterError, begun: int) -> None:
         if _is_refusal(error):

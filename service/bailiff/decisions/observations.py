@@ -82,9 +82,11 @@ def since(
     present = untimed(node)
     if not present:
         return {}
-    unnoted = _unnoted(node, now)
     told = {(o.key, o.value, o.effect): Since(o.time, "firstObserved") for o in first_observed}
-    noted = vouched(node)
+    noted, edited = vouched(node), node.taints_edited
+    unnoted = Since(now, "now")
+    if edited is not None:
+        unnoted = Since(later(edited, EDIT_SECONDS), "managedFields")
     found = {identity: told.get(identity) or noted.get(identity) or unnoted for identity in present}
     return {identity: _not_after(now, one) for identity, one in found.items()}
 
@@ -152,7 +154,7 @@ def annotation(node: Node, known: Mapping[Identity, Since]) -> str | None:
 def untimed(node: Node) -> dict[Identity, Taint]:
     """The node's NoExecute taints without timeAdded."""
     return {
-        (taint.key, taint.value, taint.effect): taint
+        identity_of(taint): taint
         for taint in node.spec.taints
         if taint.effect == NO_EXECUTE and taint.time_added is None
     }
@@ -179,14 +181,6 @@ def _says_the_same(
 
 def _close(one: datetime, other: datetime) -> bool:
     return abs((in_utc(one) - in_utc(other)).total_seconds()) < _SAME_SECONDS
-
-
-def _unnoted(node: Node, now: datetime) -> Since:
-    """From when a taint counts that nobody has noted."""
-    edited = node.taints_edited
-    if edited is None:
-        return Since(now, "now")
-    return _not_after(now, Since(later(edited, EDIT_SECONDS), "managedFields"))
 
 
 def _not_after(now: datetime, one: Since) -> Since:

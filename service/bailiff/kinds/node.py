@@ -61,6 +61,5 @@ class Node(Value, frozen=True):
         when the same writer changes another field that it owns, and never goes back: so it may
         be later than the last edit of the taints, and not earlier.
         """
-        entries = self.metadata.managed_fields
-        times = [one.time for one in entries if one.time is not None and one.owns_taints]
-        return max(times) if times else None
+        times = (one.time for one in self.metadata.managed_fields if one.owns_taints)
+        return max((time for time in times if time is not None), default=None)

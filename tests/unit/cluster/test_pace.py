@@ -329,14 +329,19 @@ async def test_that_it_is_slower_is_logged_once_and_that_it_is_not_too(
 
 
 async def test_a_server_that_refuses_four_in_ten_is_asked_less() -> None:
-    own, rng = pace(), random.Random(3)
-
-    async def one() -> None:
-        for _ in range(50):
-            await ask(own, BUSY if rng.random() < 0.4 else None, takes=0.01)
-
-    await asyncio.gather(*(one() for _ in range(MOST)))
+    own = pace()
+    await ask(own, *[None, BUSY, None, BUSY, None] * 60)
     assert own.limit < MOST // 2
+
+
+async def test_late_refusals_of_before_a_slow_down_tell_nothing_new() -> None:
+    own = pace()
+    early = [asyncio.create_task(ask(own, REFUSED, takes=0.3)) for _ in range(5)]
+    await asyncio.sleep(0)
+    await ask(own, SILENT)
+    await asyncio.gather(*early)
+    assert own.held() == 0.0
+    assert own.limit == MOST // 2
 
 
 async def test_the_longest_wait_counts_whatever_is_told_after_it() -> None:
