@@ -97,7 +97,7 @@ class Pace:
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
         self._running = 0
-        # A round begins with a refusal that is no noise. Only what was sent since tells more.
+        # What was sent before a round began tells nothing more: one cause refuses many of them.
         self._round = 0
         self._running_in_round = 0
         # In a row, with no answer between them.
@@ -184,7 +184,7 @@ class Pace:
         if _is_refusal(error):
             self._refused(error, begun)
         elif isinstance(error, RequestTimeoutError) or error.status == _GATEWAY_TIMEOUT:
-            self._slow_down(error, begun, least=max(1.0, self._most * _LEFT_BY_TIMEOUTS))
+            self._timed_out(error, begun)
         elif not isinstance(error, FencedError | ConfigError):
             self._answered(begun)
 
@@ -201,9 +201,16 @@ class Pace:
                 log.info("the API server takes all requests again", slowed=self._slowed)
                 self._slowed = 0
 
+    def _timed_out(self, error: ClusterError, begun: int) -> None:
+        if begun != self._round:
+            return
+        # One that goes ahead tells whether the trouble is over, and nothing of how great it is.
+        if not self._waits:
+            self._slow_down(error, least=max(1.0, self._most * _LEFT_BY_TIMEOUTS))
+        self._begin_round()
+
     def _refused(self, error: ClusterError, begun: int) -> None:
         current = begun == self._round
-        # One that goes ahead tells whether the trouble is over, and nothing of how great it is.
         weighed = current and not self._waits
         self._refusals += current
         if weighed:
@@ -216,8 +223,10 @@ class Pace:
         self._held_until = max(self._held_until, until)
         self._waits += current
         if weighed:
-            # Of one that was alone nobody knows whether fewer would have been taken.
-            self._slow_down(error, begun, least=self._limit if noise else 1.0)
+            # Of noise that was alone nobody knows whether fewer would have been taken.
+            if not noise:
+                self._slow_down(error, least=1.0)
+            self._begin_round()
 
     def _weight(self) -> float:
         """What the latest request counts for in the share of those refused."""
@@ -240,16 +249,16 @@ class Pace:
             return 0.0
         return min(_FIRST_WAIT * 2.0 ** min(max(self._waits - 1, 0), 10), _LONGEST_WAIT)
 
-    def _slow_down(self, error: ClusterError, begun: int, least: float) -> None:
-        """Halve the requests under way: once a round, since one cause refuses many of them."""
-        if begun != self._round:
-            return
+    def _slow_down(self, error: ClusterError, least: float) -> None:
+        """Halve the requests under way, but leave so many."""
         limit = max(self._limit / 2.0, min(least, self._limit))
         if limit < self._limit == self._most:
             # Once, not with every refusal.
             log.warning("requests are slowed down", error=error.message)
         self._slowed += limit < self._limit
         self._limit = limit
+
+    def _begin_round(self) -> None:
         self._round += 1
         self._running_in_round = 0
 

@@ -38,7 +38,8 @@ _LONGEST_SLEEP = 1.0
 _SHORTEST_SLEEP = 0.001
 # A condition that announces an eviction which does not come within so many seconds is taken back.
 _SOON = 60.0
-# Seconds for which requests wait for their turn by themselves: they learn when the wait ends early.
+# Holds of up to so many seconds are left to the requests, which learn when one ends early, and one
+# that may do so lasts hardly more than a second (cluster/pace.py).
 _BRIEF = 2.0
 # How long to wait for the watch to tell of a pod that has changed, before it is tried all the same.
 _NEWS_WITHIN = 5.0
@@ -82,8 +83,8 @@ class Executor:
             attempt_timeout: seconds one attempt may take.
             may_act: whether this worker is the one to act, this moment; `wake` it when that
                 comes true.
-            held: seconds for which the API server is to be left alone; nothing is taken meanwhile
-                where they are more than a request may wait for.
+            held: seconds for which the API server is to be left alone; nothing is taken while
+                they are more than two.
             on_executed: told of each eviction that the API server has taken.
             on_spared: told of each eviction whose pod may carry its condition, and will not go
                 soon.

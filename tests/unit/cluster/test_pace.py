@@ -163,7 +163,7 @@ async def test_one_refusal_among_answers_is_noise() -> None:
     assert own.limit == MOST
 
 
-async def test_one_refusal_among_requests_that_hang_is_none() -> None:
+async def test_two_refusals_in_a_row_hold_all_though_others_hang() -> None:
     own = pace()
     hanging = asyncio.create_task(ask(own, None, takes=100.0))
     await asyncio.sleep(0)
@@ -234,7 +234,9 @@ async def test_what_hangs_since_before_a_refusal_does_not_keep_the_next_from_goi
     own = pace()
     hanging = [asyncio.create_task(ask(own, None, takes=100.0)) for _ in range(MOST - 1)]
     await asyncio.sleep(0)
-    await ask(own, BUSY, None)
+    # No noise, so a round begins.
+    busy = k8s.TooManyRequestsError("busy", status=429, retry_after=1.5)
+    await ask(own, busy, None)
     assert now() < 2.0
     await asyncio.gather(*hanging)
 
@@ -257,6 +259,12 @@ async def test_an_outage_leaves_nothing_behind() -> None:
     assert own.limit == MOST
     await ask(own, BUSY)
     assert own.held() == 0.0
+
+
+async def test_who_goes_ahead_and_times_out_says_nothing_of_the_load() -> None:
+    own = pace()
+    await ask(own, REFUSED, REFUSED, *[SILENT] * 3, None)
+    assert own.limit == MOST
 
 
 async def test_answers_bring_back_one_more_a_round_trip_up_to_the_most() -> None:
@@ -321,7 +329,7 @@ async def test_that_it_is_slower_is_logged_once_and_that_it_is_not_too(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     own = pace()
-    await ask(own, *([None] * 20 + [BUSY]) * 5)
+    await ask(own, *([None] * 20 + [BUSY]) * 5, None)
     await ask(own, *[SILENT] * 3, *[None] * 200)
     log = capsys.readouterr().out
     assert log.count("requests are slowed down") == 1
