@@ -9,25 +9,25 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from bailiff.decisions.decision import ObjectReference
+from bailiff.decisions.decision import reference_to
 from bailiff.decisions.device_taints import findings
 from bailiff.decisions.device_taints.links import Links
 from bailiff.decisions.device_taints.pods import USED, claims_used, has_claims, named_claims
 from bailiff.decisions.device_taints.status import RuleEffect, RuleStatus, rule_status
 from bailiff.decisions.device_taints.verdicts import ClaimVerdicts, rules_of
-from bailiff.decisions.facts import DEFAULT_OPTIONS
+from bailiff.decisions.options import DEFAULT_OPTIONS
 from bailiff.kinds import NO_EXECUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from bailiff.decisions.decision import Finding
+    from bailiff.decisions.decision import Finding, ObjectReference
     from bailiff.decisions.device_taints.claims import ClaimFinding
     from bailiff.decisions.device_taints.findings import PodEviction
     from bailiff.decisions.device_taints.pods import ClaimKey, ClaimUse
     from bailiff.decisions.device_taints.verdicts import Changed
-    from bailiff.decisions.facts import Options
+    from bailiff.decisions.options import Options
     from bailiff.kinds import DeviceTaintRule, Pod, ResourceClaim, ResourceSlice
 
 # Namespace and name.
@@ -198,7 +198,7 @@ class DeviceTaintIndex:
         """The pods to be evicted that use one of these claims, by namespace and name."""
         keys = {pod for claim in claims for pod in self._users.of(claim)}
         pods = [self._pods[key] for key in sorted(keys)]
-        return tuple(_reference(pod) for pod in pods if self._is_doomed(pod, claims, options))
+        return tuple(reference_to(pod) for pod in pods if self._is_doomed(pod, claims, options))
 
     def _is_doomed(self, pod: Pod, claims: frozenset[ClaimKey], options: Options) -> bool:
         if pod.is_terminating or not pod.spec.node_name:
@@ -246,8 +246,3 @@ def _named_by(pod: Pod | None) -> tuple[ClaimKey, ...]:
         return ()
     named = named_claims(pod, extended=True)
     return tuple((pod.metadata.namespace, one.name) for one in named if not one.outcome)
-
-
-def _reference(pod: Pod) -> ObjectReference:
-    meta = pod.metadata
-    return ObjectReference(namespace=meta.namespace, name=meta.name, uid=meta.uid)
