@@ -7,7 +7,10 @@ together is held against the limits here.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Pods in one question: those of a cluster of 5,000 nodes that use devices.
 MAX_PODS = 20_000
@@ -49,17 +52,19 @@ class Cost(NamedTuple):
     path: str = "$"
 
 
-def check_cost(costs: tuple[Cost, ...]) -> int:
+def check_cost(costs: Sequence[Cost]) -> int:
     """The steps of all of them together, where they and the length of the answer are allowed.
 
     Raises:
         FactsError: more than MAX_STEPS or MAX_ANSWER_BYTES; names what costs most.
     """
-    steps = sum(cost.steps for cost in costs)
+    steps = told = 0
+    for cost in costs:
+        steps += cost.steps
+        told += cost.told
     if steps > MAX_STEPS:
         path = max(costs, key=lambda cost: cost.steps).path
         raise FactsError(path, f"needs {steps} comparisons, at most {MAX_STEPS} are allowed")
-    told = sum(cost.told for cost in costs)
     if told > MAX_ANSWER_BYTES:
         path = max(costs, key=lambda cost: cost.told).path
         raise FactsError(

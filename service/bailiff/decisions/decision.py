@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import ClassVar
 
 from bailiff.kinds import Int64, Pod, PodCondition, Time
 from bailiff.kinds.meta import Value
@@ -90,9 +91,14 @@ class Finding(Value, frozen=True):
         cause: what evicts, in Kubernetes' words, such as the taint `key=value:NoExecute`; the same
             for all pods that go for the same.
         due_since: for EVICT_NOW, since when the pod is due, where known.
-        eviction: what is written with the eviction; absent for KEEP.
+        grace_period_seconds: to delete with; absent leaves the pod its own.
         trace: the rules looked at, in order; empty where the caller asked for none.
     """
+
+    # What is written with the eviction; None for a pod that stays. A system that evicts has a
+    # class of finding of its own that tells it. No field, so that an answer tells it once, in the
+    # decision, and not once more in each finding.
+    eviction: ClassVar[EvictionTerms | None] = None
 
     system: str
     verdict: Verdict
@@ -103,7 +109,7 @@ class Finding(Value, frozen=True):
     counted_from_now: bool = False
     cause: str = ""
     due_since: Time | None = None
-    eviction: EvictionTerms | None = None
+    grace_period_seconds: Int64 | None = None
     trace: tuple[TraceStep, ...] = ()
 
 

@@ -166,11 +166,8 @@ def _speaking(scene: Scene, parts: Iterable[Part]) -> list[Part]:
 
 
 def _weigh(scene: Scene, parts: Iterable[Part], options: Options) -> int:
-    return check_cost(
-        tuple(
-            system.cost(scene, own, options) for system, own in parts if not isinstance(own, Round)
-        )
-    )
+    costs = [s.cost(scene, own, options) for s, own in parts if not isinstance(own, Round)]
+    return check_cost(costs)
 
 
 def _prepare(scene: Scene, parts: Iterable[Part], options: Options) -> list[Round]:

@@ -6,7 +6,7 @@ bound plays no part, unlike with node taints: time runs from `timeAdded` alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from bailiff.decisions.decision import (
     EvictionTerms,
@@ -43,6 +43,12 @@ TERMS = EvictionTerms(
         message="Device Taint manager: deleting due to NoExecute taint",
     ),
 )
+
+
+class DeviceTaintEviction(Finding, frozen=True):
+    """That a taint of its devices evicts the pod, now or later."""
+
+    eviction: ClassVar[EvictionTerms] = TERMS
 
 
 class DeviceTaintSubject(Subject, frozen=True, tag="deviceTaint"):
@@ -172,7 +178,7 @@ def _goes(eviction: PodEviction, trace: tuple[TraceStep, ...], now: datetime) ->
         message += f", until {describe_time(at)}"
     elif waits:
         message += f", from {describe_time(at)} on"
-    return Finding(
+    return DeviceTaintEviction(
         system=SYSTEM,
         verdict=Verdict.EVICT_AT if waits else Verdict.EVICT_NOW,
         reason=_reason_code(first, waits=waits),
@@ -181,7 +187,6 @@ def _goes(eviction: PodEviction, trace: tuple[TraceStep, ...], now: datetime) ->
         holds_until=at if waits else None,
         cause=_cause(first),
         due_since=None if waits else at,
-        eviction=TERMS,
         trace=trace,
     )
 

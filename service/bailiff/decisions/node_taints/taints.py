@@ -13,7 +13,7 @@ happens to look, and never moves a deadline; see docs/differences-from-upstream.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
@@ -55,6 +55,12 @@ TERMS = EvictionTerms(
 )
 
 _NO_TAINT = "the node has no NoExecute taint"
+
+
+class NodeTaintEviction(Finding, frozen=True):
+    """That a taint of its node evicts the pod, now or later."""
+
+    eviction: ClassVar[EvictionTerms] = TERMS
 
 
 class NodeTaintSubject(Subject, frozen=True, tag="nodeTaint"):
@@ -292,12 +298,12 @@ def _evict_now(
     deadline: datetime | None,
     since: datetime | None,
     trace: tuple[TraceStep, ...],
-) -> Finding:
+) -> NodeTaintEviction:
     reason = "TaintNotTolerated" if cause.toleration is None else "TolerationExpired"
     message = cause.describe()
     if deadline is not None:
         message += f", until {describe_time(deadline)}"
-    return Finding(
+    return NodeTaintEviction(
         system=SYSTEM,
         verdict=Verdict.EVICT_NOW,
         reason=reason,
@@ -305,16 +311,15 @@ def _evict_now(
         evict_at=deadline,
         cause=cause.added.name,
         due_since=since,
-        eviction=TERMS,
         trace=trace,
     )
 
 
 def _evict_at(
     cause: _Tolerated, deadline: datetime, trace: tuple[TraceStep, ...], *, from_now: bool
-) -> Finding:
+) -> NodeTaintEviction:
     message = f"{cause.describe()}, until {describe_time(deadline)}"
-    return Finding(
+    return NodeTaintEviction(
         system=SYSTEM,
         verdict=Verdict.EVICT_AT,
         reason="ToleratedUntil",
@@ -323,7 +328,6 @@ def _evict_at(
         holds_until=None if from_now else deadline,
         counted_from_now=from_now,
         cause=cause.added.name,
-        eviction=TERMS,
         trace=trace,
     )
 
