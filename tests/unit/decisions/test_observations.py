@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from bailiff.decisions import TaintObservation
-from bailiff.decisions.observations import (
+from bailiff.decisions.node_taints import TaintObservation
+from bailiff.decisions.node_taints.observations import (
     Since,
     annotation,
     as_served,
