@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def ask(question: str, *, systems: Systems = SYSTEMS, now: datetime = NOW, **facts: Any) -> Any:
+def ask(question: str, *, of: Systems = SYSTEMS, now: datetime = NOW, **facts: Any) -> Any:
     """The answer to a question of this name; FactsError where it cannot be asked."""
-    found: Question[Any] = systems.questions[question]
+    found: Question[Any] = of.questions[question]
     return found.ask(found.facts(**facts), now, Options())
 
 
@@ -31,7 +31,7 @@ def decide_batch(**facts: Any) -> PodsAnswer:
     return answer
 
 
-def plan(question: str, *, systems: Systems = SYSTEMS, **facts: Any) -> int:
+def plan(question: str, *, of: Systems = SYSTEMS, **facts: Any) -> int:
     """The steps that a question is counted to need; FactsError where it is too much."""
-    found: Question[Any] = systems.questions[question]
+    found: Question[Any] = of.questions[question]
     return found.plan(found.facts(**facts), NOW, Options()).steps

@@ -50,7 +50,7 @@ def combine(
         decided_by="" if finding.verdict is Verdict.KEEP else finding.system,
         reason=finding.reason,
         message=finding.message,
-        eviction=finding.eviction,
+        eviction=finding.terms,
         event=eviction_event(pod, finding),
         findings=findings,
     )
