@@ -8,6 +8,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from bailiff.kinds.texts import LabelName, ObjectName, Uid
+
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 
@@ -30,6 +32,12 @@ class Value(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
     """
 
 
+class KubernetesObject(Value, frozen=True, tag_field="kind", tag=True):
+    """The base of objects that callers hand over: a `kind` of another name than the type's is
+    refused, one that is absent, null or empty is not. It is compared, and not stored.
+    """
+
+
 class OwnerReference(Value, frozen=True):
     """The owner of an object; at most one owner has `controller` set.
 
@@ -48,8 +56,12 @@ class OwnerReference(Value, frozen=True):
     controller: bool = False
 
 
+class Entries(Value, frozen=True):
+    """Some entries of a map of texts (Go's map[string]string); an entry may be there and empty."""
+
+
 class Annotations(
-    Value,
+    Entries,
     frozen=True,
     rename={
         "taints_first_observed": "bailiff.dev/taints-first-observed",
@@ -99,9 +111,9 @@ class ObjectMeta(Value, frozen=True):
         annotations: those that a rule reads.
     """
 
-    name: str = ""
-    namespace: str = ""
-    uid: str = ""
+    name: ObjectName = ""
+    namespace: LabelName = ""
+    uid: Uid = ""
     resource_version: str = ""
     generation: Int64 = 0
     creation_timestamp: Time | None = None

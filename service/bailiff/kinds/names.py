@@ -6,6 +6,8 @@ import re
 
 MAX_LABEL = 63
 MAX_SUBDOMAIN = 253
+# A prefix that is a DNS name, a slash, and a name.
+MAX_QUALIFIED_NAME = MAX_SUBDOMAIN + 1 + MAX_LABEL
 # RFC 1123, without anchors, so that schemas can be made of them.
 DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 DNS_SUBDOMAIN = rf"{DNS_LABEL}(\.{DNS_LABEL})*"

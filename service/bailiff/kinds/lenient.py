@@ -1,0 +1,174 @@
+"""Null as Go's decoder takes it, for every type that we decode.
+
+To Go (encoding/json, and so to the API server) a null is the zero value: an absent field, an empty
+text or number in a list or a map, an empty object in a list. msgspec refuses null wherever a type
+does not name it, and types that did would hand it on to the rules. So from each type a second one
+is made that takes null everywhere; what was decoded into that is filled up, written as JSON again
+and decoded into the first. Only fields that the type has are looked at: what is unknown is skipped
+by the decoder, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Annotated, Any, NamedTuple, TypeAlias, Union, get_args, get_origin
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import fields
+
+from bailiff.kinds.meta import Entries
+
+# Takes a value, and gives it back as it is to be; lists and objects are changed in place or not.
+Repair: TypeAlias = Callable[[Any], Any]
+
+# Without infinity, which is none of JSON's numbers and would be written as null.
+_Float = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+
+
+class Lenient(NamedTuple):
+    """How a type is read where null is allowed.
+
+    Attributes:
+        type: to decode into. Every field may be absent or null, whole numbers may be floats.
+        zero: makes Go's zero value; None where we have none for the type, so that null is refused.
+        fill: puts zero values in the place of nulls; None: nothing within can be null.
+        round: makes 5.0 to 5, which to JSON are one number; None: there is no whole number within.
+    """
+
+    type: Any
+    zero: Callable[[], Any] | None = None
+    fill: Repair | None = None
+    round: Repair | None = None
+
+
+def lenient(kind: Any) -> Lenient:
+    """The lenient way to read a type. What is no type of Kubernetes' JSON is read as it is."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _BOUNDED.get(args[0], lambda _: lenient(args[0]))(kind)
+    if origin in (Union, types.UnionType):
+        others = [arg for arg in args if arg is not types.NoneType]
+        return lenient(others[0]) if len(others) == 1 else Lenient(kind)
+    if origin is list or (origin is tuple and args[1:] == (...,)):
+        return _list(lenient(args[0]))
+    if origin in (dict, Mapping):
+        return _map(args[0], lenient(args[1]))
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return _entries(kind) if issubclass(kind, Entries) else _struct(kind)
+    return _PLAIN.get(kind, Lenient(kind))
+
+
+def _whole(number: float) -> float:
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _bounded_int(kind: Any) -> Lenient:
+    return Lenient(Union[kind, _Float], int, None, _whole)  # noqa: UP007 - from a variable
+
+
+def _bounded_float(kind: Any) -> Lenient:
+    metas = (meta for meta in get_args(kind)[1:] if isinstance(meta, Meta))
+    has_end = any(meta.le is not None or meta.lt is not None for meta in metas)
+    return Lenient(kind if has_end else _Float, float)
+
+
+_BOUNDED: dict[Any, Callable[[Any], Lenient]] = {int: _bounded_int, float: _bounded_float}
+
+_PLAIN: dict[Any, Lenient] = {
+    str: Lenient(str, str),
+    bool: Lenient(bool, bool),
+    float: Lenient(_Float, float),
+    int: _bounded_int(int),
+    # As text, because the lenient type is no place to round a fraction of a second.
+    datetime: Lenient(str),
+}
+
+
+def _or_null(kind: Any) -> Any:
+    return Union[kind, None]  # noqa: UP007 - from a variable
+
+
+def _list(item: Lenient) -> Lenient:
+    zero, each = item.zero, item.fill
+
+    def fill(items: list[Any]) -> list[Any]:
+        if zero is not None and None in items:
+            items = [zero() if one is None else one for one in items]
+        return items if each is None else [one and each(one) for one in items]
+
+    def whole(items: list[Any]) -> list[Any]:
+        return [one and item.round(one) for one in items]
+
+    kind = list[_or_null(item.type)]  # type: ignore[misc]
+    return Lenient(kind, list, fill, whole if item.round else None)
+
+
+def _map(key: Any, item: Lenient) -> Lenient:
+    zero, each = item.zero, item.fill
+
+    def fill(found: dict[Any, Any]) -> dict[Any, Any]:
+        if zero is not None and None in found.values():
+            found = {name: zero() if one is None else one for name, one in found.items()}
+        return found if each is None else {name: one and each(one) for name, one in found.items()}
+
+    def whole(found: dict[Any, Any]) -> dict[Any, Any]:
+        return {name: one and item.round(one) for name, one in found.items()}
+
+    kind = dict[key, _or_null(item.type)]  # type: ignore[valid-type,misc]
+    return Lenient(kind, dict, fill, whole if item.round else None)
+
+
+def _struct(kind: type[Struct]) -> Lenient:
+    inner = {field.name: lenient(field.type) for field in fields(kind)}
+    names = {field.name: field.encode_name for field in fields(kind)}
+    config = kind.__struct_config__
+    if config.tag_field is not None:
+        # Go's empty text is no kind, and no kind is any.
+        inner["tag_"] = Lenient(str, fill=lambda text: text or None)
+        names["tag_"] = config.tag_field
+    made = msgspec.defstruct(
+        kind.__name__,
+        [(name, _or_null(part.type), None) for name, part in inner.items()],
+        rename=names,
+        omit_defaults=True,
+        forbid_unknown_fields=config.forbid_unknown_fields,
+        gc=False,
+    )
+    fills = {name: part.fill for name, part in inner.items() if part.fill is not None}
+    rounds = {name: part.round for name, part in inner.items() if part.round is not None}
+    return Lenient(made, made, _fields(fills), _fields(rounds))
+
+
+def _fields(repairs: Mapping[str, Repair]) -> Repair | None:
+    if not repairs:
+        return None
+    items = tuple(repairs.items())
+
+    def repair(value: Struct) -> Struct:
+        for name, each in items:
+            found = getattr(value, name)
+            if found is not None:
+                setattr(value, name, each(found))
+        return value
+
+    return repair
+
+
+def _entries(kind: type[Struct]) -> Lenient:
+    """A map of texts of which we read some: where Go has a null, the key is there, and empty."""
+    names = {field.name: field.encode_name for field in fields(kind)}
+    made = msgspec.defstruct(
+        kind.__name__, [(name, str | None | UnsetType, UNSET) for name in names], rename=names
+    )
+
+    def fill(value: Struct) -> Struct:
+        for name in names:
+            if getattr(value, name) is None:
+                setattr(value, name, "")
+        return value
+
+    return Lenient(made, made, fill)
