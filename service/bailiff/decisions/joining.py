@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from bailiff.decisions.decision import Verdict
+from bailiff.decisions.instants import START_OF_TIME
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from bailiff.decisions.decision import Finding
 
 _ORDER = (Verdict.EVICT_NOW, Verdict.EVICT_AT, Verdict.KEEP)
@@ -39,6 +42,6 @@ def join(findings: tuple[Finding, ...]) -> Finding:
     return replace(counts, message="; ".join(told), trace=trace)
 
 
-def _urgency(finding: Finding) -> tuple[int, float]:
-    instant = finding.evict_at.timestamp() if finding.evict_at else 0.0
-    return _ORDER.index(finding.verdict), instant
+def _urgency(finding: Finding) -> tuple[int, bool, datetime]:
+    instant = finding.evict_at
+    return _ORDER.index(finding.verdict), instant is not None, instant or START_OF_TIME

@@ -17,10 +17,10 @@ from datetime import datetime
 from typing import Annotated, Any, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 from msgspec.structs import fields
 
-from bailiff.kinds.meta import Entries
+from bailiff.kinds.type_paths import TypeForm
 
 # Takes a value, and gives it back as it is to be; lists and objects are changed in place or not.
 Repair: TypeAlias = Callable[[Any], Any]
@@ -39,17 +39,17 @@ class Lenient(NamedTuple):
         round: makes 5.0 to 5, which to JSON are one number; None: there is no whole number within.
     """
 
-    type: Any
+    type: TypeForm
     zero: Callable[[], Any] | None = None
     fill: Repair | None = None
     round: Repair | None = None
 
 
-def lenient(kind: Any) -> Lenient:
+def lenient(kind: TypeForm) -> Lenient:
     """The lenient way to read a type. What is no type of Kubernetes' JSON is read as it is."""
     origin, args = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _BOUNDED.get(args[0], lambda _: lenient(args[0]))(kind)
+        return _bounded(kind, args[0])
     if origin in (Union, types.UnionType):
         others = [arg for arg in args if arg is not types.NoneType]
         return lenient(others[0]) if len(others) == 1 else Lenient(kind)
@@ -58,7 +58,7 @@ def lenient(kind: Any) -> Lenient:
     if origin in (dict, Mapping):
         return _map(args[0], lenient(args[1]))
     if isinstance(kind, type) and issubclass(kind, Struct):
-        return _entries(kind) if issubclass(kind, Entries) else _struct(kind)
+        return _struct(kind)
     return _PLAIN.get(kind, Lenient(kind))
 
 
@@ -66,19 +66,29 @@ def _whole(number: float) -> float:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-def _bounded_int(kind: Any) -> Lenient:
+def _bounded(kind: TypeForm, base: TypeForm) -> Lenient:
+    if base is int:
+        return _bounded_int(kind)
+    if base is float:
+        return _bounded_float(kind)
+    made = lenient(base)
+    if get_origin(made.type) is list:
+        # Too long a list is refused before more is done about it.
+        return made._replace(type=Annotated[(made.type, *get_args(kind)[1:])])
+    return made
+
+
+def _bounded_int(kind: TypeForm) -> Lenient:
     return Lenient(Union[kind, _Float], int, None, _whole)  # noqa: UP007 - from a variable
 
 
-def _bounded_float(kind: Any) -> Lenient:
+def _bounded_float(kind: TypeForm) -> Lenient:
     metas = (meta for meta in get_args(kind)[1:] if isinstance(meta, Meta))
     has_end = any(meta.le is not None or meta.lt is not None for meta in metas)
     return Lenient(kind if has_end else _Float, float)
 
 
-_BOUNDED: dict[Any, Callable[[Any], Lenient]] = {int: _bounded_int, float: _bounded_float}
-
-_PLAIN: dict[Any, Lenient] = {
+_PLAIN: dict[TypeForm, Lenient] = {
     str: Lenient(str, str),
     bool: Lenient(bool, bool),
     float: Lenient(_Float, float),
@@ -88,7 +98,7 @@ _PLAIN: dict[Any, Lenient] = {
 }
 
 
-def _or_null(kind: Any) -> Any:
+def _or_null(kind: TypeForm) -> TypeForm:
     return Union[kind, None]  # noqa: UP007 - from a variable
 
 
@@ -107,7 +117,7 @@ def _list(item: Lenient) -> Lenient:
     return Lenient(kind, list, fill, whole if item.round else None)
 
 
-def _map(key: Any, item: Lenient) -> Lenient:
+def _map(key: TypeForm, item: Lenient) -> Lenient:
     zero, each = item.zero, item.fill
 
     def fill(found: dict[Any, Any]) -> dict[Any, Any]:
@@ -156,19 +166,3 @@ def _fields(repairs: Mapping[str, Repair]) -> Repair | None:
         return value
 
     return repair
-
-
-def _entries(kind: type[Struct]) -> Lenient:
-    """A map of texts of which we read some: where Go has a null, the key is there, and empty."""
-    names = {field.name: field.encode_name for field in fields(kind)}
-    made = msgspec.defstruct(
-        kind.__name__, [(name, str | None | UnsetType, UNSET) for name in names], rename=names
-    )
-
-    def fill(value: Struct) -> Struct:
-        for name in names:
-            if getattr(value, name) is None:
-                setattr(value, name, "")
-        return value
-
-    return Lenient(made, made, fill)

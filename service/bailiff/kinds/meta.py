@@ -33,8 +33,10 @@ class Value(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
 
 
 class KubernetesObject(Value, frozen=True, tag_field="kind", tag=True):
-    """The base of objects that callers hand over: a `kind` of another name than the type's is
-    refused, one that is absent, null or empty is not. It is compared, and not stored.
+    """The base of objects that callers hand over.
+
+    Where such an object says of what kind it is, that has to be the name of the type; what is
+    absent, null or empty says nothing. It is compared when it is decoded, and not stored.
     """
 
 
@@ -56,12 +58,8 @@ class OwnerReference(Value, frozen=True):
     controller: bool = False
 
 
-class Entries(Value, frozen=True):
-    """Some entries of a map of texts (Go's map[string]string); an entry may be there and empty."""
-
-
 class Annotations(
-    Entries,
+    Value,
     frozen=True,
     rename={
         "taints_first_observed": "bailiff.dev/taints-first-observed",

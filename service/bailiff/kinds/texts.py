@@ -8,14 +8,15 @@ a larger one.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, get_args, get_origin
 
 from msgspec import Meta, Struct
 from msgspec.structs import fields
 
 from bailiff.kinds.names import MAX_LABEL, MAX_QUALIFIED_NAME, MAX_SUBDOMAIN
+from bailiff.kinds.type_paths import TypeForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,7 +68,7 @@ def check_bounds(value: Struct) -> None:
         check(value)
 
 
-@lru_cache(maxsize=None)  # As many as there are types.
+@cache  # As many as there are types.
 def _check_of(kind: type[Struct]) -> Callable[[Struct], None] | None:
     bounds = tuple(_bounds_of(kind))
     if not bounds:
@@ -100,7 +101,7 @@ def _bounds_of(kind: type[Struct]) -> Iterator[tuple[str, int]]:
                 yield field.name, most
 
 
-def _most(kind: Any) -> int | None:
+def _most(kind: TypeForm) -> int | None:
     if get_origin(kind) is not Annotated or get_args(kind)[0] is not str:
         return None
     metas = (meta for meta in get_args(kind)[1:] if isinstance(meta, Meta))

@@ -7,20 +7,21 @@ Python's instants hold microseconds, as protobuf's are read by the gRPC face.
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from bailiff.kinds.meta import Time
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 # Seven digits after a point. A backslash tells that characters of a time may be escaped.
 _FINE = re.compile(rb"\.\d{7}").search
 _ESCAPED = re.compile(rb"\\u00(?:2[0bBdDeE]|3[0-9aA]|5[4aA]|7[4aA])").search
 # One escape, whatever it stands for, so that an escaped backslash is not taken for the next one's.
 _ESCAPE = re.compile(rb"\\(?:u00(2[0bBdDeE]|3[0-9aA]|5[4aA]|7[4aA])|.)", re.DOTALL)
-_TIME = re.compile(
-    rb'("\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d\.\d{6})\d+(?=(?:[Zz]|[+-]\d\d:?\d\d)")'
-)
+_TIME = re.compile(rb'("\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d\.\d{6})\d+(?=(?:[Zz]|[+-]\d\d:?\d\d)")')
 
 
 def has_fine_times(data: bytes) -> bool:

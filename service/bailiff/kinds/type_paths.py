@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import inspect as types
+
+# A class, or what stands for a type in an annotation, as `X | None`; that has no static type.
+TypeForm: TypeAlias = Any
 
 _STEP = re.compile(r"\.([^.\[]+)|\[")
 
 
-def type_at(kind: Any, path: str) -> types.Type | None:
+def type_at(kind: TypeForm, path: str) -> types.Type | None:
     """The type of a field, for `X | None` the X, without bounds; None: the path leads nowhere.
 
     Args:
