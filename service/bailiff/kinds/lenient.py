@@ -14,13 +14,14 @@ import sys
 import types
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, NamedTuple, TypeAlias, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import fields
 
-from bailiff.kinds.type_paths import TypeForm
+if TYPE_CHECKING:
+    from bailiff.kinds.type_paths import TypeForm
 
 # Takes a value, and gives it back as it is to be; lists and objects are changed in place or not.
 Repair: TypeAlias = Callable[[Any], Any]

@@ -16,10 +16,11 @@ from msgspec import Meta, Struct
 from msgspec.structs import fields
 
 from bailiff.kinds.names import MAX_LABEL, MAX_QUALIFIED_NAME, MAX_SUBDOMAIN
-from bailiff.kinds.type_paths import TypeForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from bailiff.kinds.type_paths import TypeForm
 
 # Names of objects (IsDNS1123Subdomain), and of pools of devices (PoolNameMaxLength in
 # pkg/apis/resource/types.go).

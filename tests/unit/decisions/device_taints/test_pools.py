@@ -14,6 +14,7 @@ class CountedName(str):
     """A name that counts how often it is compared with another to find out which is first."""
 
     comparisons = 0
+    __slots__ = ()
 
     def __lt__(self, other: str) -> bool:
         CountedName.comparisons += 1
