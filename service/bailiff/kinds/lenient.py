@@ -23,7 +23,7 @@ from msgspec.structs import fields
 if TYPE_CHECKING:
     from bailiff.kinds.type_paths import TypeForm
 
-# Takes a value, and gives it back as it is to be; lists and objects are changed in place or not.
+# Takes a value that is not null, and gives it back as it is to be; objects change in place.
 Repair: TypeAlias = Callable[[Any], Any]
 
 # Without infinity, which is none of JSON's numbers and would be written as null.
@@ -48,7 +48,8 @@ class Lenient(NamedTuple):
 
 def lenient(kind: TypeForm) -> Lenient:
     """The lenient way to read a type. What is no type of Kubernetes' JSON is read as it is."""
-    origin, args = get_origin(kind), get_args(kind)
+    origin: object = get_origin(kind)
+    args = get_args(kind)
     if origin is Annotated:
         return _bounded(kind, args[0])
     if origin in (Union, types.UnionType):
@@ -63,7 +64,7 @@ def lenient(kind: TypeForm) -> Lenient:
     return _PLAIN.get(kind, Lenient(kind))
 
 
-def _whole(number: float) -> float:
+def _whole(number: object) -> object:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
@@ -73,8 +74,8 @@ def _bounded(kind: TypeForm, base: TypeForm) -> Lenient:
     if base is float:
         return _bounded_float(kind)
     made = lenient(base)
-    if get_origin(made.type) is list:
-        # Too long a list is refused before more is done about it.
+    if isinstance(made.type, types.GenericAlias):
+        # Too long a list or map is refused before more is done about it.
         return made._replace(type=Annotated[(made.type, *get_args(kind)[1:])])
     return made
 
@@ -104,33 +105,32 @@ def _or_null(kind: TypeForm) -> TypeForm:
 
 
 def _list(item: Lenient) -> Lenient:
-    zero, each = item.zero, item.fill
+    zero = item.zero
+    through = None if item.fill is None else _each(item.fill)
 
     def fill(items: list[Any]) -> list[Any]:
         if zero is not None and None in items:
             items = [zero() if one is None else one for one in items]
-        return items if each is None else [one and each(one) for one in items]
+        return items if through is None else through(items)
 
-    def whole(items: list[Any]) -> list[Any]:
-        return [one and item.round(one) for one in items]
+    kind = types.GenericAlias(list, (_or_null(item.type),))
+    return Lenient(kind, list, fill, None if item.round is None else _each(item.round))
 
-    kind = list[_or_null(item.type)]  # type: ignore[misc]
-    return Lenient(kind, list, fill, whole if item.round else None)
+
+def _each(repair: Repair) -> Callable[[list[Any]], list[Any]]:
+    return lambda items: [one and repair(one) for one in items]
 
 
 def _map(key: TypeForm, item: Lenient) -> Lenient:
-    zero, each = item.zero, item.fill
+    values = _list(item)
 
-    def fill(found: dict[Any, Any]) -> dict[Any, Any]:
-        if zero is not None and None in found.values():
-            found = {name: zero() if one is None else one for name, one in found.items()}
-        return found if each is None else {name: one and each(one) for name, one in found.items()}
+    def through(repair: Repair | None) -> Repair | None:
+        if repair is None:
+            return None
+        return lambda found: dict(zip(found, repair([*found.values()]), strict=True))
 
-    def whole(found: dict[Any, Any]) -> dict[Any, Any]:
-        return {name: one and item.round(one) for name, one in found.items()}
-
-    kind = dict[key, _or_null(item.type)]  # type: ignore[valid-type,misc]
-    return Lenient(kind, dict, fill, whole if item.round else None)
+    kind = types.GenericAlias(dict, (key, _or_null(item.type)))
+    return Lenient(kind, dict, through(values.fill), through(values.round))
 
 
 def _struct(kind: type[Struct]) -> Lenient:

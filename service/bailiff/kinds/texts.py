@@ -103,7 +103,8 @@ def _bounds_of(kind: type[Struct]) -> Iterator[tuple[str, int]]:
 
 
 def _most(kind: TypeForm) -> int | None:
-    if get_origin(kind) is not Annotated or get_args(kind)[0] is not str:
+    origin: object = get_origin(kind)
+    if origin is not Annotated or get_args(kind)[0] is not str:
         return None
     metas = (meta for meta in get_args(kind)[1:] if isinstance(meta, Meta))
     return next((meta.max_length for meta in metas if meta.max_length is not None), None)
