@@ -9,7 +9,7 @@ import msgspec
 from msgspec import inspect as types
 
 from bailiff.kinds.lenient import Lenient, lenient
-from bailiff.kinds.times import has_fine_times, with_cut_times
+from bailiff.kinds.times import may_hide_times, with_cut_times
 from bailiff.kinds.type_paths import TypeForm, type_at
 
 if TYPE_CHECKING:
@@ -65,8 +65,10 @@ def decode(data: bytes, kind: type[T]) -> T:
         DecodeError: malformed JSON, or a wrong type.
         DepthError: too deep for the decoder.
     """
-    if has_fine_times(data):
-        data = with_cut_times(data)
+    data = with_cut_times(data)
+    if may_hide_times(data):
+        # What is written anew on the slow way escapes no more than it has to.
+        return _decode_leniently(data, kind)
     return decode_served(data, kind)
 
 
@@ -183,8 +185,7 @@ def _fill(value: object, kind: type[T]) -> T:
 
 
 def _again(value: object, way: _Way) -> object:
-    data = msgspec.json.encode(value)
-    return way.decode(with_cut_times(data) if has_fine_times(data) else data)
+    return way.decode(with_cut_times(msgspec.json.encode(value)))
 
 
 _PLACE = re.compile(r"^(?P<reason>.*) - at (?:`key` in )?`(?P<path>\$[^`]*)`$", re.DOTALL)

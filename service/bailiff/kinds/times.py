@@ -16,24 +16,24 @@ from bailiff.kinds.meta import Time
 if TYPE_CHECKING:
     from datetime import datetime
 
-# Seven digits after a point. A backslash tells that characters of a time may be escaped.
 _FINE = re.compile(rb"\.\d{7}").search
+# Characters of a time, as \u0039 for 9.
 _ESCAPED = re.compile(rb"\\u00(?:2[0bBdDeE]|3[0-9aA]|5[4aA]|7[4aA])").search
-# One escape, whatever it stands for, so that an escaped backslash is not taken for the next one's.
-_ESCAPE = re.compile(rb"\\(?:u00(2[0bBdDeE]|3[0-9aA]|5[4aA]|7[4aA])|.)", re.DOTALL)
 _TIME = re.compile(rb'("\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d\.\d{6})\d+(?=(?:[Zz]|[+-]\d\d:?\d\d)")')
 
 
-def has_fine_times(data: bytes) -> bool:
-    """Whether JSON may hold times of more than six digits after the point: about 0.4 ns a byte."""
-    return _FINE(data) is not None or (b"\\" in data and _ESCAPED(data) is not None)
-
-
 def with_cut_times(data: bytes) -> bytes:
-    """The same JSON with times of at most six digits after the point. What is none stays none."""
-    if b"\\" in data:
-        data = _ESCAPE.sub(_unescaped, data)
-    return _TIME.sub(rb"\1", data)
+    """The same JSON with times of at most six digits after the point: about 0.4 ns a byte.
+
+    What is no JSON stays none. Times with escaped characters are not seen, see `may_hide_times`.
+    """
+    # Joined, what a pattern with one group splits is the whole without the rest of the match.
+    return data if _FINE(data) is None else b"".join(_TIME.split(data))
+
+
+def may_hide_times(data: bytes) -> bool:
+    """Whether characters of a time are escaped in JSON; nobody but for mischief does that."""
+    return b"\\" in data and _ESCAPED(data) is not None
 
 
 def parse_time(text: str) -> datetime:
@@ -50,8 +50,3 @@ def parse_time(text: str) -> datetime:
         return msgspec.json.decode(with_cut_times(written), type=Time)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from error
-
-
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    code = found[1]
-    return found[0] if code is None else bytes((int(code, 16),))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bailiff.kinds import DecodeError, Pod, Taint, decode, decode_yaml_value, parse_time
@@ -34,7 +34,7 @@ def test_what_is_finer_than_a_microsecond_is_cut(written: str, instant: datetime
     said = {"timeAdded": written}
     usual = msgspec.json.encode(said)
     slow = msgspec.json.encode(said | {"key": None})
-    escaped = usual.replace(b"9", rb"\u0039").replace(b":00.", rb":0\u0030.").replace(b"T", b"T")
+    escaped = usual.replace(b"9", rb"\u0039").replace(b":00.", rb":0\u0030.")
     for data in (usual, slow, escaped):
         assert decode(data, Taint).time_added == instant
     assert decode_yaml_value(said, Taint).time_added == instant
@@ -63,6 +63,7 @@ def test_what_is_no_instant(written: str) -> None:
         decode_yaml_value({"timeAdded": written}, Taint)
 
 
+@example("\\u0039", LAST, 5000)
 @given(
     st.text(st.sampled_from('\\"u0039.T:Zé/'), max_size=40),
     st.datetimes(timezones=st.just(UTC)),
@@ -73,5 +74,4 @@ def test_no_other_text_is_changed(text: str, at: datetime, finer: int) -> None:
     body = {"metadata": {"labels": {"a": text, written: text}, "creationTimestamp": written}}
     metadata = decode(msgspec.json.encode(body), Pod).metadata
     assert metadata.creation_timestamp == at
-    assert text in (metadata.labels["a"], *metadata.labels.values())
     assert metadata.labels["a"] == text
