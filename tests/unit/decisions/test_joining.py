@@ -1,10 +1,11 @@
 """One answer out of several systems': a table, and what holds for all."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bailiff.decisions import Finding, TraceStep, Verdict, combine, join
 from bailiff.decisions.device_taints import SYSTEM as DEVICES
@@ -69,6 +70,19 @@ def test_the_earliest_wins_and_both_reasons_are_told(node, device, wins, told):
     assert joined.message.startswith(told)
     assert {step.rule for step in joined.trace} == {NODES, DEVICES}
     assert joined.trace[0].rule == wins
+
+
+@pytest.mark.parametrize("year", [1, 1969, 1970, 9999])
+def test_whatever_the_year_the_earlier_wins_and_who_names_no_instant_wins_over_both(year):
+    def in_year(system, verdict, minute):
+        at = datetime(year, 1, 1, 0, minute, tzinfo=timezone(timedelta(hours=10)))
+        return replace(finding(system, None, verdict), evict_at=at)
+
+    for verdict in (Verdict.EVICT_NOW, Verdict.EVICT_AT):
+        late, early = in_year(NODES, verdict, 1), in_year(DEVICES, verdict, 0)
+        assert join((late, early)).system == DEVICES
+    for dated in (in_year(NODES, Verdict.EVICT_NOW, 0), in_year(NODES, Verdict.EVICT_AT, 0)):
+        assert join((dated, now(DEVICES))).system == DEVICES
 
 
 def test_what_both_say_alike_is_said_once():
