@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bailiff.decisions import DeviceTaintRuleFacts, Facts, NodeFacts
+from bailiff.decisions import SYSTEMS
 from bailiff.kinds import (
     DecodeError,
     DeviceTaintRule,
@@ -20,6 +20,9 @@ from bailiff.kinds import (
     decode_yaml_value,
 )
 
+Facts, NodeFacts, DeviceTaintRuleFacts = (
+    SYSTEMS.questions[name].facts for name in ("decide", "decideBatch", "previewDeviceTaintRule")
+)
 KINDS = (Pod, Node, ResourceClaim, ResourceSlice, DeviceTaintRule)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from bailiff.decisions import NodeFacts, OptionOverrides, TaintSelector
+from bailiff.decisions import OptionOverrides
+from bailiff.decisions.node_taints.change import PreviewTaintChangeRequest, TaintSelector
 from bailiff.decisions.policies.settings import Policies
 from bailiff.kinds import (
     DecodeError,
@@ -86,7 +87,12 @@ def test_an_empty_label_value_selects_those_that_have_it_empty() -> None:
         ({"windows": [None]}, Policies, "$.windows[0].start", "required, and missing or null"),
         ({"blastRadus": None}, Policies, "$", "unknown field `blastRadus`"),
         ({"key": None}, TaintSelector, "$.key", "required, and missing or null"),
-        ({"pods": None, "node": {}}, NodeFacts, "$.pods", "required, and missing or null"),
+        (
+            {"pods": None, "node": {}},
+            PreviewTaintChangeRequest,
+            "$.pods",
+            "required, and missing or null",
+        ),
         ({"metadata": None, "spec": {"nodeName": 5}}, Pod, "$.spec.nodeName", "got `int`"),
         (None, Pod, "$", "Expected `object`, got `null`"),
         ([None], tuple[bytes, ...], "$[0]", "got `null`"),
