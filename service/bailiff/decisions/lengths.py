@@ -1,7 +1,7 @@
-"""How long an answer can become, counted from the texts of the question before it is answered.
+r"""How long an answer can become, counted from the texts of the question before it is answered.
 
 A text is repeated in several places: what a finding says stands in the decision and in its Event,
-too. JSON writes a control character as six, such as `\\u0001`. So lengths are counted as JSON.
+too. JSON writes a control character as six, such as `\u0001`. So lengths are counted as JSON.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ def weigh_decisions(pods: Sequence[Pod], node: Node | None = None) -> Cost:
     told = len(pods) * (_DECISION + (_NAMED + 1) * _LONGEST_NAMES)
     if told > ROUGH_BYTES:
         names = sum(
-            length(
-                pod.metadata.namespace, pod.metadata.name, pod.metadata.uid, pod.spec.node_name
-            )
+            length(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid, pod.spec.node_name)
             for pod in pods
         )
         where = 0 if node is None else length(node.metadata.name)

@@ -88,7 +88,9 @@ def test_a_change_costs_what_merging_does_and_both_answers() -> None:
     assert error.path == "$.node.spec.taints"
 
 
-@pytest.mark.parametrize("question", ["decideBatch", "previewTaintChange", "previewDeviceTaintRule"])
+@pytest.mark.parametrize(
+    "question", ["decideBatch", "previewTaintChange", "previewDeviceTaintRule"]
+)
 def test_more_pods_than_any_question_may_have(question: str) -> None:
     facts: dict[str, Any] = {
         "decideBatch": {"node": node_of("n")},

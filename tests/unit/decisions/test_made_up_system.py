@@ -118,7 +118,7 @@ def test_what_it_counts_is_counted_with_the_others() -> None:
 class GreedySystem(LightsOutSystem):
     name = "greedy"
 
-    def cost(self, scene: Scene, facts: NoFacts, options: Options) -> Cost:  # noqa: ARG002
+    def cost(self, scene: Scene, facts: NoFacts, options: Options) -> Cost:
         return Cost(steps=MAX_STEPS + 1, path="$.pod")
 
     def prepare(self, *_: object) -> Any:
@@ -162,7 +162,7 @@ def test_where_the_node_is_gone_it_is_not_asked() -> None:
 
 
 class NotSeen(Unread):
-    def of(self, pod: Pod) -> Finding | None:  # noqa: ARG002 - the same of any
+    def of(self, pod: Pod) -> Finding | None:
         return keep(NAME, "LightsNotSeen", "nobody could look")
 
 

@@ -49,7 +49,7 @@ from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
 
 MAX_KEY = MAX_SUBDOMAIN + 1 + MAX_LABEL
 # Characters that JSON escapes, and that UTF-8 writes in one to four bytes.
-ALPHABET = "a\x01\x1f\x7f\"\\\u00e9\u2028\u30a2\U0001f600"
+ALPHABET = 'a\x01\x1f\x7f"\\\u00e9\u2028\u30a2\U0001f600'
 FEW = settings(max_examples=50)
 
 
@@ -180,9 +180,7 @@ def device_questions(draw: st.DrawFn) -> dict[str, Any]:
         name=st.just("t"),
         resource_claim_name=st.none() | st.sampled_from(names),
     )
-    extended = st.builds(
-        PodExtendedResourceClaimStatus, resource_claim_name=st.sampled_from(names)
-    )
+    extended = st.builds(PodExtendedResourceClaimStatus, resource_claim_name=st.sampled_from(names))
     pod = st.builds(
         Pod,
         metadata=st.builds(ObjectMeta, name=NAMES, namespace=st.just(""), uid=st.just("u")),

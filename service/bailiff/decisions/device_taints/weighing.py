@@ -20,7 +20,7 @@ MAX_DEVICES = 50_000
 MAX_ALLOCATED = 100_000
 # Bytes of a finding, with the decision and the Event that repeat it, besides what it names; of a
 # claim's report; of a step of a trace about a claim that a pod names.
-_FINDING, _REPORT, _CLAIM_STEP = 1100, 250, 150
+_FINDING, _REPORT, _CLAIM_STEP = 500, 200, 150
 # A comparison here costs more than one of a node's taints by so much.
 _STEP = 2
 PATH = "$.deviceTaints.resourceClaims"

@@ -12,7 +12,6 @@ from bailiff.decisions.joining import combine
 from bailiff.decisions.lengths import weigh_decisions
 from bailiff.decisions.node_taints import observations
 from bailiff.decisions.node_taints.facts import NodeTaintFacts
-from bailiff.decisions.node_taints.observations import Since
 from bailiff.decisions.node_taints.taints import NodeTaints
 from bailiff.decisions.node_taints.weighing import weigh
 from bailiff.decisions.question import Asked, Plan, Question, Size
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from bailiff.decisions.node_taints.observations import Identity
+    from bailiff.decisions.node_taints.observations import Identity, Since
     from bailiff.decisions.question import Terms
     from bailiff.kinds import Pod
 
@@ -113,9 +112,9 @@ def _weigh(facts: PreviewTaintChangeRequest, terms: Terms) -> Plan[PreviewTaintC
     cost = weigh(taints, facts.pods, explain=terms.options.explain)
     # Merging compares every present taint with every change.
     merging = len(taints) * (len(facts.add_taints) + len(facts.remove_taints))
-    # Before and after; and the pod is named beside the two decisions.
+    # Before and after. The pod is named once more, which what is counted for a Decision covers.
     named = weigh_decisions(facts.pods, facts.node)
-    both = cost._replace(steps=2 * cost.steps + merging, told=2 * cost.told + 3 * named.told)
+    both = cost._replace(steps=2 * cost.steps + merging, told=2 * (cost.told + named.told))
     found = check_cost((both,))
     return Plan(found.steps, found.told, partial(_preview, facts, terms))
 

@@ -25,7 +25,7 @@ PATH = "$.node.spec.taints"
 _TRACE_STEPS = 10
 # Bytes of a finding, with the decision and the Event that repeat it, besides taints and
 # tolerations; of a step of its trace.
-_FINDING, _STEP = 1100, 600
+_FINDING, _STEP = 500, 600
 # A decision names the taint and the toleration that decide three times (its own message, the
 # Event's and the finding's), and the taint once more as the cause; a step names each twice.
 _NAMED, _NAMED_IN_STEP = 4, 2
