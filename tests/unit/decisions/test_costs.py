@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from bailiff.decisions import SYSTEMS, FactsError, OptionOverrides, Options
+from bailiff.decisions import FactsError, OptionOverrides
 from bailiff.decisions.cost import MAX_ANSWER_BYTES, MAX_PODS, MAX_STEPS, QUICK_STEPS
 from bailiff.decisions.device_taints import DeviceTaintFacts, weighing
 from bailiff.decisions.device_taints.facts import MAX_CLAIMS, MAX_RULES, MAX_SLICES
 from bailiff.decisions.node_taints.change import TaintSelector
 from bailiff.kinds import DeviceToleration, Pod
-from tests.harness.asking import plan
-from tests.harness.device_kinds import NOW, claim, on, rule, slice_of, taint, using
+from tests.harness.asking import ask, planned, steps
+from tests.harness.device_kinds import claim, on, rule, slice_of, taint, using
 from tests.harness.device_kinds import tolerating as device_tolerating
 from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
 
@@ -24,7 +24,7 @@ BRIEF = OptionOverrides(explain=False)
 
 def refused(question: str, **facts: Any) -> FactsError:
     with pytest.raises(FactsError) as caught:
-        plan(question, **facts)
+        planned(question, **facts)
     assert "at most" in caught.value.reason
     return caught.value
 
@@ -47,14 +47,14 @@ def test_many_pods_on_many_taints(pod: Pod, options: OptionOverrides) -> None:
 @pytest.mark.parametrize("pod", [NOTHING, MATCHING], ids=["no tolerations", "tolerations match"])
 def test_a_trace_costs_steps_even_where_nothing_matches(pod: Pod) -> None:
     pods = (pod,) * 100
-    assert plan("decideBatch", pods=pods, node=tainted(1000), options=BRIEF) <= MAX_STEPS
+    assert steps("decideBatch", pods=pods, node=tainted(1000), options=BRIEF) <= MAX_STEPS
     error = refused("decideBatch", pods=pods, node=tainted(1000), options=EXPLAIN)
     assert error.path == "$.node.spec.taints"
 
 
 def test_a_taint_of_one_pod_is_counted_though_it_tolerates_nothing() -> None:
-    assert plan("decide", pod=NOTHING, node=tainted(7), options=BRIEF) == 7
-    assert plan("decide", pod=MATCHING, node=tainted(7), options=BRIEF) == 21
+    assert steps("decide", pod=NOTHING, node=tainted(7), options=BRIEF) == 7
+    assert steps("decide", pod=MATCHING, node=tainted(7), options=BRIEF) == 21
 
 
 LONGEST_KEY = 253 + 1 + 63
@@ -66,10 +66,8 @@ def test_empty_pods_and_a_taint_with_the_longest_key(character: str) -> None:
 
     More pods are refused sooner than their answer is too long.
     """
-    question = SYSTEMS.questions["decideBatch"]
     node = node_of("n", no_execute(character * LONGEST_KEY))
-    facts = question.facts(pods=(Pod(),) * 1000, node=node)
-    answer = len(msgspec.json.encode(question.ask(facts, NOW, Options())))
+    answer = len(msgspec.json.encode(ask("decideBatch", pods=(Pod(),) * 1000, node=node)))
     assert answer < MAX_ANSWER_BYTES
     more = 1000 * MAX_ANSWER_BYTES // answer
     if more <= MAX_PODS:
@@ -80,8 +78,8 @@ def test_a_change_costs_what_merging_does_and_both_answers() -> None:
     pods = (Pod(),) * 100
     node, added = tainted(300), tuple(no_execute(f"n{i}") for i in range(300))
     gone = tuple(TaintSelector(key=f"k{i}") for i in range(300))
-    once = plan("decideBatch", pods=pods, node=node_of("n", *node.spec.taints, *added))
-    merged = plan("previewTaintChange", pods=pods, node=node, add_taints=added, remove_taints=gone)
+    once = steps("decideBatch", pods=pods, node=node_of("n", *node.spec.taints, *added))
+    merged = steps("previewTaintChange", pods=pods, node=node, add_taints=added, remove_taints=gone)
     assert merged == 2 * once + 600 * 600
     twice = {"add_taints": added * 2, "remove_taints": gone * 2}
     error = refused("previewTaintChange", pods=pods, node=node, **twice)
@@ -92,23 +90,20 @@ def test_a_change_costs_what_merging_does_and_both_answers() -> None:
     "question", ["decideBatch", "previewTaintChange", "previewDeviceTaintRule"]
 )
 def test_more_pods_than_any_question_may_have(question: str) -> None:
-    facts: dict[str, Any] = {
+    others: dict[str, dict[str, Any]] = {
         "decideBatch": {"node": node_of("n")},
         "previewTaintChange": {"node": node_of("n"), "add_taints": (no_execute(),)},
         "previewDeviceTaintRule": {"rule": rule()},
-    }[question]
-    assert refused(question, pods=(Pod(),) * (MAX_PODS + 1), **facts).path == "$.pods"
+    }
+    assert refused(question, pods=(Pod(),) * (MAX_PODS + 1), **others[question]).path == "$.pods"
 
 
 def test_what_is_small_may_be_answered_where_it_arrives() -> None:
-    question = SYSTEMS.questions["decideBatch"]
+    def asked(pods: int) -> bool:
+        return planned("decideBatch", pods=(Pod(),) * pods, node=tainted(10)).is_quick
 
-    def planned(pods: int) -> Any:
-        facts = question.facts(pods=(Pod(),) * pods, node=tainted(10))
-        return question.plan(facts, NOW, Options())
-
-    assert planned(QUICK_STEPS // 10).is_quick
-    assert not planned(QUICK_STEPS // 10 + 1).is_quick
+    assert asked(QUICK_STEPS // 10)
+    assert not asked(QUICK_STEPS // 10 + 1)
 
 
 def tolerations(number: int) -> tuple[DeviceToleration, ...]:
@@ -186,7 +181,7 @@ def test_every_question_about_devices_is_bounded(
 
 def test_a_trace_makes_an_answer_longer() -> None:
     devices = DeviceTaintFacts(resource_claims=(claim("c", *(on(),) * 400),), **rules(100))
-    plan("decideBatch", device_taints=devices)
+    planned("decideBatch", device_taints=devices)
     error = refused("decideBatch", device_taints=devices, options=EXPLAIN)
     assert "without a trace" in error.reason
 
@@ -203,9 +198,9 @@ def test_a_cluster_of_10_000_devices_claims_and_pods_fits() -> None:
     )
     pods = tuple(using(one.metadata.name, name=one.metadata.name) for one in claims)
     devices = DeviceTaintFacts(resource_claims=claims, resource_slices=slices)
-    assert plan("decideBatch", pods=pods, device_taints=devices) <= MAX_STEPS
+    assert steps("decideBatch", pods=pods, device_taints=devices) <= MAX_STEPS
     asked = rule(added=None)
-    plan("previewDeviceTaintRule", rule=asked, pods=pods, device_taints=devices)
+    planned("previewDeviceTaintRule", rule=asked, pods=pods, device_taints=devices)
 
 
 def test_counting_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,5 +212,5 @@ def test_counting_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bailiff.decisions.tolerations.tolerates", compare)
     monkeypatch.setattr("bailiff.decisions.device_taints.rules.selects", compare)
     devices = DeviceTaintFacts(resource_claims=(claim(),), **rules(3))
-    assert plan("decideBatch", pods=(using("c"),), device_taints=devices) > 0
+    assert steps("decideBatch", pods=(using("c"),), device_taints=devices) > 0
     assert weighing.weigh(devices, (), explain=False).steps == 2 * 3

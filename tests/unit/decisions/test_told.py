@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bailiff.decisions import SYSTEMS, OptionOverrides, Options, lengths
+from bailiff.decisions import OptionOverrides, lengths
 from bailiff.decisions.cost import MAX_ANSWER_BYTES
 from bailiff.decisions.device_taints import DeviceTaintFacts
 from bailiff.decisions.node_taints import NodeTaintFacts, TaintObservation, weighing
@@ -44,6 +44,7 @@ from bailiff.kinds import (
     Toleration,
 )
 from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN
+from tests.harness.asking import planned
 from tests.harness.device_kinds import NOW, at
 from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
 
@@ -201,13 +202,12 @@ def device_questions(draw: st.DrawFn) -> dict[str, Any]:
 
 def assert_counted(name: str, facts: dict[str, Any], *, explain: bool, measured: bool) -> None:
     """The bytes of the answer are within those of the plan, counted roughly or measured."""
-    question = SYSTEMS.questions[name]
-    asked = question.facts(options=OptionOverrides(explain=explain), **facts)
+    options = OptionOverrides(explain=explain)
     with pytest.MonkeyPatch.context() as patch:
         if measured:
             patch.setattr(lengths, "ROUGH_BYTES", -1)
             patch.setattr(weighing, "ROUGH_BYTES", -1)
-        plan = question.plan(asked, NOW, Options())
+        plan = planned(name, options=options, **facts)
     assert len(msgspec.json.encode(plan.answer())) <= plan.told
 
 
@@ -260,8 +260,6 @@ def test_what_is_counted_for_an_ordinary_node_is_not_far_from_its_answer() -> No
         first_observed=(TaintObservation(key="maintenance", effect="NoExecute", time=NOW),)
     )
     pods = tuple(pod_of(f"web-{n}", "n", tolerating("maintenance", 300)) for n in range(5000))
-    facts = {"pods": pods, "node": node_of("n", no_execute()), "node_taints": told}
-    question = SYSTEMS.questions["decideBatch"]
-    plan = question.plan(question.facts(**facts), NOW, Options())
+    plan = planned("decideBatch", pods=pods, node=node_of("n", no_execute()), node_taints=told)
     answer = len(msgspec.json.encode(plan.answer()))
     assert answer <= plan.told < 3 * answer < MAX_ANSWER_BYTES

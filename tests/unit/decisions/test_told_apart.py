@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from bailiff.decisions import SYSTEMS, OptionOverrides, Options, lengths
+from bailiff.decisions import OptionOverrides, lengths
 from bailiff.decisions.device_taints import DeviceTaintFacts
 from bailiff.decisions.node_taints import weighing
 from bailiff.kinds import (
@@ -42,7 +42,8 @@ from bailiff.kinds import (
     Toleration,
 )
 from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN
-from tests.harness.device_kinds import NOW, at
+from tests.harness.asking import planned
+from tests.harness.device_kinds import at
 
 WORD, NAME, KEY = MAX_LABEL, MAX_SUBDOMAIN, MAX_SUBDOMAIN + 1 + MAX_LABEL
 LATE = at(-0.000_001)
@@ -81,13 +82,12 @@ def metadata(texts: Texts) -> ObjectMeta:
 
 
 def assert_counted(question: str, explain: bool, **facts: Any) -> None:
-    found = SYSTEMS.questions[question]
-    asked = found.facts(options=OptionOverrides(explain=explain), **facts)
-    rough = found.plan(asked, NOW, Options())
+    options = OptionOverrides(explain=explain)
+    rough = planned(question, options=options, **facts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lengths, "ROUGH_BYTES", -1)
         patch.setattr(weighing, "ROUGH_BYTES", -1)
-        measured = found.plan(asked, NOW, Options())
+        measured = planned(question, options=options, **facts)
     answer = len(msgspec.json.encode(rough.answer()))
     assert answer <= measured.told
     assert answer <= rough.told
@@ -151,7 +151,7 @@ def device_objects(texts: Texts, taints: str, seconds: int | None) -> dict[str, 
             reserved_for=(ResourceClaimConsumerReference(uid=texts["uid"]),),
         ),
     )
-    devices = (Device(name=texts["device"], taints=(taint, taint)),)
+    devices = (Device(name=texts["device"], taints=(taint,) * 6),)
     one_slice = ResourceSlice(
         metadata=ObjectMeta(name=texts["slice"], uid=texts["slice_uid"]),
         spec=ResourceSliceSpec(
@@ -163,7 +163,7 @@ def device_objects(texts: Texts, taints: str, seconds: int | None) -> dict[str, 
         spec=DeviceTaintRuleSpec(device_selector=DeviceTaintSelector(), taint=taint),
     )
     section = DeviceTaintFacts(
-        resource_claims=(claim,),
+        resource_claims=(claim,) * 6,
         resource_slices=(one_slice,) if taints == "slice" else (),
         device_taint_rules=(rule,) if taints == "rule" else (),
     )
@@ -189,7 +189,7 @@ def ask_of_devices(texts: Texts, taints: str, seconds: int | None, explain: bool
     entries = (
         PodResourceClaim(name=texts["entry"], resource_claim_name=texts["claim"]),
         PodResourceClaim(name=texts["entry"], resource_claim_name=texts["missing"]),
-        PodResourceClaim(name=texts["entry"]),
+        *(PodResourceClaim(name=texts["entry"]),) * 9,
     )
     pod = Pod(metadata=metadata(texts), spec=PodSpec(node_name="n", resource_claims=entries))
     pods = (pod,) * 3
@@ -202,3 +202,15 @@ def ask_of_devices(texts: Texts, taints: str, seconds: int | None, explain: bool
         pods=pods,
         device_taints=found["section"],
     )
+    rule, section = found["rule"], found["section"]
+    assert_counted("previewDeviceTaintRule", explain, rule=rule, device_taints=section)
+
+
+def test_the_longest_names_are_counted_without_a_look() -> None:
+    texts = Texts(NODE_TEXTS, ALL)
+    pod = Pod(metadata=metadata(texts), spec=PodSpec(node_name=texts["elsewhere"]))
+    node = Node(metadata=NodeMeta(name=texts["node"]))
+    rough = lengths.weigh_decisions((pod,), node).told
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lengths, "ROUGH_BYTES", -1)
+        assert lengths.weigh_decisions((pod,), node).told <= rough
