@@ -9,13 +9,13 @@ from prometheus_client import CollectorRegistry
 from bailiff.clock import SystemClock
 from bailiff.cluster import LiveReader
 from bailiff.decisions import Options
-from bailiff.rest import RestSettings, create_app
+from bailiff.rest_api import RestSettings, create_app
 from tests.harness.device_objects import RULES, device_taint
 from tests.harness.faces.asgi import call
 from tests.harness.objects import KEY, taint
 
 if TYPE_CHECKING:
-    from bailiff.rest import RestApp
+    from bailiff.rest_api import RestApp
     from tests.harness.api import Bench
     from tests.harness.gpus import Gpus
     from tests.harness.objects import Object

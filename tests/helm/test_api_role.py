@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, ForbiddenError, LiveReader, connect
 from bailiff.decisions import Options
-from bailiff.rest import RestSettings, create_app
+from bailiff.rest_api import RestSettings, create_app
 from tests.harness.api import PODS as OBJECTS
 from tests.harness.device_objects import device_taint
 from tests.harness.faces.asgi import call

@@ -15,10 +15,10 @@ from bailiff.decisions.device_taints.pods import USED
 from bailiff.grpc import GrpcSettings
 from bailiff.grpc.errors import RefusedError
 from bailiff.grpc.service import DESCRIPTOR
-from bailiff.rest import RestSettings
-from bailiff.rest.operations import QUESTIONS, READINGS
-from bailiff.rest.problems import STATUS
-from bailiff.rest.upkeep import HEALTHZ, METRICS, READYZ, VERSION
+from bailiff.rest_api import RestSettings
+from bailiff.rest_api.operations import QUESTIONS, READINGS
+from bailiff.rest_api.problems import STATUS
+from bailiff.rest_api.upkeep import HEALTHZ, METRICS, READYZ, VERSION
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
 GUIDE = ROOT / "docs" / "api.md"

@@ -28,7 +28,7 @@ from bailiff.decisions import (
     summarize,
 )
 from bailiff.kinds import DecodeError, decode
-from bailiff.rest import RestSettings, create_app
+from bailiff.rest_api import RestSettings, create_app
 from tests.harness.clocks import ManualClock
 from tests.harness.faces import grpc_face
 from tests.harness.faces.asgi import call

@@ -14,7 +14,7 @@ from bailiff.bootstrap.process import Program, listen
 from bailiff.clock import SystemClock
 from bailiff.cluster import ClusterReader, LiveReader
 from bailiff.grpc import BailiffGrpcServer, GrpcSettings, create_server
-from bailiff.rest import RestServer, RestSettings, create_app
+from bailiff.rest_api import RestServer, RestSettings, create_app
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

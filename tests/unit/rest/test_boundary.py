@@ -8,10 +8,10 @@ import pytest
 from prometheus_client import CollectorRegistry
 from starlette.types import Message, Receive, Scope, Send
 
-from bailiff.rest import RestApp
-from bailiff.rest.boundary import Boundary
-from bailiff.rest.exchange import reply
-from bailiff.rest.meters import Meters
+from bailiff.rest_api import RestApp
+from bailiff.rest_api.boundary import Boundary
+from bailiff.rest_api.exchange import reply
+from bailiff.rest_api.meters import Meters
 from tests.harness.faces.asgi import call, scope_of
 from tests.harness.faces.rest_face import CLOCK
 

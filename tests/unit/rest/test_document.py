@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from fastapi.openapi.models import OpenAPI
 
-from bailiff.rest import RestApp
-from bailiff.rest.openapi import render
-from bailiff.rest.problems import STATUS, ProblemCode
+from bailiff.rest_api import RestApp
+from bailiff.rest_api.openapi import render
+from bailiff.rest_api.problems import STATUS, ProblemCode
 from tests.harness.faces.asgi import call
 
 COMMITTED = Path(__file__).parents[3] / "openapi.json"

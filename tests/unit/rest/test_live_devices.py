@@ -20,7 +20,7 @@ from bailiff.kinds import (
     ResourceClaim,
     decode,
 )
-from bailiff.rest import RestApp, RestSettings, create_app
+from bailiff.rest_api import RestApp, RestSettings, create_app
 from tests.harness.faces.asgi import call
 from tests.harness.faces.rest_face import CLOCK, DictReader
 from tests.harness.kinds import no_execute, node_of

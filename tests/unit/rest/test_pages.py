@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bailiff.rest import RestApp, pages
+from bailiff.rest_api import RestApp, pages
 from tests.harness.faces.asgi import call
 
 # In HTML everything that makes a browser fetch something.

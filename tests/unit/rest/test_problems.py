@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
-from bailiff.rest import RestApp, RestSettings, create_app
+from bailiff.rest_api import RestApp, RestSettings, create_app
 from tests.harness.faces.asgi import Answer, call
 from tests.harness.faces.rest_face import CLOCK
 

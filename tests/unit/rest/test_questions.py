@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from bailiff.rest import RestApp
-from bailiff.rest.operation import Question
-from bailiff.rest.operations import QUESTIONS
+from bailiff.rest_api import RestApp
+from bailiff.rest_api.operation import Question
+from bailiff.rest_api.operations import QUESTIONS
 from tests.harness.faces.asgi import call
 
 EXAMPLES = [

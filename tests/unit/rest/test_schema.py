@@ -7,7 +7,7 @@ import schemathesis
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
-from bailiff.rest import RestSettings, create_app
+from bailiff.rest_api import RestSettings, create_app
 from tests.harness.faces.rest_face import CLOCK, DictReader
 from tests.harness.fuzzing import fuzzed
 from tests.harness.kinds import node_of, pod_of

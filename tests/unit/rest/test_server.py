@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
-from bailiff.rest import RestServer, RestSettings, create_app
+from bailiff.rest_api import RestServer, RestSettings, create_app
 from tests.harness.faces.rest_face import CLOCK
 
 LIMIT = 5.0  # seconds for anything here; it is never reached

@@ -1,7 +1,7 @@
 """Probes, version, metrics."""
 
 import bailiff
-from bailiff.rest import RestApp
+from bailiff.rest_api import RestApp
 from tests.harness.faces.asgi import call
 
 

@@ -11,18 +11,18 @@ from prometheus_client import CollectorRegistry
 
 import bailiff
 from bailiff.decisions import Options
-from bailiff.rest import schemas
-from bailiff.rest.meters import Meters
-from bailiff.rest.operations import QUESTIONS, READINGS
-from bailiff.rest.problems import MEDIA_TYPE, STATUS, Problem, ProblemCode, Refusal
-from bailiff.rest.questions import Questions
-from bailiff.rest.upkeep import UPKEEP, Upkeep
+from bailiff.rest_api import schemas
+from bailiff.rest_api.meters import Meters
+from bailiff.rest_api.operations import QUESTIONS, READINGS
+from bailiff.rest_api.problems import MEDIA_TYPE, STATUS, Problem, ProblemCode, Refusal
+from bailiff.rest_api.questions import Questions
+from bailiff.rest_api.upkeep import UPKEEP, Upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bailiff.rest.examples import Example
-    from bailiff.rest.operation import Operation, Question, Reading
+    from bailiff.rest_api.examples import Example
+    from bailiff.rest_api.operation import Operation, Question, Reading
 
 TITLE = "Bailiff"
 SUMMARY = "Should this pod be evicted, and when?"

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 
 import bailiff
-from bailiff.rest.boundary import Boundary
-from bailiff.rest.document import DESCRIPTION, SUMMARY, TITLE, make_document
-from bailiff.rest.endpoints import LongBodies, QuestionEndpoint, ReadingEndpoint
-from bailiff.rest.live import LiveQuestions
-from bailiff.rest.meters import Meters
-from bailiff.rest.operations import QUESTIONS, READINGS
-from bailiff.rest.pages import page_routes
-from bailiff.rest.questions import Questions
-from bailiff.rest.routes import Route, Switch
-from bailiff.rest.upkeep import (
+from bailiff.rest_api.boundary import Boundary
+from bailiff.rest_api.document import DESCRIPTION, SUMMARY, TITLE, make_document
+from bailiff.rest_api.endpoints import LongBodies, QuestionEndpoint, ReadingEndpoint
+from bailiff.rest_api.live import LiveQuestions
+from bailiff.rest_api.meters import Meters
+from bailiff.rest_api.operations import QUESTIONS, READINGS
+from bailiff.rest_api.pages import page_routes
+from bailiff.rest_api.questions import Questions
+from bailiff.rest_api.routes import Route, Switch
+from bailiff.rest_api.upkeep import (
     HEALTHZ,
     KUBERNETES,
     METRICS,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster.reader import ClusterReader
     from bailiff.decisions import Options
-    from bailiff.rest.settings import RestSettings
+    from bailiff.rest_api.settings import RestSettings
 
 
 class RestApp(FastAPI):

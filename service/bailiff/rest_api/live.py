@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 from bailiff.decisions import Decision, Facts, NodeFacts
 from bailiff.decisions.observations import as_served
 from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN, is_dns_label, is_dns_subdomain
-from bailiff.rest.problems import ProblemCode, Refusal
-from bailiff.rest.reading import DeviceReading, read, unavailable
+from bailiff.rest_api.problems import ProblemCode, Refusal
+from bailiff.rest_api.reading import DeviceReading, read, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from bailiff.cluster.reader import ClusterReader
     from bailiff.decisions import OptionOverrides
     from bailiff.kinds import Node, Pod
-    from bailiff.rest.questions import DecisionList, Questions
-    from bailiff.rest.settings import RestSettings
+    from bailiff.rest_api.questions import DecisionList, Questions
+    from bailiff.rest_api.settings import RestSettings
 
 T = TypeVar("T")
 

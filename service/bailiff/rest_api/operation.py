@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from bailiff.rest.problems import ProblemCode
+from bailiff.rest_api.problems import ProblemCode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from bailiff.rest.examples import Example
-    from bailiff.rest.questions import Questions
+    from bailiff.rest_api.examples import Example
+    from bailiff.rest_api.questions import Questions
 
 _ASKING = (
     ProblemCode.MALFORMED_BODY,

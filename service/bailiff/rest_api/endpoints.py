@@ -11,19 +11,19 @@ import msgspec
 
 from bailiff.decisions import OptionOverrides
 from bailiff.kinds import decode
-from bailiff.rest.exchange import announced_length, read_body, reply, require_json
-from bailiff.rest.operation import BodySize
-from bailiff.rest.problems import ProblemCode, Refusal
+from bailiff.rest_api.exchange import announced_length, read_body, reply, require_json
+from bailiff.rest_api.operation import BodySize
+from bailiff.rest_api.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from starlette.types import Receive, Scope, Send
 
-    from bailiff.rest.live import LiveQuestions
-    from bailiff.rest.operation import Question, Reading
-    from bailiff.rest.questions import Questions
-    from bailiff.rest.settings import RestSettings
+    from bailiff.rest_api.live import LiveQuestions
+    from bailiff.rest_api.operation import Question, Reading
+    from bailiff.rest_api.questions import Questions
+    from bailiff.rest_api.settings import RestSettings
 
 _ENCODE = msgspec.json.Encoder().encode
 # Bytes, about 20 ms of work: what is longer is answered in a thread of its own.

@@ -10,9 +10,9 @@ from prometheus_client.exposition import choose_encoder
 
 import bailiff
 from bailiff.kinds.meta import Value
-from bailiff.rest.exchange import JSON, header, reply
-from bailiff.rest.operation import Operation
-from bailiff.rest.problems import ProblemCode, Refusal
+from bailiff.rest_api.exchange import JSON, header, reply
+from bailiff.rest_api.operation import Operation
+from bailiff.rest_api.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ from bailiff.decisions.device_objects import (
     devices_not_served,
 )
 from bailiff.decisions.device_taints.pods import has_claims
-from bailiff.rest.problems import ProblemCode, Refusal
+from bailiff.rest_api.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable

@@ -32,7 +32,7 @@ from bailiff.kinds.meta import Value
 if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions import Finding, Options
-    from bailiff.rest.meters import Meters
+    from bailiff.rest_api.meters import Meters
 
 
 class DecisionList(Value, frozen=True):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.rest.protocol import bounded_protocol
+from bailiff.rest_api.protocol import bounded_protocol
 from bailiff.serving import HttpServer
 
 if TYPE_CHECKING:
-    from bailiff.rest.app import RestApp
-    from bailiff.rest.settings import RestSettings
+    from bailiff.rest_api.app import RestApp
+    from bailiff.rest_api.settings import RestSettings
 
 
 class RestServer(HttpServer):

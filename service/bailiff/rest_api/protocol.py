@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from bailiff.rest.problems import MEDIA_TYPE, STATUS, ProblemCode, Refusal
+from bailiff.rest_api.problems import MEDIA_TYPE, STATUS, ProblemCode, Refusal
 
 if TYPE_CHECKING:
     import asyncio
 
-    from bailiff.rest.settings import RestSettings
+    from bailiff.rest_api.settings import RestSettings
 
 
 def bounded_protocol(settings: RestSettings) -> type[HttpToolsProtocol]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from fastapi.openapi.docs import get_redoc_html, get_swagger_ui_html
 
-from bailiff.rest.exchange import header, reply
-from bailiff.rest.routes import Route
+from bailiff.rest_api.exchange import header, reply
+from bailiff.rest_api.routes import Route
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

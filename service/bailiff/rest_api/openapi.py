@@ -1,11 +1,11 @@
-"""Prints the OpenAPI document: `python -m bailiff.rest.openapi`."""
+"""Prints the OpenAPI document: `python -m bailiff.rest_api.openapi`."""
 
 from __future__ import annotations
 
 import json
 import sys
 
-from bailiff.rest.document import make_document
+from bailiff.rest_api.document import make_document
 
 
 def render() -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from bailiff.rest.eager import Begun
-from bailiff.rest.problems import ProblemCode, Refusal
+from bailiff.rest_api.eager import Begun
+from bailiff.rest_api.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

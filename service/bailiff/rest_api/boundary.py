@@ -17,14 +17,14 @@ from starlette.exceptions import HTTPException
 
 from bailiff.decisions import FactsError
 from bailiff.kinds import DecodeError
-from bailiff.rest.exchange import ClientGoneError, header, reply
-from bailiff.rest.problems import MEDIA_TYPE, STATUS, ProblemCode, Refusal, refusal_of
+from bailiff.rest_api.exchange import ClientGoneError, header, reply
+from bailiff.rest_api.problems import MEDIA_TYPE, STATUS, ProblemCode, Refusal, refusal_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from bailiff.clock import Clock
-    from bailiff.rest.meters import Meters
+    from bailiff.rest_api.meters import Meters
 
 _LOG = logging.getLogger(__name__)
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")

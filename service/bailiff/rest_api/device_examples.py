@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bailiff.rest.examples import ADDED, NOW, Example, node, pod
+from bailiff.rest_api.examples import ADDED, NOW, Example, node, pod
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,10 +15,10 @@ from bailiff.decisions import (
     TaintChangeFacts,
 )
 from bailiff.kinds.names import DNS_LABEL, DNS_SUBDOMAIN, MAX_LABEL, MAX_SUBDOMAIN
-from bailiff.rest import device_examples, examples
-from bailiff.rest.live import LiveQuestions
-from bailiff.rest.operation import BodySize, Parameter, Question, Reading
-from bailiff.rest.questions import DecisionList, Questions, TaintChangePreview
+from bailiff.rest_api import device_examples, examples
+from bailiff.rest_api.live import LiveQuestions
+from bailiff.rest_api.operation import BodySize, Parameter, Question, Reading
+from bailiff.rest_api.questions import DecisionList, Questions, TaintChangePreview
 
 _NAMESPACE = Parameter(
     name="namespace",
