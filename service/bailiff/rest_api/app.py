@@ -1,86 +1,32 @@
-"""The application: routes, and around them the boundary."""
+"""The application: FastAPI with our routers, middleware and exception handlers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
 import bailiff
-from bailiff.rest_api.boundary import Boundary
-from bailiff.rest_api.document import DESCRIPTION, SUMMARY, TITLE, make_document
-from bailiff.rest_api.endpoints import LongBodies, QuestionEndpoint, ReadingEndpoint
-from bailiff.rest_api.live import LiveQuestions
-from bailiff.rest_api.meters import Meters
-from bailiff.rest_api.operations import QUESTIONS, READINGS
-from bailiff.rest_api.pages import page_routes
+from bailiff.rest_api.bodies import Bodies
+from bailiff.rest_api.cluster import ClusterLookUps
+from bailiff.rest_api.dependencies import Services
+from bailiff.rest_api.document import DESCRIPTION, LICENSE, SUMMARY, TAGS, Document
+from bailiff.rest_api.failures import HANDLERS
+from bailiff.rest_api.metrics import Metrics
+from bailiff.rest_api.middleware import Boundary, HeadAsGet, InFlightLimit
+from bailiff.rest_api.operations import QUESTIONS
+from bailiff.rest_api.question_route import check_all
 from bailiff.rest_api.questions import Questions
-from bailiff.rest_api.routes import Route, Switch
-from bailiff.rest_api.upkeep import (
-    HEALTHZ,
-    KUBERNETES,
-    METRICS,
-    READYZ,
-    VERSION,
-    Health,
-    JsonEndpoint,
-    MetricsEndpoint,
-    Readiness,
-    Upkeep,
-    Version,
-)
+from bailiff.rest_api.routers import cluster, docs, health
+from bailiff.rest_api.routers.decisions import decisions_router
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from bailiff.clock import Clock
     from bailiff.cluster.reader import ClusterReader
     from bailiff.decisions import Options
     from bailiff.rest_api.settings import RestSettings
-
-
-class RestApp(FastAPI):
-    """FastAPI with our document and our one layer of middleware.
-
-    FastAPI's own layers turn exceptions into answers, close dependencies' resources, bound bodies
-    and look into the environment for telemetry. Boundary and the endpoints do what of it applies
-    here, and a request costs half.
-    """
-
-    def __init__(self, settings: RestSettings, clock: Clock, meters: Meters) -> None:
-        super().__init__(
-            title=TITLE,
-            summary=SUMMARY,
-            description=DESCRIPTION,
-            version=bailiff.__version__,
-            openapi_url=None,
-            docs_url=None,
-            redoc_url=None,
-            redirect_slashes=False,
-        )
-        self._settings = settings
-        self._clock = clock
-        self._meters = meters
-        self.readiness = Readiness()
-
-    def build_middleware_stack(self) -> ASGIApp:
-        """See RestApp."""
-        switch = Switch(self.router)
-        return Boundary(switch, self._clock, self._meters, self._settings.max_in_flight)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one ASGI connection scope."""
-        scope["app"] = self
-        if self.middleware_stack is None:
-            self.middleware_stack = self.build_middleware_stack()
-        await self.middleware_stack(scope, receive, send)
-
-    def openapi(self) -> dict[str, Any]:
-        """The document; made once."""
-        if self.openapi_schema is None:
-            self.openapi_schema = make_document()
-        return self.openapi_schema
 
 
 def create_app(
@@ -89,7 +35,7 @@ def create_app(
     registry: CollectorRegistry,
     defaults: Options,
     reader: ClusterReader | None = None,
-) -> RestApp:
+) -> FastAPI:
     """Put the REST face together.
 
     Args:
@@ -99,55 +45,43 @@ def create_app(
         defaults: the options of facts that bring none.
         reader: the cluster to read; None: the operations that need one answer 503.
     """
-    meters = Meters(registry)
-    questions = Questions(clock, defaults, meters)
-    live = LiveQuestions(reader, questions, settings)
-    app = RestApp(settings, clock, meters)
-    # The router tries its routes in order: what is asked most stands first.
-    app.router.routes[:] = [
-        *_question_routes(questions, settings),
-        *_reading_routes(live),
-        *_upkeep_routes(registry, app.readiness),
-        Route("/openapi.json", JsonEndpoint(app.openapi), methods=["GET"]),
-        *page_routes(TITLE),
-    ]
+    metrics = Metrics(registry)
+    questions = Questions(clock, defaults, metrics)
+    app = _application()
+    app.state.services = Services(
+        questions=questions,
+        registry=registry,
+        cluster=None if reader is None else ClusterLookUps(reader, questions, settings),
+    )
+    # What is added last is asked first.
+    app.add_middleware(HeadAsGet)
+    app.add_middleware(InFlightLimit, most=settings.max_in_flight, exempt=health.PROBES)
+    app.add_middleware(Boundary, clock=clock, metrics=metrics)
+    # Routes are tried in order, and those of an included router twice: what is asked most stands
+    # first, and in no router but the application's.
+    app.router.routes.extend(decisions_router(QUESTIONS, questions, Bodies(settings)).routes)
+    for router in (cluster.router, health.router, docs.router):
+        app.include_router(router)
+    check_all(app.routes)
     return app
 
 
-def _question_routes(questions: Questions, settings: RestSettings) -> list[Route]:
-    long_bodies = LongBodies(settings)
-    return [
-        Route(
-            operation.path,
-            QuestionEndpoint(operation, questions, settings, long_bodies),
-            methods=["POST"],
-            name=operation.id,
-        )
-        for operation in QUESTIONS
-    ]
-
-
-def _reading_routes(live: LiveQuestions) -> list[Route]:
-    return [
-        Route(
-            operation.path,
-            ReadingEndpoint(operation, live),
-            methods=["GET"],
-            name=operation.id,
-        )
-        for operation in READINGS
-    ]
-
-
-def _upkeep_routes(registry: CollectorRegistry, readiness: Readiness) -> list[Route]:
-    version = Version(version=bailiff.__version__, kubernetes=KUBERNETES)
-    endpoints: tuple[tuple[Upkeep, ASGIApp], ...] = (
-        (HEALTHZ, JsonEndpoint(lambda: Health(status="ok"))),
-        (READYZ, JsonEndpoint(readiness.check)),
-        (VERSION, JsonEndpoint(lambda: version)),
-        (METRICS, MetricsEndpoint(registry)),
+def _application() -> FastAPI:
+    app = FastAPI(
+        title=docs.TITLE,
+        summary=SUMMARY,
+        description=DESCRIPTION,
+        version=bailiff.__version__,
+        license_info=LICENSE,
+        openapi_tags=TAGS,
+        # Ours are served from files that are here, and counted: see routers/docs.py.
+        openapi_url=None,
+        redirect_slashes=False,
+        exception_handlers=HANDLERS,
+        telemetry={"tracing": False, "metrics": False, "logs": False},
     )
-    return [
-        Route(operation.path, endpoint, methods=["GET"], name=operation.id)
-        for operation, endpoint in endpoints
-    ]
+    questions = [question.facts for question in QUESTIONS]
+    answers = [question.answer for question in QUESTIONS]
+    # FastAPI's way to extend the document, which type checkers take for a slip.
+    app.openapi = Document(app, questions, answers)  # type: ignore[method-assign]
+    return app

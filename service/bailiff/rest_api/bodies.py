@@ -1,41 +1,141 @@
-"""One request and its answer, as ASGI carries them."""
+"""The bodies of questions: bounded in length, in time and in number, and answered."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from bailiff.rest_api.eager import Begun
 from bailiff.rest_api.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from starlette.types import Message, Receive, Scope, Send
+    from starlette.types import Message, Receive
 
-JSON = b"application/json"
+    from bailiff.rest_api.settings import RestSettings
+
+_JSON = b"application/json"
 # More than any length that can be, and little enough to be read as a number quickly.
 _MAX_DIGITS = 19
+# Bytes, about 20 ms of work: what is longer is answered in a thread of its own.
+_LONG = 512 * 1024
+
+
+class BodySize(Enum):
+    """What a body holds: one pod, a node and its pods, or the devices of a cluster."""
+
+    ONE = auto()
+    BATCH = auto()
+    DEVICES = auto()
 
 
 class ClientGoneError(Exception):
     """The client hung up; there is nobody to answer."""
 
 
-def header(scope: Scope, name: bytes) -> bytes | None:
-    """The first header of this lower-case name, or None."""
-    for key, value in scope["headers"]:
-        if key == name:
-            return bytes(value)
-    return None
+class Bodies:
+    """Takes the bodies of all questions, few of the longest at a time."""
+
+    def __init__(self, settings: RestSettings) -> None:
+        """Take the bounds from the settings."""
+        self._settings = settings
+        self._limits = {
+            BodySize.ONE: settings.max_body_bytes,
+            BodySize.BATCH: settings.max_batch_body_bytes,
+            BodySize.DEVICES: settings.max_batch_body_bytes,
+        }
+        self._long = 0
+
+    async def answer(
+        self,
+        size: BodySize,
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+        work: Callable[[bytes], bytes],
+    ) -> bytes:
+        """Read a body and answer it.
+
+        Args:
+            size: how long it may be.
+            headers: of the request.
+            receive: its ASGI channel.
+            work: from body to answer.
+
+        Raises:
+            Refusal: unsupported_media_type, body_too_large, slow_body, overloaded.
+            ClientGoneError: the client hung up before the end.
+        """
+        _require_json(headers)
+        if size is not BodySize.DEVICES:
+            return work(await self._read(headers, receive, self._limits[size]))
+        with self._admit(headers) as limit:
+            body = await self._read(headers, receive, limit, self._settings.max_device_body_bytes)
+            # A second of work must not keep all others waiting.
+            return await asyncio.to_thread(work, body) if len(body) > _LONG else work(body)
+
+    @contextmanager
+    def _admit(self, headers: Mapping[bytes, bytes]) -> Iterator[int]:
+        """The length that a body about devices may have: what it announces decides."""
+        usual, most = self._limits[BodySize.DEVICES], self._settings.max_long_bodies
+        if _announced(headers) <= usual:
+            yield usual
+            return
+        if self._long >= most:
+            detail = f"{most} bodies above {usual} bytes are being answered already"
+            raise Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"})
+        self._long += 1
+        try:
+            yield self._settings.max_device_body_bytes
+        finally:
+            self._long -= 1
+
+    async def _read(
+        self, headers: Mapping[bytes, bytes], receive: Receive, limit: int, announced: int = 0
+    ) -> bytes:
+        """The whole body; `announced` is the limit of those that announce their length."""
+        if _announced(headers) > limit:
+            raise _too_large(limit)
+        first = Begun(receive())
+        if first.finished and _is_whole(first.result, limit):
+            return bytes(first.result["body"])
+        seconds = self._settings.body_timeout_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                body = await _join(await first, receive, limit)
+        except TimeoutError as error:
+            detail = f"the body must arrive within {seconds:g} s"
+            hang_up = {"Connection": "close"}
+            raise Refusal(ProblemCode.SLOW_BODY, detail, headers=hang_up) from error
+        if body is None:
+            raise _too_large(limit, announced)
+        return body
 
 
-def require_json(headers: Mapping[bytes, bytes]) -> None:
-    """Refuse a body that says it is something else than plain JSON.
+def _is_whole(message: Message, limit: int) -> bool:
+    if message["type"] != "http.request" or message.get("more_body"):
+        return False
+    return "body" in message and len(message["body"]) <= limit
 
-    Raises:
-        Refusal: unsupported_media_type.
-    """
+
+async def _join(message: Message, receive: Receive, limit: int) -> bytes | None:
+    """All pieces in one; None where they are longer than the limit."""
+    pieces = bytearray()
+    while True:
+        if message["type"] == "http.disconnect":
+            raise ClientGoneError
+        pieces += message.get("body", b"")
+        if len(pieces) > limit:
+            return None
+        if not message.get("more_body"):
+            return bytes(pieces)
+        message = await receive()
+
+
+def _require_json(headers: Mapping[bytes, bytes]) -> None:
+    """Refuse a body that says it is something else than plain JSON."""
     coding = headers.get(b"content-encoding")
     if coding is not None and coding.strip().lower() != b"identity":
         raise Refusal(
@@ -43,11 +143,11 @@ def require_json(headers: Mapping[bytes, bytes]) -> None:
             "a Content-Encoding is not supported: send the body uncompressed",
             headers={"Accept-Encoding": "identity"},
         )
-    kind = headers.get(b"content-type")
-    if kind is None or kind == JSON:
+    kind = headers.get(b"content-type", _JSON)
+    if kind == _JSON:
         return
     essence = kind.partition(b";")[0].strip().lower()
-    if essence not in (JSON, b"") and not essence.endswith(b"+json"):
+    if essence not in (_JSON, b"") and not essence.endswith(b"+json"):
         raise Refusal(
             ProblemCode.UNSUPPORTED_MEDIA_TYPE,
             "the body must be application/json",
@@ -55,84 +155,15 @@ def require_json(headers: Mapping[bytes, bytes]) -> None:
         )
 
 
-def announced_length(headers: Mapping[bytes, bytes]) -> int:
+def _announced(headers: Mapping[bytes, bytes]) -> int:
     """The length of the body in bytes, as its sender tells it; 0 where it does not."""
     announced = headers.get(b"content-length", b"0")
     return int(announced[:_MAX_DIGITS]) if announced.isdigit() else 0
 
 
-async def read_body(
-    given: Mapping[bytes, bytes], receive: Receive, limit: int, seconds: float
-) -> bytes:
-    """The whole body.
-
-    Args:
-        given: the headers of the request.
-        receive: its ASGI channel.
-        limit: bytes.
-        seconds: time for all of it.
-
-    Raises:
-        Refusal: body_too_large, by what is announced or by what comes; slow_body.
-        ClientGoneError: the client hung up before the end.
-    """
-    if announced_length(given) > limit:
-        raise _too_large(limit)
-    first = Begun(receive())
-    if first.finished and _is_whole(first.result) and len(first.result["body"]) <= limit:
-        return bytes(first.result["body"])
-    try:
-        async with asyncio.timeout(seconds):
-            return await _join(await first, receive, limit)
-    except TimeoutError as error:
-        detail = f"the body must arrive within {seconds:g} s"
-        headers = {"Connection": "close"}
-        raise Refusal(ProblemCode.SLOW_BODY, detail, headers=headers) from error
-
-
-def _is_whole(message: Message) -> bool:
-    return message["type"] == "http.request" and "body" in message and not message.get("more_body")
-
-
-async def _join(message: Message, receive: Receive, limit: int) -> bytes:
-    body = bytearray()
-    while True:
-        if message["type"] == "http.disconnect":
-            raise ClientGoneError
-        body += message.get("body", b"")
-        if len(body) > limit:
-            raise _too_large(limit)
-        if not message.get("more_body"):
-            return bytes(body)
-        message = await receive()
-
-
-def _too_large(limit: int) -> Refusal:
-    # The rest of the body is not worth reading, so the connection cannot go on.
+def _too_large(limit: int, announced: int = 0) -> Refusal:
     detail = f"at most {limit} bytes are allowed"
+    if announced > limit:
+        detail += f", and {announced} where Content-Length tells the length beforehand"
+    # The rest of the body is not worth reading, so the connection cannot go on.
     return Refusal(ProblemCode.BODY_TOO_LARGE, detail, headers={"Connection": "close"})
-
-
-async def reply(
-    send: Send,
-    body: bytes,
-    *,
-    status: int = 200,
-    media_type: bytes = JSON,
-    headers: Iterable[tuple[bytes, bytes]] = (),
-    head: bool = False,
-) -> None:
-    """Send an answer in one go.
-
-    Args:
-        send: the ASGI channel.
-        body: the content.
-        status: the HTTP status.
-        media_type: of the content.
-        headers: further ones.
-        head: the request was HEAD: the length is told, the content is not sent.
-    """
-    length = str(len(body)).encode()
-    start = [(b"content-type", media_type), (b"content-length", length), *headers]
-    await send({"type": "http.response.start", "status": status, "headers": start})
-    await send({"type": "http.response.body", "body": b"" if head else body})

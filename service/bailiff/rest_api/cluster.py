@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
-from bailiff.decisions import Decision, Facts, NodeFacts
+from bailiff.decisions import Decision, Facts, FactsError, NodeFacts
+from bailiff.decisions.bounds import MAX_PODS, check_number
 from bailiff.decisions.observations import as_served
-from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN, is_dns_label, is_dns_subdomain
 from bailiff.rest_api.problems import ProblemCode, Refusal
 from bailiff.rest_api.reading import DeviceReading, read, unavailable
 
@@ -23,16 +23,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class LiveQuestions:
+class ClusterLookUps:
     """Fetches the facts and asks what Questions asks. Reads, never writes, keeps nothing."""
 
     def __init__(
         self,
-        reader: ClusterReader | None,
+        reader: ClusterReader,
         questions: Questions,
         settings: RestSettings,
     ) -> None:
-        """Prepare; without a reader every question is refused with no_cluster."""
+        """Prepare.
+
+        Args:
+            reader: of the cluster.
+            questions: who answers.
+            settings: how many may read at a time, and for how long.
+        """
         self._reader = reader
         self._questions = questions
         self._timeout = settings.cluster_timeout_seconds
@@ -43,29 +49,21 @@ class LiveQuestions:
         """The answer for one pod of the cluster.
 
         Raises:
-            Refusal: invalid_field for a name that no object can have, no_cluster, not_found,
-                cluster_forbidden, cluster_failed, cluster_unavailable.
-            FactsError: the node has more taints than can be compared.
+            Refusal: not_found, cluster_forbidden, cluster_failed, cluster_unavailable,
+                too_many_objects.
         """
-        check_label("path.namespace", namespace)
-        check_subdomain("path.name", name)
-        reader = self._present()
-        return await self._in_time(lambda: self._pod(reader, namespace, name, overrides))
+        return await self._in_time(lambda: self._pod(namespace, name, overrides))
 
     async def node(self, name: str, overrides: OptionOverrides) -> DecisionList:
         """The answers for the pods that are bound to a node of the cluster.
 
         Raises:
             Refusal: as `pod`.
-            FactsError: the node has more taints than can be compared.
         """
-        check_subdomain("path.name", name)
-        reader = self._present()
-        return await self._in_time(lambda: self._node(reader, name, overrides))
+        return await self._in_time(lambda: self._node(name, overrides))
 
-    async def _pod(
-        self, reader: ClusterReader, namespace: str, name: str, overrides: OptionOverrides
-    ) -> Decision:
+    async def _pod(self, namespace: str, name: str, overrides: OptionOverrides) -> Decision:
+        reader = self._reader
         pod = await read(reader.get_pod(namespace, name), "get pods", f"pod {namespace}/{name}")
         node = await self._node_of(reader, pod)
         devices, unknown = await self._devices.of(reader, (pod,))
@@ -92,11 +90,11 @@ class LiveQuestions:
                 return None
             raise
 
-    async def _node(
-        self, reader: ClusterReader, name: str, overrides: OptionOverrides
-    ) -> DecisionList:
+    async def _node(self, name: str, overrides: OptionOverrides) -> DecisionList:
+        reader = self._reader
         node = await _read_node(reader, name)
         pods = await read(reader.pods_on_node(name), "list pods", f"the pods of node {name}")
+        check_number("$.pods", len(pods), MAX_PODS)
         devices, unknown = await self._devices.of(reader, pods)
         facts = NodeFacts(
             node=node,
@@ -108,47 +106,17 @@ class LiveQuestions:
         )
         return self._questions.decide_node(facts, unknown)
 
-    def _present(self) -> ClusterReader:
-        if self._reader is None:
-            detail = (
-                "Bailiff was started without a cluster to read: send the objects to "
-                "POST /v1/decisions, or start it with --kubeconfig or --in-cluster"
-            )
-            raise Refusal(ProblemCode.NO_CLUSTER, detail)
-        return self._reader
-
     async def _in_time(self, answer: Callable[[], Awaitable[T]]) -> T:
         try:
             async with asyncio.timeout(self._timeout), self._turns:
                 return await answer()
         except TimeoutError as error:
             raise unavailable(f"the cluster did not answer within {self._timeout:g} s") from error
+        except FactsError as error:
+            # The caller sent none of it, so nothing in the request is at fault.
+            detail = f"the cluster has more than one answer may hold: {error}"
+            raise Refusal(ProblemCode.TOO_MANY_OBJECTS, detail) from error
 
 
 async def _read_node(reader: ClusterReader, name: str) -> Node:
     return as_served(await read(reader.get_node(name), "get nodes", f"node {name}"))
-
-
-def check_label(path: str, name: str) -> None:
-    """Refuse what is no RFC 1123 label.
-
-    Raises:
-        Refusal: invalid_field.
-    """
-    if not is_dns_label(name):
-        raise _bad_name(path, f"an RFC 1123 label of at most {MAX_LABEL} characters")
-
-
-def check_subdomain(path: str, name: str) -> None:
-    """Refuse what is no RFC 1123 subdomain.
-
-    Raises:
-        Refusal: invalid_field.
-    """
-    if not is_dns_subdomain(name):
-        raise _bad_name(path, f"an RFC 1123 subdomain of at most {MAX_SUBDOMAIN} characters")
-
-
-def _bad_name(path: str, wanted: str) -> Refusal:
-    detail = f"must be {wanted}: lower-case letters, digits, '-', '.' between them"
-    return Refusal(ProblemCode.INVALID_FIELD, detail, path=path)

@@ -22,7 +22,7 @@ _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 
 
-class Meters:
+class Metrics:
     """The metrics, and the children of them that were used already.
 
     `labels()` takes a lock and hashes strings; remembering its results halves the cost of

@@ -1,7 +1,8 @@
-"""The outermost layer: what is true of every answer.
+"""What is true of every answer, as ASGI middleware.
 
-Every answer carries a request id, every failure is a problem, every request is measured, and
-there are never more at once than allowed. Nothing that goes wrong inside gets past.
+Every answer carries a request id, every request is measured, a fault is answered without telling
+of itself. Starlette's own handler for uncaught exceptions runs outside of any middleware, so it
+would answer without the request id, and unmeasured.
 """
 
 from __future__ import annotations
@@ -12,23 +13,20 @@ import re
 import secrets
 from typing import TYPE_CHECKING
 
-import msgspec
-from starlette.exceptions import HTTPException
-
-from bailiff.decisions import FactsError
-from bailiff.kinds import DecodeError
-from bailiff.rest_api.exchange import ClientGoneError, header, reply
-from bailiff.rest_api.problems import MEDIA_TYPE, STATUS, ProblemCode, Refusal, refusal_of
+from bailiff.rest_api.bodies import ClientGoneError
+from bailiff.rest_api.failures import REQUEST_ID, answer
+from bailiff.rest_api.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from bailiff.clock import Clock
-    from bailiff.rest_api.meters import Meters
+    from bailiff.rest_api.metrics import Metrics
 
 _LOG = logging.getLogger(__name__)
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_ENCODE = msgspec.json.Encoder().encode
 # What nginx made the custom for a client that hung up; never sent, only counted.
 _CLIENT_GONE = 499
 
@@ -51,21 +49,19 @@ class _Answer:
 
 
 class Boundary:
-    """ASGI middleware around everything else."""
+    """The outermost: request ids, metrics, and the answer to what nobody caught."""
 
-    def __init__(self, app: ASGIApp, clock: Clock, meters: Meters, max_in_flight: int) -> None:
+    def __init__(self, app: ASGIApp, clock: Clock, metrics: Metrics) -> None:
         """Wrap.
 
         Args:
             app: what answers.
             clock: for durations.
-            meters: where requests are counted.
-            max_in_flight: requests at the same time; more are refused at once.
+            metrics: where requests are counted.
         """
         self._app = app
         self._clock = clock
-        self._meters = meters
-        self._max_in_flight = max_in_flight
+        self._metrics = metrics
         # Unique without asking the system for randomness on every request.
         self._id_prefix = secrets.token_hex(6)
         self._id_numbers = itertools.count(1)
@@ -76,68 +72,92 @@ class Boundary:
             await self._app(scope, receive, send)
             return
         started = self._clock.monotonic()
-        answer = _Answer(send, self._request_id(scope))
-        self._meters.in_flight += 1
+        out = _Answer(send, self._request_id(scope))
+        scope[REQUEST_ID] = out.request_id.decode()
+        self._metrics.in_flight += 1
         try:
-            await self._serve(scope, receive, answer)
+            await self._serve(scope, receive, out)
         finally:
-            self._meters.in_flight -= 1
+            self._metrics.in_flight -= 1
             route = getattr(scope.get("route"), "path", "")
             seconds = self._clock.monotonic() - started
-            self._meters.observe(scope["method"], route, answer.status or _CLIENT_GONE, seconds)
-
-    def _check_load(self) -> None:
-        if self._meters.in_flight > self._max_in_flight:
-            detail = f"{self._max_in_flight} requests are being answered already"
-            raise Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"})
+            self._metrics.observe(scope["method"], route, out.status or _CLIENT_GONE, seconds)
 
     def _request_id(self, scope: Scope) -> bytes:
-        given = header(scope, b"x-request-id")
-        if given is not None and _SANE_ID.fullmatch(given):
-            return given
+        for name, value in scope["headers"]:
+            if name == b"x-request-id" and _SANE_ID.fullmatch(value):
+                return bytes(value)
         return f"{self._id_prefix}-{next(self._id_numbers):x}".encode()
 
-    async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+    async def _serve(self, scope: Scope, receive: Receive, out: _Answer) -> None:
         try:
-            self._check_load()
-            await self._app(scope, receive, answer.send)
+            await self._app(scope, receive, out.send)
         except ClientGoneError:
             return
-        except Exception as error:
-            refusal = _refusal(error)
-            if refusal.code is ProblemCode.INTERNAL:
-                _LOG.exception("request %s failed", answer.request_id.decode())
-            if answer.status:
+        except Exception:
+            _LOG.exception("request %s failed", scope[REQUEST_ID])
+            if out.status:
                 raise  # half an answer is out: the server must cut the connection
-            await _refuse(scope, answer, refusal)
-
-
-def _refusal(error: Exception) -> Refusal:
-    match error:
-        case Refusal():
-            return error
-        case DecodeError() | FactsError():
-            return refusal_of(error)
-        case HTTPException(status_code=404):
-            return Refusal(ProblemCode.NOT_FOUND, "there is nothing at this path: see /docs")
-        case HTTPException(status_code=405):
-            allowed = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
-            detail = f"this path answers {allowed}"
-            return Refusal(ProblemCode.METHOD_NOT_ALLOWED, detail, headers={"Allow": allowed})
-        case _:
             # Nothing of the error itself: it may hold what is nobody's business.
             detail = "something failed inside Bailiff: its log has more under this request id"
-            return Refusal(ProblemCode.INTERNAL, detail)
+            await answer(scope, Refusal(ProblemCode.INTERNAL, detail))(scope, receive, out.send)
 
 
-async def _refuse(scope: Scope, answer: _Answer, refusal: Refusal) -> None:
-    problem = refusal.problem(answer.request_id.decode(), scope["path"])
-    headers = [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
-    await reply(
-        answer.send,
-        _ENCODE(problem),
-        status=STATUS[refusal.code][0].value,
-        media_type=MEDIA_TYPE.encode(),
-        headers=headers,
-        head=scope["method"] == "HEAD",
-    )
+class InFlightLimit:
+    """Refuses requests beyond a number at a time, so that memory and waiting are bounded."""
+
+    def __init__(self, app: ASGIApp, most: int, exempt: Collection[str]) -> None:
+        """Wrap.
+
+        Args:
+            app: what answers.
+            most: requests at the same time.
+            exempt: paths that are answered always, and do not count. A kubelet whose probes are
+                refused restarts a server that is only busy.
+        """
+        self._app = app
+        self._most = most
+        self._exempt = exempt
+        self._running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one ASGI connection scope."""
+        if scope["type"] != "http" or scope["path"] in self._exempt:
+            await self._app(scope, receive, send)
+            return
+        if self._running >= self._most:
+            detail = f"{self._most} requests are being answered already"
+            refusal = Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"})
+            await answer(scope, refusal)(scope, receive, send)
+            return
+        self._running += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._running -= 1
+
+
+class HeadAsGet:
+    """Answers HEAD wherever GET is answered (RFC 9110, 9.3.2), which FastAPI's routes do not."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap what answers GET."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one ASGI connection scope."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_head(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        # A copy: the server asks its own scope whether a body is to follow.
+        asked = {**scope, "method": "GET"}
+        try:
+            await self._app(asked, receive, send_head)
+        finally:
+            scope["route"] = asked.get("route")

@@ -1,6 +1,9 @@
-"""The operations: one table, from which both the routes and the OpenAPI document are made."""
+"""The questions that REST answers: one table, from which the operations are declared."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from bailiff.decisions import (
     Decision,
@@ -14,33 +17,42 @@ from bailiff.decisions import (
     NodeTaintFacts,
     TaintChangeFacts,
 )
-from bailiff.kinds.names import DNS_LABEL, DNS_SUBDOMAIN, MAX_LABEL, MAX_SUBDOMAIN
-from bailiff.rest_api import device_examples, examples
-from bailiff.rest_api.live import LiveQuestions
-from bailiff.rest_api.operation import BodySize, Parameter, Question, Reading
+from bailiff.rest_api.bodies import BodySize
+from bailiff.rest_api.examples import device_taints, node_taints
 from bailiff.rest_api.questions import DecisionList, Questions, TaintChangePreview
 
-_NAMESPACE = Parameter(
-    name="namespace",
-    description="The pod's namespace.",
-    pattern=f"^{DNS_LABEL}$",
-    max_length=MAX_LABEL,
-    example="default",
-)
-_POD = Parameter(
-    name="name",
-    description="The pod's name.",
-    pattern=f"^{DNS_SUBDOMAIN}$",
-    max_length=MAX_SUBDOMAIN,
-    example="web-0",
-)
-_NODE = Parameter(
-    name="name",
-    description="The node's name.",
-    pattern=f"^{DNS_SUBDOMAIN}$",
-    max_length=MAX_SUBDOMAIN,
-    example="node-1",
-)
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bailiff.rest_api.examples.node_taints import Example
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A POST that brings its facts.
+
+    Attributes:
+        id: stable name for generated clients.
+        path: where it is asked.
+        summary: one line.
+        description: Markdown.
+        facts: the type of the body.
+        answer: the type of a 200.
+        ask: who answers.
+        size: how long the body may be.
+        examples: bodies by name.
+    """
+
+    id: str
+    path: str
+    summary: str
+    description: str
+    facts: type
+    answer: type
+    ask: Callable[[Questions, Any], Any]
+    size: BodySize = BodySize.ONE
+    examples: Mapping[str, Example]
+
 
 DECIDE = Question(
     id="decide",
@@ -54,7 +66,7 @@ DECIDE = Question(
     facts=Facts,
     answer=Decision,
     ask=Questions.decide,
-    examples={**examples.ONE_POD, **device_examples.POD_WITH_DEVICES},
+    examples={**node_taints.ONE_POD, **device_taints.POD_WITH_DEVICES},
 )
 DECIDE_NODE_TAINTS = Question(
     id="decideNodeTaints",
@@ -64,7 +76,7 @@ DECIDE_NODE_TAINTS = Question(
     facts=NodeTaintFacts,
     answer=Decision,
     ask=Questions.decide_node_taints,
-    examples=examples.ONE_POD,
+    examples=node_taints.ONE_POD,
 )
 DECIDE_BATCH = Question(
     id="decideBatch",
@@ -79,7 +91,7 @@ DECIDE_BATCH = Question(
     answer=DecisionList,
     ask=Questions.decide_node,
     size=BodySize.BATCH,
-    examples=examples.NODE,
+    examples=node_taints.NODE,
 )
 DECIDE_NODE_TAINTS_BATCH = Question(
     id="decideNodeTaintsBatch",
@@ -90,7 +102,7 @@ DECIDE_NODE_TAINTS_BATCH = Question(
     answer=DecisionList,
     ask=Questions.decide_node_taints_batch,
     size=BodySize.BATCH,
-    examples=examples.NODE,
+    examples=node_taints.NODE,
 )
 PREVIEW = Question(
     id="previewTaintChange",
@@ -104,7 +116,7 @@ PREVIEW = Question(
     answer=TaintChangePreview,
     ask=Questions.preview,
     size=BodySize.BATCH,
-    examples=examples.TAINT_CHANGE,
+    examples=node_taints.TAINT_CHANGE,
 )
 DECIDE_DEVICE_TAINTS = Question(
     id="decideDeviceTaints",
@@ -120,7 +132,7 @@ DECIDE_DEVICE_TAINTS = Question(
     answer=DeviceDecisions,
     ask=Questions.decide_devices,
     size=BodySize.DEVICES,
-    examples=device_examples.DEVICES,
+    examples=device_taints.DEVICES,
 )
 PREVIEW_RULE = Question(
     id="previewDeviceTaintRule",
@@ -135,7 +147,7 @@ PREVIEW_RULE = Question(
     answer=DeviceTaintRulePreview,
     ask=Questions.preview_rule,
     size=BodySize.DEVICES,
-    examples=device_examples.DEVICE_TAINT_RULE,
+    examples=device_taints.DEVICE_TAINT_RULE,
 )
 QUESTIONS = (
     DECIDE,
@@ -145,42 +157,4 @@ QUESTIONS = (
     PREVIEW,
     DECIDE_DEVICE_TAINTS,
     PREVIEW_RULE,
-)
-
-READINGS: tuple[Reading, ...] = (
-    Reading(
-        id="getPodDecision",
-        path="/v1/namespaces/{namespace}/pods/{name}/decision",
-        summary="Should this pod of the cluster be evicted, and when?",
-        description=(
-            "Fetches the pod, its node and its devices, and answers as `/v1/decisions`. A pod that "
-            "is bound to no node stays, with the reason `PodNotBound`; one whose node is gone with "
-            "`NodeGone`; one whose devices Bailiff may not read with `DevicesNotRead`, unless its "
-            "node evicts it."
-            " A taint without `timeAdded` counts from when the worker wrote on the node that it "
-            "saw it, else from now."
-        ),
-        answer=Decision,
-        parameters=(_NAMESPACE, _POD),
-        read=LiveQuestions.pod,
-        explains=True,
-        example_of=DECIDE,
-        example=examples.ONE_POD["timed"],
-    ),
-    Reading(
-        id="getNodeDecisions",
-        path="/v1/nodes/{name}/decisions",
-        summary="Which pods of this node of the cluster should be evicted, and when?",
-        description=(
-            "Fetches the node, its pods and their devices, and answers as `/v1/decisions/batch`. "
-            "A node's taint without `timeAdded` counts from when the worker wrote on the node that "
-            "it saw it, else from now."
-        ),
-        answer=DecisionList,
-        parameters=(_NODE,),
-        read=LiveQuestions.node,
-        explains=False,
-        example_of=DECIDE_BATCH,
-        example=examples.NODE["drain"],
-    ),
 )

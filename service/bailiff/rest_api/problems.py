@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from enum import StrEnum
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bailiff.kinds import DecodeError
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bailiff.decisions import FactsError
-
 MEDIA_TYPE = "application/problem+json"
+# Where an operation's response names its problems.
+PROBLEMS = "x-problems"
 _NO_HEADERS: Mapping[str, str] = {}
 
 
@@ -29,6 +28,7 @@ class ProblemCode(StrEnum):
     BODY_TOO_LARGE = "body_too_large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     INVALID_FIELD = "invalid_field"
+    TOO_MANY_OBJECTS = "too_many_objects"
     HEAD_TOO_LARGE = "head_too_large"
     INTERNAL = "internal"
     CLUSTER_FORBIDDEN = "cluster_forbidden"
@@ -50,6 +50,11 @@ STATUS: Mapping[ProblemCode, tuple[HTTPStatus, str]] = {
         ("body_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The body is too large"),
         ("unsupported_media_type", HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Unsupported media type"),
         ("invalid_field", HTTPStatus.UNPROCESSABLE_ENTITY, "A field is invalid"),
+        (
+            "too_many_objects",
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "The cluster has more than one answer may hold",
+        ),
         ("head_too_large", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The head is too large"),
         ("internal", HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error"),
         ("cluster_forbidden", HTTPStatus.BAD_GATEWAY, "The cluster forbids reading this"),
@@ -142,8 +147,13 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, and not always somebo
         )
 
 
-def refusal_of(error: DecodeError | FactsError) -> Refusal:
-    """What the core's own errors become."""
-    if isinstance(error, DecodeError) and error.malformed:
-        return Refusal(ProblemCode.MALFORMED_BODY, error.reason, path=error.path)
-    return Refusal(ProblemCode.INVALID_FIELD, error.reason, path=error.path)
+def problem_responses(*codes: ProblemCode) -> dict[int | str, dict[str, Any]]:
+    """For `responses` of an operation: by status, in the form that document.py completes.
+
+    Args:
+        codes: the problems that it may answer with, beyond `internal`.
+    """
+    found: dict[int | str, dict[str, Any]] = {}
+    for code in (*codes, ProblemCode.INTERNAL):
+        found.setdefault(STATUS[code][0].value, {PROBLEMS: []})[PROBLEMS].append(code.value)
+    return found

@@ -8,14 +8,15 @@ from bailiff.rest_api.protocol import bounded_protocol
 from bailiff.serving import HttpServer
 
 if TYPE_CHECKING:
-    from bailiff.rest_api.app import RestApp
+    from fastapi import FastAPI
+
     from bailiff.rest_api.settings import RestSettings
 
 
 class RestServer(HttpServer):
     """The application behind a protocol that bounds heads and connections."""
 
-    def __init__(self, app: RestApp, settings: RestSettings) -> None:
+    def __init__(self, app: FastAPI, settings: RestSettings) -> None:
         """Prepare; nothing is bound yet."""
         super().__init__(
             app,
@@ -24,7 +25,7 @@ class RestServer(HttpServer):
             http=bounded_protocol(settings),
             timeout_keep_alive=settings.keep_alive_seconds,
         )
-        self._readiness = app.readiness
+        self._readiness = app.state.services.readiness
 
     async def stop(self, grace: float) -> None:
         """As HttpServer's, and says so on /readyz first."""

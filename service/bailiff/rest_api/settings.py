@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 _MIB = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestSettings:
+class RestSettings(BaseSettings):
     """Where it listens and what it bears.
+
+    What the command line does not set is read from the environment: `BAILIFF_REST_` and the name
+    in capitals, as `BAILIFF_REST_MAX_IN_FLIGHT`.
 
     Attributes:
         host: address to listen on. Default: this machine only, so that trying it out exposes
@@ -26,7 +29,8 @@ class RestSettings:
         max_long_bodies: bodies above max_batch_body_bytes at the same time; more get 503. Bounds
             their memory, and the processor time that they take from everybody else.
         max_in_flight: requests answered at the same time; more get 503. Together with
-            max_batch_body_bytes it bounds the memory that bodies can take.
+            max_batch_body_bytes it bounds the memory that bodies can take. Probes and metrics do
+            not count: a server that is busy is not one to kill.
         max_connections: open connections; more are refused with 503 and closed.
         header_timeout_seconds: time for a client to send the head of a request.
         max_header_bytes: length of the head of a request; the usual bound of reverse proxies is
@@ -41,20 +45,25 @@ class RestSettings:
             and their taints count. Questions that bring devices are answered in any case.
         max_cluster_reads: answers that read from the cluster at the same time; more wait, within
             cluster_timeout_seconds. Keeps a crowd of callers from becoming the API server's load.
+
+    Raises:
+        pydantic.ValidationError: a value is of another type, or out of its bounds.
     """
 
+    model_config = SettingsConfigDict(env_prefix="BAILIFF_REST_", frozen=True, extra="forbid")
+
     host: str = "127.0.0.1"
-    port: int = 8080
-    max_body_bytes: int = 1 * _MIB
-    max_batch_body_bytes: int = 4 * _MIB
-    max_device_body_bytes: int = 16 * _MIB
-    max_long_bodies: int = 4
-    max_in_flight: int = 256
-    max_connections: int = 4096
-    header_timeout_seconds: float = 10.0
-    max_header_bytes: int = 32 * 1024
-    body_timeout_seconds: float = 10.0
-    keep_alive_seconds: int = 75
-    cluster_timeout_seconds: float = 10.0
+    port: int = Field(default=8080, ge=0, le=65535)
+    max_body_bytes: PositiveInt = 1 * _MIB
+    max_batch_body_bytes: PositiveInt = 4 * _MIB
+    max_device_body_bytes: PositiveInt = 16 * _MIB
+    max_long_bodies: PositiveInt = 4
+    max_in_flight: PositiveInt = 256
+    max_connections: PositiveInt = 4096
+    header_timeout_seconds: PositiveFloat = 10.0
+    max_header_bytes: PositiveInt = 32 * 1024
+    body_timeout_seconds: PositiveFloat = 10.0
+    keep_alive_seconds: NonNegativeInt = 75
+    cluster_timeout_seconds: PositiveFloat = 10.0
     device_taint_eviction: bool = True
-    max_cluster_reads: int = 16
+    max_cluster_reads: PositiveInt = 16

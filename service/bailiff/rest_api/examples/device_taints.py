@@ -1,10 +1,10 @@
-"""Questions about devices to try, in Kubernetes' own JSON."""
+"""Questions about devices to try."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bailiff.rest_api.examples import ADDED, NOW, Example, node, pod
+from bailiff.rest_api.examples.node_taints import ADDED, NOW, Example, node, pod
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

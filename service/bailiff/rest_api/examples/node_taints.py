@@ -1,4 +1,4 @@
-"""Questions to try, in Kubernetes' own JSON. Their answers are computed, never written down."""
+"""Questions about the taints of nodes to try."""
 
 from __future__ import annotations
 

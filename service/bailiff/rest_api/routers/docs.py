@@ -3,61 +3,46 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import re
+from http import HTTPStatus
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import msgspec
+from fastapi import APIRouter, Header, HTTPException, Request
 from fastapi.openapi.docs import get_redoc_html, get_swagger_ui_html
-
-from bailiff.rest_api.exchange import header, reply
-from bailiff.rest_api.routes import Route
+from starlette.responses import Response
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from starlette.responses import HTMLResponse
 
+TITLE = "Bailiff"
 # Who ships the files. Only the files are used: its application class is a plain FastAPI.
 _DISTRIBUTION = "fastapi-offline"
 _FOLDER = "fastapi_offline/static"
-_MEDIA_TYPES = {
-    "swagger-ui-bundle.js": b"text/javascript",
-    "swagger-ui.css": b"text/css",
-    "redoc.standalone.js": b"text/javascript",
-    "favicon.png": b"image/png",
-}
 _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+
+router = APIRouter(include_in_schema=False)
+_SCRIPT, _STYLE = "swagger-ui-bundle.js", "swagger-ui.css"
+_REDOC, _ICON = "redoc.standalone.js", "favicon.png"
+_MEDIA_TYPES = {
+    _SCRIPT: "text/javascript",
+    _STYLE: "text/css",
+    _REDOC: "text/javascript",
+    _ICON: "image/png",
+}
+_IfNoneMatch = Annotated[str | None, Header()]
 
 
 class DamagedAssetError(Exception):
     """A file of the pages is not the one that was installed."""
 
 
-class Asset:
-    """One file, served only if it is the very file that its package was installed with."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._loaded: tuple[bytes, bytes] | None = None
-
-    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if self._loaded is None:
-            self._loaded = load(self._name)
-        content, tag = self._loaded
-        headers = ((b"etag", tag), (b"cache-control", b"no-cache"))
-        known = header(scope, b"if-none-match") == tag
-        await reply(
-            send,
-            b"" if known else content,
-            status=304 if known else 200,
-            media_type=_MEDIA_TYPES[self._name],
-            headers=headers,
-            head=scope["method"] == "HEAD",
-        )
-
-
-def load(name: str) -> tuple[bytes, bytes]:
+@functools.cache
+def load(name: str) -> tuple[bytes, str]:
     """A file and its entity tag.
 
     Raises:
@@ -69,69 +54,80 @@ def load(name: str) -> tuple[bytes, bytes]:
     if entry is None or entry.hash is None:
         raise DamagedAssetError(f"{_DISTRIBUTION} has no record of {path}")
     content = Path(str(entry.locate())).read_bytes()
-    digest = base64.urlsafe_b64encode(hashlib.new(entry.hash.mode, content).digest())
-    if digest.decode().rstrip("=") != entry.hash.value:
+    digest = base64.urlsafe_b64encode(hashlib.new(entry.hash.mode, content).digest()).decode()
+    if digest.rstrip("=") != entry.hash.value:
         raise DamagedAssetError(f"{path} is not the file that was installed")
-    return content, b'"%s"' % digest[:24]
+    return content, f'"{digest[:24]}"'
 
 
-class Page:
-    """One HTML page that may load nothing but what this server serves."""
+@router.get("/openapi.json")
+async def openapi(request: Request) -> Response:
+    """The document."""
+    return Response(msgspec.json.encode(request.app.openapi()), media_type="application/json")
 
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-        self._headers = (
-            (b"content-security-policy", _policy(content)),
-            (b"x-content-type-options", b"nosniff"),
+
+@router.get("/docs")
+async def docs() -> Response:
+    """Swagger UI. Its links are relative, so that they work behind a proxy that adds a prefix."""
+    return _page(
+        get_swagger_ui_html(
+            openapi_url="openapi.json",
+            title=TITLE,
+            swagger_js_url=f"assets/{_SCRIPT}",
+            swagger_css_url=f"assets/{_STYLE}",
+            swagger_favicon_url=f"assets/{_ICON}",
+            swagger_ui_parameters={"displayRequestDuration": True, "tryItOutEnabled": True},
         )
+    )
 
-    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        await reply(
-            send,
-            self._content,
-            media_type=b"text/html; charset=utf-8",
-            headers=self._headers,
-            head=scope["method"] == "HEAD",
+
+@router.get("/redoc")
+async def redoc() -> Response:
+    """ReDoc, linked as Swagger UI is."""
+    return _page(
+        get_redoc_html(
+            openapi_url="openapi.json",
+            title=TITLE,
+            redoc_js_url=f"assets/{_REDOC}",
+            redoc_favicon_url=f"assets/{_ICON}",
+            with_google_fonts=False,
         )
+    )
 
 
-def _policy(content: bytes) -> bytes:
+@router.get("/assets/{name}")
+async def asset(name: str, if_none_match: _IfNoneMatch = None) -> Response:
+    """A file, if it is the very file that its package was installed with."""
+    if name not in _MEDIA_TYPES:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    content, tag = load(name)
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    if if_none_match == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, headers=headers, media_type=_MEDIA_TYPES[name])
+
+
+@router.get("/favicon.ico")
+async def icon(if_none_match: _IfNoneMatch = None) -> Response:
+    """The icon where browsers look for it unasked."""
+    return await asset(_ICON, if_none_match)
+
+
+def _page(html: HTMLResponse) -> Response:
+    """The page, which may load nothing but what this server serves."""
+    html.headers["Content-Security-Policy"] = _policy(bytes(html.body))
+    html.headers["X-Content-Type-Options"] = "nosniff"
+    return html
+
+
+def _policy(content: bytes) -> str:
     """Nothing from other hosts; of inline scripts only the page's own."""
     hashes = (
-        base64.b64encode(hashlib.sha256(script).digest())
+        base64.b64encode(hashlib.sha256(script).digest()).decode()
         for script in _INLINE_SCRIPT.findall(content)
     )
-    scripts = b" ".join(b"'sha256-%s'" % digest for digest in hashes)
+    scripts = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return (
-        b"default-src 'self'; script-src 'self' %s; style-src 'self' 'unsafe-inline'; "
-        b"img-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'" % scripts
+        f"default-src 'self'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'"
     )
-
-
-def page_routes(title: str) -> list[Route]:
-    """The routes of the pages and of what they load.
-
-    Their links are relative, so that they work behind a proxy that adds a prefix.
-    """
-    swagger = get_swagger_ui_html(
-        openapi_url="openapi.json",
-        title=title,
-        swagger_js_url="assets/swagger-ui-bundle.js",
-        swagger_css_url="assets/swagger-ui.css",
-        swagger_favicon_url="assets/favicon.png",
-        swagger_ui_parameters={"displayRequestDuration": True, "tryItOutEnabled": True},
-    )
-    redoc = get_redoc_html(
-        openapi_url="openapi.json",
-        title=title,
-        redoc_js_url="assets/redoc.standalone.js",
-        redoc_favicon_url="assets/favicon.png",
-        with_google_fonts=False,
-    )
-    pages = [
-        Route("/docs", Page(bytes(swagger.body)), methods=["GET"]),
-        Route("/redoc", Page(bytes(redoc.body)), methods=["GET"]),
-    ]
-    assets = [Route(f"/assets/{name}", Asset(name), methods=["GET"]) for name in _MEDIA_TYPES]
-    return [*pages, *assets, Route("/favicon.ico", Asset("favicon.png"), methods=["GET"])]

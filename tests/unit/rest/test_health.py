@@ -1,29 +1,30 @@
 """Probes, version, metrics."""
 
+from fastapi import FastAPI
+
 import bailiff
-from bailiff.rest_api import RestApp
 from tests.harness.faces.asgi import call
 
 
-async def test_healthy_and_ready(app: RestApp) -> None:
+async def test_healthy_and_ready(app: FastAPI) -> None:
     for path in ("/healthz", "/readyz"):
         answer = await call(app, "GET", path)
         assert (answer.status, answer.json) == (200, {"status": "ok"})
 
 
-async def test_not_ready_once_stopping(app: RestApp) -> None:
-    app.readiness.stopping = True
+async def test_not_ready_once_stopping(app: FastAPI) -> None:
+    app.state.services.readiness.stopping = True
     answer = await call(app, "GET", "/readyz")
     assert (answer.status, answer.json["code"]) == (503, "stopping")
     assert (await call(app, "GET", "/healthz")).status == 200
 
 
-async def test_version(app: RestApp) -> None:
+async def test_version(app: FastAPI) -> None:
     answer = await call(app, "GET", "/version")
     assert answer.json == {"version": bailiff.__version__, "kubernetes": "1.36.2"}
 
 
-async def test_metrics_in_both_formats(app: RestApp) -> None:
+async def test_metrics_in_both_formats(app: FastAPI) -> None:
     await call(app, "GET", "/healthz")
     plain = await call(app, "GET", "/metrics")
     assert plain.headers["content-type"].startswith("text/plain")
