@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 import bailiff
+from bailiff.decisions import SYSTEMS
+from bailiff.rest_api.asking import Asking
 from bailiff.rest_api.bodies import Bodies
-from bailiff.rest_api.cluster import ClusterLookUps
 from bailiff.rest_api.dependencies import Services
 from bailiff.rest_api.document import DESCRIPTION, LICENSE, SUMMARY, TAGS, Document
 from bailiff.rest_api.failures import HANDLERS
+from bailiff.rest_api.look_ups import LookUps
 from bailiff.rest_api.metrics import Metrics
 from bailiff.rest_api.middleware import Boundary, HeadAsGet, InFlightLimit
-from bailiff.rest_api.operations import QUESTIONS
 from bailiff.rest_api.question_route import check_all
-from bailiff.rest_api.questions import Questions
-from bailiff.rest_api.routers import cluster, docs, health
+from bailiff.rest_api.routers import docs, health
+from bailiff.rest_api.routers.cluster import cluster_router
 from bailiff.rest_api.routers.decisions import decisions_router
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.cluster.reader import ClusterReader
-    from bailiff.decisions import Options
+    from bailiff.decisions import Options, Systems
     from bailiff.rest_api.settings import RestSettings
 
 
@@ -35,6 +36,7 @@ def create_app(
     registry: CollectorRegistry,
     defaults: Options,
     reader: ClusterReader | None = None,
+    systems: Systems = SYSTEMS,
 ) -> FastAPI:
     """Put the REST face together.
 
@@ -44,14 +46,14 @@ def create_app(
         registry: where its metrics go; /metrics writes down all of it.
         defaults: the options of facts that bring none.
         reader: the cluster to read; None: the operations that need one answer 503.
+        systems: who answers, and what can be asked of them.
     """
     metrics = Metrics(registry)
-    questions = Questions(clock, defaults, metrics)
-    app = _application()
+    asking = Asking(systems, clock, defaults, metrics)
+    app = _application(systems)
     app.state.services = Services(
-        questions=questions,
         registry=registry,
-        cluster=None if reader is None else ClusterLookUps(reader, questions, settings),
+        cluster=None if reader is None else LookUps(reader, asking, settings),
     )
     # What is added last is asked first.
     app.add_middleware(HeadAsGet)
@@ -59,14 +61,14 @@ def create_app(
     app.add_middleware(Boundary, clock=clock, metrics=metrics)
     # Routes are tried in order, and those of an included router twice: what is asked most stands
     # first, and in no router but the application's.
-    app.router.routes.extend(decisions_router(QUESTIONS, questions, Bodies(settings)).routes)
-    for router in (cluster.router, health.router, docs.router):
+    app.router.routes.extend(decisions_router(asking, Bodies(settings)).routes)
+    for router in (cluster_router(systems), health.router, docs.router):
         app.include_router(router)
     check_all(app.routes)
     return app
 
 
-def _application() -> FastAPI:
+def _application(systems: Systems) -> FastAPI:
     app = FastAPI(
         title=docs.TITLE,
         summary=SUMMARY,
@@ -80,8 +82,6 @@ def _application() -> FastAPI:
         exception_handlers=HANDLERS,
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
-    questions = [question.facts for question in QUESTIONS]
-    answers = [question.answer for question in QUESTIONS]
     # FastAPI's way to extend the document, which type checkers take for a slip.
-    app.openapi = Document(app, questions, answers)  # type: ignore[method-assign]
+    app.openapi = Document(app, systems)  # type: ignore[method-assign]
     return app

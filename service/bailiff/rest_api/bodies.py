@@ -1,17 +1,17 @@
-"""The bodies of questions: bounded in length, in time and in number, and answered."""
+"""The bodies of questions: bounded in length, in time and in number."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
-from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from bailiff.decisions import Size
 from bailiff.rest_api.eager import Begun
 from bailiff.rest_api.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from starlette.types import Message, Receive
 
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 _JSON = b"application/json"
 # More than any length that can be, and little enough to be read as a number quickly.
 _MAX_DIGITS = 19
-# Bytes, about 20 ms of work: what is longer is answered in a thread of its own.
-_LONG = 512 * 1024
-
-
-class BodySize(Enum):
-    """What a body holds: one pod, a node and its pods, or the devices of a cluster."""
-
-    ONE = auto()
-    BATCH = auto()
-    DEVICES = auto()
 
 
 class ClientGoneError(Exception):
@@ -42,19 +32,14 @@ class Bodies:
     def __init__(self, settings: RestSettings) -> None:
         """Take the bounds from the settings."""
         self._settings = settings
-        self._limits = {
-            BodySize.ONE: settings.max_body_bytes,
-            BodySize.BATCH: settings.max_batch_body_bytes,
-            BodySize.DEVICES: settings.max_batch_body_bytes,
-        }
         self._long = 0
 
     async def answer(
         self,
-        size: BodySize,
+        size: Size,
         headers: Mapping[bytes, bytes],
         receive: Receive,
-        work: Callable[[bytes], bytes],
+        work: Callable[[bytes], Awaitable[bytes]],
     ) -> bytes:
         """Read a body and answer it.
 
@@ -69,17 +54,16 @@ class Bodies:
             ClientGoneError: the client hung up before the end.
         """
         _require_json(headers)
-        if size is not BodySize.DEVICES:
-            return work(await self._read(headers, receive, self._limits[size]))
+        if size is Size.ONE:
+            return await work(await self._read(headers, receive, self._settings.max_body_bytes))
         with self._admit(headers) as limit:
-            body = await self._read(headers, receive, limit, self._settings.max_device_body_bytes)
-            # A second of work must not keep all others waiting.
-            return await asyncio.to_thread(work, body) if len(body) > _LONG else work(body)
+            longest = self._settings.max_long_body_bytes
+            return await work(await self._read(headers, receive, limit, longest))
 
     @contextmanager
     def _admit(self, headers: Mapping[bytes, bytes]) -> Iterator[int]:
-        """The length that a body about devices may have: what it announces decides."""
-        usual, most = self._limits[BodySize.DEVICES], self._settings.max_long_bodies
+        """The length that a body of many objects may have: what it announces decides."""
+        usual, most = self._settings.max_batch_body_bytes, self._settings.max_long_bodies
         if _announced(headers) <= usual:
             yield usual
             return
@@ -88,7 +72,7 @@ class Bodies:
             raise Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"})
         self._long += 1
         try:
-            yield self._settings.max_device_body_bytes
+            yield self._settings.max_long_body_bytes
         finally:
             self._long -= 1
 

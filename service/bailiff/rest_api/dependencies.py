@@ -11,9 +11,8 @@ from typing import Annotated
 from fastapi import Depends, Request
 from prometheus_client import CollectorRegistry
 
-from bailiff.rest_api.cluster import ClusterLookUps
+from bailiff.rest_api.look_ups import LookUps
 from bailiff.rest_api.problems import ProblemCode, Refusal
-from bailiff.rest_api.questions import Questions
 
 
 class Readiness:
@@ -38,15 +37,13 @@ class Services:
     """What one application works with; `app.state.services`.
 
     Attributes:
-        questions: who answers, with the server's clock and options.
         registry: its metrics, and those of the whole process.
         cluster: reads the facts of a cluster; None: there is none to read.
         readiness: whether requests are welcome.
     """
 
-    questions: Questions
     registry: CollectorRegistry
-    cluster: ClusterLookUps | None
+    cluster: LookUps | None
     readiness: Readiness = field(default_factory=Readiness)
 
 
@@ -58,7 +55,7 @@ async def _services(request: Request) -> Services:
 _Services = Annotated[Services, Depends(_services)]
 
 
-async def _cluster(services: _Services) -> ClusterLookUps:
+async def _cluster(services: _Services) -> LookUps:
     if services.cluster is None:
         detail = "Bailiff was given no cluster to read: start it with --kubeconfig or --in-cluster"
         raise Refusal(ProblemCode.NO_CLUSTER, detail)
@@ -73,11 +70,6 @@ async def _registry(services: _Services) -> CollectorRegistry:
     return services.registry
 
 
-async def _questions(services: _Services) -> Questions:
-    return services.questions
-
-
-Cluster = Annotated[ClusterLookUps, Depends(_cluster)]
-Asking = Annotated[Questions, Depends(_questions)]
+Cluster = Annotated[LookUps, Depends(_cluster)]
 Ready = Annotated[Readiness, Depends(_readiness)]
 Metered = Annotated[CollectorRegistry, Depends(_registry)]

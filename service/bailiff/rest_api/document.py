@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from fastapi.openapi.utils import get_openapi
 
+from bailiff.decisions import Subject
 from bailiff.rest_api import schemas
 from bailiff.rest_api.problems import MEDIA_TYPE, PROBLEMS, STATUS, Problem, ProblemCode, Refusal
 from bailiff.rest_api.wire import ANSWERED, ASKED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from fastapi import FastAPI
+
+    from bailiff.decisions import Systems
 
 SUMMARY = "Should this pod be evicted, and when?"
 DESCRIPTION = """\
@@ -60,16 +63,15 @@ Json = dict[str, Any]
 class Document:
     """Put in the place of `FastAPI.openapi`."""
 
-    def __init__(self, app: FastAPI, asked: Iterable[type], answered: Iterable[type]) -> None:
+    def __init__(self, app: FastAPI, systems: Systems) -> None:
         """Prepare.
 
         Args:
             app: whose operations it tells.
-            asked: the types of the bodies.
-            answered: the types of the answers.
+            systems: whose questions and answers those are.
         """
         self._app = app
-        self._kinds = (tuple(asked), (*answered, Problem))
+        self._systems = systems
 
     def __call__(self) -> Json:
         """The whole document, as a JSON value; made once."""
@@ -91,7 +93,12 @@ class Document:
         problems: Json = {}
         for operation in _operations(document):
             _tell_answers(operation, problems)
-        _join(document, schemas.components(*self._kinds), problems)
+        questions = self._systems.questions.values()
+        asked = [question.facts for question in questions]
+        answered = [question.answer for question in questions]
+        choices: dict[type, tuple[type, ...]] = {Subject: self._systems.subjects}
+        found = schemas.components(asked, [*answered, Problem], choices)
+        _join(document, found, problems)
         return document
 
 

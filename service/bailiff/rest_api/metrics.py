@@ -81,10 +81,6 @@ class Metrics:
         for key, number in tally.items():
             self._decided(key).inc(number)
 
-    def count_one(self, decision: Decision) -> None:
-        """Count one decision given."""
-        self._decided((decision.verdict, decision.decided_by)).inc()
-
     def _decided(self, key: tuple[str, str]) -> Counter:
         child = self._decision_children.get(key)
         if child is None:

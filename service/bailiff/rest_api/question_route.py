@@ -6,6 +6,7 @@ happens here. What FastAPI would do silently less for such a route is refused in
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
@@ -13,6 +14,7 @@ import msgspec
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from bailiff.kinds import decode
+from bailiff.kinds.turns import decode_in_turns, encode_in_turns
 from bailiff.rest_api.wire import Wire
 
 if TYPE_CHECKING:
@@ -21,9 +23,12 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
     from starlette.types import Receive, Scope, Send
 
+    from bailiff.decisions import Plan
     from bailiff.rest_api.bodies import Bodies
 
 _ENCODE = msgspec.json.Encoder().encode
+# Bytes of a body, about 20 ms of work: what is longer is answered in a thread.
+_LONG = 512 * 1024
 
 
 class SkippedDependencyError(TypeError):
@@ -31,10 +36,10 @@ class SkippedDependencyError(TypeError):
 
 
 class QuestionRoute(APIRoute):
-    """Hands the body, decoded, to the operation's one parameter, and encodes what it returns.
+    """Hands the body, decoded, to the operation's one parameter, and encodes the answer.
 
-    The operation is a plain function: it is called in the event loop, or in a thread where the
-    body is long.
+    The operation gives back the plan for its answer, so that what it costs is known beforehand:
+    what takes long is done in a thread, where nobody waits behind it.
     """
 
     bodies: ClassVar[Bodies]
@@ -61,8 +66,20 @@ class QuestionRoute(APIRoute):
         await send({"type": "http.response.start", "status": 200, "headers": start})
         await send({"type": "http.response.body", "body": content})
 
-    def _answer(self, body: bytes) -> bytes:
-        return _ENCODE(self.endpoint(decode(body, self._wire.kind)))
+    async def _answer(self, body: bytes) -> bytes:
+        if len(body) > _LONG:
+            return await asyncio.to_thread(self._answer_long, body)
+        plan: Plan[Any] = self.endpoint(decode(body, self._wire.kind))
+        if plan.is_quick:
+            return _ENCODE(plan.answer())
+        return await asyncio.to_thread(_carry_out, plan)
+
+    def _answer_long(self, body: bytes) -> bytes:
+        return _carry_out(self.endpoint(decode_in_turns(body, self._wire.kind)))
+
+
+def _carry_out(plan: Plan[Any]) -> bytes:
+    return encode_in_turns(plan.answer())
 
 
 def question_route(taken: Bodies) -> type[QuestionRoute]:

@@ -30,6 +30,8 @@ _ATTRIBUTE = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 _SNAKE = re.compile(r"`(_?[a-z]+(?:_[a-z]+)+)`")
 # A first word that is a name in code, such as node-taints, stays as it is written.
 _PROSE_WORD = re.compile(r"[a-z]+[\s,;:.(]")
+# What a tag says is the same wherever one is.
+_TAG = "Which type this is."
 _JSON_TYPES = {str: "string", int: "integer", bool: "boolean", float: "number"}
 
 
@@ -47,21 +49,39 @@ class Components(NamedTuple):
     answered: Mapping[str, str]
 
 
-def components(asked: Iterable[type], answered: Iterable[type]) -> Components:
+def components(
+    asked: Iterable[type], answered: Iterable[type], choices: Mapping[type, Iterable[type]] = {}
+) -> Components:
     """The schemas of everything reachable from these types.
 
     Args:
         asked: types of bodies. Null counts as absent there, and a null in a list as an empty
             item, so their schemas allow null where the decoder does.
         answered: types of answers. Those never hold null.
+        choices: for a base in answers the tagged types that stand in its place.
     """
+    answered = (*answered, *(kind for kinds in choices.values() for kind in kinds))
     questions = _generate(tuple(asked), allow_null=True)
-    answers = _generate(tuple(answered), allow_null=False)
+    answers = _generate(answered, allow_null=False)
+    for base, kinds in choices.items():
+        answers[base.__name__] = _choice(answers[base.__name__], kinds)
     differing = _differing(questions, answers)
     asked_names = {name: f"{name}-Input" if name in differing else name for name in questions}
     answered_names = {name: f"{name}-Output" if name in differing else name for name in answers}
     found = _renamed(questions, asked_names) | _renamed(answers, answered_names)
     return Components(dict(sorted(found.items())), asked_names, answered_names)
+
+
+def _choice(base: Schema, kinds: Iterable[type]) -> Schema:
+    """One of several types, told apart by the field that has their tags."""
+    structs = [info for info in types.multi_type_info(kinds) if isinstance(info, types.StructType)]
+    tags = {str(info.tag): PREFIX + info.cls.__name__ for info in structs}
+    (field,) = {info.tag_field for info in structs}
+    return {
+        "description": base["description"],
+        "oneOf": [{"$ref": address} for address in tags.values()],
+        "discriminator": {"propertyName": field, "mapping": tags},
+    }
 
 
 def _differing(questions: Mapping[str, Schema], answers: Mapping[str, Schema]) -> set[str]:
@@ -178,8 +198,11 @@ class _Finish:
         return finished
 
     def _property(self, part: Schema, *, optional: bool) -> Schema:
-        words = {"description": part["description"]} if "description" in part else {}
         shape = self._shape(part)
+        # A section of a system has no words where it stands, and its type has.
+        named = self._schemas.get(shape.get("$ref", "").removeprefix(PREFIX), {})
+        described = part.get("description", _TAG if "enum" in part else named.get("description"))
+        words = {"description": described} if described else {}
         if self._allow_null and optional:
             shape = _or_null(shape)
         if part.get("default") not in _EMPTY:

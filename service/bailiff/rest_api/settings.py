@@ -20,12 +20,11 @@ class RestSettings(BaseSettings):
         port: TCP port; 0 takes a free one.
         max_body_bytes: longest body of a question about one pod. A pod object is bounded by
             etcd's 1.5 MiB and is hardly ever above 100 KiB.
-        max_batch_body_bytes: longest body of a question about a node and its pods. 1,000 real
-            pods are about 2 MiB slimmed and 8 MiB whole; ask in several batches above that.
-        max_device_body_bytes: longest body of a question about devices. 20,000 claims and devices
-            are about 12 MiB slimmed; whole objects are several times that, so leave out
-            managedFields and attributes. A body above max_batch_body_bytes must announce its
-            length.
+        max_batch_body_bytes: longest body of a question about many objects that does not announce
+            its length. 1,000 real pods are about 2 MiB slimmed and 8 MiB whole.
+        max_long_body_bytes: longest body of such a question that announces its length. 20,000
+            claims and devices are about 12 MiB slimmed; whole objects are several times that, so
+            leave out managedFields and attributes.
         max_long_bodies: bodies above max_batch_body_bytes at the same time; more get 503. Bounds
             their memory, and the processor time that they take from everybody else.
         max_in_flight: requests answered at the same time; more get 503. Together with
@@ -41,8 +40,6 @@ class RestSettings(BaseSettings):
             common load balancers drop theirs, so that it is not us who close under a request.
         cluster_timeout_seconds: time for reading from the cluster for one answer, all requests
             of it together.
-        device_taint_eviction: the gate DRADeviceTaintEviction: devices are read from the cluster,
-            and their taints count. Questions that bring devices are answered in any case.
         max_cluster_reads: answers that read from the cluster at the same time; more wait, within
             cluster_timeout_seconds. Keeps a crowd of callers from becoming the API server's load.
 
@@ -56,7 +53,7 @@ class RestSettings(BaseSettings):
     port: int = Field(default=8080, ge=0, le=65535)
     max_body_bytes: PositiveInt = 1 * _MIB
     max_batch_body_bytes: PositiveInt = 4 * _MIB
-    max_device_body_bytes: PositiveInt = 16 * _MIB
+    max_long_body_bytes: PositiveInt = 16 * _MIB
     max_long_bodies: PositiveInt = 4
     max_in_flight: PositiveInt = 256
     max_connections: PositiveInt = 4096
@@ -65,5 +62,4 @@ class RestSettings(BaseSettings):
     body_timeout_seconds: PositiveFloat = 10.0
     keep_alive_seconds: NonNegativeInt = 75
     cluster_timeout_seconds: PositiveFloat = 10.0
-    device_taint_eviction: bool = True
     max_cluster_reads: PositiveInt = 16

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from pydantic_core import core_schema
 
-from bailiff.rest_api.bodies import BodySize
+from bailiff.decisions import Size
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -35,7 +35,7 @@ class Wire:
     """
 
     kind: type
-    size: BodySize = BodySize.ONE
+    size: Size = Size.ONE
 
     def __get_pydantic_core_schema__(
         self, _source: object, _handler: GetCoreSchemaHandler

@@ -19,8 +19,7 @@ from bailiff.cluster.errors import (
     UnauthorizedError,
     UnreachableError,
 )
-from bailiff.decisions import Options
-from bailiff.decisions.bounds import MAX_PODS
+from bailiff.decisions import MAX_PODS, Options
 from bailiff.kinds import Node, Toleration
 from bailiff.rest_api import RestSettings, create_app
 from tests.harness.faces.asgi import call
@@ -37,9 +36,10 @@ async def test_one_pod(app: FastAPI, reader: DictReader) -> None:
     )
     reader.nodes["node-1"] = TAINTED
     answer = await call(app, "GET", POD_PATH)
-    assert (answer.status, answer.json["verdict"]) == (200, "EVICT_AT")
-    assert answer.json["evictAt"] == "2026-05-04T12:00:09Z"
-    assert answer.json["findings"][0]["trace"][0]["addedFrom"] == "now"
+    decision = answer.json["decision"]
+    assert (answer.status, decision["verdict"]) == (200, "EVICT_AT")
+    assert decision["evictAt"] == "2026-05-04T12:00:09Z"
+    assert decision["findings"][0]["trace"][0]["subject"]["addedFrom"] == "now"
 
 
 @pytest.mark.parametrize(("node", "reason"), [("", "PodNotBound"), ("node-9", "NodeGone")])
@@ -48,7 +48,8 @@ async def test_a_pod_without_its_node(
 ) -> None:
     reader.pods["default/web-0"] = pod_of("web-0", node)
     answer = await call(app, "GET", POD_PATH)
-    assert (answer.status, answer.json["verdict"], answer.json["reason"]) == (200, "KEEP", reason)
+    decision = answer.json["decision"]
+    assert (answer.status, decision["verdict"], decision["reason"]) == (200, "KEEP", reason)
 
 
 async def test_a_node_and_its_pods(app: FastAPI, reader: DictReader) -> None:
@@ -72,7 +73,7 @@ async def test_explain(
     reader.pods["default/web-0"] = pod_of("web-0", "node-1")
     reader.nodes["node-1"] = TAINTED
     reader.on_node["node-1"] = (pod_of("web-0", "node-1"),)
-    one = (await call(app, "GET", POD_PATH + query)).json
+    one = (await call(app, "GET", POD_PATH + query)).json["decision"]
     (many,) = (await call(app, "GET", NODE_PATH + query)).json["decisions"]
     assert tuple("trace" in decision["findings"][0] for decision in (one, many)) == traced
 
@@ -172,13 +173,13 @@ async def test_a_node_may_have_as_many_pods_as_a_question(
     assert (live.status, told.status) == (status, status)
     if status == 422:
         assert live.json["code"] == "too_many_objects"
-        assert "$.pods: at most 1000" in live.json["detail"]
+        assert f"$.pods: at most {MAX_PODS}" in live.json["detail"]
 
 
 async def test_a_node_too_complex_is_nothing_wrong_with_the_request(
     app: FastAPI, reader: DictReader
 ) -> None:
-    reader.nodes["node-1"] = node_of("node-1", *(no_execute(f"k{i}") for i in range(201)))
+    reader.nodes["node-1"] = node_of("node-1", *(no_execute(f"k{i}") for i in range(1001)))
     tolerations = tuple(Toleration(key=f"k{i}") for i in range(1000))
     reader.on_node["node-1"] = (pod_of("web-0", "node-1", *tolerations),)
     answer = await call(app, "GET", NODE_PATH)

@@ -1,5 +1,6 @@
 """Every way to ask wrongly, and what is said to it."""
 
+import asyncio
 from collections.abc import Mapping
 
 import pytest
@@ -11,8 +12,7 @@ from bailiff.rest_api import RestSettings, create_app
 from tests.harness.faces.asgi import Answer, call
 from tests.harness.faces.rest_face import CLOCK
 
-ONE, BATCH, PREVIEW = "/v1/decisions", "/v1/decisions/batch", "/v1/decisions/node-taints/preview"
-DEVICES = "/v1/decisions/device-taints"
+ONE, BATCH, PREVIEW = "/v1/decisions", "/v1/decisions/batch", "/v1/previews/taint-change"
 JSON = {"Content-Type": "application/json"}
 SECONDS = "$.pod.spec.tolerations[0].tolerationSeconds"
 OVERFLOW = b'{"pod":{"spec":{"tolerations":[{"tolerationSeconds":9223372036854775808}]}},"node":{}}'
@@ -40,8 +40,8 @@ def check(answer: Answer, status: int, code: str) -> None:
         (ONE, b"null", 422, "invalid_field", "$"),
         (ONE, b"[]", 422, "invalid_field", "$"),
         (ONE, b"{}", 422, "invalid_field", "$.pod"),
-        (ONE, b'{"pod":{}}', 422, "invalid_field", "$.node"),
-        (ONE, b'{"pod":{},"node":null}', 422, "invalid_field", "$.node"),
+        (ONE, b'{"pod":{}}', 422, "invalid_field", "$"),
+        (ONE, b'{"pod":{},"node":null}', 422, "invalid_field", "$"),
         (
             ONE,
             b'{"pod":{"metadata":{"name":7}},"node":{}}',
@@ -52,8 +52,9 @@ def check(answer: Answer, status: int, code: str) -> None:
         (ONE, OVERFLOW, 422, "invalid_field", SECONDS),
         (ONE, b'{"pod":{},"node":{},"now":"yesterday"}', 422, "invalid_field", "$.now"),
         (ONE, b'{"pod":{},"node":{},"now":"2026-01-01T00:00:00"}', 422, "invalid_field", "$.now"),
-        (BATCH, b'{"node":{}}', 422, "invalid_field", "$.pods"),
-        (BATCH, b'{"node":{},"pods":[' + b"{}," * 1000 + b"{}]}", 422, "invalid_field", "$.pods"),
+        (BATCH, b'{"node":{},"pods":7}', 422, "invalid_field", "$.pods"),
+        (BATCH, b'{"node":{},"pods":[' + b"{}," * 20_000 + b"{}]}", 422, "invalid_field", "$.pods"),
+        (ONE, b'{"pod":{},"node":{},"systems":["x"]}', 422, "invalid_field", "$.systems[0]"),
         (PREVIEW, b'{"node":{},"pods":[]}', 422, "invalid_field", "$.addTaints"),
     ],
 )  # fmt: skip - a table
@@ -130,12 +131,26 @@ async def test_too_long_in_pieces() -> None:
     check(answer, 413, "body_too_large")
 
 
-@pytest.mark.parametrize(("path", "told"), [(DEVICES, True), (BATCH, False)])
+@pytest.mark.parametrize(("path", "told"), [(BATCH, True), (ONE, False)])
 async def test_who_does_not_announce_a_long_body_learns_to(path: str, told: bool) -> None:
-    app = bounded(max_batch_body_bytes=10, max_device_body_bytes=100)
+    app = bounded(max_body_bytes=10, max_batch_body_bytes=10, max_long_body_bytes=100)
     answer = await call(app, "POST", path, b" " * 11, JSON)
     check(answer, 413, "body_too_large")
     assert ("100 where Content-Length" in answer.json["detail"]) == told
+
+
+async def test_few_long_bodies_at_a_time() -> None:
+    app = bounded(max_batch_body_bytes=10, max_long_body_bytes=100, max_long_bodies=1)
+    headers = {**JSON, "Content-Length": "20"}
+    waiting = asyncio.create_task(call(app, "POST", BATCH, headers=headers, messages=[]))
+    await asyncio.sleep(0)
+    answer = await call(app, "POST", BATCH, b'{"node":{},"pods":[]}', headers)
+    check(answer, 503, "overloaded")
+    assert (await call(app, "POST", ONE, {"pod": {}, "node": {}})).status == 200
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert (await call(app, "POST", BATCH, b'{"node":{},"pods":[]}', headers)).status == 200
 
 
 async def test_a_batch_may_be_longer_than_one_question() -> None:

@@ -5,14 +5,14 @@ from typing import Annotated, Any
 import pytest
 from fastapi import APIRouter, Body, Depends, FastAPI
 
-from bailiff.decisions import Decision, Facts
+from bailiff.decisions import Plan, PodAnswer, PodFacts
 from bailiff.rest_api import RestSettings
 from bailiff.rest_api.bodies import Bodies
 from bailiff.rest_api.question_route import SkippedDependencyError, check_all, question_route
 from bailiff.rest_api.wire import Wire
 from tests.harness.faces.asgi import call
 
-Asked = Annotated[Facts, Wire(Facts), Body()]
+Asked = Annotated[PodFacts, Wire(PodFacts), Body()]
 BODY = {"pod": {"metadata": {"name": "web-0"}}, "node": {}}
 
 
@@ -25,7 +25,7 @@ def router() -> APIRouter:
 
 
 def alone(facts: Asked) -> Any:
-    return facts.pod.metadata
+    return Plan(1, lambda: facts.pod)
 
 
 def with_a_guard(facts: Asked, _allowed: Annotated[None, Depends(guard)]) -> Any:
@@ -37,7 +37,7 @@ def with_a_parameter(facts: Asked, explain: bool = False) -> Any:
 
 
 def with_nothing() -> Any:
-    return Decision
+    return PodAnswer
 
 
 async def test_the_body_goes_in_and_the_answer_comes_out() -> None:
@@ -46,7 +46,7 @@ async def test_the_body_goes_in_and_the_answer_comes_out() -> None:
     asked.post("/ask")(alone)
     app.include_router(asked)
     check_all(app.routes)
-    assert (await call(app, "POST", "/ask", BODY)).json == {"name": "web-0"}
+    assert (await call(app, "POST", "/ask", BODY)).json == BODY["pod"]
 
 
 @pytest.mark.parametrize("operation", [with_a_guard, with_a_parameter, with_nothing])

@@ -20,17 +20,21 @@ class Level(IntEnum):
     LOW = 1
 
 
-class Cat(msgspec.Struct, tag_field="kind", tag="cat"):
+class Pet(msgspec.Struct, tag_field="kind"):
+    """A pet."""
+
+
+class Cat(Pet, tag="cat"):
     """A cat.
 
     Attributes:
-        lives: left.
+        lives: node-taints have none.
     """
 
     lives: int = 9
 
 
-class Dog(msgspec.Struct, tag_field="kind", tag="dog"):
+class Dog(Pet, tag="dog"):
     """A dog."""
 
     colour: Colour = Colour.RED
@@ -101,7 +105,21 @@ def test_everything_that_is_reached_is_there() -> None:
 
 def test_enums_and_tags_have_their_type() -> None:
     assert (ASKED["Colour"]["type"], ASKED["Level"]["type"]) == ("string", "integer")
-    assert ASKED["Cat"]["properties"]["kind"] == {"enum": ["cat"], "type": "string"}
+    tag = ASKED["Cat"]["properties"]["kind"]
+    assert (tag["enum"], tag["type"]) == (["cat"], "string")
+
+
+def test_a_property_without_words_has_those_of_its_type() -> None:
+    assert ANSWERED["Answer"]["properties"]["shapes"]["description"] == "All of it."
+
+
+def test_names_in_code_stay_as_they_are_written() -> None:
+    assert ASKED["Cat"]["properties"]["lives"]["description"] == "node-taints have none."
+
+
+def test_tagged_types_stand_in_the_place_of_their_base() -> None:
+    found = components([], [Owner], {Pet: (Cat, Dog)}).schemas["Pet"]
+    assert (found["oneOf"], found["discriminator"]) == ([CAT, DOG], TAGS)
 
 
 def test_what_both_sides_hold_stands_there_once_or_is_told_apart() -> None:
@@ -109,7 +127,7 @@ def test_what_both_sides_hold_stands_there_once_or_is_told_apart() -> None:
     assert "Colour" in both.schemas
     assert (both.asked["Shapes"], both.answered["Shapes"]) == ("Shapes-Input", "Shapes-Output")
     inner = both.schemas["Answer"]["properties"]["shapes"]
-    assert inner == {"$ref": f"{PREFIX}Shapes-Output"}
+    assert inner["$ref"] == f"{PREFIX}Shapes-Output"
     # A type that is the same on both sides, but holds one that is not, is told apart as well.
     assert both.schemas["Cat-Output"]["properties"]["lives"]["type"] == "integer"
     assert "Outer-Input" in components([Outer, Question], [Outer, Answer]).schemas
@@ -119,3 +137,9 @@ class Outer(msgspec.Struct):
     """Holds a cat."""
 
     cat: Cat
+
+
+class Owner(msgspec.Struct):
+    """Has a pet."""
+
+    pet: Pet

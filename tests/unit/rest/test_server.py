@@ -59,7 +59,7 @@ async def test_answers_on_one_connection() -> None:
         for _ in range(3):
             writer.write(post(b"Content-Length: %d\r\n" % len(BODY), BODY))
             status, headers, body = await answer(reader)
-            assert (status, json.loads(body)["verdict"]) == (200, "KEEP")
+            assert (status, json.loads(body)["decision"]["verdict"]) == (200, "KEEP")
             assert headers["x-request-id"]
             assert "server" not in headers
 

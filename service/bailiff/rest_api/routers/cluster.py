@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from pydantic import AfterValidator, BeforeValidator
 
-from bailiff.decisions import Decision, OptionOverrides
+from bailiff.decisions import PodAnswer, PodsAnswer, Systems  # noqa: TC001 - as Cluster
 from bailiff.kinds.names import (
     DNS_LABEL,
     DNS_SUBDOMAIN,
@@ -18,10 +18,8 @@ from bailiff.kinds.names import (
     is_dns_label,
     is_dns_subdomain,
 )
-from bailiff.rest_api.dependencies import Cluster  # noqa: TC001 - FastAPI reads the annotations
-from bailiff.rest_api.operations import DECIDE, DECIDE_BATCH
+from bailiff.rest_api.dependencies import Cluster  # noqa: TC001 - FastAPI reads them
 from bailiff.rest_api.problems import ProblemCode, problem_responses
-from bailiff.rest_api.questions import DecisionList
 from bailiff.rest_api.routers.decisions import example_answer
 from bailiff.rest_api.wire import Wire
 
@@ -36,8 +34,6 @@ _PROBLEMS = problem_responses(
     ProblemCode.OVERLOADED,
 )
 _BOOLEANS = {"true": True, "false": False}
-
-router = APIRouter(tags=["Cluster"])
 
 
 def _label(name: str) -> str:
@@ -85,43 +81,53 @@ _Explain = Annotated[
 ]
 
 
-def _shown(example: object) -> dict[int | str, dict[str, Any]]:
-    return {200: {"content": {"application/json": {"example": example}}}, **_PROBLEMS}
+def cluster_router(systems: Systems) -> APIRouter:
+    """The look-ups, which answer as the systems' own questions do."""
+    router = APIRouter(tags=["Cluster"])
+
+    @router.get(
+        "/v1/namespaces/{namespace}/pods/{name}/decision",
+        operation_id="decidePodOfCluster",
+        summary="Should this pod of the cluster be evicted, and when?",
+        **_as(systems, "decide", "timed"),
+    )
+    async def decide_pod(
+        namespace: _Namespace, name: _PodName, look_ups: Cluster, explain: _Explain = None
+    ) -> PodAnswer:
+        """Fetches the pod, its node and what else decides, and answers as `decide`.
+
+        A pod that is bound to no node stays, with the reason `PodNotBound`; one whose node is gone
+        with `NodeGone`; one whose devices Bailiff may not read with `DevicesNotRead`, unless its
+        node evicts it. A taint without `timeAdded` counts from when the worker wrote on the node
+        that it saw it, else from now.
+        """
+        return await look_ups.pod(namespace, name, explain=explain)
+
+    @router.get(
+        "/v1/nodes/{name}/decisions",
+        operation_id="decideNodeOfCluster",
+        summary="Which pods of this node of the cluster should be evicted, and when?",
+        **_as(systems, "decideBatch", "drain"),
+    )
+    async def decide_node(
+        name: _NodeName, look_ups: Cluster, explain: _Explain = None
+    ) -> PodsAnswer:
+        """Fetches the node, its pods and what else decides, and answers as `decideBatch`.
+
+        A node's taint without `timeAdded` counts from when the worker wrote on the node that it
+        saw it, else from now.
+        """
+        return await look_ups.node(name, explain=explain)
+
+    return router
 
 
-@router.get(
-    "/v1/namespaces/{namespace}/pods/{name}/decision",
-    operation_id="decidePodOfCluster",
-    summary="Should this pod of the cluster be evicted, and when?",
-    response_description="The answer.",
-    responses=_shown(example_answer(DECIDE, "timed")),
-)
-async def decide_pod(
-    namespace: _Namespace, name: _PodName, cluster: Cluster, explain: _Explain = None
-) -> Annotated[Decision, Wire(Decision)]:
-    """Fetches the pod, its node and its devices, and answers as `/v1/decisions`.
-
-    A pod that is bound to no node stays, with the reason `PodNotBound`; one whose node is gone
-    with `NodeGone`; one whose devices Bailiff may not read with `DevicesNotRead`, unless its node
-    evicts it. A taint without `timeAdded` counts from when the worker wrote on the node that it
-    saw it, else from now.
-    """
-    return await cluster.pod(namespace, name, OptionOverrides(explain=explain))
-
-
-@router.get(
-    "/v1/nodes/{name}/decisions",
-    operation_id="decideNodeOfCluster",
-    summary="Which pods of this node of the cluster should be evicted, and when?",
-    response_description="The answer.",
-    responses=_shown(example_answer(DECIDE_BATCH, "drain")),
-)
-async def decide_node(
-    name: _NodeName, cluster: Cluster, explain: _Explain = None
-) -> Annotated[DecisionList, Wire(DecisionList)]:
-    """Fetches the node, its pods and their devices, and answers as `/v1/decisions/batch`.
-
-    A node's taint without `timeAdded` counts from when the worker wrote on the node that it saw
-    it, else from now.
-    """
-    return await cluster.node(name, OptionOverrides(explain=explain))
+def _as(systems: Systems, question: str, example: str) -> dict[str, Any]:
+    """What an operation says of an answer that is that of a question."""
+    shown = {"application/json": {"example": example_answer(systems, question, example)}}
+    answer = systems.questions[question].answer
+    return {
+        "response_model": Annotated[answer, Wire(answer)],
+        "response_description": "The answer.",
+        "responses": {200: {"content": shown}, **_PROBLEMS},
+    }

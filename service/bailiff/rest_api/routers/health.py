@@ -16,7 +16,7 @@ KUBERNETES = "1.36.2"
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 
 router = APIRouter(tags=["Health"])
-_SAMPLE = 'bailiff_rest_decisions_total{system="node-taints",verdict="EVICT_AT"} 3.0\n'
+_SAMPLE = 'bailiff_rest_requests_total{method="GET",route="/healthz",status="200"} 3.0\n'
 
 
 class Health(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bailiff.rest_api.examples.node_taints import ADDED, NOW, Example, node, pod
+from bailiff.rest_api.examples.nodes import ADDED, NOW, Example, node, pod
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,8 +76,10 @@ POD_WITH_DEVICES: Mapping[str, Example] = {
         body={
             "pod": _PODS[0],
             "node": node(),
-            "resourceClaims": _CLAIMS[:1],
-            "resourceSlices": [_slice("gpu-0")],
+            "deviceTaints": {
+                "resourceClaims": _CLAIMS[:1],
+                "resourceSlices": [_slice("gpu-0")],
+            },
             "now": NOW,
         },
     ),
@@ -88,8 +90,10 @@ DEVICES: Mapping[str, Example] = {
         summary="Two GPUs degrade, one allocation tolerates that for ten minutes",
         body={
             "pods": _PODS,
-            "resourceClaims": _CLAIMS,
-            "resourceSlices": [_slice("gpu-0", "gpu-1")],
+            "deviceTaints": {
+                "resourceClaims": _CLAIMS,
+                "resourceSlices": [_slice("gpu-0", "gpu-1")],
+            },
             "now": NOW,
         },
     ),
@@ -97,16 +101,18 @@ DEVICES: Mapping[str, Example] = {
         summary="An administrator taints one GPU with a rule, explained",
         body={
             "pods": _PODS,
-            "resourceClaims": _CLAIMS,
-            "deviceTaintRules": [
-                {
-                    "metadata": {"name": "gpu-1-broken", "uid": "rule-2"},
-                    "spec": {
-                        "deviceSelector": {"driver": _DRIVER, "device": "gpu-1"},
-                        "taint": _DEGRADED,
-                    },
-                }
-            ],
+            "deviceTaints": {
+                "resourceClaims": _CLAIMS,
+                "deviceTaintRules": [
+                    {
+                        "metadata": {"name": "gpu-1-broken", "uid": "rule-2"},
+                        "spec": {
+                            "deviceSelector": {"driver": _DRIVER, "device": "gpu-1"},
+                            "taint": _DEGRADED,
+                        },
+                    }
+                ],
+            },
             "now": NOW,
             "options": {"explain": True},
         },
@@ -119,8 +125,7 @@ DEVICE_TAINT_RULE: Mapping[str, Example] = {
         body={
             "rule": _rule("None", driver=_DRIVER),
             "pods": _PODS,
-            "resourceClaims": _CLAIMS,
-            "resourceSlices": [_slice()],
+            "deviceTaints": {"resourceClaims": _CLAIMS, "resourceSlices": [_slice()]},
             "now": NOW,
         },
     ),
@@ -129,8 +134,7 @@ DEVICE_TAINT_RULE: Mapping[str, Example] = {
         body={
             "rule": _rule("NoExecute", driver=_DRIVER, pool="node-1", device="gpu-1"),
             "pods": _PODS,
-            "resourceClaims": _CLAIMS,
-            "resourceSlices": [_slice()],
+            "deviceTaints": {"resourceClaims": _CLAIMS, "resourceSlices": [_slice()]},
             "now": NOW,
         },
     ),

@@ -82,14 +82,16 @@ ONE_POD: Mapping[str, Example] = {
         body={
             "pod": pod("web-0", _tolerates("maintenance", 180)),
             "node": node(_MAINTENANCE),
-            "firstObserved": [
-                {
-                    "key": "maintenance",
-                    "value": "disk",
-                    "effect": "NoExecute",
-                    "time": "2026-05-04T11:58:00Z",
-                }
-            ],
+            "nodeTaints": {
+                "firstObserved": [
+                    {
+                        "key": "maintenance",
+                        "value": "disk",
+                        "effect": "NoExecute",
+                        "time": "2026-05-04T11:58:00Z",
+                    }
+                ]
+            },
             "now": NOW,
         },
     ),
