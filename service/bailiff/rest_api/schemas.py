@@ -192,10 +192,10 @@ class _Finish:
             name: self._property(part, optional=name not in required)
             for name, part in schema["properties"].items()
         }
-        finished = {**schema, "properties": properties}
-        if not required:
-            del finished["required"]
-        return finished
+        finished = {"type": "object", "description": schema["description"]}
+        if required:
+            finished["required"] = required
+        return {**finished, "properties": properties}
 
     def _property(self, part: Schema, *, optional: bool) -> Schema:
         shape = self._shape(part)
@@ -211,7 +211,7 @@ class _Finish:
 
     def _shape(self, part: Schema) -> Schema:
         """A part without its words and its default; for `X | None` the X."""
-        shape = {key: part[key] for key in part if key not in ("description", "default")}
+        shape = {key: part[key] for key in part if key not in ("title", "description", "default")}
         if "description" in part and "enum" in part:
             shape["description"] = part["description"]
         if "anyOf" in shape:
