@@ -26,16 +26,16 @@ PATIENCE = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60
 
 def app_of(bench: Bench, *, device_taint_eviction: bool = True) -> FastAPI:
     clock = SystemClock()
-    settings = RestSettings(device_taint_eviction=device_taint_eviction)
+    options = Options(device_taint_eviction=device_taint_eviction)
     reader = LiveReader(bench.cluster, clock)
-    return create_app(settings, clock, CollectorRegistry(), Options(), reader)
+    return create_app(RestSettings(), clock, CollectorRegistry(), options, reader)
 
 
 async def ask(bench: Bench, app: FastAPI, name: str) -> Object:
     path = f"/v1/namespaces/{bench.namespace}/pods/{name}/decision"
     answer = await call(app, "GET", path)
     assert answer.status == 200, answer.json
-    decision: Object = answer.json
+    decision: Object = answer.json["decision"]
     return decision
 
 

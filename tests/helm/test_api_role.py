@@ -52,7 +52,7 @@ async def asking(server, bench, without=None):
         async def ask(question):
             target = question.format(namespace=bench.namespace, node=node)
             answer = await call(app, "GET", target)
-            return answer.status, answer.json
+            return answer.status, answer.json.get("decision", answer.json)
 
         yield ask
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
+
+from bailiff.face_settings import FaceSettings
 
 _MIB = 1024 * 1024
 
 
-class RestSettings(BaseSettings):
+class RestSettings(FaceSettings):
     """Where it listens and what it bears.
 
-    What the command line does not set is read from the environment: `BAILIFF_REST_` and the name
-    in capitals, as `BAILIFF_REST_MAX_IN_FLIGHT`.
-
     Attributes:
-        host: address to listen on. Default: this machine only, so that trying it out exposes
-            nothing.
-        port: TCP port; 0 takes a free one.
         max_body_bytes: longest body of a question about one pod. A pod object is bounded by
             etcd's 1.5 MiB and is hardly ever above 100 KiB.
         max_batch_body_bytes: longest body of a question about many objects that does not announce
@@ -42,14 +38,10 @@ class RestSettings(BaseSettings):
             of it together.
         max_cluster_reads: answers that read from the cluster at the same time; more wait, within
             cluster_timeout_seconds. Keeps a crowd of callers from becoming the API server's load.
-
-    Raises:
-        pydantic.ValidationError: a value is of another type, or out of its bounds.
     """
 
-    model_config = SettingsConfigDict(env_prefix="BAILIFF_REST_", frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix="BAILIFF_REST_")
 
-    host: str = "127.0.0.1"
     port: int = Field(default=8080, ge=0, le=65535)
     max_body_bytes: PositiveInt = 1 * _MIB
     max_batch_body_bytes: PositiveInt = 4 * _MIB
