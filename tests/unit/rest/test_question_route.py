@@ -46,7 +46,8 @@ async def test_the_body_goes_in_and_the_answer_comes_out() -> None:
     asked.post("/ask")(alone)
     app.include_router(asked)
     check_all(app.routes)
-    assert (await call(app, "POST", "/ask", BODY)).json == BODY["pod"]
+    answer = await call(app, "POST", "/ask", BODY)
+    assert answer.json["metadata"] == {"name": "web-0"}
 
 
 @pytest.mark.parametrize("operation", [with_a_guard, with_a_parameter, with_nothing])

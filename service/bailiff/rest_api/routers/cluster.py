@@ -9,11 +9,11 @@ from pydantic import AfterValidator, BeforeValidator
 
 from bailiff.decisions import PodAnswer, PodsAnswer, Systems  # noqa: TC001 - as Cluster
 from bailiff.kinds.names import (
-    DNS_LABEL,
-    DNS_SUBDOMAIN,
+    LABEL_PATTERN,
     LABEL_RULE,
     MAX_LABEL,
     MAX_SUBDOMAIN,
+    SUBDOMAIN_PATTERN,
     SUBDOMAIN_RULE,
     is_dns_label,
     is_dns_subdomain,
@@ -59,7 +59,7 @@ _Namespace = Annotated[
     str,
     Path(
         description="The pod's namespace.",
-        json_schema_extra={"pattern": f"^{DNS_LABEL}$", "maxLength": MAX_LABEL},
+        json_schema_extra={"pattern": LABEL_PATTERN, "maxLength": MAX_LABEL},
         openapi_examples={"default": {"value": "default"}},
     ),
     AfterValidator(_label),
@@ -67,7 +67,7 @@ _Namespace = Annotated[
 
 
 def _name(description: str, example: str) -> Any:  # noqa: ANN401 - FastAPI's Path
-    schema = {"pattern": f"^{DNS_SUBDOMAIN}$", "maxLength": MAX_SUBDOMAIN}
+    schema = {"pattern": SUBDOMAIN_PATTERN, "maxLength": MAX_SUBDOMAIN}
     shown: Any = {example: {"value": example}}
     return Path(description=description, json_schema_extra=schema, openapi_examples=shown)
 
