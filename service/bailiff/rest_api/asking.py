@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.decisions.instants import in_utc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
     from bailiff.clock import Clock
@@ -46,18 +44,15 @@ class Asking:
         return in_utc(self._clock.now())
 
     def plan(self, question: Question[A], facts: Asked) -> Plan[A]:
-        """The plan for an answer, whose decisions are counted when it is carried out.
+        """The plan for an answer.
 
         Raises:
             FactsError: the facts do not suffice, or are too many.
         """
-        return self.counted(question.plan(facts, self._clock.now(), self.options))
+        return question.plan(facts, self._clock.now(), self.options)
 
-    def counted(self, plan: Plan[A]) -> Plan[A]:
-        """A plan that counts the decisions of its answer."""
-        return plan._replace(answer=partial(self._carry_out, plan.answer))
-
-    def _carry_out(self, answer: Callable[[], A]) -> A:
-        given = answer()
-        self._metrics.count(given.counted())
+    def carry_out(self, plan: Plan[A]) -> A:
+        """The answer, whose decisions are counted."""
+        given = plan.answer()
+        self._metrics.count(given)
         return given

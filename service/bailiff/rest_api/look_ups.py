@@ -109,14 +109,16 @@ class LookUps:
     async def _answer(self, planned: Callable[[], Awaitable[Plan[A]]]) -> A:
         try:
             async with asyncio.timeout(self._timeout), self._turns:
-                plan = self._asking.counted(await planned())
+                plan = await planned()
         except TimeoutError as error:
             raise _unavailable(f"the cluster did not answer within {self._timeout:g} s") from error
         except FactsError as error:
             # The caller sent none of it, so nothing in the request is at fault.
             detail = f"the cluster has more than one answer may hold: {error}"
             raise Refusal(ProblemCode.TOO_MANY_OBJECTS, detail) from error
-        return plan.answer() if plan.is_quick else await asyncio.to_thread(plan.answer)
+        if plan.is_quick:
+            return self._asking.carry_out(plan)
+        return await asyncio.to_thread(self._asking.carry_out, plan)
 
 
 async def _read(reading: Awaitable[T], permission: str, what: str) -> T:

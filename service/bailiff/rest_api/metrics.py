@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 from prometheus_client import Counter, Gauge, Histogram
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from prometheus_client import CollectorRegistry
 
-    from bailiff.decisions import Decision
+    from bailiff.decisions.question import Answer
 
 # From a tenth of the usual answer to the longest that reading a cluster may take.
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -75,8 +73,12 @@ class Metrics:
         children[0].inc()
         children[1].observe(seconds)
 
-    def count(self, decisions: Iterable[Decision]) -> None:
-        """Count decisions given."""
+    def count(self, answer: Answer) -> None:
+        """Count the decisions of an answer."""
+        decisions = tuple(answer.counted())
+        if len(decisions) == 1:
+            self._decided((decisions[0].verdict, decisions[0].decided_by)).inc()
+            return
         tally = Tally((decision.verdict, decision.decided_by) for decision in decisions)
         for key, number in tally.items():
             self._decided(key).inc(number)

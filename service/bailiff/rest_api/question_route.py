@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from bailiff.decisions import Plan
+    from bailiff.rest_api.asking import Asking
     from bailiff.rest_api.bodies import Bodies
 
 _ENCODE = msgspec.json.Encoder().encode
@@ -42,6 +43,7 @@ class QuestionRoute(APIRoute):
     what takes long is done in a thread, where nobody waits behind it.
     """
 
+    asking: ClassVar[Asking]
     bodies: ClassVar[Bodies]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - FastAPI's, passed on
@@ -71,21 +73,26 @@ class QuestionRoute(APIRoute):
             return await asyncio.to_thread(self._answer_long, body)
         plan: Plan[Any] = self.endpoint(decode(body, self._wire.kind))
         if plan.is_quick:
-            return _ENCODE(plan.answer())
-        return await asyncio.to_thread(_carry_out, plan)
+            return _ENCODE(self.asking.carry_out(plan))
+        return await asyncio.to_thread(self._carry_out, plan)
 
     def _answer_long(self, body: bytes) -> bytes:
-        return _carry_out(self.endpoint(decode_in_turns(body, self._wire.kind)))
+        return self._carry_out(self.endpoint(decode_in_turns(body, self._wire.kind)))
+
+    def _carry_out(self, plan: Plan[Any]) -> bytes:
+        return encode_in_turns(self.asking.carry_out(plan))
 
 
-def _carry_out(plan: Plan[Any]) -> bytes:
-    return encode_in_turns(plan.answer())
+def question_route(given: Asking, taken: Bodies) -> type[QuestionRoute]:
+    """The `route_class` of a router.
 
-
-def question_route(taken: Bodies) -> type[QuestionRoute]:
-    """The `route_class` of a router whose bodies are taken by `taken`."""
+    Args:
+        given: who carries out the plans of its operations.
+        taken: who takes their bodies.
+    """
 
     class Route(QuestionRoute):
+        asking = given
         bodies = taken
 
     return Route

@@ -4,16 +4,30 @@ from typing import Annotated, Any
 
 import pytest
 from fastapi import APIRouter, Body, Depends, FastAPI
+from prometheus_client import CollectorRegistry
 
-from bailiff.decisions import Plan, PodAnswer, PodFacts
+from bailiff.decisions import SYSTEMS, Decision, Options, Plan, PodAnswer, PodFacts
+from bailiff.kinds.meta import Value
 from bailiff.rest_api import RestSettings
+from bailiff.rest_api.asking import Asking
 from bailiff.rest_api.bodies import Bodies
+from bailiff.rest_api.metrics import Metrics
 from bailiff.rest_api.question_route import SkippedDependencyError, check_all, question_route
 from bailiff.rest_api.wire import Wire
 from tests.harness.faces.asgi import call
+from tests.harness.faces.rest_face import CLOCK
 
 Asked = Annotated[PodFacts, Wire(PodFacts), Body()]
 BODY = {"pod": {"metadata": {"name": "web-0"}}, "node": {}}
+
+
+class Named(Value, frozen=True):
+    """An answer."""
+
+    name: str
+
+    def counted(self) -> tuple[Decision, ...]:
+        return ()
 
 
 async def guard() -> None:
@@ -21,11 +35,12 @@ async def guard() -> None:
 
 
 def router() -> APIRouter:
-    return APIRouter(route_class=question_route(Bodies(RestSettings())))
+    asking = Asking(SYSTEMS, CLOCK, Options(), Metrics(CollectorRegistry()))
+    return APIRouter(route_class=question_route(asking, Bodies(RestSettings())))
 
 
 def alone(facts: Asked) -> Any:
-    return Plan(1, lambda: facts.pod)
+    return Plan(1, lambda: Named(name=facts.pod.metadata.name))
 
 
 def with_a_guard(facts: Asked, _allowed: Annotated[None, Depends(guard)]) -> Any:
@@ -46,8 +61,7 @@ async def test_the_body_goes_in_and_the_answer_comes_out() -> None:
     asked.post("/ask")(alone)
     app.include_router(asked)
     check_all(app.routes)
-    answer = await call(app, "POST", "/ask", BODY)
-    assert answer.json["metadata"] == {"name": "web-0"}
+    assert (await call(app, "POST", "/ask", BODY)).json == {"name": "web-0"}
 
 
 @pytest.mark.parametrize("operation", [with_a_guard, with_a_parameter, with_nothing])

@@ -39,7 +39,7 @@ def decisions_router(asking: Asking, bodies: Bodies) -> APIRouter:
         asking: who answers.
         bodies: who takes the bodies.
     """
-    router = APIRouter(tags=["Decisions"], route_class=question_route(bodies))
+    router = APIRouter(tags=["Decisions"], route_class=question_route(asking, bodies))
     for question in asking.systems.questions.values():
         router.post(
             PREFIX + question.path,
