@@ -59,7 +59,7 @@ format: setup-dev
 
 # Generated files are committed; tests fail when they no longer match their source.
 openapi: setup
-	$(BIN)/python -m bailiff.rest.openapi > openapi.json
+	$(BIN)/python -m bailiff.rest_api.openapi > openapi.json
 
 protos: setup-dev .venv/googleapis
 	$(PROTOC) --python_out=service --mypy_out=service $(PROTOS)
@@ -82,10 +82,12 @@ protos-breaking: setup-dev .venv/googleapis
 conformance: setup-dev
 	$(BIN)/python -m tests.conformance $(DIR)
 
-# Builds kube-apiserver and its companions once and prints their folder. The releases that can be
+# Builds kube-apiserver and its companions once and prints their folder; installs the generators of
+# clients that openapi.json is tried with. The releases that can be
 # had are the folders of tests/go: make test-assets KUBERNETES=1.36.2
 KUBERNETES ?= 1.37.1
 test-assets:
+	@$(PYTHON) tests/clients/build_assets.py
 	@$(PYTHON) tests/go/build_assets.py $(KUBERNETES)
 
 bench: setup-dev
@@ -104,6 +106,8 @@ lock: setup-dev
 		--no-header pyproject.toml -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-header pyproject.toml --group dev -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-header tests/clients/python/requirements.in -o tests/clients/python/requirements.txt
 
 audit: setup-dev
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements/run.txt

@@ -27,8 +27,8 @@ from pydantic import BaseModel
 
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
-from bailiff.rest import RestServer, RestSettings, create_app
-from bailiff.rest.examples import ONE_POD
+from bailiff.rest_api import RestServer, RestSettings, create_app
+from bailiff.rest_api.examples.nodes import ONE_POD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,13 +9,14 @@ from prometheus_client import CollectorRegistry
 from bailiff.clock import SystemClock
 from bailiff.cluster import LiveReader
 from bailiff.decisions import Options
-from bailiff.rest import RestSettings, create_app
+from bailiff.rest_api import RestSettings, create_app
 from tests.harness.device_objects import RULES, device_taint
 from tests.harness.faces.asgi import call
 from tests.harness.objects import KEY, taint
 
 if TYPE_CHECKING:
-    from bailiff.rest import RestApp
+    from fastapi import FastAPI
+
     from tests.harness.api import Bench
     from tests.harness.gpus import Gpus
     from tests.harness.objects import Object
@@ -23,18 +24,18 @@ if TYPE_CHECKING:
 PATIENCE = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 600}
 
 
-def app_of(bench: Bench, *, device_taint_eviction: bool = True) -> RestApp:
+def app_of(bench: Bench, *, device_taint_eviction: bool = True) -> FastAPI:
     clock = SystemClock()
-    settings = RestSettings(device_taint_eviction=device_taint_eviction)
+    options = Options(device_taint_eviction=device_taint_eviction)
     reader = LiveReader(bench.cluster, clock)
-    return create_app(settings, clock, CollectorRegistry(), Options(), reader)
+    return create_app(RestSettings(), clock, CollectorRegistry(), options, reader)
 
 
-async def ask(bench: Bench, app: RestApp, name: str) -> Object:
+async def ask(bench: Bench, app: FastAPI, name: str) -> Object:
     path = f"/v1/namespaces/{bench.namespace}/pods/{name}/decision"
     answer = await call(app, "GET", path)
     assert answer.status == 200, answer.json
-    decision: Object = answer.json
+    decision: Object = answer.json["decision"]
     return decision
 
 

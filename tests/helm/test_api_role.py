@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, ForbiddenError, LiveReader, connect
 from bailiff.decisions import Options
-from bailiff.rest import RestSettings, create_app
+from bailiff.rest_api import RestSettings, create_app
 from tests.harness.api import PODS as OBJECTS
 from tests.harness.device_objects import device_taint
 from tests.harness.faces.asgi import call
@@ -52,7 +52,7 @@ async def asking(server, bench, without=None):
         async def ask(question):
             target = question.format(namespace=bench.namespace, node=node)
             answer = await call(app, "GET", target)
-            return answer.status, answer.json
+            return answer.status, answer.json.get("decision", answer.json)
 
         yield ask
 

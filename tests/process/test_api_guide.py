@@ -15,10 +15,10 @@ from bailiff.decisions.device_taints.pods import USED
 from bailiff.grpc import GrpcSettings
 from bailiff.grpc.errors import RefusedError
 from bailiff.grpc.service import DESCRIPTOR
-from bailiff.rest import RestSettings
-from bailiff.rest.operations import QUESTIONS, READINGS
-from bailiff.rest.problems import STATUS
-from bailiff.rest.upkeep import HEALTHZ, METRICS, READYZ, VERSION
+from bailiff.rest_api import RestSettings
+from bailiff.rest_api.operations import QUESTIONS
+from bailiff.rest_api.problems import STATUS
+from bailiff.rest_api.routers import cluster, health
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
 GUIDE = ROOT / "docs" / "api.md"
@@ -68,15 +68,15 @@ def test_every_question_is_told_and_asked(operation):
     assert operation.path in TYPED or operation.path.removeprefix("/v1/decisions/") in TYPED
 
 
-@pytest.mark.parametrize("operation", READINGS, ids=lambda operation: operation.id)
+@pytest.mark.parametrize("operation", cluster.router.routes, ids=lambda operation: operation.name)
 def test_every_look_up_is_told_and_asked(operation):
     assert f"`GET {operation.path}`" in TEXT
     path = re.sub(r"\\{\w+\\}", "[a-z-]+", re.escape(operation.path))
     assert re.search(f":8080{path}", TYPED)
 
 
-@pytest.mark.parametrize("operation", [HEALTHZ, READYZ, VERSION, METRICS], ids=lambda o: o.id)
-def test_upkeep_is_told_and_asked(operation):
+@pytest.mark.parametrize("operation", health.router.routes, ids=lambda o: o.name)
+def test_health_is_told_and_asked(operation):
     assert f"`GET {operation.path}`" in TEXT
     assert operation.path.removeprefix("/") in TYPED
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
+from msgspec.structs import replace
 
 from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.metrics import new_registry
-from bailiff.bootstrap.process import Program, listen
+from bailiff.bootstrap.process import Program, StartError, listen
 from bailiff.clock import SystemClock
 from bailiff.cluster import ClusterReader, LiveReader
+from bailiff.face_settings import FaceSettings, SettingsError
 from bailiff.grpc import BailiffGrpcServer, GrpcSettings, create_server
-from bailiff.rest import RestServer, RestSettings, create_app
+from bailiff.rest_api import RestServer, RestSettings, create_app
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from bailiff.bootstrap.cluster import ClusterChoice
     from bailiff.bootstrap.settings import ServeSettings
     from bailiff.clock import Clock
+
+S = TypeVar("S", bound=FaceSettings)
 
 # Below the 30 s that Kubernetes gives a pod between SIGTERM and SIGKILL.
 _GRACE_SECONDS = 20.0
@@ -34,19 +38,23 @@ def serve(settings: ServeSettings) -> Program:
 
     async def program(stop: asyncio.Event) -> None:
         clock, registry = SystemClock(), new_registry()
-        rest_settings = RestSettings(
-            host=settings.host,
-            port=settings.rest_port,
-            device_taint_eviction=settings.device_taint_eviction,
-        )
-        grpc_settings = GrpcSettings(host=settings.host, port=settings.grpc_port)
+        rest_settings = _settings(RestSettings, settings.host, settings.rest_port)
+        grpc_settings = _settings(GrpcSettings, settings.host, settings.grpc_port)
+        options = replace(settings.options, device_taint_eviction=settings.device_taint_eviction)
         async with _reader(settings.cluster, clock) as reader:
-            app = create_app(rest_settings, clock, registry, settings.options, reader)
+            app = create_app(rest_settings, clock, registry, options, reader)
             rest = RestServer(app, rest_settings)
-            grpc = create_server(grpc_settings, clock, registry, settings.options)
+            grpc = create_server(grpc_settings, clock, registry, options)
             await _serve_both(settings, rest, grpc, stop)
 
     return program
+
+
+def _settings(kind: type[S], host: str, port: int) -> S:
+    try:
+        return kind.read(host=host, port=port)
+    except SettingsError as error:
+        raise StartError(str(error)) from error
 
 
 async def _serve_both(

@@ -32,7 +32,7 @@ from bailiff.cluster.leases import LEASES, Lease, LeaseRecord, LeaseStore
 from bailiff.cluster.list_watch import ListWatch
 from bailiff.cluster.listing import Listing
 from bailiff.cluster.probing import may_follow
-from bailiff.cluster.reader import ClusterReader, Devices, LiveReader
+from bailiff.cluster.reader import ClusterReader, LiveReader, look_up
 from bailiff.cluster.request import Request, Selection
 from bailiff.cluster.resource import (
     CONFIG_MAPS,
@@ -70,7 +70,6 @@ __all__ = [
     "Deleted",
     "DeviceApi",
     "DeviceDiscovery",
-    "Devices",
     "DisruptionBudgetError",
     "DryRunUnsupportedError",
     "Exchange",
@@ -107,6 +106,7 @@ __all__ = [
     "WatchEvent",
     "WatchHealth",
     "connect",
+    "look_up",
     "may_follow",
     "served",
     "service_account_namespace",

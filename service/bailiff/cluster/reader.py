@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bailiff.cluster.discovery import DeviceDiscovery
-from bailiff.cluster.errors import NotFoundError
+from bailiff.cluster.errors import ForbiddenError, NotFoundError, UnauthorizedError
 from bailiff.cluster.request import Selection
 from bailiff.cluster.resource import NODES, PODS
 from bailiff.cluster.slimming import slimmer_for
-from bailiff.decisions.device_taints.claims import devices_of
-from bailiff.decisions.device_taints.pods import named_claims
+from bailiff.decisions import NotRead, Why
+from bailiff.kinds import DeviceTaintRule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from bailiff.clock import Clock
     from bailiff.cluster.client import Cluster
-    from bailiff.cluster.discovery import DeviceApi
-    from bailiff.cluster.listing import Listing
     from bailiff.cluster.resource import Resource
-    from bailiff.kinds import DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice
+    from bailiff.decisions import Options, Round, Scene, System, Systems, Wanted
+    from bailiff.decisions.system import LookUp, Seen
+    from bailiff.kinds import Node, Pod
+    from bailiff.kinds.meta import Value
 
-T = TypeVar("T")
-
-# Of one namespace: more claims are listed, fewer got one by one.
-_FEW_CLAIMS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Devices:
-    """What decides about the devices of some pods.
-
-    Attributes:
-        claims: those that the pods name and that there are.
-        slices: those of the pools that the claims' devices are in.
-        rules: all of the cluster.
-    """
-
-    claims: tuple[ResourceClaim, ...] = ()
-    slices: tuple[ResourceSlice, ...] = ()
-    rules: tuple[DeviceTaintRule, ...] = ()
+# Of one namespace: more objects are listed, fewer got one by one.
+_FEW = 8
 
 
 class ClusterReader(Protocol):
@@ -60,12 +40,44 @@ class ClusterReader(Protocol):
         """All pods bound to a node, finished ones too; empty if there is no such node."""
         ...
 
-    async def devices_of(self, pods: Iterable[Pod]) -> Devices | None:
-        """The devices of some pods; None if the cluster serves none.
+    async def see(self, wanted: Wanted) -> Seen:
+        """What a system wants to see; NotRead where that is forbidden or not served.
 
-        NotFoundError if it ceases to serve them in between.
+        NotFoundError if the cluster ceases to serve it in between.
         """
         ...
+
+
+async def look_up(
+    reader: ClusterReader, systems: Systems, scene: Scene, options: Options
+) -> list[tuple[System[Any], Value | Round]]:
+    """What every system wants to see for a scene, read one after the other.
+
+    Args:
+        reader: of the cluster.
+        systems: those to be asked.
+        scene: the pods and their node, as the cluster has them.
+        options: of the decision.
+
+    Returns:
+        For `Systems.weigh_seen_pod` and `weigh_seen_pods`.
+
+    Raises:
+        ClusterError: the cluster did not answer as it should.
+    """
+    return [
+        (system, await _follow(reader, wants)) for system, wants in systems.look_ups(scene, options)
+    ]
+
+
+async def _follow(reader: ClusterReader, wants: LookUp[Any]) -> Value | Round:
+    try:
+        wanted = next(wants)
+        while True:
+            wanted = wants.send(await reader.see(wanted))
+    except StopIteration as end:
+        found: Value | Round = end.value
+        return found
 
 
 class LiveReader:
@@ -88,63 +100,56 @@ class LiveReader:
         selector = f"spec.nodeName={_selector_value(name)}"
         return (await self._cluster.list(PODS, field_selector=selector)).items
 
-    async def devices_of(self, pods: Iterable[Pod]) -> Devices | None:
+    async def see(self, wanted: Wanted) -> Seen:
         """See ClusterReader."""
-        api = await self._discovery.current()
-        if api is None:
-            return None
         try:
-            return await self._read_devices(api, pods)
+            resources = await self._served()
+            if wanted.kind not in resources:
+                return NotRead(Why.NOT_SERVED, f"the cluster serves no {wanted.kind.__name__}")
+            resource = resources[wanted.kind]
+            return () if resource is None else await self._read(resource, wanted)
         except NotFoundError:
             self._discovery.forget()
             raise
 
-    async def _read_devices(self, api: DeviceApi, pods: Iterable[Pod]) -> Devices:
-        claims: list[ResourceClaim] = []
-        for namespace, names in _claims_named(pods).items():
-            claims += await self._claims(api, namespace, names)
-        slices = await self._slices(api, claims)
-        rules = await self._cluster.list(api.rules) if api.rules else None
-        return Devices(tuple(claims), tuple(slices), rules.items if rules else ())
+    async def _served(self) -> dict[type, Resource[Any] | None]:
+        """By kind; None where the cluster has none of a kind that it may do without."""
+        found: dict[type, Resource[Any] | None] = {one.kind: one for one in (PODS, NODES)}
+        api = await self._discovery.current()
+        if api is not None:
+            found |= {one.kind: one for one in (api.claims, api.slices)}
+            found[DeviceTaintRule] = api.rules
+        return found
 
-    async def _claims(
-        self, api: DeviceApi, namespace: str, names: Iterable[str]
-    ) -> list[ResourceClaim]:
-        wanted = dict.fromkeys(names)
-        if len(wanted) > _FEW_CLAIMS:
-            listed = await self._list_slim(api.claims, Selection(namespace=namespace))
-            return [claim for claim in listed.items if claim.metadata.name in wanted]
+    async def _read(self, resource: Resource[Any], wanted: Wanted) -> Seen:
+        one_by_one = wanted.names is not None and len(wanted.names) <= _FEW
+        try:
+            return await (
+                self._get(resource, wanted) if one_by_one else self._list(resource, wanted)
+            )
+        except (ForbiddenError, UnauthorizedError):
+            what = f"{'get' if one_by_one else 'list'} {resource.plural}"
+            detail = f"Bailiff's account may not {what}: grant it the permission to {what}"
+            return NotRead(Why.FORBIDDEN, detail)
+
+    async def _get(self, resource: Resource[Any], wanted: Wanted) -> tuple[Value, ...]:
         found = []
-        for name in wanted:
+        for name in wanted.names or ():
             try:
-                found.append(await self._cluster.get(api.claims, name, namespace))
+                found.append(await self._cluster.get(resource, name, wanted.namespace))
             except NotFoundError:
                 # The core says so of the pod.
                 continue
-        return found
+        return tuple(found)
 
-    async def _slices(self, api: DeviceApi, claims: Iterable[ResourceClaim]) -> list[ResourceSlice]:
-        pools = {(one.driver, one.pool) for claim in claims for one in devices_of(claim)}
-        found = []
-        # Not by node: which slices of a pool count depends on all of them, wherever they are.
-        for driver in sorted({driver for driver, _ in pools}):
-            selector = f"spec.driver={_selector_value(driver)}"
-            listed = await self._list_slim(api.slices, Selection(field_selector=selector))
-            found += [one for one in listed.items if (driver, one.spec.pool.name) in pools]
-        return found
-
-    async def _list_slim(self, resource: Resource[T], selection: Selection) -> Listing[T]:
+    async def _list(self, resource: Resource[Any], wanted: Wanted) -> tuple[Value, ...]:
+        fields = (f"{name}={_selector_value(value)}" for name, value in wanted.fields)
+        selection = Selection(namespace=wanted.namespace, field_selector=",".join(fields))
         # A cluster may have thousands, of which few matter here.
-        return await self._cluster.list_selected(resource, selection, slimmer_for(resource.kind))
-
-
-def _claims_named(pods: Iterable[Pod]) -> dict[str, list[str]]:
-    """The names by namespace."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for pod in pods:
-        named = (one.name for one in named_claims(pod, extended=True) if not one.outcome)
-        found[pod.metadata.namespace] += named
-    return found
+        listed = await self._cluster.list_selected(resource, selection, slimmer_for(resource.kind))
+        if wanted.names is None:
+            return tuple(listed.items)
+        return tuple(one for one in listed.items if one.metadata.name in wanted.names)
 
 
 def _selector_value(text: str) -> str:

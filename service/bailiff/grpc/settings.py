@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pydantic_settings import SettingsConfigDict
+
+from bailiff.face_settings import FaceSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrpcSettings:
+class GrpcSettings(FaceSettings):
     """Address and bounds of the gRPC server.
 
     Attributes:
-        host: address to listen on. Loopback, so that nothing is open to a network unasked; a
-            container sets 0.0.0.0.
         port: TCP port; 0 takes a free one. 9090 is the usual one for gRPC in a cluster.
         reuse_port: let several processes listen on the same port (SO_REUSEPORT) and share its
             connections. Off, so that a second server started by mistake fails.
@@ -44,7 +43,8 @@ class GrpcSettings:
             public, so there is nothing to hide.
     """
 
-    host: str = "127.0.0.1"
+    model_config = SettingsConfigDict(env_prefix="BAILIFF_GRPC_")
+
     port: int = 9090
     reuse_port: bool = False
     max_message_bytes: int = 4 * 1024 * 1024

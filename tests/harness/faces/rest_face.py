@@ -1,13 +1,15 @@
 """What the REST face answers from: a clock that stands, and a cluster that is a dictionary."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from bailiff.cluster.errors import ClusterError, NotFoundError
-from bailiff.cluster.reader import Devices
+from bailiff.decisions import NotRead, Wanted
+from bailiff.decisions.system import Seen
 from bailiff.kinds import Node, Pod
+from bailiff.kinds.meta import Value
 from tests.harness.clocks import ManualClock
 
 T = TypeVar("T")
@@ -23,13 +25,16 @@ class DictReader:
     nodes: dict[str, Node | ClusterError] = field(default_factory=dict)
     on_node: dict[str, tuple[Pod, ...] | ClusterError] = field(default_factory=dict)
 
-    devices: Devices | ClusterError | None = None
+    # What systems want to see besides, by kind; all of a kind, whatever of it they want.
+    objects: Mapping[type, tuple[Value, ...]] = field(default_factory=dict)
+    unseen: NotRead | ClusterError | None = None
+    asked: list[Wanted] = field(default_factory=list)
 
-    async def devices_of(self, pods: Iterable[Pod]) -> Devices | None:
-        assert all(pod.spec.resource_claims for pod in pods), "asked though no pod has claims"
-        if isinstance(self.devices, ClusterError):
-            raise self.devices
-        return self.devices
+    async def see(self, wanted: Wanted) -> Seen:
+        self.asked.append(wanted)
+        if isinstance(self.unseen, ClusterError):
+            raise self.unseen
+        return self.objects.get(wanted.kind, ()) if self.unseen is None else self.unseen
 
     async def get_pod(self, namespace: str, name: str) -> Pod:
         return _found(self.pods.get(f"{namespace}/{name}"))

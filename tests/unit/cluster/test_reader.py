@@ -9,9 +9,10 @@ import pytest
 from aiohttp import web
 
 from bailiff import cluster as k8s
-from bailiff.cluster import LiveReader
-from bailiff.cluster.reader import Devices
-from bailiff.kinds import ObjectMeta, Pod, PodResourceClaim, PodSpec
+from bailiff.cluster import LiveReader, look_up
+from bailiff.decisions import SYSTEMS, NotRead, Options, Scene, Wanted, Why
+from bailiff.decisions.device_taints import DEVICE_TAINTS, DeviceTaintFacts
+from bailiff.kinds import ObjectMeta, Pod, PodResourceClaim, PodSpec, ResourceClaim
 from tests.harness.clocks import ManualClock
 from tests.harness.device_objects import allocation, claim, slice_of
 from tests.harness.objects import Object
@@ -45,6 +46,13 @@ def user(*claims: str) -> Pod:
     )
 
 
+async def devices_of(reader: LiveReader, *pods: Pod) -> Any:
+    """What the system of devices is told of pods that use some."""
+    clock = ManualClock()
+    seen = dict(await look_up(reader, SYSTEMS, Scene(pods, clock.now()), Options()))
+    return seen[DEVICE_TAINTS]
+
+
 class Server:
     """An API server with devices; it notes what it is asked but for discovery."""
 
@@ -53,6 +61,7 @@ class Server:
         self.claims: list[dict[str, Any]] = []
         self.slices: list[dict[str, Any]] = []
         self.asked: list[str] = []
+        self.forbidden = ""
 
     async def answer(self, request: web.Request) -> web.Response:
         found = self._discover(request.path)
@@ -60,6 +69,8 @@ class Server:
             self.asked.append(request.path.removeprefix(V1))
             found = self._find(request)
         status = 200 if found is not None else 404
+        if self.forbidden and self.forbidden in request.path:
+            status, found = 403, None
         return web.json_response(found or {"kind": "Status"}, status=status)
 
     def _discover(self, path: str) -> dict[str, Any] | None:
@@ -96,11 +107,10 @@ async def test_only_what_decides_is_read(tmp_path: Path) -> None:
         *(published("4", "e", "q"), published("5", "f")),
     ]
     async with server.reader(tmp_path) as reader:
-        found = await reader.devices_of([user("a", "b"), user("a", "absent")])
-    assert found is not None
-    assert [one.metadata.name for one in found.claims] == ["a", "b"]
-    assert [one.metadata.name for one in found.slices] == ["1", "3", "4"]
-    assert [one.metadata.name for one in found.rules] == ["recall"]
+        found = await devices_of(reader, user("a", "b"), user("a", "absent"))
+    assert [one.metadata.name for one in found.resource_claims] == ["a", "b"]
+    assert [one.metadata.name for one in found.resource_slices] == ["1", "3", "4"]
+    assert [one.metadata.name for one in found.device_taint_rules] == ["recall"]
     of_namespace = "/namespaces/ns/resourceclaims/"
     assert server.asked == [
         *(f"{of_namespace}{name}" for name in ("a", "b", "absent")),
@@ -113,9 +123,8 @@ async def test_many_claims_are_listed_at_once(tmp_path: Path) -> None:
     names = [f"c{number}" for number in range(9)]
     server.claims = [allocated(name) for name in (*names, "other")]
     async with server.reader(tmp_path) as reader:
-        found = await reader.devices_of([user(*names)])
-    assert found is not None
-    assert [one.metadata.name for one in found.claims] == names
+        found = await devices_of(reader, user(*names))
+    assert [one.metadata.name for one in found.resource_claims] == names
     assert server.asked == ["/namespaces/ns/resourceclaims", "/resourceslices"]
 
 
@@ -124,34 +133,50 @@ async def test_slices_come_slim_because_there_may_be_thousands(tmp_path: Path) -
     server.claims = [allocated("a")]
     server.slices = [published("1"), published("2")]
     async with server.reader(tmp_path) as reader:
-        found = await reader.devices_of([user("a")])
-    assert found is not None
-    one, other = found.slices
+        found = await devices_of(reader, user("a"))
+    one, other = found.resource_slices
     assert one.spec.devices[0] is other.spec.devices[0]
 
 
 async def test_without_allocations_no_slice_is_read(tmp_path: Path) -> None:
     server = Server(*DEVICES)
     async with server.reader(tmp_path) as reader:
-        found = await reader.devices_of([user("absent")])
-    assert found == Devices()
+        found = await devices_of(reader, user("absent"))
+    assert found == DeviceTaintFacts()
     assert server.asked == ["/namespaces/ns/resourceclaims/absent"]
 
 
 async def test_a_cluster_that_serves_no_devices_is_asked_for_none(tmp_path: Path) -> None:
     server = Server()
     async with server.reader(tmp_path) as reader:
-        assert await reader.devices_of([user("a")]) is None
+        wanted = Wanted(ResourceClaim, "ns", ("a",))
+        assert await reader.see(wanted) == NotRead(
+            Why.NOT_SERVED, "the cluster serves no ResourceClaim"
+        )
     assert set(server.asked) == {"/apis/resource.k8s.io"}
+
+
+@pytest.mark.parametrize(
+    ("claims", "verb"), [(("a",), "get"), (tuple(f"c{i}" for i in range(9)), "list")]
+)
+async def test_what_may_not_be_read_is_said(
+    tmp_path: Path, claims: tuple[str, ...], verb: str
+) -> None:
+    server = Server(*DEVICES)
+    server.forbidden = "resourceclaims"
+    async with server.reader(tmp_path) as reader:
+        found = await reader.see(Wanted(ResourceClaim, "ns", claims))
+    assert isinstance(found, NotRead)
+    assert found.why is Why.FORBIDDEN
+    assert f"permission to {verb} resourceclaims" in found.detail
 
 
 async def test_what_is_served_no_longer_is_looked_for_anew(tmp_path: Path) -> None:
     server = Server(*DEVICES, *RULES)
     async with server.reader(tmp_path) as reader:
-        await reader.devices_of([user("a")])
+        await devices_of(reader, user("a"))
         server.names = DEVICES
         with pytest.raises(k8s.NotFoundError):
-            await reader.devices_of([user("a")])
-        found = await reader.devices_of([user("a")])
-    assert found is not None
-    assert found.rules == ()
+            await devices_of(reader, user("a"))
+        found = await devices_of(reader, user("a"))
+    assert found.device_taint_rules == ()

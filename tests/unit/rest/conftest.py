@@ -1,10 +1,11 @@
 """One REST face, and what it answers from."""
 
 import pytest
+from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
-from bailiff.rest import RestApp, RestSettings, create_app
+from bailiff.rest_api import RestSettings, create_app
 from tests.harness.faces.rest_face import CLOCK, DictReader
 
 
@@ -19,5 +20,5 @@ def reader() -> DictReader:
 
 
 @pytest.fixture
-def app(registry: CollectorRegistry, reader: DictReader) -> RestApp:
+def app(registry: CollectorRegistry, reader: DictReader) -> FastAPI:
     return create_app(RestSettings(), CLOCK, registry, Options(), reader)

@@ -3,38 +3,40 @@
 import asyncio
 import logging
 import re
+from collections.abc import AsyncIterator
 
 import pytest
+from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 from starlette.types import Message, Receive, Scope, Send
 
-from bailiff.rest import RestApp
-from bailiff.rest.boundary import Boundary
-from bailiff.rest.exchange import reply
-from bailiff.rest.meters import Meters
+from bailiff.decisions import Options
+from bailiff.rest_api import RestSettings, create_app
+from bailiff.rest_api.metrics import Metrics
+from bailiff.rest_api.middleware import Boundary
 from tests.harness.faces.asgi import call, scope_of
 from tests.harness.faces.rest_face import CLOCK
 
 SECRET = "the password is swordfish"
 
 
-def boundary(app: object, registry: CollectorRegistry, limit: int = 10) -> Boundary:
-    return Boundary(app, CLOCK, Meters(registry), limit)  # type: ignore[arg-type]  # any callable
+def boundary(app: object, registry: CollectorRegistry) -> Boundary:
+    return Boundary(app, CLOCK, Metrics(registry))  # type: ignore[arg-type]  # any callable
 
 
 @pytest.mark.parametrize("given", ["a", "A-b_c.9", "x" * 64])
-async def test_a_sane_request_id_is_kept(app: RestApp, given: str) -> None:
+async def test_a_sane_request_id_is_kept(app: FastAPI, given: str) -> None:
     answer = await call(app, "GET", "/healthz", headers={"X-Request-Id": given})
     assert answer.headers["x-request-id"] == given
 
 
 @pytest.mark.parametrize("given", ["", "x" * 65, "a b", "a\tb", "<script>", "ü"])
-async def test_another_request_id_is_replaced(app: RestApp, given: str) -> None:
+async def test_another_request_id_is_replaced(app: FastAPI, given: str) -> None:
     answer = await call(app, "GET", "/healthz", headers={"X-Request-Id": given})
     assert re.fullmatch(r"[0-9a-f]{12}-[0-9a-f]+", answer.headers["x-request-id"])
 
 
-async def test_request_ids_differ(app: RestApp) -> None:
+async def test_request_ids_differ(app: FastAPI) -> None:
     ids = {(await call(app, "GET", "/nothing")).headers["x-request-id"] for _ in range(50)}
     assert len(ids) == 50
 
@@ -62,24 +64,68 @@ async def test_a_fault_in_the_middle_of_an_answer_cuts_it(registry: CollectorReg
         await call(boundary(broken, registry), "GET", "/")
 
 
-async def test_more_at_once_than_allowed_are_refused(registry: CollectorRegistry) -> None:
-    release = asyncio.Event()
+class Unfinished:
+    """A question whose body has begun to come, until it is let go on."""
 
-    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
-        await release.wait()
-        await reply(send, b"done")
+    def __init__(self, app: FastAPI) -> None:
+        self._app = app
+        self._rest = asyncio.Event()
+        self._pieces = iter([b'{"pod":{},', b'"node":{}}'])
 
-    bounded = boundary(slow, registry, limit=2)
-    first = [asyncio.create_task(call(bounded, "GET", "/")) for _ in range(2)]
+    async def receive(self) -> Message:
+        piece = next(self._pieces)
+        if piece.endswith(b"}}"):
+            await self._rest.wait()
+        return {"type": "http.request", "body": piece, "more_body": not piece.endswith(b"}}")}
+
+    async def ask(self) -> int:
+        status: list[int] = []
+
+        async def send(message: Message) -> None:
+            status.append(message.get("status", 0))
+
+        await self._app(scope_of("POST", "/v1/decisions", {}), self.receive, send)
+        return status[0]
+
+    def finish(self) -> None:
+        self._rest.set()
+
+
+@pytest.fixture
+async def full(registry: CollectorRegistry) -> AsyncIterator[tuple[FastAPI, list[Unfinished]]]:
+    """A server that answers as many requests at a time as it may."""
+    app = create_app(RestSettings(max_in_flight=2), CLOCK, registry, Options())
+    asked = [Unfinished(app) for _ in range(2)]
+    tasks = [asyncio.create_task(one.ask()) for one in asked]
     await asyncio.sleep(0)
+    yield app, asked
+    for one in asked:
+        one.finish()
+    assert await asyncio.gather(*tasks) == [200, 200]
+
+
+async def test_more_at_once_than_allowed_are_refused(
+    full: tuple[FastAPI, list[Unfinished]], registry: CollectorRegistry
+) -> None:
+    app, asked = full
     assert registry.get_sample_value("bailiff_rest_requests_in_flight") == 2
-    refused = await call(bounded, "GET", "/")
+    refused = await call(app, "GET", "/version", headers={"X-Request-Id": "q8"})
     assert (refused.status, refused.json["code"]) == (503, "overloaded")
-    assert refused.headers["retry-after"] == "1"
-    release.set()
-    assert [(await task).status for task in first] == [200, 200]
-    assert (await call(bounded, "GET", "/")).status == 200
-    assert registry.get_sample_value("bailiff_rest_requests_in_flight") == 0
+    assert (refused.headers["retry-after"], refused.headers["x-request-id"]) == ("1", "q8")
+    asked[0].finish()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert (await call(app, "GET", "/version")).status == 200
+    assert registry.get_sample_value("bailiff_rest_requests_in_flight") == 1
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+async def test_probes_are_answered_however_busy_the_server_is(
+    full: tuple[FastAPI, list[Unfinished]], path: str
+) -> None:
+    app, _ = full
+    assert (await call(app, "GET", path)).status == 200
+    assert (await call(app, "GET", "/version")).status == 503, "the server is not busy"
 
 
 async def test_cancelling_goes_through(registry: CollectorRegistry) -> None:
@@ -104,7 +150,7 @@ async def test_cancelling_goes_through(registry: CollectorRegistry) -> None:
     ],
 )
 async def test_requests_are_counted_by_template(
-    app: RestApp, registry: CollectorRegistry, method: str, path: str, labels: tuple[str, ...]
+    app: FastAPI, registry: CollectorRegistry, method: str, path: str, labels: tuple[str, ...]
 ) -> None:
     await call(app, method, path)
     named = dict(zip(("method", "route", "status"), labels, strict=True))
@@ -114,14 +160,14 @@ async def test_requests_are_counted_by_template(
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/docs", "/metrics", "/openapi.json", "/nothing"])
-async def test_head_tells_the_length_and_sends_nothing(app: RestApp, path: str) -> None:
+async def test_head_tells_the_length_and_sends_nothing(app: FastAPI, path: str) -> None:
     get, head = await call(app, "GET", path), await call(app, "HEAD", path)
     assert (head.status, head.body) == (get.status, b"")
     if path not in ("/metrics", "/nothing"):  # those differ from one request to the next
         assert head.headers["content-length"] == get.headers["content-length"]
 
 
-async def test_websockets_are_closed(app: RestApp) -> None:
+async def test_websockets_are_closed(app: FastAPI) -> None:
     sent: list[Message] = []
 
     async def receive() -> Message:

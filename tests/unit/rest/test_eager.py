@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bailiff.rest.eager import Begun
+from bailiff.rest_api.eager import Begun
 
 
 async def test_what_does_not_wait_is_finished() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from bailiff.cluster.errors import (
@@ -18,9 +19,9 @@ from bailiff.cluster.errors import (
     UnauthorizedError,
     UnreachableError,
 )
-from bailiff.decisions import Options
+from bailiff.decisions import MAX_PODS, Options
 from bailiff.kinds import Node, Toleration
-from bailiff.rest import RestApp, RestSettings, create_app
+from bailiff.rest_api import RestSettings, create_app
 from tests.harness.faces.asgi import call
 from tests.harness.faces.rest_face import CLOCK, DictReader
 from tests.harness.kinds import no_execute, node_of, pod_of
@@ -29,27 +30,29 @@ POD_PATH, NODE_PATH = "/v1/namespaces/default/pods/web-0/decision", "/v1/nodes/n
 TAINTED = node_of("node-1", no_execute("k"))
 
 
-async def test_one_pod(app: RestApp, reader: DictReader) -> None:
+async def test_one_pod(app: FastAPI, reader: DictReader) -> None:
     reader.pods["default/web-0"] = pod_of(
         "web-0", "node-1", Toleration(key="k", toleration_seconds=9)
     )
     reader.nodes["node-1"] = TAINTED
     answer = await call(app, "GET", POD_PATH)
-    assert (answer.status, answer.json["verdict"]) == (200, "EVICT_AT")
-    assert answer.json["evictAt"] == "2026-05-04T12:00:09Z"
-    assert answer.json["findings"][0]["trace"][0]["addedFrom"] == "now"
+    decision = answer.json["decision"]
+    assert (answer.status, decision["verdict"]) == (200, "EVICT_AT")
+    assert decision["evictAt"] == "2026-05-04T12:00:09Z"
+    assert decision["findings"][0]["trace"][0]["subject"]["addedFrom"] == "now"
 
 
 @pytest.mark.parametrize(("node", "reason"), [("", "PodNotBound"), ("node-9", "NodeGone")])
 async def test_a_pod_without_its_node(
-    app: RestApp, reader: DictReader, node: str, reason: str
+    app: FastAPI, reader: DictReader, node: str, reason: str
 ) -> None:
     reader.pods["default/web-0"] = pod_of("web-0", node)
     answer = await call(app, "GET", POD_PATH)
-    assert (answer.status, answer.json["verdict"], answer.json["reason"]) == (200, "KEEP", reason)
+    decision = answer.json["decision"]
+    assert (answer.status, decision["verdict"], decision["reason"]) == (200, "KEEP", reason)
 
 
-async def test_a_node_and_its_pods(app: RestApp, reader: DictReader) -> None:
+async def test_a_node_and_its_pods(app: FastAPI, reader: DictReader) -> None:
     reader.nodes["node-1"] = TAINTED
     reader.on_node["node-1"] = (
         pod_of("b", "node-1"),
@@ -65,18 +68,18 @@ async def test_a_node_and_its_pods(app: RestApp, reader: DictReader) -> None:
     [("", (True, False)), ("?explain=true", (True, True)), ("?explain=false", (False, False))],
 )
 async def test_explain(
-    app: RestApp, reader: DictReader, query: str, traced: tuple[bool, bool]
+    app: FastAPI, reader: DictReader, query: str, traced: tuple[bool, bool]
 ) -> None:
     reader.pods["default/web-0"] = pod_of("web-0", "node-1")
     reader.nodes["node-1"] = TAINTED
     reader.on_node["node-1"] = (pod_of("web-0", "node-1"),)
-    one = (await call(app, "GET", POD_PATH + query)).json
+    one = (await call(app, "GET", POD_PATH + query)).json["decision"]
     (many,) = (await call(app, "GET", NODE_PATH + query)).json["decisions"]
     assert tuple("trace" in decision["findings"][0] for decision in (one, many)) == traced
 
 
-@pytest.mark.parametrize("query", ["?explain=yes", "?explain=", "?explain=true&explain=false"])
-async def test_explain_is_a_boolean(app: RestApp, query: str) -> None:
+@pytest.mark.parametrize("query", ["?explain=yes", "?explain=", "?explain=1", "?explain=True"])
+async def test_explain_is_a_boolean(app: FastAPI, query: str) -> None:
     answer = await call(app, "GET", POD_PATH + query)
     assert (answer.status, answer.json["errors"][0]["path"]) == (422, "query.explain")
 
@@ -97,7 +100,7 @@ async def test_explain_is_a_boolean(app: RestApp, query: str) -> None:
     ],
 )
 async def test_failures_of_the_cluster(
-    app: RestApp, reader: DictReader, error: ClusterError, status: int, code: str
+    app: FastAPI, reader: DictReader, error: ClusterError, status: int, code: str
 ) -> None:
     reader.pods["default/web-0"] = error
     answer = await call(app, "GET", POD_PATH)
@@ -116,7 +119,7 @@ async def test_failures_of_the_cluster(
     ],
 )
 async def test_the_missing_permission_is_named(
-    app: RestApp, reader: DictReader, path: str, broken: str, permission: str
+    app: FastAPI, reader: DictReader, path: str, broken: str, permission: str
 ) -> None:
     reader.pods["default/web-0"] = pod_of("web-0", "node-1")
     reader.nodes["node-1"] = TAINTED
@@ -152,10 +155,36 @@ async def test_no_cluster(path: str) -> None:
     ],
 )
 async def test_names_are_checked_before_anything_is_asked(
-    app: RestApp, namespace: str, name: str, where: str
+    app: FastAPI, namespace: str, name: str, where: str
 ) -> None:
     answer = await call(app, "GET", f"/v1/namespaces/{namespace}/pods/{name}/decision")
     assert (answer.status, answer.json["errors"][0]["path"]) == (422, where)
+
+
+@pytest.mark.parametrize(("number", "status"), [(MAX_PODS, 200), (MAX_PODS + 1, 422)])
+async def test_a_node_may_have_as_many_pods_as_a_question(
+    app: FastAPI, reader: DictReader, number: int, status: int
+) -> None:
+    reader.nodes["node-1"] = node_of("node-1")
+    reader.on_node["node-1"] = (pod_of("web-0", "node-1"),) * number
+    live = await call(app, "GET", NODE_PATH)
+    body = {"node": {}, "pods": [{"metadata": {"name": "web-0"}}] * number}
+    told = await call(app, "POST", "/v1/decisions/batch", body)
+    assert (live.status, told.status) == (status, status)
+    if status == 422:
+        assert live.json["code"] == "too_many_objects"
+        assert f"$.pods: at most {MAX_PODS}" in live.json["detail"]
+
+
+async def test_a_node_too_complex_is_nothing_wrong_with_the_request(
+    app: FastAPI, reader: DictReader
+) -> None:
+    reader.nodes["node-1"] = node_of("node-1", *(no_execute(f"k{i}") for i in range(1001)))
+    tolerations = tuple(Toleration(key=f"k{i}") for i in range(1000))
+    reader.on_node["node-1"] = (pod_of("web-0", "node-1", *tolerations),)
+    answer = await call(app, "GET", NODE_PATH)
+    assert (answer.status, answer.json["code"]) == (422, "too_many_objects")
+    assert "errors" not in answer.json
 
 
 class HangingReader(DictReader):

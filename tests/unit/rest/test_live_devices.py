@@ -1,26 +1,27 @@
 """Answers about the pods of a cluster that use devices."""
 
+from typing import Any
+
 import pytest
+from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from bailiff.cluster.errors import (
     ClusterError,
-    ForbiddenError,
     NotFoundError,
     RequestTimeoutError,
     ResponseError,
     ServerError,
 )
-from bailiff.cluster.reader import Devices
-from bailiff.decisions import Options
-from bailiff.decisions.bounds import MAX_RULES
+from bailiff.decisions import NotRead, Options, Why
+from bailiff.decisions.device_taints.facts import MAX_RULES
 from bailiff.kinds import (
     DeviceTaintRule,
     Pod,
     ResourceClaim,
     decode,
 )
-from bailiff.rest import RestApp, RestSettings, create_app
+from bailiff.rest_api import RestSettings, create_app
 from tests.harness.faces.asgi import call
 from tests.harness.faces.rest_face import CLOCK, DictReader
 from tests.harness.kinds import no_execute, node_of
@@ -35,7 +36,10 @@ CLAIM = b"""{"metadata": {"name": "gpu", "namespace": "default"}, "status": {
 RULE = b"""{"metadata": {"name": "recall", "uid": "r"}, "spec": {"deviceSelector": {},
 "taint": {"key": "recall", "effect": "NoExecute", "timeAdded": "2026-05-04T12:00:30Z"}}}"""
 TAINTED = node_of("node-1", no_execute("k"))
-DEVICES = Devices(claims=(decode(CLAIM, ResourceClaim),), rules=(decode(RULE, DeviceTaintRule),))
+DEVICES: dict[type, tuple[Any, ...]] = {
+    ResourceClaim: (decode(CLAIM, ResourceClaim),),
+    DeviceTaintRule: (decode(RULE, DeviceTaintRule),),
+}
 
 
 @pytest.fixture
@@ -45,7 +49,7 @@ def user(reader: DictReader) -> DictReader:
     reader.pods["default/train"] = found
     reader.nodes["node-1"] = TAINTED
     reader.on_node["node-1"] = (found,)
-    reader.devices = DEVICES
+    reader.objects = DEVICES
     return reader
 
 
@@ -55,10 +59,10 @@ def told(decision: dict) -> dict:
 
 @pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
 async def test_both_systems_are_told_and_the_earliest_wins(
-    app: RestApp, user: DictReader, path: str
+    app: FastAPI, user: DictReader, path: str
 ) -> None:
     answer = (await call(app, "GET", path)).json
-    (decision,) = answer.get("decisions", [answer])
+    (decision,) = answer.get("decisions") or [answer["decision"]]
     assert decision["decidedBy"] == "device-taints"
     assert decision["evictAt"] == "2026-05-04T12:00:30Z"
     assert told(decision) == {
@@ -69,31 +73,30 @@ async def test_both_systems_are_told_and_the_earliest_wins(
 
 @pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
 @pytest.mark.parametrize(
-    ("devices", "reason"),
+    ("unseen", "reason"),
     [
-        (None, "DevicesNotServed"),
-        (ForbiddenError("no", status=403), "DevicesNotRead"),
+        (NotRead(Why.NOT_SERVED, "none"), "DevicesNotServed"),
+        (NotRead(Why.FORBIDDEN, "no permission to list resourceslices"), "DevicesNotRead"),
     ],
 )
 async def test_without_devices_the_node_still_decides(
-    app: RestApp, user: DictReader, path: str, devices: ClusterError | None, reason: str
+    app: FastAPI, user: DictReader, path: str, unseen: NotRead, reason: str
 ) -> None:
-    user.devices = devices
+    user.unseen = unseen
     answer = await call(app, "GET", path)
-    (decision,) = answer.json.get("decisions", [answer.json])
+    (decision,) = answer.json.get("decisions") or [answer.json["decision"]]
     assert (answer.status, decision["decidedBy"]) == (200, "node-taints")
     assert told(decision)["device-taints"] == ("KEEP", reason)
 
 
 async def test_what_is_not_known_is_the_reason_where_nothing_evicts(
-    app: RestApp, user: DictReader
+    app: FastAPI, user: DictReader
 ) -> None:
     user.nodes["node-1"] = node_of("node-1")
-    user.devices = ForbiddenError("no", status=403)
-    answer = await call(app, "GET", POD_PATH)
-    assert (answer.json["verdict"], answer.json["reason"]) == ("KEEP", "DevicesNotRead")
-    for permission in ("get resourceclaims", "list resourceslices", "list devicetaintrules"):
-        assert permission in answer.json["message"]
+    user.unseen = NotRead(Why.FORBIDDEN, "no permission to list resourceslices")
+    decision = (await call(app, "GET", POD_PATH)).json["decision"]
+    assert (decision["verdict"], decision["reason"]) == ("KEEP", "DevicesNotRead")
+    assert "list resourceslices" in decision["message"]
 
 
 @pytest.mark.parametrize(
@@ -108,9 +111,9 @@ async def test_what_is_not_known_is_the_reason_where_nothing_evicts(
 )
 @pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
 async def test_devices_that_fail_to_be_read_fail_the_answer(
-    app: RestApp, user: DictReader, path: str, error: ClusterError, status: int, code: str
+    app: FastAPI, user: DictReader, path: str, error: ClusterError, status: int, code: str
 ) -> None:
-    user.devices = error
+    user.unseen = error
     answer = await call(app, "GET", path)
     assert (answer.status, answer.json["code"]) == (status, code)
     assert ("retry-after" in answer.headers) == (code == "cluster_unavailable")
@@ -118,19 +121,20 @@ async def test_devices_that_fail_to_be_read_fail_the_answer(
 
 @pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
 async def test_with_the_gate_off_no_device_is_read(user: DictReader, path: str) -> None:
-    user.devices = ServerError("asked", status=500)
-    settings = RestSettings(device_taint_eviction=False)
-    app = create_app(settings, CLOCK, CollectorRegistry(), Options(), user)
+    user.unseen = ServerError("asked", status=500)
+    options = Options(device_taint_eviction=False)
+    app = create_app(RestSettings(), CLOCK, CollectorRegistry(), options, user)
     answer = await call(app, "GET", path)
-    (decision,) = answer.json.get("decisions", [answer.json])
+    (decision,) = answer.json.get("decisions") or [answer.json["decision"]]
     assert (answer.status, decision["decidedBy"]) == (200, "node-taints")
     assert told(decision)["device-taints"] == ("KEEP", "DeviceTaintEvictionOff")
 
 
 async def test_more_rules_than_can_be_answered_for_are_refused_by_name(
-    app: RestApp, user: DictReader
+    app: FastAPI, user: DictReader
 ) -> None:
-    user.devices = Devices(claims=DEVICES.claims, rules=DEVICES.rules * (MAX_RULES + 1))
+    (rule,) = DEVICES[DeviceTaintRule]
+    user.objects = {**DEVICES, DeviceTaintRule: (rule,) * (MAX_RULES + 1)}
     answer = await call(app, "GET", POD_PATH)
-    assert (answer.status, answer.json["code"]) == (422, "invalid_field")
-    assert answer.json["errors"][0]["path"] == "$.deviceTaintRules"
+    assert (answer.status, answer.json["code"]) == (422, "too_many_objects")
+    assert "deviceTaintRules" in answer.json["detail"]

@@ -1,16 +1,18 @@
 """Every way to ask wrongly, and what is said to it."""
 
+import asyncio
 from collections.abc import Mapping
 
 import pytest
+from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
-from bailiff.rest import RestApp, RestSettings, create_app
+from bailiff.rest_api import RestSettings, create_app
 from tests.harness.faces.asgi import Answer, call
 from tests.harness.faces.rest_face import CLOCK
 
-ONE, BATCH, PREVIEW = "/v1/decisions", "/v1/decisions/batch", "/v1/decisions/node-taints/preview"
+ONE, BATCH, PREVIEW = "/v1/decisions", "/v1/decisions/batch", "/v1/previews/taint-change"
 JSON = {"Content-Type": "application/json"}
 SECONDS = "$.pod.spec.tolerations[0].tolerationSeconds"
 OVERFLOW = b'{"pod":{"spec":{"tolerations":[{"tolerationSeconds":9223372036854775808}]}},"node":{}}'
@@ -38,8 +40,8 @@ def check(answer: Answer, status: int, code: str) -> None:
         (ONE, b"null", 422, "invalid_field", "$"),
         (ONE, b"[]", 422, "invalid_field", "$"),
         (ONE, b"{}", 422, "invalid_field", "$.pod"),
-        (ONE, b'{"pod":{}}', 422, "invalid_field", "$.node"),
-        (ONE, b'{"pod":{},"node":null}', 422, "invalid_field", "$.node"),
+        (ONE, b'{"pod":{}}', 422, "invalid_field", "$"),
+        (ONE, b'{"pod":{},"node":null}', 422, "invalid_field", "$"),
         (
             ONE,
             b'{"pod":{"metadata":{"name":7}},"node":{}}',
@@ -50,13 +52,14 @@ def check(answer: Answer, status: int, code: str) -> None:
         (ONE, OVERFLOW, 422, "invalid_field", SECONDS),
         (ONE, b'{"pod":{},"node":{},"now":"yesterday"}', 422, "invalid_field", "$.now"),
         (ONE, b'{"pod":{},"node":{},"now":"2026-01-01T00:00:00"}', 422, "invalid_field", "$.now"),
-        (BATCH, b'{"node":{}}', 422, "invalid_field", "$.pods"),
-        (BATCH, b'{"node":{},"pods":[' + b"{}," * 1000 + b"{}]}", 422, "invalid_field", "$.pods"),
+        (BATCH, b'{"node":{},"pods":7}', 422, "invalid_field", "$.pods"),
+        (BATCH, b'{"node":{},"pods":[' + b"{}," * 20_000 + b"{}]}", 422, "invalid_field", "$.pods"),
+        (ONE, b'{"pod":{},"node":{},"systems":["x"]}', 422, "invalid_field", "$.systems[0]"),
         (PREVIEW, b'{"node":{},"pods":[]}', 422, "invalid_field", "$.addTaints"),
     ],
 )  # fmt: skip - a table
 async def test_bodies(
-    app: RestApp, path: str, body: bytes, status: int, code: str, where: str
+    app: FastAPI, path: str, body: bytes, status: int, code: str, where: str
 ) -> None:
     answer = await call(app, "POST", path, body)
     check(answer, status, code)
@@ -75,12 +78,14 @@ async def test_bodies(
         {**JSON, "Content-Encoding": "gzip"},
     ],
 )
-async def test_media_types(app: RestApp, headers: Mapping[str, str]) -> None:
+async def test_media_types(app: FastAPI, headers: Mapping[str, str]) -> None:
     check(await call(app, "POST", ONE, b"{}", headers), 415, "unsupported_media_type")
 
 
-@pytest.mark.parametrize("path", ["/", "/nothing", "/v1/decisions/", "/v1/nodes//decisions", "/v1"])
-async def test_unknown_paths(app: RestApp, path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["/", "/nothing", "/v1/decisions/", "/healthz/", "/v1/nodes//decisions", "/assets/x.js"]
+)
+async def test_unknown_paths(app: FastAPI, path: str) -> None:
     check(await call(app, "GET", path), 404, "not_found")
 
 
@@ -95,13 +100,13 @@ async def test_unknown_paths(app: RestApp, path: str) -> None:
         ("NONSENSE", "/docs", "GET, HEAD"),
     ],
 )
-async def test_wrong_methods(app: RestApp, method: str, path: str, allow: str) -> None:
+async def test_wrong_methods(app: FastAPI, method: str, path: str, allow: str) -> None:
     answer = await call(app, method, path)
     check(answer, 405, "method_not_allowed")
     assert answer.headers["allow"] == allow
 
 
-def bounded(**settings: float) -> RestApp:
+def bounded(**settings: float) -> FastAPI:
     return create_app(
         RestSettings(**settings),  # type: ignore[arg-type]  # a test's shorthand
         CLOCK,
@@ -126,6 +131,28 @@ async def test_too_long_in_pieces() -> None:
     check(answer, 413, "body_too_large")
 
 
+@pytest.mark.parametrize(("path", "told"), [(BATCH, True), (ONE, False)])
+async def test_who_does_not_announce_a_long_body_learns_to(path: str, told: bool) -> None:
+    app = bounded(max_body_bytes=10, max_batch_body_bytes=10, max_long_body_bytes=100)
+    answer = await call(app, "POST", path, b" " * 11, JSON)
+    check(answer, 413, "body_too_large")
+    assert ("100 where Content-Length" in answer.json["detail"]) == told
+
+
+async def test_few_long_bodies_at_a_time() -> None:
+    app = bounded(max_batch_body_bytes=10, max_long_body_bytes=100, max_long_bodies=1)
+    headers = {**JSON, "Content-Length": "20"}
+    waiting = asyncio.create_task(call(app, "POST", BATCH, headers=headers, messages=[]))
+    await asyncio.sleep(0)
+    answer = await call(app, "POST", BATCH, b'{"node":{},"pods":[]}', headers)
+    check(answer, 503, "overloaded")
+    assert (await call(app, "POST", ONE, {"pod": {}, "node": {}})).status == 200
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert (await call(app, "POST", BATCH, b'{"node":{},"pods":[]}', headers)).status == 200
+
+
 async def test_a_batch_may_be_longer_than_one_question() -> None:
     app = bounded(max_body_bytes=10, max_batch_body_bytes=100)
     body = b'{"node":{},"pods":[]}'
@@ -142,7 +169,7 @@ async def test_a_body_that_does_not_come(first: list[dict[str, object]]) -> None
 
 
 async def test_a_client_that_hangs_up_is_not_answered(
-    app: RestApp, registry: CollectorRegistry
+    app: FastAPI, registry: CollectorRegistry
 ) -> None:
     piece = {"type": "http.request", "body": b"{", "more_body": True}
     answer = await call(app, "POST", ONE, messages=[piece, {"type": "http.disconnect"}])
@@ -151,5 +178,5 @@ async def test_a_client_that_hangs_up_is_not_answered(
     assert registry.get_sample_value("bailiff_rest_requests_total", labels) == 1
 
 
-async def test_a_name_that_no_object_can_have(app: RestApp) -> None:
+async def test_a_name_that_no_object_can_have(app: FastAPI) -> None:
     check(await call(app, "GET", "/v1/nodes/Node_1/decisions"), 422, "invalid_field")

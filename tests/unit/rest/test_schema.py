@@ -1,14 +1,17 @@
 """Property-based requests made from the document: no 5xx, no answer that it does not tell of."""
 
+import json
 from typing import Any
 
 import pytest
 import schemathesis
 from prometheus_client import CollectorRegistry
+from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from bailiff.decisions import Options
-from bailiff.rest import RestSettings, create_app
-from tests.harness.faces.rest_face import CLOCK, DictReader
+from bailiff.decisions import SYSTEMS, FactsError, Options
+from bailiff.kinds import DecodeError, decode
+from bailiff.rest_api import RestSettings, create_app
+from tests.harness.faces.rest_face import CLOCK, NOW, DictReader
 from tests.harness.fuzzing import fuzzed
 from tests.harness.kinds import node_of, pod_of
 
@@ -21,8 +24,30 @@ APP = create_app(RestSettings(), CLOCK, CollectorRegistry(), Options(), READER)
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 
 
+QUESTIONS = {f"/v1/{question.path}": question for question in SYSTEMS.questions.values()}
+
+
+def is_refused_by_the_core(case: Any) -> bool:
+    """Whether a body has the right shape, and one field of it forbids or needs another.
+
+    Schemas could say that only by a choice of shapes, of which generators make nothing of use.
+    """
+    question = QUESTIONS.get(case.operation.path)
+    if question is None or not isinstance(case.body, dict):
+        return False
+    try:
+        question.plan(decode(json.dumps(case.body).encode(), question.facts), NOW, Options())
+    except FactsError:
+        return True
+    except DecodeError:
+        return False
+    return False
+
+
 @pytest.mark.schema
 @SCHEMA.parametrize()
 @fuzzed(60, derandomize=True)
 def test_every_operation_keeps_its_word(case: Any) -> None:
-    case.call_and_validate()
+    response = case.call()
+    rejected = response.status_code == 422 and is_refused_by_the_core(case)
+    case.validate_response(response, excluded_checks=[positive_data_acceptance] if rejected else [])

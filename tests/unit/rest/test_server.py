@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
-from bailiff.rest import RestServer, RestSettings, create_app
+from bailiff.rest_api import RestServer, RestSettings, create_app
 from tests.harness.faces.rest_face import CLOCK
 
 LIMIT = 5.0  # seconds for anything here; it is never reached
@@ -59,7 +59,7 @@ async def test_answers_on_one_connection() -> None:
         for _ in range(3):
             writer.write(post(b"Content-Length: %d\r\n" % len(BODY), BODY))
             status, headers, body = await answer(reader)
-            assert (status, json.loads(body)["verdict"]) == (200, "KEEP")
+            assert (status, json.loads(body)["decision"]["verdict"]) == (200, "KEEP")
             assert headers["x-request-id"]
             assert "server" not in headers
 
@@ -173,4 +173,4 @@ async def test_a_server_that_never_started_stops() -> None:
     settings = RestSettings(port=0)
     app = create_app(settings, CLOCK, CollectorRegistry(), Options())
     await RestServer(app, settings).stop(grace=1)
-    assert app.readiness.stopping
+    assert app.state.services.readiness.stopping

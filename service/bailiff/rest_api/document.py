@@ -1,0 +1,156 @@
+"""The OpenAPI document: FastAPI's own, with our schemas joined in.
+
+https://fastapi.tiangolo.com/how-to/extending-openapi/ is the way that FastAPI gives for it. The
+operations and their parameters are FastAPI's; what they refer to stands here, once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from fastapi.openapi.utils import get_openapi
+
+from bailiff.decisions import Subject
+from bailiff.rest_api import schemas
+from bailiff.rest_api.problems import MEDIA_TYPE, PROBLEMS, STATUS, Problem, ProblemCode, Refusal
+from bailiff.rest_api.wire import ANSWERED, ASKED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fastapi import FastAPI
+
+    from bailiff.decisions import Systems
+
+SUMMARY = "Should this pod be evicted, and when?"
+DESCRIPTION = """\
+Bailiff answers for Kubernetes whether a pod should be evicted and when, and explains the answer.
+It knows the rules of kube-controller-manager's taint eviction, and repairs what is broken there.
+
+- **Decisions** are made from the facts that you send: objects in Kubernetes' own JSON, as
+  `kubectl get -o json` prints them. Fields that no rule needs are ignored, null counts as absent.
+- **Cluster** operations fetch the objects for you, where Bailiff was given a cluster to read.
+- **Health** is for probes and Prometheus.
+
+Nothing here changes anything. Every answer carries `X-Request-Id`, your own if you send one.
+What cannot be answered comes as `application/problem+json` (RFC 9457) with a stable `code`.
+"""
+TAGS = [
+    {"name": "Decisions", "description": "Answers from the facts in the request."},
+    {"name": "Cluster", "description": "Answers about the objects of the cluster, read live."},
+    {"name": "Health", "description": "Is it well, and what is it?"},
+]
+LICENSE = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
+
+_REQUEST_ID, _RETRY_AFTER = "X-Request-Id", "Retry-After"
+_HEADERS = {
+    _REQUEST_ID: {
+        "description": "The caller's own if it sent a sane one, else a new one.",
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
+    },
+    _RETRY_AFTER: {
+        "description": "Seconds after which it is worth trying again.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+}
+_RETRIED = {ProblemCode.OVERLOADED, ProblemCode.CLUSTER_UNAVAILABLE}
+_INTERNAL = {PROBLEMS: [ProblemCode.INTERNAL.value]}
+
+Json = dict[str, Any]
+
+
+class Document:
+    """Put in the place of `FastAPI.openapi`."""
+
+    def __init__(self, app: FastAPI, systems: Systems) -> None:
+        """Prepare.
+
+        Args:
+            app: whose operations it tells.
+            systems: whose questions and answers those are.
+        """
+        self._app = app
+        self._systems = systems
+
+    def __call__(self) -> Json:
+        """The whole document, as a JSON value; made once."""
+        if self._app.openapi_schema is None:
+            self._app.openapi_schema = self._make()
+        return self._app.openapi_schema
+
+    def _make(self) -> Json:
+        app = self._app
+        document = get_openapi(
+            title=app.title,
+            version=app.version,
+            summary=app.summary,
+            description=app.description,
+            license_info=app.license_info,
+            tags=app.openapi_tags,
+            routes=app.routes,
+        )
+        problems: Json = {}
+        for operation in _operations(document):
+            _tell_answers(operation, problems)
+        questions = self._systems.questions.values()
+        asked = [question.facts for question in questions]
+        answered = [question.answer for question in questions]
+        choices: dict[type, tuple[type, ...]] = {Subject: self._systems.subjects}
+        found = schemas.components(asked, [*answered, Problem], choices)
+        _join(document, found, problems)
+        return document
+
+
+def _operations(document: Json) -> Iterator[Json]:
+    for item in document["paths"].values():
+        yield from item.values()
+
+
+def _tell_answers(operation: Json, problems: Json) -> None:
+    """The headers of answers; problems by reference, described in `problems`."""
+    responses = operation["responses"]
+    responses["200"]["headers"] = {_REQUEST_ID: _header(_REQUEST_ID)}
+    responses.setdefault("500", _INTERNAL)
+    for status, response in responses.items():
+        if PROBLEMS in response:
+            codes = [ProblemCode(code) for code in response[PROBLEMS]]
+            name = "Or".join("".join(map(str.capitalize, code.split("_"))) for code in codes)
+            problems[name] = _problem(codes)
+            responses[status] = {"$ref": f"#/components/responses/{name}"}
+
+
+def _header(name: str) -> Json:
+    return {"$ref": f"#/components/headers/{name}"}
+
+
+def _problem(codes: list[ProblemCode]) -> Json:
+    headers = [_REQUEST_ID, *([_RETRY_AFTER] if _RETRIED & set(codes) else [])]
+    schema = {"$ref": ANSWERED + Problem.__name__}
+    examples = {str(code): {"value": msgspec.to_builtins(_example(code))} for code in codes}
+    return {
+        "description": " ".join(f"{STATUS[code][1]} (`{code}`)." for code in codes),
+        "headers": {name: _header(name) for name in headers},
+        "content": {MEDIA_TYPE: {"schema": schema, "examples": examples}},
+    }
+
+
+def _example(code: ProblemCode) -> Problem:
+    if code is ProblemCode.INVALID_FIELD:
+        where, why = "$.node.spec.taints[0].key", "Expected `str`, got `int`"
+        return Refusal(code, why, path=where).problem("3f9c0a6d1b2e-1", "/v1/decisions")
+    return Refusal(code, STATUS[code][1]).problem("3f9c0a6d1b2e-1", "/v1/decisions")
+
+
+def _join(document: Json, found: schemas.Components, problems: Json) -> None:
+    def address(old: str) -> str:
+        for start, names in ((ASKED, found.asked), (ANSWERED, found.answered)):
+            if old.startswith(start):
+                return schemas.PREFIX + names[old.removeprefix(start)]
+        return old
+
+    document["paths"] = schemas.redirect(document["paths"], address)
+    parts = document.setdefault("components", {})
+    parts["schemas"] = parts.get("schemas", {}) | found.schemas
+    parts["responses"] = schemas.redirect(dict(sorted(problems.items())), address)
+    parts["headers"] = _HEADERS

@@ -1,0 +1,90 @@
+"""Metrics of the REST face.
+
+Labels are bounded: route templates and never paths, the methods of HTTP and no others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from typing import TYPE_CHECKING
+
+from prometheus_client import Counter, Gauge, Histogram
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from bailiff.decisions.question import Answer
+
+# From a tenth of the usual answer to the longest that reading a cluster may take.
+_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
+
+
+class Metrics:
+    """The metrics, and the children of them that were used already.
+
+    `labels()` takes a lock and hashes strings; remembering its results halves the cost of
+    measuring a request.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        """Register; once per registry."""
+        self._requests = Counter(
+            "bailiff_rest_requests_total",
+            "Requests answered, by method, route template and HTTP status.",
+            ("method", "route", "status"),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "bailiff_rest_request_duration_seconds",
+            "Time from the head of a request to the end of its answer.",
+            ("method", "route"),
+            buckets=_BUCKETS,
+            registry=registry,
+        )
+        self._in_flight = Gauge(
+            "bailiff_rest_requests_in_flight", "Requests being answered.", registry=registry
+        )
+        self._decisions = Counter(
+            "bailiff_rest_decisions_total",
+            "Decisions given, by verdict and by the system that decided; no system for KEEP.",
+            ("verdict", "system"),
+            registry=registry,
+        )
+        self._request_children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self._decision_children: dict[tuple[str, str], Counter] = {}
+        self.in_flight = 0
+        self._in_flight.set_function(lambda: self.in_flight)
+
+    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one answered request.
+
+        Args:
+            method: of HTTP; unknown ones count as OTHER.
+            route: the template that matched, or "" where none did.
+            status: the HTTP status; 499 where the client hung up first.
+            seconds: how long it took.
+        """
+        key = (method if method in _METHODS else "OTHER", route, status)
+        children = self._request_children.get(key)
+        if children is None:
+            children = (self._requests.labels(*key), self._seconds.labels(*key[:2]))
+            self._request_children[key] = children
+        children[0].inc()
+        children[1].observe(seconds)
+
+    def count(self, answer: Answer) -> None:
+        """Count the decisions of an answer."""
+        decisions = tuple(answer.counted())
+        if len(decisions) == 1:
+            self._decided((decisions[0].verdict, decisions[0].decided_by)).inc()
+            return
+        tally = Tally((decision.verdict, decision.decided_by) for decision in decisions)
+        for key, number in tally.items():
+            self._decided(key).inc(number)
+
+    def _decided(self, key: tuple[str, str]) -> Counter:
+        child = self._decision_children.get(key)
+        if child is None:
+            child = self._decision_children[key] = self._decisions.labels(*key)
+        return child

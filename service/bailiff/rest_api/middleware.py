@@ -1,0 +1,163 @@
+"""What is true of every answer, as ASGI middleware.
+
+Every answer carries a request id, every request is measured, a fault is answered without telling
+of itself. Starlette's own handler for uncaught exceptions runs outside of any middleware, so it
+would answer without the request id, and unmeasured.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import re
+import secrets
+from typing import TYPE_CHECKING
+
+from bailiff.rest_api.bodies import ClientGoneError
+from bailiff.rest_api.failures import REQUEST_ID, answer
+from bailiff.rest_api.problems import ProblemCode, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from bailiff.clock import Clock
+    from bailiff.rest_api.metrics import Metrics
+
+_LOG = logging.getLogger(__name__)
+_SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+# What nginx made the custom for a client that hung up; never sent, only counted.
+_CLIENT_GONE = 499
+
+
+class _Answer:
+    """The way out for one request: puts the request id on it and sees what status it got."""
+
+    __slots__ = ("_send", "request_id", "status")
+
+    def __init__(self, send: Send, request_id: bytes) -> None:
+        self._send = send
+        self.request_id = request_id
+        self.status = 0
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message["headers"], (b"x-request-id", self.request_id)]
+        await self._send(message)
+
+
+class Boundary:
+    """The outermost: request ids, metrics, and the answer to what nobody caught."""
+
+    def __init__(self, app: ASGIApp, clock: Clock, metrics: Metrics) -> None:
+        """Wrap.
+
+        Args:
+            app: what answers.
+            clock: for durations.
+            metrics: where requests are counted.
+        """
+        self._app = app
+        self._clock = clock
+        self._metrics = metrics
+        # Unique without asking the system for randomness on every request.
+        self._id_prefix = secrets.token_hex(6)
+        self._id_numbers = itertools.count(1)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one ASGI connection scope."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = self._clock.monotonic()
+        out = _Answer(send, self._request_id(scope))
+        scope[REQUEST_ID] = out.request_id.decode()
+        self._metrics.in_flight += 1
+        try:
+            await self._serve(scope, receive, out)
+        finally:
+            self._metrics.in_flight -= 1
+            route = getattr(scope.get("route"), "path", "")
+            seconds = self._clock.monotonic() - started
+            self._metrics.observe(scope["method"], route, out.status or _CLIENT_GONE, seconds)
+
+    def _request_id(self, scope: Scope) -> bytes:
+        for name, value in scope["headers"]:
+            if name == b"x-request-id" and _SANE_ID.fullmatch(value):
+                return bytes(value)
+        return f"{self._id_prefix}-{next(self._id_numbers):x}".encode()
+
+    async def _serve(self, scope: Scope, receive: Receive, out: _Answer) -> None:
+        try:
+            await self._app(scope, receive, out.send)
+        except ClientGoneError:
+            return
+        except Exception:
+            _LOG.exception("request %s failed", scope[REQUEST_ID])
+            if out.status:
+                raise  # half an answer is out: the server must cut the connection
+            # Nothing of the error itself: it may hold what is nobody's business.
+            detail = "something failed inside Bailiff: its log has more under this request id"
+            await answer(scope, Refusal(ProblemCode.INTERNAL, detail))(scope, receive, out.send)
+
+
+class InFlightLimit:
+    """Refuses requests beyond a number at a time, so that memory and waiting are bounded."""
+
+    def __init__(self, app: ASGIApp, most: int, exempt: Collection[str]) -> None:
+        """Wrap.
+
+        Args:
+            app: what answers.
+            most: requests at the same time.
+            exempt: paths that are answered always, and do not count. A kubelet whose probes are
+                refused restarts a server that is only busy.
+        """
+        self._app = app
+        self._most = most
+        self._exempt = exempt
+        self._running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one ASGI connection scope."""
+        if scope["type"] != "http" or scope["path"] in self._exempt:
+            await self._app(scope, receive, send)
+            return
+        if self._running >= self._most:
+            detail = f"{self._most} requests are being answered already"
+            refusal = Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"})
+            await answer(scope, refusal)(scope, receive, send)
+            return
+        self._running += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._running -= 1
+
+
+class HeadAsGet:
+    """Answers HEAD wherever GET is answered (RFC 9110, 9.3.2), which FastAPI's routes do not."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap what answers GET."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one ASGI connection scope."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_head(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        # A copy: the server asks its own scope whether a body is to follow.
+        asked = {**scope, "method": "GET"}
+        try:
+            await self._app(asked, receive, send_head)
+        finally:
+            scope["route"] = asked.get("route")

@@ -1,0 +1,57 @@
+"""What may be set about the REST face."""
+
+from __future__ import annotations
+
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic_settings import SettingsConfigDict
+
+from bailiff.face_settings import FaceSettings
+
+_MIB = 1024 * 1024
+
+
+class RestSettings(FaceSettings):
+    """Where it listens and what it bears.
+
+    Attributes:
+        max_body_bytes: longest body of a question about one pod. A pod object is bounded by
+            etcd's 1.5 MiB and is hardly ever above 100 KiB.
+        max_batch_body_bytes: longest body of a question about many objects that does not announce
+            its length. 1,000 real pods are about 2 MiB slimmed and 8 MiB whole.
+        max_long_body_bytes: longest body of such a question that announces its length. 20,000
+            claims and devices are about 12 MiB slimmed; whole objects are several times that, so
+            leave out managedFields and attributes.
+        max_long_bodies: bodies above max_batch_body_bytes at the same time; more get 503. Bounds
+            their memory, and the processor time that they take from everybody else.
+        max_in_flight: requests answered at the same time; more get 503. Together with
+            max_batch_body_bytes it bounds the memory that bodies can take. Probes and metrics do
+            not count: a server that is busy is not one to kill.
+        max_connections: open connections; more are refused with 503 and closed.
+        header_timeout_seconds: time for a client to send the head of a request.
+        max_header_bytes: length of the head of a request; the usual bound of reverse proxies is
+            8 to 32 KiB.
+        body_timeout_seconds: time for a client to send a body. Long enough for 4 MiB over a
+            3 Mbit/s line, short enough that idle clients do not fill max_in_flight.
+        keep_alive_seconds: how long an idle connection is kept. More than the 60 s after which
+            common load balancers drop theirs, so that it is not us who close under a request.
+        cluster_timeout_seconds: time for reading from the cluster for one answer, all requests
+            of it together.
+        max_cluster_reads: answers that read from the cluster at the same time; more wait, within
+            cluster_timeout_seconds. Keeps a crowd of callers from becoming the API server's load.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="BAILIFF_REST_")
+
+    port: int = Field(default=8080, ge=0, le=65535)
+    max_body_bytes: PositiveInt = 1 * _MIB
+    max_batch_body_bytes: PositiveInt = 4 * _MIB
+    max_long_body_bytes: PositiveInt = 16 * _MIB
+    max_long_bodies: PositiveInt = 4
+    max_in_flight: PositiveInt = 256
+    max_connections: PositiveInt = 4096
+    header_timeout_seconds: PositiveFloat = 10.0
+    max_header_bytes: PositiveInt = 32 * 1024
+    body_timeout_seconds: PositiveFloat = 10.0
+    keep_alive_seconds: NonNegativeInt = 75
+    cluster_timeout_seconds: PositiveFloat = 10.0
+    max_cluster_reads: PositiveInt = 16

@@ -1,0 +1,65 @@
+"""A system that is registered is found over REST, with nothing else changed."""
+
+import pytest
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+
+from bailiff.decisions import Options
+from bailiff.rest_api import RestSettings, create_app
+from tests.harness.faces.asgi import call
+from tests.harness.faces.rest_face import CLOCK, NOW, DictReader
+from tests.harness.kinds import pod_of
+from tests.harness.made_up_system import LIGHTS_OUT, NAME, THREE_SYSTEMS, dark_node
+
+NODE = {
+    "metadata": {"name": "n"},
+    "spec": {"taints": [{"key": LIGHTS_OUT, "effect": "NoSchedule", "timeAdded": NOW.isoformat()}]},
+}
+POD = {"metadata": {"name": "shop"}, "spec": {"nodeName": "n"}}
+OUT_AT = "2026-05-04T12:01:00Z"
+REPORT = {NAME: {"outAt": OUT_AT, "pods": 1}}
+
+
+@pytest.fixture
+def app() -> FastAPI:
+    reader = DictReader(
+        pods={"default/shop": pod_of("shop", "n")},
+        nodes={"n": dark_node("n", NOW)},
+        on_node={"n": (pod_of("shop", "n"),)},
+    )
+    registry = CollectorRegistry()
+    return create_app(RestSettings(), CLOCK, registry, Options(), reader, THREE_SYSTEMS)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/decisions", {"pod": POD, "node": NODE}),
+        ("POST", "/v1/decisions", {"pod": POD, "node": NODE, "systems": [NAME]}),
+        ("POST", "/v1/decisions/batch", {"pods": [POD], "node": NODE}),
+        ("GET", "/v1/namespaces/default/pods/shop/decision", {}),
+        ("GET", "/v1/nodes/n/decisions", {}),
+    ],
+)
+async def test_its_word_and_its_report_are_told(
+    app: FastAPI, method: str, path: str, body: dict[str, object]
+) -> None:
+    answer = await call(app, method, path, body)
+    (decision,) = answer.json.get("decisions") or [answer.json["decision"]]
+    assert (decision["decidedBy"], decision["evictAt"]) == (NAME, OUT_AT)
+    assert decision["findings"][-1]["reason"] == "LightsOut"
+    assert decision["eviction"]["gracePeriodSeconds"] == 7
+    assert answer.json["reports"] == REPORT
+
+
+async def test_its_trace_has_its_own_subject(app: FastAPI) -> None:
+    answer = await call(app, "POST", "/v1/decisions", {"pod": POD, "node": NODE})
+    (step,) = answer.json["decision"]["findings"][-1]["trace"]
+    assert step["subject"] == {"kind": "lights", "outAt": OUT_AT}
+
+
+def test_the_document_tells_of_it(app: FastAPI) -> None:
+    schemas = app.openapi()["components"]["schemas"]
+    assert schemas["Subject"]["discriminator"]["mapping"]["lights"].endswith("/LightsSubject")
+    assert schemas["Reports"]["properties"][NAME]["$ref"].endswith("/LightsReport")
+    assert schemas["LightsReport"]["properties"]["pods"]["description"]

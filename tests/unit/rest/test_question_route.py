@@ -1,0 +1,88 @@
+"""A route that skips FastAPI's dependencies has none."""
+
+from typing import Annotated, Any
+
+import pytest
+from fastapi import APIRouter, Body, Depends, FastAPI
+from prometheus_client import CollectorRegistry
+
+from bailiff.decisions import SYSTEMS, Decision, Options, Plan, PodAnswer, PodFacts
+from bailiff.kinds.meta import Value
+from bailiff.rest_api import RestSettings
+from bailiff.rest_api.asking import Asking
+from bailiff.rest_api.bodies import Bodies
+from bailiff.rest_api.metrics import Metrics
+from bailiff.rest_api.question_route import SkippedDependencyError, check_all, question_route
+from bailiff.rest_api.wire import Wire
+from tests.harness.faces.asgi import call
+from tests.harness.faces.rest_face import CLOCK
+
+Asked = Annotated[PodFacts, Wire(PodFacts), Body()]
+BODY = {"pod": {"metadata": {"name": "web-0"}}, "node": {}}
+
+
+class Named(Value, frozen=True):
+    """An answer."""
+
+    name: str
+
+    def counted(self) -> tuple[Decision, ...]:
+        return ()
+
+
+async def guard() -> None:
+    raise AssertionError("nobody asks a dependency of this route")
+
+
+def router() -> APIRouter:
+    asking = Asking(SYSTEMS, CLOCK, Options(), Metrics(CollectorRegistry()))
+    return APIRouter(route_class=question_route(asking, Bodies(RestSettings())))
+
+
+def alone(facts: Asked) -> Any:
+    return Plan(1, lambda: Named(name=facts.pod.metadata.name))
+
+
+def with_a_guard(facts: Asked, _allowed: Annotated[None, Depends(guard)]) -> Any:
+    return facts
+
+
+def with_a_parameter(facts: Asked, explain: bool = False) -> Any:
+    return facts, explain
+
+
+def with_nothing() -> Any:
+    return PodAnswer
+
+
+async def test_the_body_goes_in_and_the_answer_comes_out() -> None:
+    app = FastAPI()
+    asked = router()
+    asked.post("/ask")(alone)
+    app.include_router(asked)
+    check_all(app.routes)
+    assert (await call(app, "POST", "/ask", BODY)).json == {"name": "web-0"}
+
+
+@pytest.mark.parametrize("operation", [with_a_guard, with_a_parameter, with_nothing])
+def test_an_operation_that_asks_for_more_is_refused(operation: Any) -> None:
+    with pytest.raises(SkippedDependencyError, match="/ask"):
+        router().post("/ask")(operation)
+
+
+def test_a_dependency_of_the_operation_is_refused() -> None:
+    with pytest.raises(SkippedDependencyError):
+        router().post("/ask", dependencies=[Depends(guard)])(alone)
+
+
+@pytest.mark.parametrize("where", ["router", "include", "app"])
+def test_a_dependency_from_further_out_is_refused(where: str) -> None:
+    guards = [Depends(guard)]
+    asked = router()
+    asked.post("/ask")(alone)
+    app = FastAPI(dependencies=guards if where == "app" else None)
+    outer = APIRouter(dependencies=guards if where == "router" else None)
+    outer.include_router(asked, dependencies=guards if where == "include" else None)
+    app.include_router(outer)
+    with pytest.raises(SkippedDependencyError):
+        check_all(app.routes)
