@@ -23,7 +23,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
-from bailiff.grpc import GrpcSettings, create_server
+from bailiff.grpc_api import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2 as kube
 

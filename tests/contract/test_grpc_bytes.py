@@ -12,9 +12,9 @@ import pytest
 
 from bailiff.cluster import NODES, PODS, NotFoundError, Resource
 from bailiff.decisions import DeviceFacts, Facts, decide, decide_devices
-from bailiff.grpc.kubernetes import read_node, read_pod
-from bailiff.grpc.resource import read_claim, read_rule, read_slice
-from bailiff.grpc.wire import wire_class
+from bailiff.grpc_api.kubernetes import read_node, read_pod
+from bailiff.grpc_api.resource import read_claim, read_rule, read_slice
+from bailiff.grpc_api.wire import wire_class
 from bailiff.kinds import DeviceTaintRule, ResourceClaim, ResourceSlice
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2

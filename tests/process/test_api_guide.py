@@ -12,9 +12,9 @@ from google.rpc import code_pb2  # type: ignore[import-untyped]  # it ships no t
 import bailiff.decisions
 from bailiff.decisions import Decision, Facts, Options, TraceStep, bounds
 from bailiff.decisions.device_taints.pods import USED
-from bailiff.grpc import GrpcSettings
-from bailiff.grpc.errors import RefusedError
-from bailiff.grpc.service import DESCRIPTOR
+from bailiff.grpc_api import GrpcSettings
+from bailiff.grpc_api.errors import RefusedError
+from bailiff.grpc_api.service import DESCRIPTOR
 from bailiff.rest import RestSettings
 from bailiff.rest.operations import QUESTIONS, READINGS
 from bailiff.rest.problems import STATUS

@@ -13,7 +13,7 @@ from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import Program, listen
 from bailiff.clock import SystemClock
 from bailiff.cluster import ClusterReader, LiveReader
-from bailiff.grpc import BailiffGrpcServer, GrpcSettings, create_server
+from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
 from bailiff.rest import RestServer, RestSettings, create_app
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from bailiff.decisions import (
     DeviceTaintRulePreview,
     Options,
 )
-from bailiff.grpc import GrpcSettings, create_server
+from bailiff.grpc_api import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub

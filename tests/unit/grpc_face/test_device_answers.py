@@ -19,10 +19,10 @@ from bailiff.decisions import (
     decide_node,
     preview_rule,
 )
-from bailiff.grpc import GrpcSettings
-from bailiff.grpc.bounds import MessageBounds
-from bailiff.grpc.errors import OverloadedError
-from bailiff.grpc.turns import LONG
+from bailiff.grpc_api import GrpcSettings
+from bailiff.grpc_api.bounds import MessageBounds
+from bailiff.grpc_api.errors import OverloadedError
+from bailiff.grpc_api.turns import LONG
 from bailiff.kinds import decode
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.harness.faces.device_questions import (

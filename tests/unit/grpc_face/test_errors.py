@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 
 from bailiff.decisions import MAX_CLAIMS, MAX_DEVICE_PODS, MAX_PODS, MAX_RULES, MAX_SLICES
-from bailiff.grpc import GrpcSettings
+from bailiff.grpc_api import GrpcSettings
 from bailiff.v1 import eviction_decision_service_pb2, kubernetes_pb2
 from tests.harness.faces.grpc_face import NODE, POD, Face, error_of, running
 
@@ -221,7 +221,7 @@ async def test_our_own_fault_is_told_without_particulars(
     def fail(*_: object) -> None:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr("bailiff.grpc.questions.decide", fail)
+    monkeypatch.setattr("bailiff.grpc_api.questions.decide", fail)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await face.stub.Decide(pb.DecideRequest(pod=POD, node=NODE))
     assert caught.value.code() is grpc.StatusCode.INTERNAL

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bailiff.grpc.errors import FieldError
-from bailiff.grpc.kubernetes import read_node, read_pod
-from bailiff.grpc.wire import wire_class
+from bailiff.grpc_api.errors import FieldError
+from bailiff.grpc_api.kubernetes import read_node, read_pod
+from bailiff.grpc_api.wire import wire_class
 from bailiff.kinds import (
     Node,
     NodeMeta,

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bailiff.grpc.errors import RefusedError
-from bailiff.grpc.resource import read_claim, read_rule, read_slice
+from bailiff.grpc_api.errors import RefusedError
+from bailiff.grpc_api.resource import read_claim, read_rule, read_slice
 from bailiff.kinds import (
     AllocationResult,
     Condition,

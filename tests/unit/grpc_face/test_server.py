@@ -14,7 +14,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-un
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
-from bailiff.grpc import GrpcSettings, create_server
+from bailiff.grpc_api import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
 from tests.harness.clocks import ManualClock
@@ -119,7 +119,7 @@ async def test_a_call_past_its_deadline_stops_working(
         finally:
             stopped.set()
 
-    monkeypatch.setattr("bailiff.grpc.questions.read_node_facts", endless)
+    monkeypatch.setattr("bailiff.grpc_api.questions.read_node_facts", endless)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await face.stub.DecideNode(pb.DecideNodeRequest(node=NODE), timeout=0.2)
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED

@@ -8,7 +8,7 @@ import grpc
 import pytest
 from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it ships no types
 
-from bailiff.grpc import GrpcSettings
+from bailiff.grpc_api import GrpcSettings
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.harness.faces.grpc_face import NODE, POD, Face, running
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bailiff.grpc.errors import FieldError
-from bailiff.grpc.wire import Interned
+from bailiff.grpc_api.errors import FieldError
+from bailiff.grpc_api.wire import Interned
 
 
 def test_the_same_bytes_are_converted_once() -> None:

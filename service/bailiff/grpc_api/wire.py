@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
-from bailiff.grpc.errors import FieldError, MalformedError, RefusedError
+from bailiff.grpc_api.errors import FieldError, MalformedError, RefusedError
 from bailiff.v1 import (
     decision_pb2,
     eviction_decision_service_pb2,

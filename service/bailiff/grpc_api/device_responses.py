@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.grpc.findings import VERDICTS, write_reference, write_step, write_time
-from bailiff.grpc.responses import write_in_turns
-from bailiff.grpc.wire import wire_class
+from bailiff.grpc_api.findings import VERDICTS, write_reference, write_step, write_time
+from bailiff.grpc_api.responses import write_in_turns
+from bailiff.grpc_api.wire import wire_class
 from bailiff.v1 import decision_pb2, kubernetes_pb2
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:
     from bailiff.decisions import ClaimDecision, DeviceDecisions, DeviceTaintRulePreview
-    from bailiff.grpc.responses import DecisionWriter
+    from bailiff.grpc_api.responses import DecisionWriter
     from bailiff.kinds import Condition
 
 _ClaimDecision = wire_class(decision_pb2.ClaimDecision)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from bailiff.decisions import Verdict
-from bailiff.grpc.wire import wire_class
+from bailiff.grpc_api.wire import wire_class
 from bailiff.v1 import decision_pb2, kubernetes_pb2
 
 if TYPE_CHECKING:

@@ -20,12 +20,12 @@ from bailiff.decisions import (
     TaintObservation,
     TaintSelector,
 )
-from bailiff.grpc.errors import FieldError
-from bailiff.grpc.kubernetes import read_node, read_pod, read_taint
-from bailiff.grpc.meta import read_time
-from bailiff.grpc.resource import brings_devices, read_devices, read_rule
-from bailiff.grpc.turns import PODS_A_TURN, aside
-from bailiff.grpc.wire import (
+from bailiff.grpc_api.errors import FieldError
+from bailiff.grpc_api.kubernetes import read_node, read_pod, read_taint
+from bailiff.grpc_api.meta import read_time
+from bailiff.grpc_api.resource import brings_devices, read_devices, read_rule
+from bailiff.grpc_api.turns import PODS_A_TURN, aside
+from bailiff.grpc_api.wire import (
     Interned,
     WireMessage,
     check_number,

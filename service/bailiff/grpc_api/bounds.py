@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from bailiff.grpc.errors import OverloadedError, TooLargeError
+from bailiff.grpc_api.errors import OverloadedError, TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bailiff.grpc.settings import GrpcSettings
+    from bailiff.grpc_api.settings import GrpcSettings
 
 
 class MessageBounds:

@@ -13,8 +13,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from msgspec import convert
 from msgspec.structs import asdict
 
-from bailiff.grpc.errors import FieldError, RefusedError
-from bailiff.grpc.wire import Interned, WireMessage, parse, read_all, read_within, wire_class
+from bailiff.grpc_api.errors import FieldError, RefusedError
+from bailiff.grpc_api.wire import Interned, WireMessage, parse, read_all, read_within, wire_class
 from bailiff.kinds import (
     Annotations,
     Condition,

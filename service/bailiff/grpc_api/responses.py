@@ -11,15 +11,15 @@ import asyncio
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from bailiff.grpc.findings import (
+from bailiff.grpc_api.findings import (
     VERDICTS,
     write_finding,
     write_pod_condition,
     write_reference,
     write_time,
 )
-from bailiff.grpc.turns import PODS_A_TURN
-from bailiff.grpc.wire import wire_class
+from bailiff.grpc_api.turns import PODS_A_TURN
+from bailiff.grpc_api.wire import wire_class
 from bailiff.v1 import decision_pb2
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 

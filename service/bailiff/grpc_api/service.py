@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import grpc
 
-from bailiff.grpc.errors import RefusedError, abort, internal_status
-from bailiff.grpc.requests import read_stream_request
-from bailiff.grpc.responses import write_stream_answer, write_stream_error
+from bailiff.grpc_api.errors import RefusedError, abort, internal_status
+from bailiff.grpc_api.requests import read_stream_request
+from bailiff.grpc_api.responses import write_stream_answer, write_stream_error
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # no types
 
     from bailiff.clock import Clock
-    from bailiff.grpc.metrics import GrpcMetrics, MethodMetrics
-    from bailiff.grpc.questions import Questions
+    from bailiff.grpc_api.metrics import GrpcMetrics, MethodMetrics
+    from bailiff.grpc_api.questions import Questions
 
     Answer: TypeAlias = Callable[[bytes], Awaitable[bytes]]
     Handlers: TypeAlias = dict[str, grpc.RpcMethodHandler[bytes, bytes]]

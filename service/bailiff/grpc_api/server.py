@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # ships no types
 
-from bailiff.grpc.bounds import MessageBounds
-from bailiff.grpc.metrics import GrpcMetrics
-from bailiff.grpc.questions import Questions
-from bailiff.grpc.reflection import add_reflection
-from bailiff.grpc.service import DESCRIPTOR, SERVICE_NAME, rpc_handlers
+from bailiff.grpc_api.bounds import MessageBounds
+from bailiff.grpc_api.metrics import GrpcMetrics
+from bailiff.grpc_api.questions import Questions
+from bailiff.grpc_api.reflection import add_reflection
+from bailiff.grpc_api.service import DESCRIPTOR, SERVICE_NAME, rpc_handlers
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
     from bailiff.decisions import Options
-    from bailiff.grpc.service import Handlers
-    from bailiff.grpc.settings import GrpcSettings
+    from bailiff.grpc_api.service import Handlers
+    from bailiff.grpc_api.settings import GrpcSettings
 
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
 

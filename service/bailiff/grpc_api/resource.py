@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TypedDict
 
 from bailiff.decisions import MAX_CLAIMS, MAX_RULES, MAX_SLICES
-from bailiff.grpc.meta import read_condition, read_metadata, read_time
-from bailiff.grpc.wire import (
+from bailiff.grpc_api.meta import read_condition, read_metadata, read_time
+from bailiff.grpc_api.wire import (
     Interned,
     WireMessage,
     check_number,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bailiff.grpc.meta import read_metadata, read_node_metadata, read_time
-from bailiff.grpc.wire import Interned, WireMessage, parse, read_all, read_within, wire_class
+from bailiff.grpc_api.meta import read_metadata, read_node_metadata, read_time
+from bailiff.grpc_api.wire import Interned, WireMessage, parse, read_all, read_within, wire_class
 from bailiff.kinds import (
     Node,
     NodeSpec,

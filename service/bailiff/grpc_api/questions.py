@@ -16,9 +16,9 @@ from bailiff.decisions import (
     summarize,
 )
 from bailiff.decisions.facts import has_devices
-from bailiff.grpc.device_responses import write_device_decisions, write_preview
-from bailiff.grpc.errors import RefusedError, from_core
-from bailiff.grpc.requests import (
+from bailiff.grpc_api.device_responses import write_device_decisions, write_preview
+from bailiff.grpc_api.errors import RefusedError, from_core
+from bailiff.grpc_api.requests import (
     read_change_facts,
     read_device_facts,
     read_facts,
@@ -26,8 +26,13 @@ from bailiff.grpc.requests import (
     read_node_taints_facts,
     read_rule_facts,
 )
-from bailiff.grpc.responses import DecisionWriter, write_changes, write_decision, write_decisions
-from bailiff.grpc.turns import aside
+from bailiff.grpc_api.responses import (
+    DecisionWriter,
+    write_changes,
+    write_decision,
+    write_decisions,
+)
+from bailiff.grpc_api.turns import aside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +40,8 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions import Facts, Options
-    from bailiff.grpc.bounds import MessageBounds
-    from bailiff.grpc.metrics import GrpcMetrics
+    from bailiff.grpc_api.bounds import MessageBounds
+    from bailiff.grpc_api.metrics import GrpcMetrics
 
 F = TypeVar("F")
 T = TypeVar("T")
