@@ -28,17 +28,25 @@ class _Verdict:
 class _VerdictEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Verdict.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     VERDICT_UNSPECIFIED: _Verdict.ValueType  # 0
+    """Not used in answers."""
     VERDICT_KEEP: _Verdict.ValueType  # 1
+    """The pod stays."""
     VERDICT_EVICT_NOW: _Verdict.ValueType  # 2
+    """The pod is to be evicted at once."""
     VERDICT_EVICT_AT: _Verdict.ValueType  # 3
+    """The pod is to be evicted later, at `evict_at`."""
 
 class Verdict(_Verdict, metaclass=_VerdictEnumTypeWrapper):
     """Should the pod be evicted, and when?"""
 
 VERDICT_UNSPECIFIED: Verdict.ValueType  # 0
+"""Not used in answers."""
 VERDICT_KEEP: Verdict.ValueType  # 1
+"""The pod stays."""
 VERDICT_EVICT_NOW: Verdict.ValueType  # 2
+"""The pod is to be evicted at once."""
 VERDICT_EVICT_AT: Verdict.ValueType  # 3
+"""The pod is to be evicted later, at `evict_at`."""
 Global___Verdict: _TypeAlias = Verdict  # noqa: Y015
 
 @_typing.final
@@ -63,6 +71,7 @@ class Decision(_message.Message):
     node: _builtins.str
     """The node it was decided for."""
     verdict: Global___Verdict.ValueType
+    """Whether the pod is to be evicted, and when."""
     decided_by: _builtins.str
     """The system whose answer this is; empty for KEEP."""
     reason: _builtins.str
@@ -136,11 +145,17 @@ class DecisionChange(_message.Message):
     BEFORE_FIELD_NUMBER: _builtins.int
     AFTER_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def pod(self) -> Global___ObjectReference: ...
+    def pod(self) -> Global___ObjectReference:
+        """Whom it concerns."""
+
     @_builtins.property
-    def before(self) -> Global___Decision: ...
+    def before(self) -> Global___Decision:
+        """The answer with the node as it is."""
+
     @_builtins.property
-    def after(self) -> Global___Decision: ...
+    def after(self) -> Global___Decision:
+        """The answer with the taints changed."""
+
     def __init__(
         self,
         *,
@@ -196,8 +211,11 @@ class ObjectReference(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     UID_FIELD_NUMBER: _builtins.int
     namespace: _builtins.str
+    """Where the object lives; empty for kinds without a namespace."""
     name: _builtins.str
+    """The object's name."""
     uid: _builtins.str
+    """Tells the object from a later one of the same name."""
     def __init__(
         self,
         *,
@@ -223,8 +241,11 @@ class EventNote(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     type: _builtins.str
+    """`Normal`, as kube-controller-manager has it."""
     reason: _builtins.str
+    """One word for programs, as kube-controller-manager has it."""
     message: _builtins.str
+    """For people; names the taint, the toleration used and the time."""
     def __init__(
         self,
         *,
@@ -256,6 +277,7 @@ class Finding(_message.Message):
     system: _builtins.str
     """The system: node-taints or device-taints."""
     verdict: Global___Verdict.ValueType
+    """Whether the pod is to be evicted for this system's sake, and when."""
     reason: _builtins.str
     """Stable code."""
     message: _builtins.str
@@ -387,8 +409,11 @@ class DeviceTaintSource(_message.Message):
     RESOURCE_SLICE_FIELD_NUMBER: _builtins.int
     DEVICE_TAINT_RULE_FIELD_NUMBER: _builtins.int
     driver: _builtins.str
+    """The device's driver."""
     pool: _builtins.str
+    """The device's pool."""
     device: _builtins.str
+    """The device's name."""
     @_builtins.property
     def claim(self) -> Global___ObjectReference:
         """The ResourceClaim that the device is allocated to."""

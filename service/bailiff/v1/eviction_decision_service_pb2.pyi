@@ -107,7 +107,9 @@ class DecideResponse(_message.Message):
 
     DECISION_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def decision(self) -> _decision_pb2.Decision: ...
+    def decision(self) -> _decision_pb2.Decision:
+        """The answer for the pod."""
+
     def __init__(
         self,
         *,
@@ -185,7 +187,9 @@ class DecideNodeTaintsResponse(_message.Message):
 
     DECISION_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def decision(self) -> _decision_pb2.Decision: ...
+    def decision(self) -> _decision_pb2.Decision:
+        """The answer for the pod."""
+
     def __init__(
         self,
         *,
@@ -319,7 +323,9 @@ class DecideTaintChangeRequest(_message.Message):
         """A taint of the same key and effect is replaced."""
 
     @_builtins.property
-    def remove_taints(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintSelector]: ...
+    def remove_taints(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintSelector]:
+        """The taints that go."""
+
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
         """The instant to decide for; absent: the server's clock."""
@@ -619,7 +625,9 @@ class DecideStreamResponse(_message.Message):
     request_id: _builtins.str
     """As in the request; empty where the request could not be read so far."""
     @_builtins.property
-    def answer(self) -> Global___DecideNodeResponse: ...
+    def answer(self) -> Global___DecideNodeResponse:
+        """As a unary call would have answered."""
+
     @_builtins.property
     def error(self) -> _status_pb2.Status:
         """As a unary call would have ended."""
@@ -715,8 +723,11 @@ class TaintObservation(_message.Message):
     EFFECT_FIELD_NUMBER: _builtins.int
     TIME_FIELD_NUMBER: _builtins.int
     key: _builtins.str
+    """The taint's key."""
     value: _builtins.str
+    """The taint's value."""
     effect: _builtins.str
+    """The taint's effect."""
     @_builtins.property
     def time(self) -> _timestamp_pb2.Timestamp:
         """Required."""
@@ -746,7 +757,9 @@ class TaintSelector(_message.Message):
     KEY_FIELD_NUMBER: _builtins.int
     EFFECT_FIELD_NUMBER: _builtins.int
     key: _builtins.str
+    """The taint's key."""
     effect: _builtins.str
+    """The taint's effect; empty selects every one."""
     def __init__(
         self,
         *,

@@ -28,9 +28,9 @@ if _version_not_supported:
 class EvictionDecisionServiceStub:
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also google.rpc.BadRequest with the
+    path of the field, and with UNAVAILABLE google.rpc.RetryInfo with the time to wait.
     """
 
     def __init__(self, channel):
@@ -79,9 +79,9 @@ class EvictionDecisionServiceStub:
 class EvictionDecisionServiceServicer:
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also google.rpc.BadRequest with the
+    path of the field, and with UNAVAILABLE google.rpc.RetryInfo with the time to wait.
     """
 
     def Decide(self, request, context):
@@ -183,9 +183,9 @@ def add_EvictionDecisionServiceServicer_to_server(servicer, server):
 class EvictionDecisionService:
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also google.rpc.BadRequest with the
+    path of the field, and with UNAVAILABLE google.rpc.RetryInfo with the time to wait.
     """
 
     @staticmethod

@@ -29,9 +29,9 @@ GRPC_VERSION: str
 class EvictionDecisionServiceStub:
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also google.rpc.BadRequest with the
+    path of the field, and with UNAVAILABLE google.rpc.RetryInfo with the time to wait.
     """
 
     @_typing.overload
@@ -59,9 +59,9 @@ class EvictionDecisionServiceStub:
 class EvictionDecisionServiceAsyncStub(EvictionDecisionServiceStub):
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also google.rpc.BadRequest with the
+    path of the field, and with UNAVAILABLE google.rpc.RetryInfo with the time to wait.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -85,9 +85,9 @@ class EvictionDecisionServiceAsyncStub(EvictionDecisionServiceStub):
 class EvictionDecisionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also google.rpc.BadRequest with the
+    path of the field, and with UNAVAILABLE google.rpc.RetryInfo with the time to wait.
     """
 
     @_abc_1.abstractmethod
