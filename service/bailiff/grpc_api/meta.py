@@ -40,6 +40,11 @@ _Condition = wire_class(kubernetes_pb2.Condition)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NANOS = 1_000_000_000
 _NO_ANNOTATIONS = Annotations()
+# How a map's entry begins: the tag of its key, and for a known annotation all of the key.
+_KEY = b"\x0a"
+_KNOWN_ANNOTATIONS = tuple(
+    _KEY + bytes([len(name)]) + name.encode() for name in Annotations.__struct_encode_fields__
+)
 _NO_LABELS: Mapping[str, str] = {}
 
 
@@ -57,17 +62,17 @@ def read_time(data: bytes, path: str) -> datetime:
     return _instant.known(data) or read_within(path, _instant, data)
 
 
-def read_metadata(meta: WireMessage, annotations: Annotations = _NO_ANNOTATIONS) -> ObjectMeta:
+def read_metadata(meta: WireMessage) -> ObjectMeta:
     """The identity of an object.
 
     Args:
         meta: an ObjectMeta.
-        annotations: those of it that a rule reads.
 
     Raises:
         RefusedError: malformed, or out of bounds; with its path from the object's root.
     """
     created, owners, labels = meta.creation_timestamp, meta.owner_references, meta.labels
+    noted = meta.annotations
     deleted = meta.deletion_timestamp if meta.HasField("deletion_timestamp") else None
     try:
         return ObjectMeta(
@@ -85,7 +90,7 @@ def read_metadata(meta: WireMessage, annotations: Annotations = _NO_ANNOTATIONS)
             else read_time(deleted, "deletion_timestamp"),
             owner_references=tuple(read_all("owner_references", _owner, owners)) if owners else (),
             labels=_read_map("labels", labels) if labels else _NO_LABELS,
-            annotations=annotations,
+            annotations=_read_annotations(noted) if noted else _NO_ANNOTATIONS,
         )
     except RefusedError as error:
         error.move_under("metadata")
@@ -93,11 +98,8 @@ def read_metadata(meta: WireMessage, annotations: Annotations = _NO_ANNOTATIONS)
 
 
 def read_node_metadata(meta: WireMessage) -> NodeMeta:
-    """The identity of a node, with its annotations and managedFields.
-
-    A node's alone: a look into each pod's would cost for nothing. Errors as `read_metadata`.
-    """
-    identity = read_metadata(meta, _read_annotations(meta))
+    """The identity of a node, with its managedFields; errors as `read_metadata`."""
+    identity = read_metadata(meta)
     entries = meta.managed_fields
     try:
         managed = tuple(read_all("managed_fields", _managed, entries)) if entries else ()
@@ -107,17 +109,18 @@ def read_node_metadata(meta: WireMessage) -> NodeMeta:
     return NodeMeta(**asdict(identity), managed_fields=managed)
 
 
-def _read_annotations(meta: WireMessage) -> Annotations:
-    """Those annotations that a rule reads.
+def _read_annotations(entries: Sequence[bytes]) -> Annotations:
+    """Those annotations that a rule reads; errors as `read_metadata`."""
+    known = [entry for entry in entries if _may_be_known(entry)]
+    return convert(_read_map("annotations", known), Annotations) if known else _NO_ANNOTATIONS
 
-    Raises:
-        MalformedError: text that is not UTF-8; its path is told from the object's root.
+
+def _may_be_known(entry: bytes) -> bool:
+    """Whether a rule may read this annotation, without parsing what may be long.
+
+    Go writes the key first, and so do all whose keys begin an entry; others are looked at in full.
     """
-    try:
-        return convert(_read_map("annotations", meta.annotations), Annotations)
-    except RefusedError as error:
-        error.move_under("metadata")
-        raise
+    return entry.startswith(_KNOWN_ANNOTATIONS) or not entry.startswith(_KEY)
 
 
 def _read_map(path: str, entries: Sequence[bytes]) -> dict[str, str]:

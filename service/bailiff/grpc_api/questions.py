@@ -32,7 +32,7 @@ from bailiff.grpc_api.responses import (
     write_decision,
     write_decisions,
 )
-from bailiff.grpc_api.turns import aside
+from bailiff.turns import aside
 
 if TYPE_CHECKING:
     from collections.abc import Callable

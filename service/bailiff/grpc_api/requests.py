@@ -24,7 +24,6 @@ from bailiff.grpc_api.errors import FieldError
 from bailiff.grpc_api.kubernetes import read_node, read_pod, read_taint
 from bailiff.grpc_api.meta import read_time
 from bailiff.grpc_api.resource import brings_devices, read_devices, read_rule
-from bailiff.grpc_api.turns import PODS_A_TURN, aside
 from bailiff.grpc_api.wire import (
     Interned,
     WireMessage,
@@ -34,6 +33,7 @@ from bailiff.grpc_api.wire import (
     read_within,
     wire_class,
 )
+from bailiff.turns import PODS_A_TURN, aside
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:

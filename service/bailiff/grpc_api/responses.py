@@ -18,8 +18,8 @@ from bailiff.grpc_api.findings import (
     write_reference,
     write_time,
 )
-from bailiff.grpc_api.turns import PODS_A_TURN
 from bailiff.grpc_api.wire import wire_class
+from bailiff.turns import PODS_A_TURN
 from bailiff.v1 import decision_pb2
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
@@ -113,7 +113,7 @@ class DecisionWriter:
     """Serialises the decisions of one answer, and counts them."""
 
     def __init__(self) -> None:
-        self._shared: dict[int | tuple[int | None, ...], _Shared] = {}
+        self._shared: dict[tuple[object, ...], _Shared] = {}
         self._own = decision_pb2.Decision()
         self._pod = self._own.pod
         self._event = self._own.event
@@ -123,7 +123,8 @@ class DecisionWriter:
         # Findings are shared by identity; the rest is what an answer may add of its own.
         findings, grace = decision.findings, decision.grace_period_seconds
         alone = len(findings) == 1 and grace is None
-        key = id(findings[0]) if alone else (*map(id, findings), grace)
+        node = decision.node
+        key = (node, id(findings[0])) if alone else (node, *map(id, findings), grace)
         shared = self._shared.get(key)
         if shared is None:
             shared = self._shared[key] = _Shared(decision)

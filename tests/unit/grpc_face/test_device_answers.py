@@ -22,8 +22,8 @@ from bailiff.decisions import (
 from bailiff.grpc_api import GrpcSettings
 from bailiff.grpc_api.bounds import MessageBounds
 from bailiff.grpc_api.errors import OverloadedError
-from bailiff.grpc_api.turns import LONG
 from bailiff.kinds import decode
+from bailiff.turns import LONG
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.harness.faces.device_questions import (
     ABOUT_A_NODE,
@@ -155,7 +155,7 @@ async def test_too_many_long_questions_at_a_time_are_told_so() -> None:
         request = message_of(many(20), pb.DecideDeviceTaintsRequest())
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await face.stub.DecideDeviceTaints(request)
-        assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
         assert error_of(caught.value)["error"] == "overloaded"
         short = message_of({"pods": [{}]}, pb.DecideDeviceTaintsRequest())
         assert len((await face.stub.DecideDeviceTaints(short)).decisions) == 1

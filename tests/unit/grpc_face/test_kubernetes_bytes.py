@@ -10,6 +10,7 @@ from bailiff.grpc_api.errors import FieldError
 from bailiff.grpc_api.kubernetes import read_node, read_pod
 from bailiff.grpc_api.wire import wire_class
 from bailiff.kinds import (
+    Annotations,
     Node,
     NodeMeta,
     NodeSpec,
@@ -211,3 +212,34 @@ def test_times_where_go_has_no_pointer(time_bytes: bytes, expected: datetime | N
 
 def test_nothing_at_all_is_an_empty_pod() -> None:
     assert pod_of(b"") == Pod()
+
+
+KNOWN = (
+    nested(12, text(1, "bailiff.dev/do-not-evict"), text(2, "true")),
+    nested(12, text(1, "kubernetes.io/config.source"), text(2, "file")),
+    nested(12, text(1, "kubernetes.io/config.mirror"), text(2, "")),
+)
+# Longer keys, a longer value, and bytes that are no text.
+OTHERS = (
+    nested(12, text(1, "bailiff.dev/do-not-evict-today"), text(2, "true")),
+    nested(12, text(1, "kubectl.kubernetes.io/last-applied"), text(2, "{" * 5000)),
+    nested(12, text(1, "x"), nested(2, b"\xff")),
+)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [KNOWN, OTHERS + KNOWN, KNOWN + OTHERS],
+    ids=["alone", "behind others", "before others"],
+)
+def test_those_annotations_of_a_pod_that_a_rule_reads(entries: tuple[bytes, ...]) -> None:
+    pod = read_pod(wire_class(kubernetes_pb2.Pod).FromString(nested(1, text(1, "a"), *entries)))
+    assert pod.metadata.annotations == Annotations(
+        do_not_evict="true", config_source="file", config_mirror=""
+    )
+
+
+def test_an_annotation_may_say_its_value_first() -> None:
+    entry = nested(12, text(2, "true"), text(1, "bailiff.dev/do-not-evict"))
+    pod = read_pod(wire_class(kubernetes_pb2.Pod).FromString(nested(1, entry)))
+    assert pod.metadata.annotations.do_not_evict == "true"
