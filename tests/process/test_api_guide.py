@@ -111,7 +111,7 @@ def test_problem_codes_are_those_of_rest():
 def test_grpc_codes_are_those_of_the_server():
     told = {CODE.findall(code)[0]: grpc for code, _, grpc, *_ in table("Errors") if grpc != "-"}
     kinds: list[type[RefusedError]] = [RefusedError, *RefusedError.__subclasses__()]
-    spoken = {kind.code: code_pb2.Code.Name(kind.grpc_code) for kind in kinds}
+    spoken = {kind.code.lower(): code_pb2.Code.Name(kind.grpc_code) for kind in kinds}
     assert told == spoken | {"internal": "INTERNAL"}
 
 

@@ -8,12 +8,15 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # ships no types
 
 from bailiff.grpc_api.bounds import MessageBounds
+from bailiff.grpc_api.interceptors import Admission, Observation, Statuses
 from bailiff.grpc_api.metrics import GrpcMetrics
 from bailiff.grpc_api.questions import Questions
 from bailiff.grpc_api.reflection import add_reflection
 from bailiff.grpc_api.service import DESCRIPTOR, SERVICE_NAME, rpc_handlers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
@@ -27,10 +30,16 @@ _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
 class BailiffGrpcServer:
     """A gRPC server on the running event loop. One life: start, stop."""
 
-    def __init__(self, settings: GrpcSettings, handlers: Handlers) -> None:
+    def __init__(
+        self,
+        settings: GrpcSettings,
+        handlers: Handlers,
+        interceptors: Sequence[grpc.aio.ServerInterceptor],
+    ) -> None:
         """Prepare; `create_server` is what callers use."""
         self._settings = settings
         self._handlers = handlers
+        self._interceptors = interceptors
         self._health = health.aio.HealthServicer()
         self._server: grpc.aio.Server | None = None
 
@@ -45,8 +54,9 @@ class BailiffGrpcServer:
         """
         # Not before: grpc.aio binds a server to the loop that runs when it is made.
         server = grpc.aio.server(
+            interceptors=self._interceptors,
             options=self._settings.channel_arguments(),
-            maximum_concurrent_rpcs=self._settings.max_concurrent_rpcs,
+            maximum_concurrent_rpcs=self._settings.most_calls(),
         )
         self._server = server
         self._add_services(server)
@@ -90,7 +100,13 @@ def create_server(
     """
     metrics = GrpcMetrics(registry)
     questions = Questions(clock, defaults, MessageBounds(settings), metrics)
-    return BailiffGrpcServer(settings, rpc_handlers(questions, metrics, clock))
+    handlers = rpc_handlers(questions, metrics.method("DecideStream"), clock)
+    interceptors = (
+        Admission(SERVICE_NAME, settings.max_concurrent_rpcs, metrics),
+        Observation(SERVICE_NAME, metrics, clock),
+        Statuses(SERVICE_NAME),
+    )
+    return BailiffGrpcServer(settings, handlers, interceptors)
 
 
 def _bind(server: grpc.aio.Server, settings: GrpcSettings) -> int:

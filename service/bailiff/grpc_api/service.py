@@ -6,12 +6,11 @@ need not be converted again (see wire.py).
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 import grpc
 
-from bailiff.grpc_api.errors import RefusedError, abort, internal_status
+from bailiff.grpc_api.interceptors import status_of
 from bailiff.grpc_api.requests import read_stream_request
 from bailiff.grpc_api.responses import write_stream_answer, write_stream_error
 from bailiff.v1 import eviction_decision_service_pb2 as pb
@@ -20,25 +19,28 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Awaitable, Callable
     from typing import TypeAlias
 
-    from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # no types
-
     from bailiff.clock import Clock
-    from bailiff.grpc_api.metrics import GrpcMetrics, MethodMetrics
+    from bailiff.grpc_api.interceptors import Context
+    from bailiff.grpc_api.metrics import MethodMetrics
     from bailiff.grpc_api.questions import Questions
 
     Answer: TypeAlias = Callable[[bytes], Awaitable[bytes]]
     Handlers: TypeAlias = dict[str, grpc.RpcMethodHandler[bytes, bytes]]
-    Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
 
 DESCRIPTOR = pb.DESCRIPTOR.services_by_name["EvictionDecisionService"]
 SERVICE_NAME: str = DESCRIPTOR.full_name
 
-_log = logging.getLogger(__name__)
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
-def rpc_handlers(questions: Questions, metrics: GrpcMetrics, clock: Clock) -> Handlers:
-    """One handler for every method of the service; the clock measures."""
+def rpc_handlers(questions: Questions, streamed: MethodMetrics, clock: Clock) -> Handlers:
+    """One handler for every method of the service.
+
+    Args:
+        questions: answer them.
+        streamed: where the requests within streams are counted.
+        clock: measures those.
+    """
     unary: dict[str, Answer] = {
         "Decide": questions.decide,
         "DecideNodeTaints": questions.decide_node_taints,
@@ -48,32 +50,16 @@ def rpc_handlers(questions: Questions, metrics: GrpcMetrics, clock: Clock) -> Ha
         "PreviewDeviceTaintRule": questions.preview_device_taint_rule,
     }
     handlers: Handlers = {
-        name: grpc.unary_unary_rpc_method_handler(_unary(answer, metrics.method(name), clock))
-        for name, answer in unary.items()
+        name: grpc.unary_unary_rpc_method_handler(_unary(answer)) for name, answer in unary.items()
     }
-    stream = _Stream(questions, metrics.method("DecideStream"), clock)
+    stream = _Stream(questions, streamed, clock)
     handlers["DecideStream"] = grpc.stream_stream_rpc_method_handler(stream.serve)
     return handlers
 
 
-def _unary(
-    answer: Answer, metrics: MethodMetrics, clock: Clock
-) -> Callable[[bytes, Context], Awaitable[bytes]]:
-    async def serve(data: bytes, context: Context) -> bytes:
-        start = clock.monotonic()
-        # What stands if the caller hangs up or its deadline passes, which cancels this task.
-        code = grpc.StatusCode.CANCELLED
-        try:
-            response = await answer(data)
-            code = grpc.StatusCode.OK
-        except Exception as error:  # noqa: BLE001 - the caller gets a status whatever happens
-            status = _status_of(error)
-            code = _CODES[status.code]
-            await abort(context, status)
-        finally:
-            metrics.observe_seconds(clock.monotonic() - start)
-            metrics.count_call(code)
-        return response
+def _unary(answer: Answer) -> Callable[[bytes, Context], Awaitable[bytes]]:
+    async def serve(data: bytes, _context: Context) -> bytes:
+        return await answer(data)
 
     return serve
 
@@ -91,13 +77,8 @@ class _Stream:
         self._metrics = metrics
 
     async def serve(self, requests: AsyncIterable[bytes], context: Context) -> None:
-        code = grpc.StatusCode.CANCELLED
-        try:
-            async for data in requests:
-                await context.write(await self._answer(data))
-            code = grpc.StatusCode.OK
-        finally:
-            self._metrics.count_call(code)
+        async for data in requests:
+            await context.write(await self._answer(data))
 
     async def _answer(self, data: bytes) -> bytes:
         start = self._clock.monotonic()
@@ -110,16 +91,9 @@ class _Stream:
             code = grpc.StatusCode.OK
             return write_stream_answer(request_id, answer)
         except Exception as error:  # noqa: BLE001 - the stream goes on whatever happens
-            status = _status_of(error)
+            status = status_of(error)
             code = _CODES[status.code]
             return write_stream_error(request_id, status)
         finally:
             self._metrics.observe_seconds(self._clock.monotonic() - start)
             self._metrics.count_message(code)
-
-
-def _status_of(error: Exception) -> Status:
-    if isinstance(error, RefusedError):
-        return error.status()
-    _log.error("a question was not answered", exc_info=error)
-    return internal_status()

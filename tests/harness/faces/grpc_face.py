@@ -126,7 +126,7 @@ def error_of(error: grpc.aio.AioRpcError) -> dict[str, Any]:
         detail.Unpack(bad)
     field = bad.field_violations[0].field if bad.field_violations else ""
     path = re.sub("_([a-z])", lambda m: m[1].upper(), field)
-    return {"error": info.reason, "path": f"$.{path}" if path else "$"}
+    return {"error": info.reason.lower(), "path": f"$.{path}" if path else "$"}
 
 
 def decision_of(message: Message) -> Decision:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.message import Message
+from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it ships no types
 from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 
 from bailiff.decisions import MAX_CLAIMS, MAX_DEVICE_PODS, MAX_PODS, MAX_RULES, MAX_SLICES
 from bailiff.grpc_api import GrpcSettings
+from bailiff.grpc_api.errors import RefusedError
 from bailiff.v1 import eviction_decision_service_pb2, kubernetes_pb2
 from tests.harness.faces.grpc_face import NODE, POD, Face, error_of, running
 
@@ -213,6 +216,19 @@ async def test_too_long_a_request(methods: tuple[str, ...], most: int, of_device
                 await face.raw(method)(bytes(2 * most + 1))
             assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
             assert rpc_status.from_call(caught.value) is None
+
+
+async def test_programs_are_told_one_word_and_whose_word_it_is(face: Face) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await face.stub.Decide(pb.DecideRequest())
+    info = error_details_pb2.ErrorInfo()
+    assert rpc_status.from_call(caught.value).details[0].Unpack(info)
+    assert (info.domain, info.reason) == ("bailiff.dev", "INVALID_FIELD")
+
+
+@pytest.mark.parametrize("kind", [RefusedError, *RefusedError.__subclasses__()])
+def test_reasons_are_spelled_as_google_wants_them(kind: type[RefusedError]) -> None:
+    assert re.fullmatch("[A-Z][A-Z0-9_]+[A-Z0-9]", kind.code)
 
 
 async def test_our_own_fault_is_told_without_particulars(

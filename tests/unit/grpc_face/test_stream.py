@@ -32,12 +32,12 @@ async def test_answers_come_in_order_with_their_ids(face: Face) -> None:
 @pytest.mark.parametrize(
     ("bad", "request_id", "code", "why", "text"),
     [
-        pytest.param(b"\xff", "", 3, "malformed_body", "not a valid", id="no message"),
+        pytest.param(b"\xff", "", 3, "MALFORMED_BODY", "not a valid", id="no message"),
         pytest.param(
             pb.DecideStreamRequest(request_id="b").SerializeToString() + b"\x12\x01\xff",
             "b",
             3,
-            "malformed_body",
+            "MALFORMED_BODY",
             "batch: not a valid",
             id="no batch message",
         ),
@@ -45,7 +45,7 @@ async def test_answers_come_in_order_with_their_ids(face: Face) -> None:
             pb.DecideStreamRequest(request_id="b").SerializeToString(),
             "b",
             3,
-            "invalid_field",
+            "INVALID_FIELD",
             "batch.node: required",
             id="no batch",
         ),
@@ -53,7 +53,7 @@ async def test_answers_come_in_order_with_their_ids(face: Face) -> None:
             pb.DecideStreamRequest(request_id="b" * 5000).SerializeToString(),
             "",
             8,
-            "body_too_large",
+            "BODY_TOO_LARGE",
             "at most 4000",
             id="too long",
         ),
