@@ -6,20 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiff.decisions import (
-    DeviceTaintSource,
-    Finding,
-    NodeTaints,
-    ObjectReference,
-    TraceStep,
-    Verdict,
-    causing_taint,
-    combine,
-    join,
-)
+from bailiff.decisions import Finding, TraceStep, Verdict, combine, join
 from bailiff.decisions.device_taints import SYSTEM as DEVICES
 from bailiff.decisions.node_taints import SYSTEM as NODES
-from bailiff.kinds import Node, NodeMeta, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+from bailiff.kinds import ObjectMeta, Pod
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 POD = Pod(metadata=ObjectMeta(name="a", namespace="default", uid="1"))
@@ -107,20 +97,3 @@ def test_the_worker_and_the_api_name_the_same_verdict_and_deadline(node, device)
         if one.verdict is not Verdict.KEEP:
             assert joined.verdict is not Verdict.KEEP
             assert (joined.evict_at or NOW) <= (one.evict_at or NOW) or joined.evict_at is None
-
-
-def test_a_device_s_taint_is_not_taken_for_the_node_s_that_evicts():
-    taint = Taint(key="node", effect="NoExecute", time_added=NOW)
-    tolerated = Toleration(key="node", operator="Exists", toleration_seconds=60)
-    node = Node(metadata=NodeMeta(name="n"), spec=NodeSpec(taints=(taint,)))
-    pod = Pod(spec=PodSpec(node_name="n", tolerations=(tolerated,)))
-    step = TraceStep(
-        rule="NoExecuteDeviceTaint",
-        outcome="NotTolerated",
-        message="",
-        taint=Taint(key="device", effect="NoExecute"),
-        deadline=NOW,
-        device=DeviceTaintSource(claim=ObjectReference(name="c")),
-    )
-    device = Finding(system=DEVICES, verdict=Verdict.KEEP, reason="", message="", trace=(step,))
-    assert causing_taint(join((NodeTaints(node, NOW).decide(pod), device))) == taint

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bailiff.decisions import TaintSelector
+from bailiff.decisions.node_taints.change import TaintSelector
 from bailiff.kinds import INT64_MAX, DecodeError, Pod, Toleration, decode
 
 DEEP = 100_000
