@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, Unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-T = TypeVar("T")
-A = TypeVarTuple("A")
-
-# About half a millisecond of work, after which other calls get their turn.
-PODS_A_TURN = 100
-# Bytes of a question; what is longer is worked on in a thread. About 20 ms of work where objects
-# come as protobuf, a tenth of that as JSON, of which a thread costs a few per cent.
-LONG = 64 * 1024
+# Work up to here is done where it arrives, more in a thread. In bytes of a question, of which this
+# many are about 20 ms of work where objects come as protobuf, and a tenth of that as JSON, of which
+# a thread costs a few per cent.
+_LONG = 64 * 1024
+# What an object costs besides its bytes, in bytes: there may be many that are next to empty.
+_OBJECT = 128
 
 
-async def aside(size: int, work: Callable[[Unpack[A]], T], *args: *A) -> T:
-    """Do a piece of work that cannot be cut into turns, in a thread if it is long.
+def is_long(length: int, objects: int = 0) -> bool:
+    """Whether the answer to a question is to be worked out in a thread.
 
     Args:
-        size: length in bytes of the question that the work is for.
-        work: what to do; raises what it likes.
-        args: for `work`.
+        length: of the question, in bytes.
+        objects: how many it is about.
     """
-    if size <= LONG:
-        return work(*args)
-    return await asyncio.to_thread(work, *args)
+    return length + _OBJECT * objects > _LONG

@@ -14,7 +14,7 @@ from bailiff.decisions import Decision, Facts, Options, TraceStep, bounds
 from bailiff.decisions.device_taints.pods import USED
 from bailiff.grpc_api import GrpcSettings
 from bailiff.grpc_api.errors import RefusedError
-from bailiff.grpc_api.service import DESCRIPTOR
+from bailiff.grpc_api.questions import SERVICE
 from bailiff.rest import RestSettings
 from bailiff.rest.operations import QUESTIONS, READINGS
 from bailiff.rest.problems import STATUS
@@ -81,10 +81,10 @@ def test_upkeep_is_told_and_asked(operation):
     assert operation.path.removeprefix("/") in TYPED
 
 
-@pytest.mark.parametrize("method", DESCRIPTOR.methods_by_name)
+@pytest.mark.parametrize("method", SERVICE.methods_by_name)
 def test_every_method_is_told_and_asked(method):
     assert method in codes("gRPC", 0)
-    assert re.search(rf"{DESCRIPTOR.full_name}/{method}\b", TYPED)
+    assert re.search(rf"{SERVICE.full_name}/{method}\b", TYPED)
 
 
 def spoken_codes():

@@ -4,6 +4,7 @@
     ├── MalformedError      MALFORMED_BODY    INVALID_ARGUMENT    no such message
     ├── FieldError          INVALID_FIELD     INVALID_ARGUMENT    a field is missing or wrong
     ├── TooLargeError       BODY_TOO_LARGE    RESOURCE_EXHAUSTED  as gRPC itself says of messages
+    ├── AnswerTooLargeError ANSWER_TOO_LARGE  RESOURCE_EXHAUSTED  the same of the answer
     └── OverloadedError     OVERLOADED        UNAVAILABLE         the server, not the caller: retry
 
 What goes wrong on our side ends as INTERNAL with `INTERNAL`, and the cause in the log alone. The
@@ -84,6 +85,13 @@ class TooLargeError(RefusedError):
     grpc_code = code_pb2.RESOURCE_EXHAUSTED
 
 
+class AnswerTooLargeError(RefusedError):
+    """The answer is longer than a message may be."""
+
+    code = "ANSWER_TOO_LARGE"
+    grpc_code = code_pb2.RESOURCE_EXHAUSTED
+
+
 class OverloadedError(RefusedError):
     """The server has enough to do; asked a little later, or of another replica, it may answer."""
 
@@ -106,8 +114,12 @@ def internal_status() -> status_pb2.Status:
 
 def from_core(error: FactsError) -> FieldError:
     """The core's error, its path (`$.addTaints`) in protobuf's idiom (`add_taints`)."""
-    snake = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda m: f"_{m[0].lower()}", error.path)
-    return FieldError(error.reason, snake.removeprefix("$").removeprefix("."))
+    return FieldError(error.reason, snake(error.path).removeprefix("$").removeprefix("."))
+
+
+def snake(path: str) -> str:
+    """A path in JSON's spelling (`$.addTaints`) in protobuf's (`$.add_taints`)."""
+    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda m: f"_{m[0].lower()}", path)
 
 
 def _status(code: int, text: str, reason: str) -> status_pb2.Status:

@@ -2,154 +2,134 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+import asyncio
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec.structs import replace
-
-from bailiff.decisions import (
-    FactsError,
-    decide,
-    decide_change,
-    decide_devices,
-    decide_node,
-    preview_rule,
-    summarize,
-)
-from bailiff.decisions.facts import has_devices
-from bailiff.grpc_api.device_responses import write_device_decisions, write_preview
+from bailiff.decisions import FactsError
+from bailiff.grpc_api.decisions import answer_writer
 from bailiff.grpc_api.errors import RefusedError, from_core
-from bailiff.grpc_api.requests import (
-    read_change_facts,
-    read_device_facts,
-    read_facts,
-    read_node_facts,
-    read_node_taints_facts,
-    read_rule_facts,
-)
-from bailiff.grpc_api.responses import (
-    DecisionWriter,
-    write_changes,
-    write_decision,
-    write_decisions,
-)
-from bailiff.turns import aside
+from bailiff.grpc_api.fields import is_map
+from bailiff.grpc_api.parts import parts
+from bailiff.grpc_api.reading import READERS
+from bailiff.turns import is_long
+from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
+    from collections.abc import Iterable
+
+    from google.protobuf.descriptor import FieldDescriptor, MethodDescriptor
 
     from bailiff.clock import Clock
-    from bailiff.decisions import Facts, Options
+    from bailiff.decisions import Options, Plan, Question
     from bailiff.grpc_api.bounds import MessageBounds
     from bailiff.grpc_api.metrics import GrpcMetrics
 
-F = TypeVar("F")
-T = TypeVar("T")
+SERVICE = pb.DESCRIPTOR.services_by_name["EvictionDecisionService"]
+IN_PARTS = "InParts"
 
 
-class Questions:
-    """Each method answers one question; they differ in what they are told and in nothing else.
-
-    All take and return serialised messages, and raise RefusedError where the question cannot be
-    answered.
+class Desk(NamedTuple):
+    """What all questions of a server are answered with.
 
     Attributes:
-        bounds: how long questions may be.
+        clock: the instant of questions that name none.
+        defaults: the options of questions that bring none.
+        bounds: how long questions and answers may be.
+        metrics: where decisions are counted.
     """
 
-    def __init__(
-        self, clock: Clock, defaults: Options, bounds: MessageBounds, metrics: GrpcMetrics
-    ) -> None:
+    clock: Clock
+    defaults: Options
+    bounds: MessageBounds
+    metrics: GrpcMetrics
+
+
+class Asked:
+    """One question of the core's table, as methods of the service ask it.
+
+    Attributes:
+        method: the name of the method that answers in one message.
+    """
+
+    def __init__(self, question: Question[Any], method: MethodDescriptor, desk: Desk) -> None:
         """Prepare.
 
         Args:
-            clock: the instant of questions that name none.
-            defaults: the options of questions that bring none.
-            bounds: how long questions may be.
-            metrics: where answers are counted.
+            question: what is asked.
+            method: the method, whose messages are those of the question's types.
+            desk: what it is answered with.
+
+        Raises:
+            TypeError: a type of the question has no place in the protos.
         """
-        self._clock = clock
-        self._defaults = defaults
-        # Many answers at once come without trace unless the caller asks for it.
-        self._brief = replace(defaults, explain=False)
-        self.bounds = bounds
-        self._metrics = metrics
+        self.method = method.name
+        self._question = question
+        self._desk = desk
+        self._request, self._response = method.input_type, method.output_type
+        self._lists = [f.name for f in self._request.fields if _holds_objects(f)]
+        self._read = READERS.of_message(question.facts, self._request)
+        self._write = answer_writer(question, self._response)
+        has_parts = SERVICE.methods_by_name.get(method.name + IN_PARTS)
+        self._in_parts = "" if has_parts is None else has_parts.name
 
-    async def decide(self, data: bytes) -> bytes:
-        """DecideRequest to DecideResponse."""
-        self.bounds.check(data)
-        return await aside(len(data), self._decide, data, read_facts)
+    def check(self, data: bytes) -> None:
+        """Refuse a request that is too long; raises TooLargeError."""
+        self._desk.bounds.check(data, self._question.size)
 
-    async def decide_node_taints(self, data: bytes) -> bytes:
-        """DecideNodeTaintsRequest to DecideNodeTaintsResponse."""
-        self.bounds.check(data)
-        return await aside(len(data), self._decide, data, read_node_taints_facts)
+    async def answer(self, data: bytes, path: str = "") -> bytes:
+        """The answer in one message.
 
-    async def decide_node(self, data: bytes) -> bytes:
-        """DecideNodeRequest to DecideNodeResponse. Lets others run in between."""
-        self.bounds.check(data)
-        facts = await read_node_facts(data)
-        size = len(data) if has_devices(facts) else 0
-        decisions = await self._ask(size, decide_node, facts, self._brief)
-        writer = DecisionWriter()
-        answer = await write_decisions(writer, decisions)
-        self._metrics.count_decisions(writer.tally())
-        return answer
+        Args:
+            data: the question.
+            path: the field that holds it, if it came in another message.
 
-    async def decide_batch(self, data: bytes) -> bytes:
-        """The same, where the question is the field `batch` of a stream's message."""
+        Raises:
+            RefusedError: the question cannot be answered, or its answer not in one message.
+        """
         try:
-            return await self.decide_node(data)
+            answer = await self._answer(data)
         except RefusedError as error:
-            error.move_under("batch")
+            if path:
+                error.move_under(path)
             raise
+        return self._desk.bounds.check_answer(answer, self._in_parts)
 
-    async def decide_taint_change(self, data: bytes) -> bytes:
-        """DecideTaintChangeRequest to DecideTaintChangeResponse. Lets others run in between."""
-        self.bounds.check(data)
-        facts = await read_change_facts(data)
-        changes = await self._ask(0, decide_change, facts, self._brief)
-        after = DecisionWriter()
-        answer = await write_changes(after, changes, summarize(changes))
-        self._metrics.count_decisions(after.tally())
-        return answer
+    async def answer_in_parts(self, data: bytes) -> Iterable[bytes]:
+        """The answer in several messages, which merge to it; errors as `answer`."""
+        answer = await self._answer(data)
+        most = self._desk.bounds.max_answer_bytes
+        if not is_long(len(answer)):
+            return (answer,)
+        return await asyncio.to_thread(lambda: list(parts(answer, self._response, most)))
 
-    async def decide_device_taints(self, data: bytes) -> bytes:
-        """DecideDeviceTaintsRequest to DecideDeviceTaintsResponse. Lets others run in between."""
-        writer = DecisionWriter()
-        with self.bounds.admit(data):
-            facts = await aside(len(data), read_device_facts, data)
-            found = await self._ask(len(data), decide_devices, facts, self._brief)
-            answer = await write_device_decisions(writer, found)
-        self._metrics.count_decisions(writer.tally())
-        return answer
+    async def _answer(self, data: bytes) -> bytes:
+        with self._desk.bounds.admit(data, self._question.size):
+            request = READERS.parse(self._request, data)
+            entries = sum(len(getattr(request, name)) for name in self._lists)
+            if is_long(len(data), entries):
+                return await asyncio.to_thread(self._whole, request)
+            plan = self._plan(request)
+            if plan.is_quick:
+                return self._written(plan)
+            return await asyncio.to_thread(self._written, plan)
 
-    async def preview_device_taint_rule(self, data: bytes) -> bytes:
-        """PreviewDeviceTaintRuleRequest to its response. Lets others run in between."""
-        writer = DecisionWriter()
-        with self.bounds.admit(data):
-            facts = await aside(len(data), read_rule_facts, data)
-            found = await self._ask(len(data), preview_rule, facts, self._brief)
-            answer = await write_preview(writer, found)
-        self._metrics.count_decisions(writer.tally())
-        return answer
+    def _whole(self, request: Any) -> bytes:  # noqa: ANN401 - a WireMessage
+        return self._written(self._plan(request))
 
-    def _decide(self, data: bytes, read: Callable[[bytes], Facts]) -> bytes:
-        facts = read(data)
+    def _plan(self, request: Any) -> Plan[Any]:  # noqa: ANN401 - a WireMessage
+        facts = self._read(request)
         try:
-            decision = decide(facts, self._clock.now(), self._defaults)
+            return self._question.plan(facts, self._desk.clock.now(), self._desk.defaults)
         except FactsError as error:
             raise from_core(error) from error
-        writer = DecisionWriter()
-        answer = write_decision(writer, decision)
-        self._metrics.count_decisions(writer.tally())
-        return answer
 
-    async def _ask(
-        self, size: int, ask: Callable[[F, datetime, Options], T], facts: F, defaults: Options
-    ) -> T:
-        """Ask the core; `size` as for `aside`, and 0 for what is never put aside."""
-        try:
-            return await aside(size, ask, facts, self._clock.now(), defaults)
-        except FactsError as error:
-            raise from_core(error) from error
+    def _written(self, plan: Plan[Any]) -> bytes:
+        answer = plan.answer()
+        data = self._write(answer)
+        self._desk.metrics.count_decisions(answer.counted())
+        return data
+
+
+def _holds_objects(field: FieldDescriptor) -> bool:
+    """Whether a field is a list of objects; a map has few entries, each of some length."""
+    return field.is_repeated and field.message_type is not None and not is_map(field)

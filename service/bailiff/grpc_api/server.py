@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # ships no types
 
+from bailiff.decisions import SYSTEMS
 from bailiff.grpc_api.bounds import MessageBounds
 from bailiff.grpc_api.interceptors import Admission, Observation, Statuses
 from bailiff.grpc_api.metrics import GrpcMetrics
-from bailiff.grpc_api.questions import Questions
+from bailiff.grpc_api.questions import SERVICE, Desk
 from bailiff.grpc_api.reflection import add_reflection
-from bailiff.grpc_api.service import DESCRIPTOR, SERVICE_NAME, rpc_handlers
+from bailiff.grpc_api.service import rpc_handlers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
-    from bailiff.decisions import Options
+    from bailiff.decisions import Options, Systems
     from bailiff.grpc_api.service import Handlers
     from bailiff.grpc_api.settings import GrpcSettings
 
@@ -66,7 +67,7 @@ class BailiffGrpcServer:
             await server.stop(None)
             raise
         await server.start()
-        await self._health.set(SERVICE_NAME, health_pb2.HealthCheckResponse.SERVING)
+        await self._health.set(SERVICE.full_name, health_pb2.HealthCheckResponse.SERVING)
         return port
 
     async def stop(self, grace: float) -> None:
@@ -81,14 +82,18 @@ class BailiffGrpcServer:
             await self._server.stop(grace)
 
     def _add_services(self, server: grpc.aio.Server) -> None:
-        server.add_registered_method_handlers(SERVICE_NAME, self._handlers)
+        server.add_registered_method_handlers(SERVICE.full_name, self._handlers)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         if self._settings.reflection:
-            add_reflection((DESCRIPTOR, _HEALTH), server)
+            add_reflection((SERVICE, _HEALTH), server)
 
 
 def create_server(
-    settings: GrpcSettings, clock: Clock, registry: CollectorRegistry, defaults: Options
+    settings: GrpcSettings,
+    clock: Clock,
+    registry: CollectorRegistry,
+    defaults: Options,
+    systems: Systems = SYSTEMS,
 ) -> BailiffGrpcServer:
     """A server, not started.
 
@@ -97,16 +102,16 @@ def create_server(
         clock: the instant of questions that name none.
         registry: where its metrics go; one server for each registry.
         defaults: the options of questions that bring none.
+        systems: what may be asked.
     """
     metrics = GrpcMetrics(registry)
-    questions = Questions(clock, defaults, MessageBounds(settings), metrics)
-    handlers = rpc_handlers(questions, metrics.method("DecideStream"), clock)
+    desk = Desk(clock, defaults, MessageBounds(settings), metrics)
     interceptors = (
-        Admission(SERVICE_NAME, settings.max_concurrent_rpcs, metrics),
-        Observation(SERVICE_NAME, metrics, clock),
-        Statuses(SERVICE_NAME),
+        Admission(SERVICE.full_name, settings.max_concurrent_rpcs, metrics),
+        Observation(SERVICE.full_name, metrics, clock),
+        Statuses(SERVICE.full_name),
     )
-    return BailiffGrpcServer(settings, handlers, interceptors)
+    return BailiffGrpcServer(settings, rpc_handlers(systems, desk), interceptors)
 
 
 def _bind(server: grpc.aio.Server, settings: GrpcSettings) -> int:

@@ -360,7 +360,7 @@ class PodSchedulingGroup(_message.Message):
 
     POD_GROUP_NAME_FIELD_NUMBER: _builtins.int
     pod_group_name: _builtins.str
-    """Read with Options.pod_group_claims."""
+    """The PodGroup. Read with Options.pod_group_claims."""
     def __init__(
         self,
         *,

@@ -56,7 +56,7 @@ async def test_calls_under_way_end_within_the_grace_and_new_ones_are_refused() -
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
         call = EvictionDecisionServiceStub(channel).DecideStream()
         request = pb.DecideStreamRequest(
-            request_id="a", batch=pb.DecideNodeRequest(node=NODE, pods=[POD])
+            request_id="a", batch=pb.DecideBatchRequest(node=NODE, pods=[POD])
         )
         await call.write(request)
         await call.read()
@@ -145,15 +145,15 @@ async def test_a_call_past_its_deadline_stops_working(
 ) -> None:
     stopped = asyncio.Event()
 
-    async def endless(_: object) -> None:
+    async def endless(*_: object) -> None:
         try:
             await asyncio.Event().wait()
         finally:
             stopped.set()
 
-    monkeypatch.setattr("bailiff.grpc_api.questions.read_node_facts", endless)
+    monkeypatch.setattr("bailiff.grpc_api.questions.Asked._answer", endless)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await face.stub.DecideNode(pb.DecideNodeRequest(node=NODE), timeout=0.2)
+        await face.stub.DecideBatch(pb.DecideBatchRequest(node=NODE), timeout=0.2)
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
     async with asyncio.timeout(10):
         await stopped.wait()
@@ -161,7 +161,7 @@ async def test_a_call_past_its_deadline_stops_working(
 
 async def test_what_is_counted(face: Face) -> None:
     await face.stub.Decide(REQUEST)
-    await face.stub.DecideNode(pb.DecideNodeRequest(node=NODE, pods=[POD, POD]))
+    await face.stub.DecideBatch(pb.DecideBatchRequest(node=NODE, pods=[POD, POD]))
     with pytest.raises(grpc.aio.AioRpcError):
         await face.stub.Decide(pb.DecideRequest())
     calls, seconds = "bailiff_grpc_requests_total", "bailiff_grpc_request_duration_seconds_count"
