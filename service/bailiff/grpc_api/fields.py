@@ -88,6 +88,9 @@ def fields_of(structure: Structure, message: Descriptor) -> tuple[Field, ...]:
 def _field(found: types.Field, declared: Any, message: Descriptor) -> Field:  # noqa: ANN401 - a type
     kind, is_optional = _without_none(found.type)
     is_list = isinstance(kind, types.VarTupleType)
+    place = _place(found.name, message)
+    if is_optional and place is not None and not place.has_presence:
+        raise TypeError(f"{place.full_name} cannot be absent: it is not optional")
     return Field(
         name=found.name,
         written=found.encode_name,
@@ -98,7 +101,7 @@ def _field(found: types.Field, declared: Any, message: Descriptor) -> Field:  # 
         is_optional=is_optional,
         is_required=found.required,
         default=() if is_list and found.required else _default(found),
-        place=_place(found.name, message),
+        place=place,
     )
 
 

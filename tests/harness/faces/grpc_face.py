@@ -189,7 +189,7 @@ def plain(message: Message) -> dict[str, Any]:
         return {"kind": place.json_name} | plain(subject)
     found = {place.json_name: _part(place, value) for place, value in message.ListFields()}
     if message.DESCRIPTOR.name == "Reports":
-        others = found.pop("others", {})
+        others: dict[str, Any] = found.pop("others", {})
         return {_kebab(name): report for name, report in found.items()} | others
     return found
 
