@@ -23,7 +23,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
-from bailiff.grpc import GrpcSettings, create_server
+from bailiff.grpc_api import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2 as kube
 
@@ -69,12 +69,12 @@ def node() -> kube.Node:
 
 ONE = pb.DecideRequest(pod=pod(1), node=node(), options=pb.Options(explain=False))
 EXPLAINED = pb.DecideRequest(pod=pod(1), node=node())
-BATCH = pb.DecideNodeRequest(node=node(), pods=[pod(index) for index in range(PODS)])
+BATCH = pb.DecideBatchRequest(node=node(), pods=[pod(index) for index in range(PODS)])
 STREAMED = pb.DecideStreamRequest(request_id="1", batch=BATCH)
 WORK: dict[str, tuple[str, bytes, int]] = {
     "unary": ("Decide", ONE.SerializeToString(), 1),
     "unary, explained": ("Decide", EXPLAINED.SerializeToString(), 1),
-    f"batch of {PODS}": ("DecideNode", BATCH.SerializeToString(), PODS),
+    f"batch of {PODS}": ("DecideBatch", BATCH.SerializeToString(), PODS),
     f"stream of {PODS}": ("DecideStream", STREAMED.SerializeToString(), PODS),
 }
 
@@ -110,7 +110,7 @@ def bare(
 ) -> dict[str, grpc.RpcMethodHandler[bytes, bytes]]:
     handlers: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
         name: grpc.unary_unary_rpc_method_handler(Bare(name, answers, parse).unary)
-        for name in ("Decide", "DecideNode")
+        for name in ("Decide", "DecideBatch")
     }
     stream = Bare("DecideStream", answers, parse).stream
     handlers["DecideStream"] = grpc.stream_stream_rpc_method_handler(stream)

@@ -11,15 +11,12 @@ import msgspec
 import pytest
 
 from bailiff.cluster import NODES, PODS, NotFoundError, Resource
-from bailiff.decisions import DeviceFacts, Facts, decide, decide_devices
-from bailiff.grpc.kubernetes import read_node, read_pod
-from bailiff.grpc.resource import read_claim, read_rule, read_slice
-from bailiff.grpc.wire import wire_class
-from bailiff.kinds import DeviceTaintRule, ResourceClaim, ResourceSlice
+from bailiff.decisions.device_taints import DeviceTaintFacts
+from bailiff.kinds import DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice
 from bailiff.v1 import eviction_decision_service_pb2 as pb
-from bailiff.v1 import kubernetes_pb2
 from tests.harness.api import PODS as PODS_AS_THEY_ARE
 from tests.harness.api import Bench, name_of, uid_of
+from tests.harness.asking import ask
 from tests.harness.device_objects import (
     CLAIMS,
     DRIVER,
@@ -31,7 +28,8 @@ from tests.harness.device_objects import (
     rule,
     slice_of,
 )
-from tests.harness.faces.grpc_face import NOW, decision_of, running
+from tests.harness.faces.go_bytes import read
+from tests.harness.faces.grpc_face import NOW, plain, running, without_zeros
 from tests.harness.kube.protobuf import bytes_of, node_bytes, pod_bytes
 from tests.harness.objects import Object, condition, container, pod_object, taint
 
@@ -157,11 +155,11 @@ async def devices(bench: Bench) -> AsyncIterator[str]:
 async def test_a_pod_and_a_node_read_from_protobuf_and_from_json_are_equal(bench: Bench) -> None:
     node, pod = await furnish(bench)
     marshalled = await pod_bytes(bench.cluster, pod, bench.namespace)
-    from_protobuf = read_pod(wire_class(kubernetes_pb2.Pod).FromString(marshalled))
+    from_protobuf = read(Pod, marshalled)
     assert from_protobuf == await bench.cluster.get(PODS, pod, bench.namespace)
     assert from_protobuf.spec.tolerations[0].toleration_seconds == 300
     assert from_protobuf.metadata.owner_references[0].controller
-    from_protobuf_node = read_node(await node_bytes(bench.cluster, node))
+    from_protobuf_node = read(Node, await node_bytes(bench.cluster, node))
     assert from_protobuf_node == await bench.cluster.get(NODES, node)
     assert from_protobuf_node.spec.taints[0].time_added is not None
 
@@ -170,7 +168,7 @@ async def test_a_terminating_pod(bench: Bench) -> None:
     created = await bench.pod(node=await bench.node(), finalizers=["example.com/hold"])
     await bench.cluster.delete(PODS, name_of(created), bench.namespace)
     marshalled = await pod_bytes(bench.cluster, name_of(created), bench.namespace)
-    pod = read_pod(wire_class(kubernetes_pb2.Pod).FromString(marshalled))
+    pod = read(Pod, marshalled)
     assert pod.is_terminating
     assert pod.metadata.uid == uid_of(created)
 
@@ -182,27 +180,26 @@ async def test_marshalled_objects_are_answered_over_the_wire(bench: Bench) -> No
     request.node.MergeFromString(await node_bytes(bench.cluster, node))
     pod_from_json = await bench.cluster.get(PODS, pod, bench.namespace)
     node_from_json = await bench.cluster.get(NODES, node)
-    facts = Facts(pod=pod_from_json, node=node_from_json)
+    expected = ask("decide", now=NOW, pod=pod_from_json, node=node_from_json)
     async with running() as face:
         response = await face.stub.Decide(request)
-    expected = decide(facts, NOW)
-    assert msgspec.to_builtins(decision_of(response.decision)) == msgspec.to_builtins(expected)
+    assert plain(response) == without_zeros(msgspec.to_builtins(expected))
 
 
 async def test_devices_read_from_protobuf_and_from_json_are_equal(
     bench: Bench, devices: str
 ) -> None:
     cluster, namespace = bench.cluster, bench.namespace
-    published = read_slice(await bytes_of(cluster, SLICES, devices))
+    published = read(ResourceSlice, await bytes_of(cluster, SLICES, devices))
     assert published == await cluster.get(typed(SLICES, ResourceSlice), devices)
     assert published.spec.devices[0].taints[0].time_added is not None
-    found = read_claim(await bytes_of(cluster, CLAIMS, devices, namespace))
+    found = read(ResourceClaim, await bytes_of(cluster, CLAIMS, devices, namespace))
     assert found == await cluster.get(typed(CLAIMS, ResourceClaim), devices, namespace)
     assert found.status.allocation is not None
     result = found.status.allocation.devices.results[0]
     assert [one.toleration_seconds for one in result.tolerations] == [300, None, 0]
     assert len(found.status.reserved_for) == 2
-    tainting = read_rule(await bytes_of(cluster, RULES, devices))
+    tainting = read(DeviceTaintRule, await bytes_of(cluster, RULES, devices))
     assert tainting == await cluster.get(typed(RULES, DeviceTaintRule), devices)
     assert tainting.spec.device_selector is not None
     assert tainting.spec.device_selector.device == "gpu-0"
@@ -213,7 +210,7 @@ async def test_a_pod_with_claims_read_from_protobuf_and_from_json_is_equal(
     bench: Bench, devices: str
 ) -> None:
     marshalled = await pod_bytes(bench.cluster, devices, bench.namespace)
-    pod = read_pod(wire_class(kubernetes_pb2.Pod).FromString(marshalled))
+    pod = read(Pod, marshalled)
     assert pod == await bench.cluster.get(PODS, devices, bench.namespace)
     assert pod.spec.resource_claims[1].resource_claim_template_name == "gpu"
     assert pod.status.resource_claim_statuses[0].resource_claim_name == f"{devices}-made"
@@ -222,24 +219,24 @@ async def test_a_pod_with_claims_read_from_protobuf_and_from_json_is_equal(
 
 async def test_marshalled_devices_are_answered_over_the_wire(bench: Bench, devices: str) -> None:
     cluster, namespace = bench.cluster, bench.namespace
-    request = pb.DecideDeviceTaintsRequest()
+    request = pb.DecideBatchRequest()
     request.pods.add().MergeFromString(await pod_bytes(cluster, devices, namespace))
+    told = request.device_taints
     marshalled = await bytes_of(cluster, CLAIMS, devices, namespace)
-    request.resource_claims.add().MergeFromString(marshalled)
-    request.resource_slices.add().MergeFromString(await bytes_of(cluster, SLICES, devices))
-    request.device_taint_rules.add().MergeFromString(await bytes_of(cluster, RULES, devices))
-    facts = DeviceFacts(
-        pods=(await cluster.get(PODS, devices, namespace),),
+    told.resource_claims.add().MergeFromString(marshalled)
+    told.resource_slices.add().MergeFromString(await bytes_of(cluster, SLICES, devices))
+    told.device_taint_rules.add().MergeFromString(await bytes_of(cluster, RULES, devices))
+    facts = DeviceTaintFacts(
         resource_claims=(await cluster.get(typed(CLAIMS, ResourceClaim), devices, namespace),),
         resource_slices=(await cluster.get(typed(SLICES, ResourceSlice), devices),),
         device_taint_rules=(await cluster.get(typed(RULES, DeviceTaintRule), devices),),
     )
-    expected = decide_devices(facts, NOW)
+    pods = (await cluster.get(PODS, devices, namespace),)
+    expected = ask("decideBatch", now=NOW, pods=pods, device_taints=facts)
     async with running() as face:
-        response = await face.stub.DecideDeviceTaints(request)
-    assert tuple(map(decision_of, response.decisions)) == expected.decisions
-    (answer,) = response.claims
-    assert tuple(answer.reasons) == expected.claims[0].reasons
+        response = await face.stub.DecideBatch(request)
+    assert plain(response) == without_zeros(msgspec.to_builtins(expected))
+    (answer,) = response.reports.device_taints.claims
     assert len(answer.reasons) == 2
 
 

@@ -12,9 +12,9 @@ from google.rpc import code_pb2  # type: ignore[import-untyped]  # it ships no t
 import bailiff.decisions
 from bailiff.decisions import Decision, Facts, Options, TraceStep, bounds
 from bailiff.decisions.device_taints.pods import USED
-from bailiff.grpc import GrpcSettings
-from bailiff.grpc.errors import RefusedError
-from bailiff.grpc.service import DESCRIPTOR
+from bailiff.grpc_api import GrpcSettings
+from bailiff.grpc_api.errors import RefusedError
+from bailiff.grpc_api.questions import SERVICE
 from bailiff.rest_api import RestSettings
 from bailiff.rest_api.operations import QUESTIONS
 from bailiff.rest_api.problems import STATUS
@@ -81,10 +81,10 @@ def test_health_is_told_and_asked(operation):
     assert operation.path.removeprefix("/") in TYPED
 
 
-@pytest.mark.parametrize("method", DESCRIPTOR.methods_by_name)
+@pytest.mark.parametrize("method", SERVICE.methods_by_name)
 def test_every_method_is_told_and_asked(method):
     assert method in codes("gRPC", 0)
-    assert re.search(rf"{DESCRIPTOR.full_name}/{method}\b", TYPED)
+    assert re.search(rf"{SERVICE.full_name}/{method}\b", TYPED)
 
 
 def spoken_codes():
@@ -111,7 +111,7 @@ def test_problem_codes_are_those_of_rest():
 def test_grpc_codes_are_those_of_the_server():
     told = {CODE.findall(code)[0]: grpc for code, _, grpc, *_ in table("Errors") if grpc != "-"}
     kinds: list[type[RefusedError]] = [RefusedError, *RefusedError.__subclasses__()]
-    spoken = {kind.code: code_pb2.Code.Name(kind.grpc_code) for kind in kinds}
+    spoken = {kind.code.lower(): code_pb2.Code.Name(kind.grpc_code) for kind in kinds}
     assert told == spoken | {"internal": "INTERNAL"}
 
 

@@ -15,7 +15,7 @@ from bailiff.bootstrap.process import Program, StartError, listen
 from bailiff.clock import SystemClock
 from bailiff.cluster import ClusterReader, LiveReader
 from bailiff.face_settings import FaceSettings, SettingsError
-from bailiff.grpc import BailiffGrpcServer, GrpcSettings, create_server
+from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
 from bailiff.rest_api import RestServer, RestSettings, create_app
 
 if TYPE_CHECKING:

@@ -22,35 +22,34 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from bailiff.v1 import device_taints_pb2 as bailiff_dot_v1_dot_device__taints__pb2
 from bailiff.v1 import kubernetes_pb2 as bailiff_dot_v1_dot_kubernetes__pb2
+from bailiff.v1 import node_taints_pb2 as bailiff_dot_v1_dot_node__taints__pb2
+from bailiff.v1 import object_reference_pb2 as bailiff_dot_v1_dot_object__reference__pb2
+from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x62\x61iliff/v1/decision.proto\x12\nbailiff.v1\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe2\x03\n\x08\x44\x65\x63ision\x12(\n\x03pod\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x0c\n\x04node\x18\x02 \x01(\t\x12$\n\x07verdict\x18\x03 \x01(\x0e\x32\x13.bailiff.v1.Verdict\x12,\n\x08\x65vict_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\ndecided_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndecided_by\x18\x07 \x01(\t\x12\x0e\n\x06reason\x18\x08 \x01(\t\x12\x0f\n\x07message\x18\t \x01(\t\x12!\n\x14grace_period_seconds\x18\n \x01(\x03H\x00\x88\x01\x01\x12+\n\tcondition\x18\x0b \x01(\x0b\x32\x18.bailiff.v1.PodCondition\x12$\n\x05\x65vent\x18\x0c \x01(\x0b\x32\x15.bailiff.v1.EventNote\x12%\n\x08\x66indings\x18\r \x03(\x0b\x32\x13.bailiff.v1.FindingB\x17\n\x15_grace_period_seconds\"\x85\x01\n\x0e\x44\x65\x63isionChange\x12(\n\x03pod\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12$\n\x06\x62\x65\x66ore\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.Decision\x12#\n\x05\x61\x66ter\x18\x03 \x01(\x0b\x32\x14.bailiff.v1.Decision\"B\n\rChangeSummary\x12\x11\n\tevict_now\x18\x01 \x01(\x05\x12\x10\n\x08\x65vict_at\x18\x02 \x01(\x05\x12\x0c\n\x04keep\x18\x03 \x01(\x05\"?\n\x0fObjectReference\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0b\n\x03uid\x18\x03 \x01(\t\":\n\tEventNote\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\"\xe5\x01\n\x07\x46inding\x12\x0e\n\x06system\x18\x01 \x01(\t\x12$\n\x07verdict\x18\x02 \x01(\x0e\x32\x13.bailiff.v1.Verdict\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12,\n\x08\x65vict_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12$\n\x05trace\x18\x07 \x03(\x0b\x32\x15.bailiff.v1.TraceStep\"\x86\x03\n\tTraceStep\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0f\n\x07outcome\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12 \n\x05taint\x18\x04 \x01(\x0b\x32\x11.bailiff.v1.Taint\x12\x18\n\x0btaint_index\x18\x05 \x01(\x05H\x00\x88\x01\x01\x12*\n\ntoleration\x18\x06 \x01(\x0b\x32\x16.bailiff.v1.Toleration\x12\x1d\n\x10toleration_index\x18\x07 \x01(\x05H\x01\x88\x01\x01\x12,\n\x08\x61\x64\x64\x65\x64_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nadded_from\x18\t \x01(\t\x12,\n\x08\x64\x65\x61\x64line\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\x06\x64\x65vice\x18\x0b \x01(\x0b\x32\x1d.bailiff.v1.DeviceTaintSourceB\x0e\n\x0c_taint_indexB\x13\n\x11_toleration_index\"\xda\x01\n\x11\x44\x65viceTaintSource\x12*\n\x05\x63laim\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x0e\n\x06\x64river\x18\x02 \x01(\t\x12\x0c\n\x04pool\x18\x03 \x01(\t\x12\x0e\n\x06\x64\x65vice\x18\x04 \x01(\t\x12\x33\n\x0eresource_slice\x18\x05 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x36\n\x11\x64\x65vice_taint_rule\x18\x06 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\"\xf7\x01\n\rClaimDecision\x12*\n\x05\x63laim\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12$\n\x07verdict\x18\x02 \x01(\x0e\x32\x13.bailiff.v1.Verdict\x12,\n\x08\x65vict_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07reasons\x18\x05 \x03(\t\x12$\n\x05trace\x18\x06 \x03(\x0b\x32\x15.bailiff.v1.TraceStep*a\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x10\n\x0cVERDICT_KEEP\x10\x01\x12\x15\n\x11VERDICT_EVICT_NOW\x10\x02\x12\x14\n\x10VERDICT_EVICT_AT\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x62\x61iliff/v1/decision.proto\x12\nbailiff.v1\x1a\x1e\x62\x61iliff/v1/device_taints.proto\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1c\x62\x61iliff/v1/node_taints.proto\x1a!bailiff/v1/object_reference.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc0\x03\n\x08\x44\x65\x63ision\x12(\n\x03pod\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x0c\n\x04node\x18\x02 \x01(\t\x12$\n\x07verdict\x18\x03 \x01(\x0e\x32\x13.bailiff.v1.Verdict\x12,\n\x08\x65vict_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10\x63ounted_from_now\x18\x06 \x01(\x08\x12.\n\ndecided_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndecided_by\x18\x08 \x01(\t\x12\x0e\n\x06reason\x18\t \x01(\t\x12\x0f\n\x07message\x18\n \x01(\t\x12+\n\x08\x65viction\x18\x0b \x01(\x0b\x32\x19.bailiff.v1.EvictionTerms\x12$\n\x05\x65vent\x18\x0c \x01(\x0b\x32\x15.bailiff.v1.EventNote\x12%\n\x08\x66indings\x18\r \x03(\x0b\x32\x13.bailiff.v1.Finding\"\xdb\x01\n\rEvictionTerms\x12\x12\n\ncontroller\x18\x01 \x01(\t\x12\x14\n\x0c\x65vent_reason\x18\x02 \x01(\t\x12+\n\tcondition\x18\x03 \x01(\x0b\x32\x18.bailiff.v1.PodCondition\x12\r\n\x05phase\x18\x04 \x01(\t\x12\x15\n\rstatus_reason\x18\x05 \x01(\t\x12!\n\x14grace_period_seconds\x18\x06 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\tkeeps_pod\x18\x07 \x01(\x08\x42\x17\n\x15_grace_period_seconds\":\n\tEventNote\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\"\xf9\x02\n\x07\x46inding\x12\x0e\n\x06system\x18\x01 \x01(\t\x12$\n\x07verdict\x18\x02 \x01(\x0e\x32\x13.bailiff.v1.Verdict\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12,\n\x08\x65vict_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10\x63ounted_from_now\x18\x07 \x01(\x08\x12\r\n\x05\x63\x61use\x18\x08 \x01(\t\x12-\n\tdue_since\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x14grace_period_seconds\x18\n \x01(\x03H\x00\x88\x01\x01\x12$\n\x05trace\x18\x0b \x03(\x0b\x32\x15.bailiff.v1.TraceStepB\x17\n\x15_grace_period_seconds\"\x8f\x01\n\tTraceStep\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0f\n\x07outcome\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12$\n\x07subject\x18\x04 \x01(\x0b\x32\x13.bailiff.v1.Subject\x12,\n\x08\x64\x65\x61\x64line\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa8\x01\n\x07Subject\x12\x32\n\nnode_taint\x18\x01 \x01(\x0b\x32\x1c.bailiff.v1.NodeTaintSubjectH\x00\x12\x36\n\x0c\x64\x65vice_taint\x18\x02 \x01(\x0b\x32\x1e.bailiff.v1.DeviceTaintSubjectH\x00\x12)\n\x05other\x18\xe8\x07 \x01(\x0b\x32\x17.google.protobuf.StructH\x00\x42\x06\n\x04kind*a\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x10\n\x0cVERDICT_KEEP\x10\x01\x12\x15\n\x11VERDICT_EVICT_NOW\x10\x02\x12\x14\n\x10VERDICT_EVICT_AT\x10\x03\x42\x30\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'bailiff.v1.decision_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
-  _globals['_VERDICT']._serialized_start=2013
-  _globals['_VERDICT']._serialized_end=2110
-  _globals['_DECISION']._serialized_start=104
-  _globals['_DECISION']._serialized_end=586
-  _globals['_DECISIONCHANGE']._serialized_start=589
-  _globals['_DECISIONCHANGE']._serialized_end=722
-  _globals['_CHANGESUMMARY']._serialized_start=724
-  _globals['_CHANGESUMMARY']._serialized_end=790
-  _globals['_OBJECTREFERENCE']._serialized_start=792
-  _globals['_OBJECTREFERENCE']._serialized_end=855
-  _globals['_EVENTNOTE']._serialized_start=857
-  _globals['_EVENTNOTE']._serialized_end=915
-  _globals['_FINDING']._serialized_start=918
-  _globals['_FINDING']._serialized_end=1147
-  _globals['_TRACESTEP']._serialized_start=1150
-  _globals['_TRACESTEP']._serialized_end=1540
-  _globals['_DEVICETAINTSOURCE']._serialized_start=1543
-  _globals['_DEVICETAINTSOURCE']._serialized_end=1761
-  _globals['_CLAIMDECISION']._serialized_start=1764
-  _globals['_CLAIMDECISION']._serialized_end=2011
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\016dev.bailiff.v1P\001Z\034bailiff.dev/api/v1;bailiffv1'
+  _globals['_VERDICT']._serialized_start=1660
+  _globals['_VERDICT']._serialized_end=1757
+  _globals['_DECISION']._serialized_start=231
+  _globals['_DECISION']._serialized_end=679
+  _globals['_EVICTIONTERMS']._serialized_start=682
+  _globals['_EVICTIONTERMS']._serialized_end=901
+  _globals['_EVENTNOTE']._serialized_start=903
+  _globals['_EVENTNOTE']._serialized_end=961
+  _globals['_FINDING']._serialized_start=964
+  _globals['_FINDING']._serialized_end=1341
+  _globals['_TRACESTEP']._serialized_start=1344
+  _globals['_TRACESTEP']._serialized_end=1487
+  _globals['_SUBJECT']._serialized_start=1490
+  _globals['_SUBJECT']._serialized_end=1658
 # @@protoc_insertion_point(module_scope)

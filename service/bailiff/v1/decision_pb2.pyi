@@ -3,10 +3,14 @@
 isort:skip_file
 What an answer is made of. The same fields, under the same JSON names, as the REST API's."""
 
+from bailiff.v1 import device_taints_pb2 as _device_taints_pb2
 from bailiff.v1 import kubernetes_pb2 as _kubernetes_pb2
+from bailiff.v1 import node_taints_pb2 as _node_taints_pb2
+from bailiff.v1 import object_reference_pb2 as _object_reference_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -28,17 +32,25 @@ class _Verdict:
 class _VerdictEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Verdict.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     VERDICT_UNSPECIFIED: _Verdict.ValueType  # 0
+    """Not used in answers."""
     VERDICT_KEEP: _Verdict.ValueType  # 1
+    """The pod stays."""
     VERDICT_EVICT_NOW: _Verdict.ValueType  # 2
+    """The pod is to be evicted at once."""
     VERDICT_EVICT_AT: _Verdict.ValueType  # 3
+    """The pod is to be evicted later, at `evict_at`."""
 
 class Verdict(_Verdict, metaclass=_VerdictEnumTypeWrapper):
     """Should the pod be evicted, and when?"""
 
 VERDICT_UNSPECIFIED: Verdict.ValueType  # 0
+"""Not used in answers."""
 VERDICT_KEEP: Verdict.ValueType  # 1
+"""The pod stays."""
 VERDICT_EVICT_NOW: Verdict.ValueType  # 2
+"""The pod is to be evicted at once."""
 VERDICT_EVICT_AT: Verdict.ValueType  # 3
+"""The pod is to be evicted later, at `evict_at`."""
 Global___Verdict: _TypeAlias = Verdict  # noqa: Y015
 
 @_typing.final
@@ -52,27 +64,28 @@ class Decision(_message.Message):
     VERDICT_FIELD_NUMBER: _builtins.int
     EVICT_AT_FIELD_NUMBER: _builtins.int
     HOLDS_UNTIL_FIELD_NUMBER: _builtins.int
+    COUNTED_FROM_NOW_FIELD_NUMBER: _builtins.int
     DECIDED_AT_FIELD_NUMBER: _builtins.int
     DECIDED_BY_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
-    GRACE_PERIOD_SECONDS_FIELD_NUMBER: _builtins.int
-    CONDITION_FIELD_NUMBER: _builtins.int
+    EVICTION_FIELD_NUMBER: _builtins.int
     EVENT_FIELD_NUMBER: _builtins.int
     FINDINGS_FIELD_NUMBER: _builtins.int
     node: _builtins.str
     """The node it was decided for."""
     verdict: Global___Verdict.ValueType
+    """Whether the pod is to be evicted, and when."""
+    counted_from_now: _builtins.bool
+    """As in the finding that decides: `evict_at` moves with the question."""
     decided_by: _builtins.str
     """The system whose answer this is; empty for KEEP."""
     reason: _builtins.str
     """Stable code."""
     message: _builtins.str
     """The same for people."""
-    grace_period_seconds: _builtins.int
-    """To delete with, in seconds; absent leaves the pod its own."""
     @_builtins.property
-    def pod(self) -> Global___ObjectReference:
+    def pod(self) -> _object_reference_pb2.ObjectReference:
         """Whom it concerns."""
 
     @_builtins.property
@@ -88,8 +101,8 @@ class Decision(_message.Message):
         """The `now` that was used."""
 
     @_builtins.property
-    def condition(self) -> _kubernetes_pb2.PodCondition:
-        """The pod condition to write before deleting."""
+    def eviction(self) -> Global___EvictionTerms:
+        """What is written with the eviction; absent for KEEP."""
 
     @_builtins.property
     def event(self) -> Global___EventNote:
@@ -102,116 +115,77 @@ class Decision(_message.Message):
     def __init__(
         self,
         *,
-        pod: Global___ObjectReference | None = ...,
+        pod: _object_reference_pb2.ObjectReference | None = ...,
         node: _builtins.str = ...,
         verdict: Global___Verdict.ValueType = ...,
         evict_at: _timestamp_pb2.Timestamp | None = ...,
         holds_until: _timestamp_pb2.Timestamp | None = ...,
+        counted_from_now: _builtins.bool = ...,
         decided_at: _timestamp_pb2.Timestamp | None = ...,
         decided_by: _builtins.str = ...,
         reason: _builtins.str = ...,
         message: _builtins.str = ...,
-        grace_period_seconds: _builtins.int | None = ...,
-        condition: _kubernetes_pb2.PodCondition | None = ...,
+        eviction: Global___EvictionTerms | None = ...,
         event: Global___EventNote | None = ...,
         findings: _abc.Iterable[Global___Finding] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "condition", b"condition", "decided_at", b"decided_at", "event", b"event", "evict_at", b"evict_at", "grace_period_seconds", b"grace_period_seconds", "holds_until", b"holds_until", "pod", b"pod"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decided_at", b"decided_at", "event", b"event", "evict_at", b"evict_at", "eviction", b"eviction", "holds_until", b"holds_until", "pod", b"pod"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "condition", b"condition", "decided_at", b"decided_at", "decided_by", b"decided_by", "event", b"event", "evict_at", b"evict_at", "findings", b"findings", "grace_period_seconds", b"grace_period_seconds", "holds_until", b"holds_until", "message", b"message", "node", b"node", "pod", b"pod", "reason", b"reason", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counted_from_now", b"counted_from_now", "decided_at", b"decided_at", "decided_by", b"decided_by", "event", b"event", "evict_at", b"evict_at", "eviction", b"eviction", "findings", b"findings", "holds_until", b"holds_until", "message", b"message", "node", b"node", "pod", b"pod", "reason", b"reason", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Decision: _TypeAlias = Decision  # noqa: Y015
+
+@_typing.final
+class EvictionTerms(_message.Message):
+    """What is written with an eviction, and how it is done."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTROLLER_FIELD_NUMBER: _builtins.int
+    EVENT_REASON_FIELD_NUMBER: _builtins.int
+    CONDITION_FIELD_NUMBER: _builtins.int
+    PHASE_FIELD_NUMBER: _builtins.int
+    STATUS_REASON_FIELD_NUMBER: _builtins.int
+    GRACE_PERIOD_SECONDS_FIELD_NUMBER: _builtins.int
+    KEEPS_POD_FIELD_NUMBER: _builtins.int
+    controller: _builtins.str
+    """The controller of kube-controller-manager for it, from which its Events come."""
+    event_reason: _builtins.str
+    """The Event's reason: kube-controller-manager's word for programs."""
+    phase: _builtins.str
+    """The pod's phase, to write with the condition; empty leaves the pod its own."""
+    status_reason: _builtins.str
+    """What `status.reason` is to be, to write with the phase."""
+    grace_period_seconds: _builtins.int
+    """To delete with, in seconds; absent leaves the pod its own."""
+    keeps_pod: _builtins.bool
+    """The pod object stays, only its status is written."""
+    @_builtins.property
+    def condition(self) -> _kubernetes_pb2.PodCondition:
+        """The pod condition to write before the pod is deleted."""
+
+    def __init__(
+        self,
+        *,
+        controller: _builtins.str = ...,
+        event_reason: _builtins.str = ...,
+        condition: _kubernetes_pb2.PodCondition | None = ...,
+        phase: _builtins.str = ...,
+        status_reason: _builtins.str = ...,
+        grace_period_seconds: _builtins.int | None = ...,
+        keeps_pod: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "condition", b"condition", "grace_period_seconds", b"grace_period_seconds"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "condition", b"condition", "controller", b"controller", "event_reason", b"event_reason", "grace_period_seconds", b"grace_period_seconds", "keeps_pod", b"keeps_pod", "phase", b"phase", "status_reason", b"status_reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__grace_period_seconds: _TypeAlias = _typing.Literal["grace_period_seconds"]  # noqa: Y015
     _WhichOneofArgType__grace_period_seconds: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__grace_period_seconds) -> _WhichOneofReturnType__grace_period_seconds | None: ...
 
-Global___Decision: _TypeAlias = Decision  # noqa: Y015
-
-@_typing.final
-class DecisionChange(_message.Message):
-    """How the answer for one pod changes when its node's taints do."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    POD_FIELD_NUMBER: _builtins.int
-    BEFORE_FIELD_NUMBER: _builtins.int
-    AFTER_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def pod(self) -> Global___ObjectReference: ...
-    @_builtins.property
-    def before(self) -> Global___Decision: ...
-    @_builtins.property
-    def after(self) -> Global___Decision: ...
-    def __init__(
-        self,
-        *,
-        pod: Global___ObjectReference | None = ...,
-        before: Global___Decision | None = ...,
-        after: Global___Decision | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "pod", b"pod"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "pod", b"pod"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DecisionChange: _TypeAlias = DecisionChange  # noqa: Y015
-
-@_typing.final
-class ChangeSummary(_message.Message):
-    """Where the pods go whose answer changes, counted by the answer after the change."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    EVICT_NOW_FIELD_NUMBER: _builtins.int
-    EVICT_AT_FIELD_NUMBER: _builtins.int
-    KEEP_FIELD_NUMBER: _builtins.int
-    evict_now: _builtins.int
-    """Pods that would then be evicted at once."""
-    evict_at: _builtins.int
-    """Pods that would then be evicted at a later instant."""
-    keep: _builtins.int
-    """Pods that would then stay."""
-    def __init__(
-        self,
-        *,
-        evict_now: _builtins.int = ...,
-        evict_at: _builtins.int = ...,
-        keep: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["evict_at", b"evict_at", "evict_now", b"evict_now", "keep", b"keep"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ChangeSummary: _TypeAlias = ChangeSummary  # noqa: Y015
-
-@_typing.final
-class ObjectReference(_message.Message):
-    """Which object an answer is about."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    NAMESPACE_FIELD_NUMBER: _builtins.int
-    NAME_FIELD_NUMBER: _builtins.int
-    UID_FIELD_NUMBER: _builtins.int
-    namespace: _builtins.str
-    name: _builtins.str
-    uid: _builtins.str
-    def __init__(
-        self,
-        *,
-        namespace: _builtins.str = ...,
-        name: _builtins.str = ...,
-        uid: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "namespace", b"namespace", "uid", b"uid"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ObjectReference: _TypeAlias = ObjectReference  # noqa: Y015
+Global___EvictionTerms: _TypeAlias = EvictionTerms  # noqa: Y015
 
 @_typing.final
 class EventNote(_message.Message):
@@ -223,8 +197,11 @@ class EventNote(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     type: _builtins.str
+    """`Normal`, as kube-controller-manager has it."""
     reason: _builtins.str
+    """One word for programs, as kube-controller-manager has it."""
     message: _builtins.str
+    """For people; names the taint, the toleration used and the time."""
     def __init__(
         self,
         *,
@@ -252,21 +229,41 @@ class Finding(_message.Message):
     MESSAGE_FIELD_NUMBER: _builtins.int
     EVICT_AT_FIELD_NUMBER: _builtins.int
     HOLDS_UNTIL_FIELD_NUMBER: _builtins.int
+    COUNTED_FROM_NOW_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
+    DUE_SINCE_FIELD_NUMBER: _builtins.int
+    GRACE_PERIOD_SECONDS_FIELD_NUMBER: _builtins.int
     TRACE_FIELD_NUMBER: _builtins.int
     system: _builtins.str
-    """The system: node-taints or device-taints."""
+    """Whose word this is, such as node-taints."""
     verdict: Global___Verdict.ValueType
+    """Whether the pod is to be evicted for this system's sake, and when."""
     reason: _builtins.str
     """Stable code."""
     message: _builtins.str
     """The same for people."""
+    counted_from_now: _builtins.bool
+    """`evict_at` counts from the instant of the question, since nothing tells when its cause came, or
+    the pod is not bound yet: asked later, it is later by as much. Nothing is promised then, and
+    `holds_until` is absent.
+    """
+    cause: _builtins.str
+    """What evicts, in Kubernetes' words, such as the taint `key=value:NoExecute`; the same for all pods
+    that go for the same.
+    """
+    grace_period_seconds: _builtins.int
+    """To delete with, in seconds; absent leaves the pod its own."""
     @_builtins.property
     def evict_at(self) -> _timestamp_pb2.Timestamp:
-        """As in Decision."""
+        """For EVICT_AT the deadline; for EVICT_NOW the instant it fell due, where known."""
 
     @_builtins.property
     def holds_until(self) -> _timestamp_pb2.Timestamp:
-        """As in Decision."""
+        """The answer may differ from this instant on even if no object changes."""
+
+    @_builtins.property
+    def due_since(self) -> _timestamp_pb2.Timestamp:
+        """For EVICT_NOW, since when the pod is due, where known."""
 
     @_builtins.property
     def trace(self) -> _containers.RepeatedCompositeFieldContainer[Global___TraceStep]:
@@ -281,13 +278,19 @@ class Finding(_message.Message):
         message: _builtins.str = ...,
         evict_at: _timestamp_pb2.Timestamp | None = ...,
         holds_until: _timestamp_pb2.Timestamp | None = ...,
+        counted_from_now: _builtins.bool = ...,
+        cause: _builtins.str = ...,
+        due_since: _timestamp_pb2.Timestamp | None = ...,
+        grace_period_seconds: _builtins.int | None = ...,
         trace: _abc.Iterable[Global___TraceStep] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["evict_at", b"evict_at", "holds_until", b"holds_until"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "due_since", b"due_since", "evict_at", b"evict_at", "grace_period_seconds", b"grace_period_seconds", "holds_until", b"holds_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["evict_at", b"evict_at", "holds_until", b"holds_until", "message", b"message", "reason", b"reason", "system", b"system", "trace", b"trace", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "cause", b"cause", "counted_from_now", b"counted_from_now", "due_since", b"due_since", "evict_at", b"evict_at", "grace_period_seconds", b"grace_period_seconds", "holds_until", b"holds_until", "message", b"message", "reason", b"reason", "system", b"system", "trace", b"trace", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__grace_period_seconds: _TypeAlias = _typing.Literal["grace_period_seconds"]  # noqa: Y015
+    _WhichOneofArgType__grace_period_seconds: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__grace_period_seconds) -> _WhichOneofReturnType__grace_period_seconds | None: ...
 
 Global___Finding: _TypeAlias = Finding  # noqa: Y015
 
@@ -300,49 +303,21 @@ class TraceStep(_message.Message):
     RULE_FIELD_NUMBER: _builtins.int
     OUTCOME_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
-    TAINT_FIELD_NUMBER: _builtins.int
-    TAINT_INDEX_FIELD_NUMBER: _builtins.int
-    TOLERATION_FIELD_NUMBER: _builtins.int
-    TOLERATION_INDEX_FIELD_NUMBER: _builtins.int
-    ADDED_AT_FIELD_NUMBER: _builtins.int
-    ADDED_FROM_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
     DEADLINE_FIELD_NUMBER: _builtins.int
-    DEVICE_FIELD_NUMBER: _builtins.int
     rule: _builtins.str
     """Stable code of the rule."""
     outcome: _builtins.str
     """Stable code of what it said."""
     message: _builtins.str
     """The same for people."""
-    taint_index: _builtins.int
-    """Its place in `node.spec.taints`, or in the device's taints."""
-    toleration_index: _builtins.int
-    """Its place in `pod.spec.tolerations`, or in the device's allocation."""
-    added_from: _builtins.str
-    """Where `added_at` comes from: timeAdded, firstObserved, managedFields (the last edit of the node's
-    taints), or now where none is known.
-    """
     @_builtins.property
-    def taint(self) -> _kubernetes_pb2.Taint:
-        """The taint looked at."""
-
-    @_builtins.property
-    def toleration(self) -> _kubernetes_pb2.Toleration:
-        """The toleration used: of a pod the first that matches, of an allocated device the one that
-        tolerates for ever, or else for the shortest time.
-        """
-
-    @_builtins.property
-    def added_at(self) -> _timestamp_pb2.Timestamp:
-        """When the taint counts as added."""
+    def subject(self) -> Global___Subject:
+        """What it looked at; absent where it is the pod as a whole."""
 
     @_builtins.property
     def deadline(self) -> _timestamp_pb2.Timestamp:
-        """When this taint alone would evict the pod."""
-
-    @_builtins.property
-    def device(self) -> Global___DeviceTaintSource:
-        """The device that the taint is on; absent for a node's."""
+        """When this alone would evict the pod."""
 
     def __init__(
         self,
@@ -350,125 +325,51 @@ class TraceStep(_message.Message):
         rule: _builtins.str = ...,
         outcome: _builtins.str = ...,
         message: _builtins.str = ...,
-        taint: _kubernetes_pb2.Taint | None = ...,
-        taint_index: _builtins.int | None = ...,
-        toleration: _kubernetes_pb2.Toleration | None = ...,
-        toleration_index: _builtins.int | None = ...,
-        added_at: _timestamp_pb2.Timestamp | None = ...,
-        added_from: _builtins.str = ...,
+        subject: Global___Subject | None = ...,
         deadline: _timestamp_pb2.Timestamp | None = ...,
-        device: Global___DeviceTaintSource | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_taint_index", b"_taint_index", "_toleration_index", b"_toleration_index", "added_at", b"added_at", "deadline", b"deadline", "device", b"device", "taint", b"taint", "taint_index", b"taint_index", "toleration", b"toleration", "toleration_index", b"toleration_index"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["deadline", b"deadline", "subject", b"subject"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_taint_index", b"_taint_index", "_toleration_index", b"_toleration_index", "added_at", b"added_at", "added_from", b"added_from", "deadline", b"deadline", "device", b"device", "message", b"message", "outcome", b"outcome", "rule", b"rule", "taint", b"taint", "taint_index", b"taint_index", "toleration", b"toleration", "toleration_index", b"toleration_index"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deadline", b"deadline", "message", b"message", "outcome", b"outcome", "rule", b"rule", "subject", b"subject"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__taint_index: _TypeAlias = _typing.Literal["taint_index"]  # noqa: Y015
-    _WhichOneofArgType__taint_index: _TypeAlias = _typing.Literal["_taint_index", b"_taint_index"]  # noqa: Y015
-    _WhichOneofReturnType__toleration_index: _TypeAlias = _typing.Literal["toleration_index"]  # noqa: Y015
-    _WhichOneofArgType__toleration_index: _TypeAlias = _typing.Literal["_toleration_index", b"_toleration_index"]  # noqa: Y015
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__taint_index) -> _WhichOneofReturnType__taint_index | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__toleration_index) -> _WhichOneofReturnType__toleration_index | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TraceStep: _TypeAlias = TraceStep  # noqa: Y015
 
 @_typing.final
-class DeviceTaintSource(_message.Message):
-    """Which device a taint is on, who put it there, and whom it reaches."""
+class Subject(_message.Message):
+    """What a rule looked at; each system has subjects of its own."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    CLAIM_FIELD_NUMBER: _builtins.int
-    DRIVER_FIELD_NUMBER: _builtins.int
-    POOL_FIELD_NUMBER: _builtins.int
-    DEVICE_FIELD_NUMBER: _builtins.int
-    RESOURCE_SLICE_FIELD_NUMBER: _builtins.int
-    DEVICE_TAINT_RULE_FIELD_NUMBER: _builtins.int
-    driver: _builtins.str
-    pool: _builtins.str
-    device: _builtins.str
+    NODE_TAINT_FIELD_NUMBER: _builtins.int
+    DEVICE_TAINT_FIELD_NUMBER: _builtins.int
+    OTHER_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def claim(self) -> Global___ObjectReference:
-        """The ResourceClaim that the device is allocated to."""
+    def node_taint(self) -> _node_taints_pb2.NodeTaintSubject:
+        """A taint of the pod's node."""
 
     @_builtins.property
-    def resource_slice(self) -> Global___ObjectReference:
-        """The ResourceSlice that publishes the taint; absent if a rule puts it there."""
+    def device_taint(self) -> _device_taints_pb2.DeviceTaintSubject:
+        """A taint on a device that the pod has."""
 
     @_builtins.property
-    def device_taint_rule(self) -> Global___ObjectReference:
-        """The DeviceTaintRule that puts it there; absent if a slice publishes it."""
+    def other(self) -> _struct_pb2.Struct:
+        """That of a system without a message here, as in the REST API, with its `kind`."""
 
     def __init__(
         self,
         *,
-        claim: Global___ObjectReference | None = ...,
-        driver: _builtins.str = ...,
-        pool: _builtins.str = ...,
-        device: _builtins.str = ...,
-        resource_slice: Global___ObjectReference | None = ...,
-        device_taint_rule: Global___ObjectReference | None = ...,
+        node_taint: _node_taints_pb2.NodeTaintSubject | None = ...,
+        device_taint: _device_taints_pb2.DeviceTaintSubject | None = ...,
+        other: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["claim", b"claim", "device_taint_rule", b"device_taint_rule", "resource_slice", b"resource_slice"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taint", b"device_taint", "kind", b"kind", "node_taint", b"node_taint", "other", b"other"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim", b"claim", "device", b"device", "device_taint_rule", b"device_taint_rule", "driver", b"driver", "pool", b"pool", "resource_slice", b"resource_slice"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taint", b"device_taint", "kind", b"kind", "node_taint", b"node_taint", "other", b"other"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["node_taint", "device_taint", "other"]  # noqa: Y015
+    _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
-Global___DeviceTaintSource: _TypeAlias = DeviceTaintSource  # noqa: Y015
-
-@_typing.final
-class ClaimDecision(_message.Message):
-    """What the taints of its devices mean for a claim: when the pods that use it are to go."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    CLAIM_FIELD_NUMBER: _builtins.int
-    VERDICT_FIELD_NUMBER: _builtins.int
-    EVICT_AT_FIELD_NUMBER: _builtins.int
-    HOLDS_UNTIL_FIELD_NUMBER: _builtins.int
-    REASONS_FIELD_NUMBER: _builtins.int
-    TRACE_FIELD_NUMBER: _builtins.int
-    verdict: Global___Verdict.ValueType
-    """For the pods that use it."""
-    @_builtins.property
-    def claim(self) -> Global___ObjectReference:
-        """Whom it concerns."""
-
-    @_builtins.property
-    def evict_at(self) -> _timestamp_pb2.Timestamp:
-        """When they are to go; for EVICT_NOW the instant it fell due."""
-
-    @_builtins.property
-    def holds_until(self) -> _timestamp_pb2.Timestamp:
-        """As in Decision."""
-
-    @_builtins.property
-    def reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Each taint that is not tolerated for ever, as `DeviceTaintRule /NAME:UID` or
-        `ResourceSlice /NAME:UID DRIVER/POOL/DEVICE taint #INDEX`.
-        """
-
-    @_builtins.property
-    def trace(self) -> _containers.RepeatedCompositeFieldContainer[Global___TraceStep]:
-        """The taints looked at, in order; empty where the caller asked for none."""
-
-    def __init__(
-        self,
-        *,
-        claim: Global___ObjectReference | None = ...,
-        verdict: Global___Verdict.ValueType = ...,
-        evict_at: _timestamp_pb2.Timestamp | None = ...,
-        holds_until: _timestamp_pb2.Timestamp | None = ...,
-        reasons: _abc.Iterable[_builtins.str] | None = ...,
-        trace: _abc.Iterable[Global___TraceStep] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["claim", b"claim", "evict_at", b"evict_at", "holds_until", b"holds_until"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim", b"claim", "evict_at", b"evict_at", "holds_until", b"holds_until", "reasons", b"reasons", "trace", b"trace", "verdict", b"verdict"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ClaimDecision: _TypeAlias = ClaimDecision  # noqa: Y015
+Global___Subject: _TypeAlias = Subject  # noqa: Y015

@@ -23,53 +23,61 @@ _sym_db = _symbol_database.Default()
 
 
 from bailiff.v1 import decision_pb2 as bailiff_dot_v1_dot_decision__pb2
+from bailiff.v1 import device_taints_pb2 as bailiff_dot_v1_dot_device__taints__pb2
 from bailiff.v1 import kubernetes_pb2 as bailiff_dot_v1_dot_kubernetes__pb2
+from bailiff.v1 import node_taints_pb2 as bailiff_dot_v1_dot_node__taints__pb2
+from bailiff.v1 import object_reference_pb2 as bailiff_dot_v1_dot_object__reference__pb2
+from bailiff.v1 import reports_pb2 as bailiff_dot_v1_dot_reports__pb2
 from bailiff.v1 import resource_pb2 as bailiff_dot_v1_dot_resource__pb2
+from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from google.rpc import status_pb2 as google_dot_rpc_dot_status__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*bailiff/v1/eviction_decision_service.proto\x12\nbailiff.v1\x1a\x19\x62\x61iliff/v1/decision.proto\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x19\x62\x61iliff/v1/resource.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\"\xa1\x03\n\rDecideRequest\x12\x1c\n\x03pod\x18\x01 \x01(\x0b\x32\x0f.bailiff.v1.Pod\x12\x1e\n\x04node\x18\x02 \x01(\x0b\x32\x10.bailiff.v1.Node\x12\'\n\x03now\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x62ound_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x0e\x66irst_observed\x18\x05 \x03(\x0b\x32\x1c.bailiff.v1.TaintObservation\x12$\n\x07options\x18\x06 \x01(\x0b\x32\x13.bailiff.v1.Options\x12\x32\n\x0fresource_claims\x18\x07 \x03(\x0b\x32\x19.bailiff.v1.ResourceClaim\x12\x32\n\x0fresource_slices\x18\x08 \x03(\x0b\x32\x19.bailiff.v1.ResourceSlice\x12\x37\n\x12\x64\x65vice_taint_rules\x18\t \x03(\x0b\x32\x1b.bailiff.v1.DeviceTaintRule\"8\n\x0e\x44\x65\x63ideResponse\x12&\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x14.bailiff.v1.Decision\"\x8a\x02\n\x17\x44\x65\x63ideNodeTaintsRequest\x12\x1c\n\x03pod\x18\x01 \x01(\x0b\x32\x0f.bailiff.v1.Pod\x12\x1e\n\x04node\x18\x02 \x01(\x0b\x32\x10.bailiff.v1.Node\x12\'\n\x03now\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x62ound_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x0e\x66irst_observed\x18\x05 \x03(\x0b\x32\x1c.bailiff.v1.TaintObservation\x12$\n\x07options\x18\x06 \x01(\x0b\x32\x13.bailiff.v1.Options\"B\n\x18\x44\x65\x63ideNodeTaintsResponse\x12&\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x14.bailiff.v1.Decision\"\xf8\x02\n\x11\x44\x65\x63ideNodeRequest\x12\x1e\n\x04node\x18\x01 \x01(\x0b\x32\x10.bailiff.v1.Node\x12\x1d\n\x04pods\x18\x02 \x03(\x0b\x32\x0f.bailiff.v1.Pod\x12\'\n\x03now\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x0e\x66irst_observed\x18\x04 \x03(\x0b\x32\x1c.bailiff.v1.TaintObservation\x12$\n\x07options\x18\x05 \x01(\x0b\x32\x13.bailiff.v1.Options\x12\x32\n\x0fresource_claims\x18\x06 \x03(\x0b\x32\x19.bailiff.v1.ResourceClaim\x12\x32\n\x0fresource_slices\x18\x07 \x03(\x0b\x32\x19.bailiff.v1.ResourceSlice\x12\x37\n\x12\x64\x65vice_taint_rules\x18\x08 \x03(\x0b\x32\x1b.bailiff.v1.DeviceTaintRule\"=\n\x12\x44\x65\x63ideNodeResponse\x12\'\n\tdecisions\x18\x01 \x03(\x0b\x32\x14.bailiff.v1.Decision\"\xb7\x02\n\x18\x44\x65\x63ideTaintChangeRequest\x12\x1e\n\x04node\x18\x01 \x01(\x0b\x32\x10.bailiff.v1.Node\x12\x1d\n\x04pods\x18\x02 \x03(\x0b\x32\x0f.bailiff.v1.Pod\x12%\n\nadd_taints\x18\x03 \x03(\x0b\x32\x11.bailiff.v1.Taint\x12\x30\n\rremove_taints\x18\x04 \x03(\x0b\x32\x19.bailiff.v1.TaintSelector\x12\'\n\x03now\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x0e\x66irst_observed\x18\x06 \x03(\x0b\x32\x1c.bailiff.v1.TaintObservation\x12$\n\x07options\x18\x07 \x01(\x0b\x32\x13.bailiff.v1.Options\"t\n\x19\x44\x65\x63ideTaintChangeResponse\x12+\n\x07\x63hanges\x18\x01 \x03(\x0b\x32\x1a.bailiff.v1.DecisionChange\x12*\n\x07summary\x18\x02 \x01(\x0b\x32\x19.bailiff.v1.ChangeSummary\"\xaa\x02\n\x19\x44\x65\x63ideDeviceTaintsRequest\x12\x1d\n\x04pods\x18\x01 \x03(\x0b\x32\x0f.bailiff.v1.Pod\x12\x32\n\x0fresource_claims\x18\x02 \x03(\x0b\x32\x19.bailiff.v1.ResourceClaim\x12\x32\n\x0fresource_slices\x18\x03 \x03(\x0b\x32\x19.bailiff.v1.ResourceSlice\x12\x37\n\x12\x64\x65vice_taint_rules\x18\x04 \x03(\x0b\x32\x1b.bailiff.v1.DeviceTaintRule\x12\'\n\x03now\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12$\n\x07options\x18\x06 \x01(\x0b\x32\x13.bailiff.v1.Options\"p\n\x1a\x44\x65\x63ideDeviceTaintsResponse\x12\'\n\tdecisions\x18\x01 \x03(\x0b\x32\x14.bailiff.v1.Decision\x12)\n\x06\x63laims\x18\x02 \x03(\x0b\x32\x19.bailiff.v1.ClaimDecision\"\xd9\x02\n\x1dPreviewDeviceTaintRuleRequest\x12)\n\x04rule\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.DeviceTaintRule\x12\x1d\n\x04pods\x18\x02 \x03(\x0b\x32\x0f.bailiff.v1.Pod\x12\x32\n\x0fresource_claims\x18\x03 \x03(\x0b\x32\x19.bailiff.v1.ResourceClaim\x12\x32\n\x0fresource_slices\x18\x04 \x03(\x0b\x32\x19.bailiff.v1.ResourceSlice\x12\x37\n\x12\x64\x65vice_taint_rules\x18\x05 \x03(\x0b\x32\x1b.bailiff.v1.DeviceTaintRule\x12\'\n\x03now\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12$\n\x07options\x18\x07 \x01(\x0b\x32\x13.bailiff.v1.Options\"\xe8\x01\n\x1ePreviewDeviceTaintRuleResponse\x12)\n\x04rule\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x19\n\x11published_devices\x18\x02 \x01(\x05\x12\x19\n\x11\x61llocated_devices\x18\x03 \x01(\x05\x12\x12\n\nnamespaces\x18\x04 \x01(\x05\x12\'\n\tdecisions\x18\x05 \x03(\x0b\x32\x14.bailiff.v1.Decision\x12(\n\tcondition\x18\x06 \x01(\x0b\x32\x15.bailiff.v1.Condition\"W\n\x13\x44\x65\x63ideStreamRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12,\n\x05\x62\x61tch\x18\x02 \x01(\x0b\x32\x1d.bailiff.v1.DecideNodeRequest\"\x8b\x01\n\x14\x44\x65\x63ideStreamResponse\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x30\n\x06\x61nswer\x18\x02 \x01(\x0b\x32\x1e.bailiff.v1.DecideNodeResponseH\x00\x12#\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\x08\n\x06result\"\x93\x02\n\x07Options\x12!\n\x14\x63omparison_operators\x18\x01 \x01(\x08H\x00\x88\x01\x01\x12\x1d\n\x10\x65vict_ended_pods\x18\x02 \x01(\x08H\x01\x88\x01\x01\x12\x14\n\x07\x65xplain\x18\x03 \x01(\x08H\x02\x88\x01\x01\x12%\n\x18\x65xtended_resource_claims\x18\x04 \x01(\x08H\x03\x88\x01\x01\x12\x1d\n\x10pod_group_claims\x18\x05 \x01(\x08H\x04\x88\x01\x01\x42\x17\n\x15_comparison_operatorsB\x13\n\x11_evict_ended_podsB\n\n\x08_explainB\x1b\n\x19_extended_resource_claimsB\x13\n\x11_pod_group_claims\"h\n\x10TaintObservation\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\t\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\",\n\rTaintSelector\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x02 \x01(\t2\x95\x05\n\x17\x45victionDecisionService\x12?\n\x06\x44\x65\x63ide\x12\x19.bailiff.v1.DecideRequest\x1a\x1a.bailiff.v1.DecideResponse\x12]\n\x10\x44\x65\x63ideNodeTaints\x12#.bailiff.v1.DecideNodeTaintsRequest\x1a$.bailiff.v1.DecideNodeTaintsResponse\x12K\n\nDecideNode\x12\x1d.bailiff.v1.DecideNodeRequest\x1a\x1e.bailiff.v1.DecideNodeResponse\x12`\n\x11\x44\x65\x63ideTaintChange\x12$.bailiff.v1.DecideTaintChangeRequest\x1a%.bailiff.v1.DecideTaintChangeResponse\x12\x63\n\x12\x44\x65\x63ideDeviceTaints\x12%.bailiff.v1.DecideDeviceTaintsRequest\x1a&.bailiff.v1.DecideDeviceTaintsResponse\x12o\n\x16PreviewDeviceTaintRule\x12).bailiff.v1.PreviewDeviceTaintRuleRequest\x1a*.bailiff.v1.PreviewDeviceTaintRuleResponse\x12U\n\x0c\x44\x65\x63ideStream\x12\x1f.bailiff.v1.DecideStreamRequest\x1a .bailiff.v1.DecideStreamResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*bailiff/v1/eviction_decision_service.proto\x12\nbailiff.v1\x1a\x19\x62\x61iliff/v1/decision.proto\x1a\x1e\x62\x61iliff/v1/device_taints.proto\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1c\x62\x61iliff/v1/node_taints.proto\x1a!bailiff/v1/object_reference.proto\x1a\x18\x62\x61iliff/v1/reports.proto\x1a\x19\x62\x61iliff/v1/resource.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\"\x93\x03\n\rDecideRequest\x12\x1c\n\x03pod\x18\x01 \x01(\x0b\x32\x0f.bailiff.v1.Pod\x12\x1e\n\x04node\x18\x02 \x01(\x0b\x32\x10.bailiff.v1.Node\x12\'\n\x03now\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12$\n\x07options\x18\x04 \x01(\x0b\x32\x13.bailiff.v1.Options\x12\x0f\n\x07systems\x18\x05 \x03(\t\x12/\n\x0bnode_taints\x18\x06 \x01(\x0b\x32\x1a.bailiff.v1.NodeTaintFacts\x12\x33\n\rdevice_taints\x18\x07 \x01(\x0b\x32\x1c.bailiff.v1.DeviceTaintFacts\x12\x36\n\x06others\x18\xe8\x07 \x03(\x0b\x32%.bailiff.v1.DecideRequest.OthersEntry\x1a\x46\n\x0bOthersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12&\n\x05value\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct:\x02\x38\x01\"^\n\x0e\x44\x65\x63ideResponse\x12&\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x14.bailiff.v1.Decision\x12$\n\x07reports\x18\x02 \x01(\x0b\x32\x13.bailiff.v1.Reports\"\x9e\x03\n\x12\x44\x65\x63ideBatchRequest\x12\x1d\n\x04pods\x18\x01 \x03(\x0b\x32\x0f.bailiff.v1.Pod\x12\x1e\n\x04node\x18\x02 \x01(\x0b\x32\x10.bailiff.v1.Node\x12\'\n\x03now\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12$\n\x07options\x18\x04 \x01(\x0b\x32\x13.bailiff.v1.Options\x12\x0f\n\x07systems\x18\x05 \x03(\t\x12/\n\x0bnode_taints\x18\x06 \x01(\x0b\x32\x1a.bailiff.v1.NodeTaintFacts\x12\x33\n\rdevice_taints\x18\x07 \x01(\x0b\x32\x1c.bailiff.v1.DeviceTaintFacts\x12;\n\x06others\x18\xe8\x07 \x03(\x0b\x32*.bailiff.v1.DecideBatchRequest.OthersEntry\x1a\x46\n\x0bOthersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12&\n\x05value\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct:\x02\x38\x01\"d\n\x13\x44\x65\x63ideBatchResponse\x12\'\n\tdecisions\x18\x01 \x03(\x0b\x32\x14.bailiff.v1.Decision\x12$\n\x07reports\x18\x02 \x01(\x0b\x32\x13.bailiff.v1.Reports\"X\n\x13\x44\x65\x63ideStreamRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12-\n\x05\x62\x61tch\x18\x02 \x01(\x0b\x32\x1e.bailiff.v1.DecideBatchRequest\"\x8c\x01\n\x14\x44\x65\x63ideStreamResponse\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x31\n\x06\x61nswer\x18\x02 \x01(\x0b\x32\x1f.bailiff.v1.DecideBatchResponseH\x00\x12#\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\x08\n\x06result\"\xb3\x02\n\x19PreviewTaintChangeRequest\x12\x1e\n\x04node\x18\x01 \x01(\x0b\x32\x10.bailiff.v1.Node\x12\x1d\n\x04pods\x18\x02 \x03(\x0b\x32\x0f.bailiff.v1.Pod\x12%\n\nadd_taints\x18\x03 \x03(\x0b\x32\x11.bailiff.v1.Taint\x12\x30\n\rremove_taints\x18\x04 \x03(\x0b\x32\x19.bailiff.v1.TaintSelector\x12\'\n\x03now\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12$\n\x07options\x18\x06 \x01(\x0b\x32\x13.bailiff.v1.Options\x12/\n\x0bnode_taints\x18\x07 \x01(\x0b\x32\x1a.bailiff.v1.NodeTaintFacts\"9\n\rTaintSelector\x12\x10\n\x03key\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x02 \x01(\tB\x06\n\x04_key\"u\n\x1aPreviewTaintChangeResponse\x12+\n\x07\x63hanges\x18\x01 \x03(\x0b\x32\x1a.bailiff.v1.DecisionChange\x12*\n\x07summary\x18\x02 \x01(\x0b\x32\x19.bailiff.v1.ChangeSummary\"\x85\x01\n\x0e\x44\x65\x63isionChange\x12(\n\x03pod\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12$\n\x06\x62\x65\x66ore\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.Decision\x12#\n\x05\x61\x66ter\x18\x03 \x01(\x0b\x32\x14.bailiff.v1.Decision\"B\n\rChangeSummary\x12\x11\n\tevict_now\x18\x01 \x01(\x05\x12\x10\n\x08\x65vict_at\x18\x02 \x01(\x05\x12\x0c\n\x04keep\x18\x03 \x01(\x05\"\xed\x01\n\x1dPreviewDeviceTaintRuleRequest\x12)\n\x04rule\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.DeviceTaintRule\x12\x1d\n\x04pods\x18\x02 \x03(\x0b\x32\x0f.bailiff.v1.Pod\x12\'\n\x03now\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12$\n\x07options\x18\x04 \x01(\x0b\x32\x13.bailiff.v1.Options\x12\x33\n\rdevice_taints\x18\x05 \x01(\x0b\x32\x1c.bailiff.v1.DeviceTaintFacts\"\xe8\x01\n\x1ePreviewDeviceTaintRuleResponse\x12)\n\x04rule\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x19\n\x11published_devices\x18\x02 \x01(\x05\x12\x19\n\x11\x61llocated_devices\x18\x03 \x01(\x05\x12\x12\n\nnamespaces\x18\x04 \x01(\x05\x12\'\n\tdecisions\x18\x05 \x03(\x0b\x32\x14.bailiff.v1.Decision\x12(\n\tcondition\x18\x06 \x01(\x0b\x32\x15.bailiff.v1.Condition\"\xd1\x02\n\x07Options\x12!\n\x14\x63omparison_operators\x18\x01 \x01(\x08H\x00\x88\x01\x01\x12\x1d\n\x10\x65vict_ended_pods\x18\x02 \x01(\x08H\x01\x88\x01\x01\x12\x14\n\x07\x65xplain\x18\x03 \x01(\x08H\x02\x88\x01\x01\x12\"\n\x15\x64\x65vice_taint_eviction\x18\x04 \x01(\x08H\x03\x88\x01\x01\x12%\n\x18\x65xtended_resource_claims\x18\x05 \x01(\x08H\x04\x88\x01\x01\x12\x1d\n\x10pod_group_claims\x18\x06 \x01(\x08H\x05\x88\x01\x01\x42\x17\n\x15_comparison_operatorsB\x13\n\x11_evict_ended_podsB\n\n\x08_explainB\x18\n\x16_device_taint_evictionB\x1b\n\x19_extended_resource_claimsB\x13\n\x11_pod_group_claims2\x98\x06\n\x17\x45victionDecisionService\x12?\n\x06\x44\x65\x63ide\x12\x19.bailiff.v1.DecideRequest\x1a\x1a.bailiff.v1.DecideResponse\x12N\n\x0b\x44\x65\x63ideBatch\x12\x1e.bailiff.v1.DecideBatchRequest\x1a\x1f.bailiff.v1.DecideBatchResponse\x12W\n\x12\x44\x65\x63ideBatchInParts\x12\x1e.bailiff.v1.DecideBatchRequest\x1a\x1f.bailiff.v1.DecideBatchResponse0\x01\x12U\n\x0c\x44\x65\x63ideStream\x12\x1f.bailiff.v1.DecideStreamRequest\x1a .bailiff.v1.DecideStreamResponse(\x01\x30\x01\x12\x63\n\x12PreviewTaintChange\x12%.bailiff.v1.PreviewTaintChangeRequest\x1a&.bailiff.v1.PreviewTaintChangeResponse\x12l\n\x19PreviewTaintChangeInParts\x12%.bailiff.v1.PreviewTaintChangeRequest\x1a&.bailiff.v1.PreviewTaintChangeResponse0\x01\x12o\n\x16PreviewDeviceTaintRule\x12).bailiff.v1.PreviewDeviceTaintRuleRequest\x1a*.bailiff.v1.PreviewDeviceTaintRuleResponse\x12x\n\x1dPreviewDeviceTaintRuleInParts\x12).bailiff.v1.PreviewDeviceTaintRuleRequest\x1a*.bailiff.v1.PreviewDeviceTaintRuleResponse0\x01\x42\x30\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'bailiff.v1.eviction_decision_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
-  _globals['_DECIDEREQUEST']._serialized_start=200
-  _globals['_DECIDEREQUEST']._serialized_end=617
-  _globals['_DECIDERESPONSE']._serialized_start=619
-  _globals['_DECIDERESPONSE']._serialized_end=675
-  _globals['_DECIDENODETAINTSREQUEST']._serialized_start=678
-  _globals['_DECIDENODETAINTSREQUEST']._serialized_end=944
-  _globals['_DECIDENODETAINTSRESPONSE']._serialized_start=946
-  _globals['_DECIDENODETAINTSRESPONSE']._serialized_end=1012
-  _globals['_DECIDENODEREQUEST']._serialized_start=1015
-  _globals['_DECIDENODEREQUEST']._serialized_end=1391
-  _globals['_DECIDENODERESPONSE']._serialized_start=1393
-  _globals['_DECIDENODERESPONSE']._serialized_end=1454
-  _globals['_DECIDETAINTCHANGEREQUEST']._serialized_start=1457
-  _globals['_DECIDETAINTCHANGEREQUEST']._serialized_end=1768
-  _globals['_DECIDETAINTCHANGERESPONSE']._serialized_start=1770
-  _globals['_DECIDETAINTCHANGERESPONSE']._serialized_end=1886
-  _globals['_DECIDEDEVICETAINTSREQUEST']._serialized_start=1889
-  _globals['_DECIDEDEVICETAINTSREQUEST']._serialized_end=2187
-  _globals['_DECIDEDEVICETAINTSRESPONSE']._serialized_start=2189
-  _globals['_DECIDEDEVICETAINTSRESPONSE']._serialized_end=2301
-  _globals['_PREVIEWDEVICETAINTRULEREQUEST']._serialized_start=2304
-  _globals['_PREVIEWDEVICETAINTRULEREQUEST']._serialized_end=2649
-  _globals['_PREVIEWDEVICETAINTRULERESPONSE']._serialized_start=2652
-  _globals['_PREVIEWDEVICETAINTRULERESPONSE']._serialized_end=2884
-  _globals['_DECIDESTREAMREQUEST']._serialized_start=2886
-  _globals['_DECIDESTREAMREQUEST']._serialized_end=2973
-  _globals['_DECIDESTREAMRESPONSE']._serialized_start=2976
-  _globals['_DECIDESTREAMRESPONSE']._serialized_end=3115
-  _globals['_OPTIONS']._serialized_start=3118
-  _globals['_OPTIONS']._serialized_end=3393
-  _globals['_TAINTOBSERVATION']._serialized_start=3395
-  _globals['_TAINTOBSERVATION']._serialized_end=3499
-  _globals['_TAINTSELECTOR']._serialized_start=3501
-  _globals['_TAINTSELECTOR']._serialized_end=3545
-  _globals['_EVICTIONDECISIONSERVICE']._serialized_start=3548
-  _globals['_EVICTIONDECISIONSERVICE']._serialized_end=4209
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\016dev.bailiff.v1P\001Z\034bailiff.dev/api/v1;bailiffv1'
+  _globals['_DECIDEREQUEST_OTHERSENTRY']._loaded_options = None
+  _globals['_DECIDEREQUEST_OTHERSENTRY']._serialized_options = b'8\001'
+  _globals['_DECIDEBATCHREQUEST_OTHERSENTRY']._loaded_options = None
+  _globals['_DECIDEBATCHREQUEST_OTHERSENTRY']._serialized_options = b'8\001'
+  _globals['_DECIDEREQUEST']._serialized_start=353
+  _globals['_DECIDEREQUEST']._serialized_end=756
+  _globals['_DECIDEREQUEST_OTHERSENTRY']._serialized_start=686
+  _globals['_DECIDEREQUEST_OTHERSENTRY']._serialized_end=756
+  _globals['_DECIDERESPONSE']._serialized_start=758
+  _globals['_DECIDERESPONSE']._serialized_end=852
+  _globals['_DECIDEBATCHREQUEST']._serialized_start=855
+  _globals['_DECIDEBATCHREQUEST']._serialized_end=1269
+  _globals['_DECIDEBATCHREQUEST_OTHERSENTRY']._serialized_start=686
+  _globals['_DECIDEBATCHREQUEST_OTHERSENTRY']._serialized_end=756
+  _globals['_DECIDEBATCHRESPONSE']._serialized_start=1271
+  _globals['_DECIDEBATCHRESPONSE']._serialized_end=1371
+  _globals['_DECIDESTREAMREQUEST']._serialized_start=1373
+  _globals['_DECIDESTREAMREQUEST']._serialized_end=1461
+  _globals['_DECIDESTREAMRESPONSE']._serialized_start=1464
+  _globals['_DECIDESTREAMRESPONSE']._serialized_end=1604
+  _globals['_PREVIEWTAINTCHANGEREQUEST']._serialized_start=1607
+  _globals['_PREVIEWTAINTCHANGEREQUEST']._serialized_end=1914
+  _globals['_TAINTSELECTOR']._serialized_start=1916
+  _globals['_TAINTSELECTOR']._serialized_end=1973
+  _globals['_PREVIEWTAINTCHANGERESPONSE']._serialized_start=1975
+  _globals['_PREVIEWTAINTCHANGERESPONSE']._serialized_end=2092
+  _globals['_DECISIONCHANGE']._serialized_start=2095
+  _globals['_DECISIONCHANGE']._serialized_end=2228
+  _globals['_CHANGESUMMARY']._serialized_start=2230
+  _globals['_CHANGESUMMARY']._serialized_end=2296
+  _globals['_PREVIEWDEVICETAINTRULEREQUEST']._serialized_start=2299
+  _globals['_PREVIEWDEVICETAINTRULEREQUEST']._serialized_end=2536
+  _globals['_PREVIEWDEVICETAINTRULERESPONSE']._serialized_start=2539
+  _globals['_PREVIEWDEVICETAINTRULERESPONSE']._serialized_end=2771
+  _globals['_OPTIONS']._serialized_start=2774
+  _globals['_OPTIONS']._serialized_end=3111
+  _globals['_EVICTIONDECISIONSERVICE']._serialized_start=3114
+  _globals['_EVICTIONDECISIONSERVICE']._serialized_end=3906
 # @@protoc_insertion_point(module_scope)

@@ -4,11 +4,16 @@ isort:skip_file
 The decision API: "should this pod be evicted, and when?" """
 
 from bailiff.v1 import decision_pb2 as _decision_pb2
+from bailiff.v1 import device_taints_pb2 as _device_taints_pb2
 from bailiff.v1 import kubernetes_pb2 as _kubernetes_pb2
+from bailiff.v1 import node_taints_pb2 as _node_taints_pb2
+from bailiff.v1 import object_reference_pb2 as _object_reference_pb2
+from bailiff.v1 import reports_pb2 as _reports_pb2
 from bailiff.v1 import resource_pb2 as _resource_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.rpc import status_pb2 as _status_pb2
@@ -25,58 +30,70 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class DecideRequest(_message.Message):
-    """One pod and what is known around it."""
+    """One pod and what is known around it; what only one system needs stands in its section."""
 
     DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class OthersEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> _struct_pb2.Struct: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _struct_pb2.Struct | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     POD_FIELD_NUMBER: _builtins.int
     NODE_FIELD_NUMBER: _builtins.int
     NOW_FIELD_NUMBER: _builtins.int
-    BOUND_AT_FIELD_NUMBER: _builtins.int
-    FIRST_OBSERVED_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
-    RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
-    RESOURCE_SLICES_FIELD_NUMBER: _builtins.int
-    DEVICE_TAINT_RULES_FIELD_NUMBER: _builtins.int
+    SYSTEMS_FIELD_NUMBER: _builtins.int
+    NODE_TAINTS_FIELD_NUMBER: _builtins.int
+    DEVICE_TAINTS_FIELD_NUMBER: _builtins.int
+    OTHERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def pod(self) -> _kubernetes_pb2.Pod:
-        """Required."""
+        """Required. Without `spec.node_name`: what if it ran there from now on?"""
 
     @_builtins.property
     def node(self) -> _kubernetes_pb2.Node:
-        """Its node. Without it the taints of devices alone decide, so those are required then."""
+        """Its node."""
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
         """The instant to decide for; absent: the server's clock."""
 
     @_builtins.property
-    def bound_at(self) -> _timestamp_pb2.Timestamp:
-        """When the pod was bound; absent: read from the pod."""
-
-    @_builtins.property
-    def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
-        """When taints without timeAdded were first seen; one that is not told is
-        read from the node (annotation, managed_fields), and else counts as added now.
-        """
-
-    @_builtins.property
     def options(self) -> Global___Options:
-        """Absent: the server's."""
+        """What to do otherwise than the server is set."""
 
     @_builtins.property
-    def resource_claims(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceClaim]:
-        """The claims that the pod names, and maybe others. Where claims, slices or rules are
-        given, the taints of devices count too.
-        """
+    def systems(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ask only these, such as node-taints; absent: all that the facts reach."""
 
     @_builtins.property
-    def resource_slices(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceSlice]:
-        """The slices that publish the devices of those claims, and maybe others."""
+    def node_taints(self) -> _node_taints_pb2.NodeTaintFacts:
+        """Of the system node-taints."""
 
     @_builtins.property
-    def device_taint_rules(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.DeviceTaintRule]:
-        """The rules of the cluster."""
+    def device_taints(self) -> _device_taints_pb2.DeviceTaintFacts:
+        """Of the system device-taints."""
+
+    @_builtins.property
+    def others(self) -> _containers.MessageMap[_builtins.str, _struct_pb2.Struct]:
+        """Those of systems without a message here, by the section's name, as in the REST API."""
 
     def __init__(
         self,
@@ -84,16 +101,15 @@ class DecideRequest(_message.Message):
         pod: _kubernetes_pb2.Pod | None = ...,
         node: _kubernetes_pb2.Node | None = ...,
         now: _timestamp_pb2.Timestamp | None = ...,
-        bound_at: _timestamp_pb2.Timestamp | None = ...,
-        first_observed: _abc.Iterable[Global___TaintObservation] | None = ...,
         options: Global___Options | None = ...,
-        resource_claims: _abc.Iterable[_resource_pb2.ResourceClaim] | None = ...,
-        resource_slices: _abc.Iterable[_resource_pb2.ResourceSlice] | None = ...,
-        device_taint_rules: _abc.Iterable[_resource_pb2.DeviceTaintRule] | None = ...,
+        systems: _abc.Iterable[_builtins.str] | None = ...,
+        node_taints: _node_taints_pb2.NodeTaintFacts | None = ...,
+        device_taints: _device_taints_pb2.DeviceTaintFacts | None = ...,
+        others: _abc.Mapping[_builtins.str, _struct_pb2.Struct] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bound_at", b"bound_at", "node", b"node", "now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bound_at", b"bound_at", "device_taint_rules", b"device_taint_rules", "first_observed", b"first_observed", "node", b"node", "now", b"now", "options", b"options", "pod", b"pod", "resource_claims", b"resource_claims", "resource_slices", b"resource_slices"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pod", b"pod", "systems", b"systems"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -101,483 +117,150 @@ Global___DecideRequest: _TypeAlias = DecideRequest  # noqa: Y015
 
 @_typing.final
 class DecideResponse(_message.Message):
-    """The answer."""
+    """The answer for one pod."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     DECISION_FIELD_NUMBER: _builtins.int
+    REPORTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def decision(self) -> _decision_pb2.Decision: ...
+    def decision(self) -> _decision_pb2.Decision:
+        """The earliest of all systems asked."""
+
+    @_builtins.property
+    def reports(self) -> _reports_pb2.Reports:
+        """What systems say of anything but the pod."""
+
     def __init__(
         self,
         *,
         decision: _decision_pb2.Decision | None = ...,
+        reports: _reports_pb2.Reports | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "reports", b"reports"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "reports", b"reports"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DecideResponse: _TypeAlias = DecideResponse  # noqa: Y015
 
 @_typing.final
-class DecideNodeTaintsRequest(_message.Message):
-    """One pod and what is known around it; as DecideRequest."""
+class DecideBatchRequest(_message.Message):
+    """Pods to decide for, each answered as if asked alone."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    POD_FIELD_NUMBER: _builtins.int
-    NODE_FIELD_NUMBER: _builtins.int
-    NOW_FIELD_NUMBER: _builtins.int
-    BOUND_AT_FIELD_NUMBER: _builtins.int
-    FIRST_OBSERVED_FIELD_NUMBER: _builtins.int
-    OPTIONS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def pod(self) -> _kubernetes_pb2.Pod:
-        """Required."""
+    @_typing.final
+    class OthersEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
 
-    @_builtins.property
-    def node(self) -> _kubernetes_pb2.Node:
-        """Required."""
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> _struct_pb2.Struct: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _struct_pb2.Struct | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-    @_builtins.property
-    def now(self) -> _timestamp_pb2.Timestamp:
-        """The instant to decide for; absent: the server's clock."""
-
-    @_builtins.property
-    def bound_at(self) -> _timestamp_pb2.Timestamp:
-        """When the pod was bound; absent: read from the pod."""
-
-    @_builtins.property
-    def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
-        """When taints without timeAdded were first seen; one that is not told is
-        read from the node (annotation, managed_fields), and else counts as added now.
-        """
-
-    @_builtins.property
-    def options(self) -> Global___Options:
-        """Absent: the server's."""
-
-    def __init__(
-        self,
-        *,
-        pod: _kubernetes_pb2.Pod | None = ...,
-        node: _kubernetes_pb2.Node | None = ...,
-        now: _timestamp_pb2.Timestamp | None = ...,
-        bound_at: _timestamp_pb2.Timestamp | None = ...,
-        first_observed: _abc.Iterable[Global___TaintObservation] | None = ...,
-        options: Global___Options | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bound_at", b"bound_at", "node", b"node", "now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bound_at", b"bound_at", "first_observed", b"first_observed", "node", b"node", "now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DecideNodeTaintsRequest: _TypeAlias = DecideNodeTaintsRequest  # noqa: Y015
-
-@_typing.final
-class DecideNodeTaintsResponse(_message.Message):
-    """The answer."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    DECISION_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def decision(self) -> _decision_pb2.Decision: ...
-    def __init__(
-        self,
-        *,
-        decision: _decision_pb2.Decision | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DecideNodeTaintsResponse: _TypeAlias = DecideNodeTaintsResponse  # noqa: Y015
-
-@_typing.final
-class DecideNodeRequest(_message.Message):
-    """A node and pods to decide for on it; each answer as if asked alone."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    NODE_FIELD_NUMBER: _builtins.int
     PODS_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
     NOW_FIELD_NUMBER: _builtins.int
-    FIRST_OBSERVED_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
-    RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
-    RESOURCE_SLICES_FIELD_NUMBER: _builtins.int
-    DEVICE_TAINT_RULES_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def node(self) -> _kubernetes_pb2.Node:
-        """Required."""
-
+    SYSTEMS_FIELD_NUMBER: _builtins.int
+    NODE_TAINTS_FIELD_NUMBER: _builtins.int
+    DEVICE_TAINTS_FIELD_NUMBER: _builtins.int
+    OTHERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
-        """At most 1000."""
+        """The pods, at most 20,000, and of one node where it is given."""
+
+    @_builtins.property
+    def node(self) -> _kubernetes_pb2.Node:
+        """The node that all of them are on, or would be."""
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
         """The instant to decide for; absent: the server's clock."""
 
     @_builtins.property
-    def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
-        """When taints without timeAdded were first seen; one that is not told is
-        read from the node (annotation, managed_fields), and else counts as added now.
-        """
-
-    @_builtins.property
     def options(self) -> Global___Options:
-        """Absent: the server's, without trace."""
+        """What to do otherwise than the server is set."""
 
     @_builtins.property
-    def resource_claims(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceClaim]:
-        """The claims that the pods name, and maybe others. Where claims, slices or rules are
-        given, the taints of devices count too.
-        """
+    def systems(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ask only these, such as node-taints; absent: all that the facts reach."""
 
     @_builtins.property
-    def resource_slices(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceSlice]:
-        """The slices that publish the devices of those claims, and maybe others."""
+    def node_taints(self) -> _node_taints_pb2.NodeTaintFacts:
+        """Of the system node-taints."""
 
     @_builtins.property
-    def device_taint_rules(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.DeviceTaintRule]:
-        """The rules of the cluster."""
+    def device_taints(self) -> _device_taints_pb2.DeviceTaintFacts:
+        """Of the system device-taints."""
+
+    @_builtins.property
+    def others(self) -> _containers.MessageMap[_builtins.str, _struct_pb2.Struct]:
+        """Those of systems without a message here, by the section's name, as in the REST API."""
 
     def __init__(
         self,
         *,
-        node: _kubernetes_pb2.Node | None = ...,
         pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
+        node: _kubernetes_pb2.Node | None = ...,
         now: _timestamp_pb2.Timestamp | None = ...,
-        first_observed: _abc.Iterable[Global___TaintObservation] | None = ...,
         options: Global___Options | None = ...,
-        resource_claims: _abc.Iterable[_resource_pb2.ResourceClaim] | None = ...,
-        resource_slices: _abc.Iterable[_resource_pb2.ResourceSlice] | None = ...,
-        device_taint_rules: _abc.Iterable[_resource_pb2.DeviceTaintRule] | None = ...,
+        systems: _abc.Iterable[_builtins.str] | None = ...,
+        node_taints: _node_taints_pb2.NodeTaintFacts | None = ...,
+        device_taints: _device_taints_pb2.DeviceTaintFacts | None = ...,
+        others: _abc.Mapping[_builtins.str, _struct_pb2.Struct] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "now", b"now", "options", b"options"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taint_rules", b"device_taint_rules", "first_observed", b"first_observed", "node", b"node", "now", b"now", "options", b"options", "pods", b"pods", "resource_claims", b"resource_claims", "resource_slices", b"resource_slices"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pods", b"pods", "systems", b"systems"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___DecideNodeRequest: _TypeAlias = DecideNodeRequest  # noqa: Y015
+Global___DecideBatchRequest: _TypeAlias = DecideBatchRequest  # noqa: Y015
 
 @_typing.final
-class DecideNodeResponse(_message.Message):
-    """The answers."""
+class DecideBatchResponse(_message.Message):
+    """The answers for many pods."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     DECISIONS_FIELD_NUMBER: _builtins.int
+    REPORTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def decisions(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.Decision]:
-        """In the order of the pods asked about."""
+        """One for each pod, in the order of the pods asked about."""
+
+    @_builtins.property
+    def reports(self) -> _reports_pb2.Reports:
+        """What systems say of anything but pods."""
 
     def __init__(
         self,
         *,
         decisions: _abc.Iterable[_decision_pb2.Decision] | None = ...,
+        reports: _reports_pb2.Reports | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["reports", b"reports"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decisions", b"decisions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decisions", b"decisions", "reports", b"reports"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___DecideNodeResponse: _TypeAlias = DecideNodeResponse  # noqa: Y015
-
-@_typing.final
-class DecideTaintChangeRequest(_message.Message):
-    """A node, its pods, and taints to add or remove: whose answer would change?"""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    NODE_FIELD_NUMBER: _builtins.int
-    PODS_FIELD_NUMBER: _builtins.int
-    ADD_TAINTS_FIELD_NUMBER: _builtins.int
-    REMOVE_TAINTS_FIELD_NUMBER: _builtins.int
-    NOW_FIELD_NUMBER: _builtins.int
-    FIRST_OBSERVED_FIELD_NUMBER: _builtins.int
-    OPTIONS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def node(self) -> _kubernetes_pb2.Node:
-        """Required."""
-
-    @_builtins.property
-    def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
-        """At most 1000."""
-
-    @_builtins.property
-    def add_taints(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Taint]:
-        """A taint of the same key and effect is replaced."""
-
-    @_builtins.property
-    def remove_taints(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintSelector]: ...
-    @_builtins.property
-    def now(self) -> _timestamp_pb2.Timestamp:
-        """The instant to decide for; absent: the server's clock."""
-
-    @_builtins.property
-    def first_observed(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintObservation]:
-        """When taints without timeAdded were first seen; one that is not told is
-        read from the node (annotation, managed_fields), and else counts as added now.
-        """
-
-    @_builtins.property
-    def options(self) -> Global___Options:
-        """Absent: the server's, without trace."""
-
-    def __init__(
-        self,
-        *,
-        node: _kubernetes_pb2.Node | None = ...,
-        pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
-        add_taints: _abc.Iterable[_kubernetes_pb2.Taint] | None = ...,
-        remove_taints: _abc.Iterable[Global___TaintSelector] | None = ...,
-        now: _timestamp_pb2.Timestamp | None = ...,
-        first_observed: _abc.Iterable[Global___TaintObservation] | None = ...,
-        options: Global___Options | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "now", b"now", "options", b"options"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["add_taints", b"add_taints", "first_observed", b"first_observed", "node", b"node", "now", b"now", "options", b"options", "pods", b"pods", "remove_taints", b"remove_taints"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DecideTaintChangeRequest: _TypeAlias = DecideTaintChangeRequest  # noqa: Y015
-
-@_typing.final
-class DecideTaintChangeResponse(_message.Message):
-    """The pods whose answer changes."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    CHANGES_FIELD_NUMBER: _builtins.int
-    SUMMARY_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def changes(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.DecisionChange]:
-        """In the order of the pods asked about; pods whose answer stays are left out."""
-
-    @_builtins.property
-    def summary(self) -> _decision_pb2.ChangeSummary:
-        """How many of them go where."""
-
-    def __init__(
-        self,
-        *,
-        changes: _abc.Iterable[_decision_pb2.DecisionChange] | None = ...,
-        summary: _decision_pb2.ChangeSummary | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["summary", b"summary"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "summary", b"summary"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DecideTaintChangeResponse: _TypeAlias = DecideTaintChangeResponse  # noqa: Y015
-
-@_typing.final
-class DecideDeviceTaintsRequest(_message.Message):
-    """Devices, who has them, and their taints: which pods go, and when?"""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PODS_FIELD_NUMBER: _builtins.int
-    RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
-    RESOURCE_SLICES_FIELD_NUMBER: _builtins.int
-    DEVICE_TAINT_RULES_FIELD_NUMBER: _builtins.int
-    NOW_FIELD_NUMBER: _builtins.int
-    OPTIONS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
-        """Each answered as if asked alone, at most 20,000. Pods or claims are required."""
-
-    @_builtins.property
-    def resource_claims(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceClaim]:
-        """The claims of those pods, at most 20,000; each gets an answer too."""
-
-    @_builtins.property
-    def resource_slices(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceSlice]:
-        """The slices that publish their devices, at most 20,000 with 50,000 devices."""
-
-    @_builtins.property
-    def device_taint_rules(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.DeviceTaintRule]:
-        """The rules of the cluster, at most 1000."""
-
-    @_builtins.property
-    def now(self) -> _timestamp_pb2.Timestamp:
-        """The instant to decide for; absent: the server's clock."""
-
-    @_builtins.property
-    def options(self) -> Global___Options:
-        """Absent: the server's, without trace."""
-
-    def __init__(
-        self,
-        *,
-        pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
-        resource_claims: _abc.Iterable[_resource_pb2.ResourceClaim] | None = ...,
-        resource_slices: _abc.Iterable[_resource_pb2.ResourceSlice] | None = ...,
-        device_taint_rules: _abc.Iterable[_resource_pb2.DeviceTaintRule] | None = ...,
-        now: _timestamp_pb2.Timestamp | None = ...,
-        options: Global___Options | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["now", b"now", "options", b"options"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taint_rules", b"device_taint_rules", "now", b"now", "options", b"options", "pods", b"pods", "resource_claims", b"resource_claims", "resource_slices", b"resource_slices"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DecideDeviceTaintsRequest: _TypeAlias = DecideDeviceTaintsRequest  # noqa: Y015
-
-@_typing.final
-class DecideDeviceTaintsResponse(_message.Message):
-    """The answers. Of objects of one name the last counts."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    DECISIONS_FIELD_NUMBER: _builtins.int
-    CLAIMS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def decisions(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.Decision]:
-        """In the order of the pods asked about."""
-
-    @_builtins.property
-    def claims(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.ClaimDecision]:
-        """In the order of the claims given."""
-
-    def __init__(
-        self,
-        *,
-        decisions: _abc.Iterable[_decision_pb2.Decision] | None = ...,
-        claims: _abc.Iterable[_decision_pb2.ClaimDecision] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "decisions", b"decisions"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DecideDeviceTaintsResponse: _TypeAlias = DecideDeviceTaintsResponse  # noqa: Y015
-
-@_typing.final
-class PreviewDeviceTaintRuleRequest(_message.Message):
-    """A DeviceTaintRule, in the cluster or not yet: what does it do, or would it?"""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    RULE_FIELD_NUMBER: _builtins.int
-    PODS_FIELD_NUMBER: _builtins.int
-    RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
-    RESOURCE_SLICES_FIELD_NUMBER: _builtins.int
-    DEVICE_TAINT_RULES_FIELD_NUMBER: _builtins.int
-    NOW_FIELD_NUMBER: _builtins.int
-    OPTIONS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def rule(self) -> _resource_pb2.DeviceTaintRule:
-        """Required. Whatever its effect is, it is looked at as if it were NoExecute."""
-
-    @_builtins.property
-    def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
-        """The pods it may reach, at most 20,000."""
-
-    @_builtins.property
-    def resource_claims(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceClaim]:
-        """The claims of those pods, at most 20,000."""
-
-    @_builtins.property
-    def resource_slices(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.ResourceSlice]:
-        """The slices that publish their devices, at most 20,000 with 50,000 devices."""
-
-    @_builtins.property
-    def device_taint_rules(self) -> _containers.RepeatedCompositeFieldContainer[_resource_pb2.DeviceTaintRule]:
-        """The other rules of the cluster, at most 1000; one of the same name does not count."""
-
-    @_builtins.property
-    def now(self) -> _timestamp_pb2.Timestamp:
-        """The instant to decide for; absent: the server's clock."""
-
-    @_builtins.property
-    def options(self) -> Global___Options:
-        """Absent: the server's, without trace."""
-
-    def __init__(
-        self,
-        *,
-        rule: _resource_pb2.DeviceTaintRule | None = ...,
-        pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
-        resource_claims: _abc.Iterable[_resource_pb2.ResourceClaim] | None = ...,
-        resource_slices: _abc.Iterable[_resource_pb2.ResourceSlice] | None = ...,
-        device_taint_rules: _abc.Iterable[_resource_pb2.DeviceTaintRule] | None = ...,
-        now: _timestamp_pb2.Timestamp | None = ...,
-        options: Global___Options | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["now", b"now", "options", b"options", "rule", b"rule"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taint_rules", b"device_taint_rules", "now", b"now", "options", b"options", "pods", b"pods", "resource_claims", b"resource_claims", "resource_slices", b"resource_slices", "rule", b"rule"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PreviewDeviceTaintRuleRequest: _TypeAlias = PreviewDeviceTaintRuleRequest  # noqa: Y015
-
-@_typing.final
-class PreviewDeviceTaintRuleResponse(_message.Message):
-    """What the rule does or would do."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    RULE_FIELD_NUMBER: _builtins.int
-    PUBLISHED_DEVICES_FIELD_NUMBER: _builtins.int
-    ALLOCATED_DEVICES_FIELD_NUMBER: _builtins.int
-    NAMESPACES_FIELD_NUMBER: _builtins.int
-    DECISIONS_FIELD_NUMBER: _builtins.int
-    CONDITION_FIELD_NUMBER: _builtins.int
-    published_devices: _builtins.int
-    """How many devices it selects of those that slices publish now."""
-    allocated_devices: _builtins.int
-    """How many allocated devices it selects; one that is allocated twice counts twice."""
-    namespaces: _builtins.int
-    """In how many namespaces it evicts pods."""
-    @_builtins.property
-    def rule(self) -> _decision_pb2.ObjectReference:
-        """Whom it concerns."""
-
-    @_builtins.property
-    def decisions(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.Decision]:
-        """The pods that it evicts, now or later, by namespace and name; each with its answer under all
-        rules, so that another taint may evict it sooner.
-        """
-
-    @_builtins.property
-    def condition(self) -> _kubernetes_pb2.Condition:
-        """EvictionInProgress as the controller would write it for the rule as it is, with no pod evicted
-        yet.
-        """
-
-    def __init__(
-        self,
-        *,
-        rule: _decision_pb2.ObjectReference | None = ...,
-        published_devices: _builtins.int = ...,
-        allocated_devices: _builtins.int = ...,
-        namespaces: _builtins.int = ...,
-        decisions: _abc.Iterable[_decision_pb2.Decision] | None = ...,
-        condition: _kubernetes_pb2.Condition | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["condition", b"condition", "rule", b"rule"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allocated_devices", b"allocated_devices", "condition", b"condition", "decisions", b"decisions", "namespaces", b"namespaces", "published_devices", b"published_devices", "rule", b"rule"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PreviewDeviceTaintRuleResponse: _TypeAlias = PreviewDeviceTaintRuleResponse  # noqa: Y015
+Global___DecideBatchResponse: _TypeAlias = DecideBatchResponse  # noqa: Y015
 
 @_typing.final
 class DecideStreamRequest(_message.Message):
@@ -590,14 +273,14 @@ class DecideStreamRequest(_message.Message):
     request_id: _builtins.str
     """The caller's own name for it, returned with the answer."""
     @_builtins.property
-    def batch(self) -> Global___DecideNodeRequest:
+    def batch(self) -> Global___DecideBatchRequest:
         """Required."""
 
     def __init__(
         self,
         *,
         request_id: _builtins.str = ...,
-        batch: Global___DecideNodeRequest | None = ...,
+        batch: Global___DecideBatchRequest | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -619,16 +302,18 @@ class DecideStreamResponse(_message.Message):
     request_id: _builtins.str
     """As in the request; empty where the request could not be read so far."""
     @_builtins.property
-    def answer(self) -> Global___DecideNodeResponse: ...
+    def answer(self) -> Global___DecideBatchResponse:
+        """As DecideBatch would have answered."""
+
     @_builtins.property
     def error(self) -> _status_pb2.Status:
-        """As a unary call would have ended."""
+        """As DecideBatch would have ended."""
 
     def __init__(
         self,
         *,
         request_id: _builtins.str = ...,
-        answer: Global___DecideNodeResponse | None = ...,
+        answer: Global___DecideBatchResponse | None = ...,
         error: _status_pb2.Status | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "error", b"error", "result", b"result"]  # noqa: Y015
@@ -642,9 +327,293 @@ class DecideStreamResponse(_message.Message):
 Global___DecideStreamResponse: _TypeAlias = DecideStreamResponse  # noqa: Y015
 
 @_typing.final
+class PreviewTaintChangeRequest(_message.Message):
+    """A node, its pods, and taints to add or remove: whose answer would change?"""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NODE_FIELD_NUMBER: _builtins.int
+    PODS_FIELD_NUMBER: _builtins.int
+    ADD_TAINTS_FIELD_NUMBER: _builtins.int
+    REMOVE_TAINTS_FIELD_NUMBER: _builtins.int
+    NOW_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    NODE_TAINTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def node(self) -> _kubernetes_pb2.Node:
+        """The node as it is. Required."""
+
+    @_builtins.property
+    def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
+        """Its pods, at most 20,000."""
+
+    @_builtins.property
+    def add_taints(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Taint]:
+        """One of the same key and effect is replaced."""
+
+    @_builtins.property
+    def remove_taints(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintSelector]:
+        """These go first, so that a taint may be removed and added anew."""
+
+    @_builtins.property
+    def now(self) -> _timestamp_pb2.Timestamp:
+        """The instant to decide for; absent: the server's clock."""
+
+    @_builtins.property
+    def options(self) -> Global___Options:
+        """What to do otherwise than the server is set."""
+
+    @_builtins.property
+    def node_taints(self) -> _node_taints_pb2.NodeTaintFacts:
+        """What is known of the node's taints that the node does not tell."""
+
+    def __init__(
+        self,
+        *,
+        node: _kubernetes_pb2.Node | None = ...,
+        pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
+        add_taints: _abc.Iterable[_kubernetes_pb2.Taint] | None = ...,
+        remove_taints: _abc.Iterable[Global___TaintSelector] | None = ...,
+        now: _timestamp_pb2.Timestamp | None = ...,
+        options: Global___Options | None = ...,
+        node_taints: _node_taints_pb2.NodeTaintFacts | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["add_taints", b"add_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pods", b"pods", "remove_taints", b"remove_taints"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewTaintChangeRequest: _TypeAlias = PreviewTaintChangeRequest  # noqa: Y015
+
+@_typing.final
+class TaintSelector(_message.Message):
+    """A taint to take away, as `kubectl taint node NODE KEY:EFFECT-`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    EFFECT_FIELD_NUMBER: _builtins.int
+    key: _builtins.str
+    """The taint's key. Required."""
+    effect: _builtins.str
+    """The taint's effect; empty: any."""
+    def __init__(
+        self,
+        *,
+        key: _builtins.str | None = ...,
+        effect: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_key", b"_key", "key", b"key"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_key", b"_key", "effect", b"effect", "key", b"key"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__key: _TypeAlias = _typing.Literal["key"]  # noqa: Y015
+    _WhichOneofArgType__key: _TypeAlias = _typing.Literal["_key", b"_key"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__key) -> _WhichOneofReturnType__key | None: ...
+
+Global___TaintSelector: _TypeAlias = TaintSelector  # noqa: Y015
+
+@_typing.final
+class PreviewTaintChangeResponse(_message.Message):
+    """What a change of taints would do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHANGES_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def changes(self) -> _containers.RepeatedCompositeFieldContainer[Global___DecisionChange]:
+        """The pods whose answer changes, in the order asked; the others are left out."""
+
+    @_builtins.property
+    def summary(self) -> Global___ChangeSummary:
+        """How many of them go where."""
+
+    def __init__(
+        self,
+        *,
+        changes: _abc.Iterable[Global___DecisionChange] | None = ...,
+        summary: Global___ChangeSummary | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["summary", b"summary"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "summary", b"summary"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewTaintChangeResponse: _TypeAlias = PreviewTaintChangeResponse  # noqa: Y015
+
+@_typing.final
+class DecisionChange(_message.Message):
+    """How the answer for one pod changes when its node's taints do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POD_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def pod(self) -> _object_reference_pb2.ObjectReference:
+        """Whom it concerns."""
+
+    @_builtins.property
+    def before(self) -> _decision_pb2.Decision:
+        """The answer with the node as it is."""
+
+    @_builtins.property
+    def after(self) -> _decision_pb2.Decision:
+        """The answer with the taints changed."""
+
+    def __init__(
+        self,
+        *,
+        pod: _object_reference_pb2.ObjectReference | None = ...,
+        before: _decision_pb2.Decision | None = ...,
+        after: _decision_pb2.Decision | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "pod", b"pod"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "pod", b"pod"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DecisionChange: _TypeAlias = DecisionChange  # noqa: Y015
+
+@_typing.final
+class ChangeSummary(_message.Message):
+    """Where the pods go whose answer changes, counted by the answer after the change."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVICT_NOW_FIELD_NUMBER: _builtins.int
+    EVICT_AT_FIELD_NUMBER: _builtins.int
+    KEEP_FIELD_NUMBER: _builtins.int
+    evict_now: _builtins.int
+    """Pods that would then be evicted at once."""
+    evict_at: _builtins.int
+    """Pods that would then be evicted at a later instant."""
+    keep: _builtins.int
+    """Pods that would then stay."""
+    def __init__(
+        self,
+        *,
+        evict_now: _builtins.int = ...,
+        evict_at: _builtins.int = ...,
+        keep: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["evict_at", b"evict_at", "evict_now", b"evict_now", "keep", b"keep"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChangeSummary: _TypeAlias = ChangeSummary  # noqa: Y015
+
+@_typing.final
+class PreviewDeviceTaintRuleRequest(_message.Message):
+    """A DeviceTaintRule, in the cluster or not yet: what does it do, or would it?"""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RULE_FIELD_NUMBER: _builtins.int
+    PODS_FIELD_NUMBER: _builtins.int
+    NOW_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    DEVICE_TAINTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def rule(self) -> _resource_pb2.DeviceTaintRule:
+        """Required. Whatever its effect is, it is looked at as if it were NoExecute."""
+
+    @_builtins.property
+    def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
+        """The pods it may reach, at most 20,000."""
+
+    @_builtins.property
+    def now(self) -> _timestamp_pb2.Timestamp:
+        """The instant to decide for; absent: the server's clock."""
+
+    @_builtins.property
+    def options(self) -> Global___Options:
+        """What to do otherwise than the server is set."""
+
+    @_builtins.property
+    def device_taints(self) -> _device_taints_pb2.DeviceTaintFacts:
+        """The devices, and the other rules of the cluster, of which one of the same name does not count."""
+
+    def __init__(
+        self,
+        *,
+        rule: _resource_pb2.DeviceTaintRule | None = ...,
+        pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
+        now: _timestamp_pb2.Timestamp | None = ...,
+        options: Global___Options | None = ...,
+        device_taints: _device_taints_pb2.DeviceTaintFacts | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "now", b"now", "options", b"options", "rule", b"rule"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "now", b"now", "options", b"options", "pods", b"pods", "rule", b"rule"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewDeviceTaintRuleRequest: _TypeAlias = PreviewDeviceTaintRuleRequest  # noqa: Y015
+
+@_typing.final
+class PreviewDeviceTaintRuleResponse(_message.Message):
+    """What a DeviceTaintRule does or would do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RULE_FIELD_NUMBER: _builtins.int
+    PUBLISHED_DEVICES_FIELD_NUMBER: _builtins.int
+    ALLOCATED_DEVICES_FIELD_NUMBER: _builtins.int
+    NAMESPACES_FIELD_NUMBER: _builtins.int
+    DECISIONS_FIELD_NUMBER: _builtins.int
+    CONDITION_FIELD_NUMBER: _builtins.int
+    published_devices: _builtins.int
+    """How many devices it selects of those that slices publish now."""
+    allocated_devices: _builtins.int
+    """How many allocated devices it selects; one that is allocated twice counts twice."""
+    namespaces: _builtins.int
+    """In how many namespaces it evicts pods."""
+    @_builtins.property
+    def rule(self) -> _object_reference_pb2.ObjectReference:
+        """Whom it concerns."""
+
+    @_builtins.property
+    def decisions(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.Decision]:
+        """The pods that it evicts, now or later, by namespace and name; each with its answer under all
+        rules, so that another taint may evict it sooner.
+        """
+
+    @_builtins.property
+    def condition(self) -> _kubernetes_pb2.Condition:
+        """EvictionInProgress as the controller would write it for the rule as it is, with no pod evicted
+        yet.
+        """
+
+    def __init__(
+        self,
+        *,
+        rule: _object_reference_pb2.ObjectReference | None = ...,
+        published_devices: _builtins.int = ...,
+        allocated_devices: _builtins.int = ...,
+        namespaces: _builtins.int = ...,
+        decisions: _abc.Iterable[_decision_pb2.Decision] | None = ...,
+        condition: _kubernetes_pb2.Condition | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["condition", b"condition", "rule", b"rule"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allocated_devices", b"allocated_devices", "condition", b"condition", "decisions", b"decisions", "namespaces", b"namespaces", "published_devices", b"published_devices", "rule", b"rule"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewDeviceTaintRuleResponse: _TypeAlias = PreviewDeviceTaintRuleResponse  # noqa: Y015
+
+@_typing.final
 class Options(_message.Message):
-    """What to do otherwise than the server is set; absent: as the server is set, whose defaults are those
-    of Kubernetes but for the named repairs.
+    """What to do otherwise than the server is set; absent: as the server is set, whose defaults are
+    those of Kubernetes but for the named repairs.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -652,6 +621,7 @@ class Options(_message.Message):
     COMPARISON_OPERATORS_FIELD_NUMBER: _builtins.int
     EVICT_ENDED_PODS_FIELD_NUMBER: _builtins.int
     EXPLAIN_FIELD_NUMBER: _builtins.int
+    DEVICE_TAINT_EVICTION_FIELD_NUMBER: _builtins.int
     EXTENDED_RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
     POD_GROUP_CLAIMS_FIELD_NUMBER: _builtins.int
     comparison_operators: _builtins.bool
@@ -660,6 +630,8 @@ class Options(_message.Message):
     """Evict finished and terminating pods too, as kube-controller-manager does."""
     explain: _builtins.bool
     """Give the trace. Absent: for one pod yes, for many no."""
+    device_taint_eviction: _builtins.bool
+    """The gate DRADeviceTaintEviction: the taints of devices count."""
     extended_resource_claims: _builtins.bool
     """Taints count too on devices that a pod has by way of extended resources
     (`status.extendedResourceClaimStatus`), which kube-controller-manager overlooks.
@@ -674,15 +646,18 @@ class Options(_message.Message):
         comparison_operators: _builtins.bool | None = ...,
         evict_ended_pods: _builtins.bool | None = ...,
         explain: _builtins.bool | None = ...,
+        device_taint_eviction: _builtins.bool | None = ...,
         extended_resource_claims: _builtins.bool | None = ...,
         pod_group_claims: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "_extended_resource_claims", b"_extended_resource_claims", "_pod_group_claims", b"_pod_group_claims", "comparison_operators", b"comparison_operators", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain", "extended_resource_claims", b"extended_resource_claims", "pod_group_claims", b"pod_group_claims"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_device_taint_eviction", b"_device_taint_eviction", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "_extended_resource_claims", b"_extended_resource_claims", "_pod_group_claims", b"_pod_group_claims", "comparison_operators", b"comparison_operators", "device_taint_eviction", b"device_taint_eviction", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain", "extended_resource_claims", b"extended_resource_claims", "pod_group_claims", b"pod_group_claims"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "_extended_resource_claims", b"_extended_resource_claims", "_pod_group_claims", b"_pod_group_claims", "comparison_operators", b"comparison_operators", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain", "extended_resource_claims", b"extended_resource_claims", "pod_group_claims", b"pod_group_claims"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators", "_device_taint_eviction", b"_device_taint_eviction", "_evict_ended_pods", b"_evict_ended_pods", "_explain", b"_explain", "_extended_resource_claims", b"_extended_resource_claims", "_pod_group_claims", b"_pod_group_claims", "comparison_operators", b"comparison_operators", "device_taint_eviction", b"device_taint_eviction", "evict_ended_pods", b"evict_ended_pods", "explain", b"explain", "extended_resource_claims", b"extended_resource_claims", "pod_group_claims", b"pod_group_claims"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__comparison_operators: _TypeAlias = _typing.Literal["comparison_operators"]  # noqa: Y015
     _WhichOneofArgType__comparison_operators: _TypeAlias = _typing.Literal["_comparison_operators", b"_comparison_operators"]  # noqa: Y015
+    _WhichOneofReturnType__device_taint_eviction: _TypeAlias = _typing.Literal["device_taint_eviction"]  # noqa: Y015
+    _WhichOneofArgType__device_taint_eviction: _TypeAlias = _typing.Literal["_device_taint_eviction", b"_device_taint_eviction"]  # noqa: Y015
     _WhichOneofReturnType__evict_ended_pods: _TypeAlias = _typing.Literal["evict_ended_pods"]  # noqa: Y015
     _WhichOneofArgType__evict_ended_pods: _TypeAlias = _typing.Literal["_evict_ended_pods", b"_evict_ended_pods"]  # noqa: Y015
     _WhichOneofReturnType__explain: _TypeAlias = _typing.Literal["explain"]  # noqa: Y015
@@ -694,6 +669,8 @@ class Options(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__comparison_operators) -> _WhichOneofReturnType__comparison_operators | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__device_taint_eviction) -> _WhichOneofReturnType__device_taint_eviction | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__evict_ended_pods) -> _WhichOneofReturnType__evict_ended_pods | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__explain) -> _WhichOneofReturnType__explain | None: ...
@@ -703,60 +680,3 @@ class Options(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__pod_group_claims) -> _WhichOneofReturnType__pod_group_claims | None: ...
 
 Global___Options: _TypeAlias = Options  # noqa: Y015
-
-@_typing.final
-class TaintObservation(_message.Message):
-    """When a taint that carries no timeAdded was first seen on the node."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    KEY_FIELD_NUMBER: _builtins.int
-    VALUE_FIELD_NUMBER: _builtins.int
-    EFFECT_FIELD_NUMBER: _builtins.int
-    TIME_FIELD_NUMBER: _builtins.int
-    key: _builtins.str
-    value: _builtins.str
-    effect: _builtins.str
-    @_builtins.property
-    def time(self) -> _timestamp_pb2.Timestamp:
-        """Required."""
-
-    def __init__(
-        self,
-        *,
-        key: _builtins.str = ...,
-        value: _builtins.str = ...,
-        effect: _builtins.str = ...,
-        time: _timestamp_pb2.Timestamp | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["effect", b"effect", "key", b"key", "time", b"time", "value", b"value"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___TaintObservation: _TypeAlias = TaintObservation  # noqa: Y015
-
-@_typing.final
-class TaintSelector(_message.Message):
-    """A taint to take away, as `kubectl taint node NODE KEY:EFFECT-`; no effect: any."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    KEY_FIELD_NUMBER: _builtins.int
-    EFFECT_FIELD_NUMBER: _builtins.int
-    key: _builtins.str
-    effect: _builtins.str
-    def __init__(
-        self,
-        *,
-        key: _builtins.str = ...,
-        effect: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["effect", b"effect", "key", b"key"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___TaintSelector: _TypeAlias = TaintSelector  # noqa: Y015

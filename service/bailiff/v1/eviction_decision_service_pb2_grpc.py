@@ -28,9 +28,15 @@ if _version_not_supported:
 class EvictionDecisionServiceStub:
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, ANSWER_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also
+    google.rpc.BadRequest with the path of the field, and with UNAVAILABLE google.rpc.RetryInfo with
+    the time to wait.
+
+    An answer in one message has at most 4 MiB, which is what clients take if they are not told
+    otherwise; a longer one is refused with ANSWER_TOO_LARGE. The methods named InParts take the same
+    questions and send the same answers in messages of about 1 MiB: merged in their order, as
+    protobuf merges messages (proto.Merge, MergeFrom), they are the answer.
     """
 
     def __init__(self, channel):
@@ -44,91 +50,109 @@ class EvictionDecisionServiceStub:
                 request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideRequest.SerializeToString,
                 response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideResponse.FromString,
                 _registered_method=True)
-        self.DecideNodeTaints = channel.unary_unary(
-                '/bailiff.v1.EvictionDecisionService/DecideNodeTaints',
-                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeTaintsRequest.SerializeToString,
-                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeTaintsResponse.FromString,
+        self.DecideBatch = channel.unary_unary(
+                '/bailiff.v1.EvictionDecisionService/DecideBatch',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchResponse.FromString,
                 _registered_method=True)
-        self.DecideNode = channel.unary_unary(
-                '/bailiff.v1.EvictionDecisionService/DecideNode',
-                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeRequest.SerializeToString,
-                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeResponse.FromString,
-                _registered_method=True)
-        self.DecideTaintChange = channel.unary_unary(
-                '/bailiff.v1.EvictionDecisionService/DecideTaintChange',
-                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeRequest.SerializeToString,
-                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeResponse.FromString,
-                _registered_method=True)
-        self.DecideDeviceTaints = channel.unary_unary(
-                '/bailiff.v1.EvictionDecisionService/DecideDeviceTaints',
-                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsRequest.SerializeToString,
-                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsResponse.FromString,
-                _registered_method=True)
-        self.PreviewDeviceTaintRule = channel.unary_unary(
-                '/bailiff.v1.EvictionDecisionService/PreviewDeviceTaintRule',
-                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.SerializeToString,
-                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.FromString,
+        self.DecideBatchInParts = channel.unary_stream(
+                '/bailiff.v1.EvictionDecisionService/DecideBatchInParts',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchResponse.FromString,
                 _registered_method=True)
         self.DecideStream = channel.stream_stream(
                 '/bailiff.v1.EvictionDecisionService/DecideStream',
                 request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamRequest.SerializeToString,
                 response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamResponse.FromString,
                 _registered_method=True)
+        self.PreviewTaintChange = channel.unary_unary(
+                '/bailiff.v1.EvictionDecisionService/PreviewTaintChange',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeResponse.FromString,
+                _registered_method=True)
+        self.PreviewTaintChangeInParts = channel.unary_stream(
+                '/bailiff.v1.EvictionDecisionService/PreviewTaintChangeInParts',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeResponse.FromString,
+                _registered_method=True)
+        self.PreviewDeviceTaintRule = channel.unary_unary(
+                '/bailiff.v1.EvictionDecisionService/PreviewDeviceTaintRule',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.FromString,
+                _registered_method=True)
+        self.PreviewDeviceTaintRuleInParts = channel.unary_stream(
+                '/bailiff.v1.EvictionDecisionService/PreviewDeviceTaintRuleInParts',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.FromString,
+                _registered_method=True)
 
 
 class EvictionDecisionServiceServicer:
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, ANSWER_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also
+    google.rpc.BadRequest with the path of the field, and with UNAVAILABLE google.rpc.RetryInfo with
+    the time to wait.
+
+    An answer in one message has at most 4 MiB, which is what clients take if they are not told
+    otherwise; a longer one is refused with ANSWER_TOO_LARGE. The methods named InParts take the same
+    questions and send the same answers in messages of about 1 MiB: merged in their order, as
+    protobuf merges messages (proto.Merge, MergeFrom), they are the answer.
     """
 
     def Decide(self, request, context):
-        """The answer for one pod: asks every system that the facts reach.
+        """Should this pod be evicted, and when? Asks every system that the facts reach.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def DecideNodeTaints(self, request, context):
-        """The answer for one pod by node taints alone.
+    def DecideBatch(self, request, context):
+        """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def DecideNode(self, request, context):
-        """The answers for up to 1000 pods of one node.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def DecideTaintChange(self, request, context):
-        """The pods whose verdict or deadline changes when the node's taints do.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def DecideDeviceTaints(self, request, context):
-        """The answers for up to 20,000 pods, and for their claims, by the taints of devices alone.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def PreviewDeviceTaintRule(self, request, context):
-        """What a DeviceTaintRule does or would do, looked at as if its effect were NoExecute.
+    def DecideBatchInParts(self, request, context):
+        """DecideBatch for answers above 4 MiB.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DecideStream(self, request_iterator, context):
-        """DecideNode for bulk callers: one response for each request, in their order. A request that
+        """DecideBatch for bulk callers: one response for each request, in their order. A request that
         cannot be answered gets its error in its response, and the stream goes on.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PreviewTaintChange(self, request, context):
+        """What would adding or removing these taints do? Tells the pods whose verdict or deadline changes.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PreviewTaintChangeInParts(self, request, context):
+        """PreviewTaintChange for answers above 4 MiB.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PreviewDeviceTaintRule(self, request, context):
+        """What does this DeviceTaintRule do, or would it? Looked at as if its effect were NoExecute.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PreviewDeviceTaintRuleInParts(self, request, context):
+        """PreviewDeviceTaintRule for answers above 4 MiB.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -142,35 +166,40 @@ def add_EvictionDecisionServiceServicer_to_server(servicer, server):
                     request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideRequest.FromString,
                     response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideResponse.SerializeToString,
             ),
-            'DecideNodeTaints': grpc.unary_unary_rpc_method_handler(
-                    servicer.DecideNodeTaints,
-                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeTaintsRequest.FromString,
-                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeTaintsResponse.SerializeToString,
+            'DecideBatch': grpc.unary_unary_rpc_method_handler(
+                    servicer.DecideBatch,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchResponse.SerializeToString,
             ),
-            'DecideNode': grpc.unary_unary_rpc_method_handler(
-                    servicer.DecideNode,
-                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeRequest.FromString,
-                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeResponse.SerializeToString,
+            'DecideBatchInParts': grpc.unary_stream_rpc_method_handler(
+                    servicer.DecideBatchInParts,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchResponse.SerializeToString,
             ),
-            'DecideTaintChange': grpc.unary_unary_rpc_method_handler(
-                    servicer.DecideTaintChange,
-                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeRequest.FromString,
-                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeResponse.SerializeToString,
+            'DecideStream': grpc.stream_stream_rpc_method_handler(
+                    servicer.DecideStream,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamResponse.SerializeToString,
             ),
-            'DecideDeviceTaints': grpc.unary_unary_rpc_method_handler(
-                    servicer.DecideDeviceTaints,
-                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsRequest.FromString,
-                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsResponse.SerializeToString,
+            'PreviewTaintChange': grpc.unary_unary_rpc_method_handler(
+                    servicer.PreviewTaintChange,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeResponse.SerializeToString,
+            ),
+            'PreviewTaintChangeInParts': grpc.unary_stream_rpc_method_handler(
+                    servicer.PreviewTaintChangeInParts,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeResponse.SerializeToString,
             ),
             'PreviewDeviceTaintRule': grpc.unary_unary_rpc_method_handler(
                     servicer.PreviewDeviceTaintRule,
                     request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.FromString,
                     response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.SerializeToString,
             ),
-            'DecideStream': grpc.stream_stream_rpc_method_handler(
-                    servicer.DecideStream,
-                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamRequest.FromString,
-                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamResponse.SerializeToString,
+            'PreviewDeviceTaintRuleInParts': grpc.unary_stream_rpc_method_handler(
+                    servicer.PreviewDeviceTaintRuleInParts,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -183,9 +212,15 @@ def add_EvictionDecisionServiceServicer_to_server(servicer, server):
 class EvictionDecisionService:
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, ANSWER_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also
+    google.rpc.BadRequest with the path of the field, and with UNAVAILABLE google.rpc.RetryInfo with
+    the time to wait.
+
+    An answer in one message has at most 4 MiB, which is what clients take if they are not told
+    otherwise; a longer one is refused with ANSWER_TOO_LARGE. The methods named InParts take the same
+    questions and send the same answers in messages of about 1 MiB: merged in their order, as
+    protobuf merges messages (proto.Merge, MergeFrom), they are the answer.
     """
 
     @staticmethod
@@ -216,7 +251,7 @@ class EvictionDecisionService:
             _registered_method=True)
 
     @staticmethod
-    def DecideNodeTaints(request,
+    def DecideBatch(request,
             target,
             options=(),
             channel_credentials=None,
@@ -229,9 +264,9 @@ class EvictionDecisionService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/bailiff.v1.EvictionDecisionService/DecideNodeTaints',
-            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeTaintsRequest.SerializeToString,
-            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeTaintsResponse.FromString,
+            '/bailiff.v1.EvictionDecisionService/DecideBatch',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -243,7 +278,7 @@ class EvictionDecisionService:
             _registered_method=True)
 
     @staticmethod
-    def DecideNode(request,
+    def DecideBatchInParts(request,
             target,
             options=(),
             channel_credentials=None,
@@ -253,12 +288,12 @@ class EvictionDecisionService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_unary(
+        return grpc.experimental.unary_stream(
             request,
             target,
-            '/bailiff.v1.EvictionDecisionService/DecideNode',
-            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeRequest.SerializeToString,
-            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideNodeResponse.FromString,
+            '/bailiff.v1.EvictionDecisionService/DecideBatchInParts',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideBatchResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -270,7 +305,7 @@ class EvictionDecisionService:
             _registered_method=True)
 
     @staticmethod
-    def DecideTaintChange(request,
+    def DecideStream(request_iterator,
             target,
             options=(),
             channel_credentials=None,
@@ -280,12 +315,12 @@ class EvictionDecisionService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
+        return grpc.experimental.stream_stream(
+            request_iterator,
             target,
-            '/bailiff.v1.EvictionDecisionService/DecideTaintChange',
-            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeRequest.SerializeToString,
-            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideTaintChangeResponse.FromString,
+            '/bailiff.v1.EvictionDecisionService/DecideStream',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -297,7 +332,7 @@ class EvictionDecisionService:
             _registered_method=True)
 
     @staticmethod
-    def DecideDeviceTaints(request,
+    def PreviewTaintChange(request,
             target,
             options=(),
             channel_credentials=None,
@@ -310,9 +345,36 @@ class EvictionDecisionService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/bailiff.v1.EvictionDecisionService/DecideDeviceTaints',
-            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsRequest.SerializeToString,
-            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideDeviceTaintsResponse.FromString,
+            '/bailiff.v1.EvictionDecisionService/PreviewTaintChange',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PreviewTaintChangeInParts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/bailiff.v1.EvictionDecisionService/PreviewTaintChangeInParts',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewTaintChangeResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -351,7 +413,7 @@ class EvictionDecisionService:
             _registered_method=True)
 
     @staticmethod
-    def DecideStream(request_iterator,
+    def PreviewDeviceTaintRuleInParts(request,
             target,
             options=(),
             channel_credentials=None,
@@ -361,12 +423,12 @@ class EvictionDecisionService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.stream_stream(
-            request_iterator,
+        return grpc.experimental.unary_stream(
+            request,
             target,
-            '/bailiff.v1.EvictionDecisionService/DecideStream',
-            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamRequest.SerializeToString,
-            bailiff_dot_v1_dot_eviction__decision__service__pb2.DecideStreamResponse.FromString,
+            '/bailiff.v1.EvictionDecisionService/PreviewDeviceTaintRuleInParts',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -29,9 +29,15 @@ GRPC_VERSION: str
 class EvictionDecisionServiceStub:
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, ANSWER_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also
+    google.rpc.BadRequest with the path of the field, and with UNAVAILABLE google.rpc.RetryInfo with
+    the time to wait.
+
+    An answer in one message has at most 4 MiB, which is what clients take if they are not told
+    otherwise; a longer one is refused with ANSWER_TOO_LARGE. The methods named InParts take the same
+    questions and send the same answers in messages of about 1 MiB: merged in their order, as
+    protobuf merges messages (proto.Merge, MergeFrom), they are the answer.
     """
 
     @_typing.overload
@@ -39,55 +45,71 @@ class EvictionDecisionServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> EvictionDecisionServiceAsyncStub: ...
     Decide: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideRequest, _eviction_decision_service_pb2.DecideResponse]
-    """The answer for one pod: asks every system that the facts reach."""
-    DecideNodeTaints: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideNodeTaintsRequest, _eviction_decision_service_pb2.DecideNodeTaintsResponse]
-    """The answer for one pod by node taints alone."""
-    DecideNode: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideNodeRequest, _eviction_decision_service_pb2.DecideNodeResponse]
-    """The answers for up to 1000 pods of one node."""
-    DecideTaintChange: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideTaintChangeRequest, _eviction_decision_service_pb2.DecideTaintChangeResponse]
-    """The pods whose verdict or deadline changes when the node's taints do."""
-    DecideDeviceTaints: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideDeviceTaintsRequest, _eviction_decision_service_pb2.DecideDeviceTaintsResponse]
-    """The answers for up to 20,000 pods, and for their claims, by the taints of devices alone."""
-    PreviewDeviceTaintRule: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest, _eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]
-    """What a DeviceTaintRule does or would do, looked at as if its effect were NoExecute."""
+    """Should this pod be evicted, and when? Asks every system that the facts reach."""
+    DecideBatch: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideBatchRequest, _eviction_decision_service_pb2.DecideBatchResponse]
+    """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone."""
+    DecideBatchInParts: _grpc.UnaryStreamMultiCallable[_eviction_decision_service_pb2.DecideBatchRequest, _eviction_decision_service_pb2.DecideBatchResponse]
+    """DecideBatch for answers above 4 MiB."""
     DecideStream: _grpc.StreamStreamMultiCallable[_eviction_decision_service_pb2.DecideStreamRequest, _eviction_decision_service_pb2.DecideStreamResponse]
-    """DecideNode for bulk callers: one response for each request, in their order. A request that
+    """DecideBatch for bulk callers: one response for each request, in their order. A request that
     cannot be answered gets its error in its response, and the stream goes on.
     """
+    PreviewTaintChange: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.PreviewTaintChangeRequest, _eviction_decision_service_pb2.PreviewTaintChangeResponse]
+    """What would adding or removing these taints do? Tells the pods whose verdict or deadline changes."""
+    PreviewTaintChangeInParts: _grpc.UnaryStreamMultiCallable[_eviction_decision_service_pb2.PreviewTaintChangeRequest, _eviction_decision_service_pb2.PreviewTaintChangeResponse]
+    """PreviewTaintChange for answers above 4 MiB."""
+    PreviewDeviceTaintRule: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest, _eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]
+    """What does this DeviceTaintRule do, or would it? Looked at as if its effect were NoExecute."""
+    PreviewDeviceTaintRuleInParts: _grpc.UnaryStreamMultiCallable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest, _eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]
+    """PreviewDeviceTaintRule for answers above 4 MiB."""
 
 @_typing.type_check_only
 class EvictionDecisionServiceAsyncStub(EvictionDecisionServiceStub):
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, ANSWER_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also
+    google.rpc.BadRequest with the path of the field, and with UNAVAILABLE google.rpc.RetryInfo with
+    the time to wait.
+
+    An answer in one message has at most 4 MiB, which is what clients take if they are not told
+    otherwise; a longer one is refused with ANSWER_TOO_LARGE. The methods named InParts take the same
+    questions and send the same answers in messages of about 1 MiB: merged in their order, as
+    protobuf merges messages (proto.Merge, MergeFrom), they are the answer.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Decide: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideRequest, _eviction_decision_service_pb2.DecideResponse]  # type: ignore[assignment]
-    """The answer for one pod: asks every system that the facts reach."""
-    DecideNodeTaints: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideNodeTaintsRequest, _eviction_decision_service_pb2.DecideNodeTaintsResponse]  # type: ignore[assignment]
-    """The answer for one pod by node taints alone."""
-    DecideNode: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideNodeRequest, _eviction_decision_service_pb2.DecideNodeResponse]  # type: ignore[assignment]
-    """The answers for up to 1000 pods of one node."""
-    DecideTaintChange: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideTaintChangeRequest, _eviction_decision_service_pb2.DecideTaintChangeResponse]  # type: ignore[assignment]
-    """The pods whose verdict or deadline changes when the node's taints do."""
-    DecideDeviceTaints: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideDeviceTaintsRequest, _eviction_decision_service_pb2.DecideDeviceTaintsResponse]  # type: ignore[assignment]
-    """The answers for up to 20,000 pods, and for their claims, by the taints of devices alone."""
-    PreviewDeviceTaintRule: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest, _eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]  # type: ignore[assignment]
-    """What a DeviceTaintRule does or would do, looked at as if its effect were NoExecute."""
+    """Should this pod be evicted, and when? Asks every system that the facts reach."""
+    DecideBatch: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideBatchRequest, _eviction_decision_service_pb2.DecideBatchResponse]  # type: ignore[assignment]
+    """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone."""
+    DecideBatchInParts: _aio.UnaryStreamMultiCallable[_eviction_decision_service_pb2.DecideBatchRequest, _eviction_decision_service_pb2.DecideBatchResponse]  # type: ignore[assignment]
+    """DecideBatch for answers above 4 MiB."""
     DecideStream: _aio.StreamStreamMultiCallable[_eviction_decision_service_pb2.DecideStreamRequest, _eviction_decision_service_pb2.DecideStreamResponse]  # type: ignore[assignment]
-    """DecideNode for bulk callers: one response for each request, in their order. A request that
+    """DecideBatch for bulk callers: one response for each request, in their order. A request that
     cannot be answered gets its error in its response, and the stream goes on.
     """
+    PreviewTaintChange: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.PreviewTaintChangeRequest, _eviction_decision_service_pb2.PreviewTaintChangeResponse]  # type: ignore[assignment]
+    """What would adding or removing these taints do? Tells the pods whose verdict or deadline changes."""
+    PreviewTaintChangeInParts: _aio.UnaryStreamMultiCallable[_eviction_decision_service_pb2.PreviewTaintChangeRequest, _eviction_decision_service_pb2.PreviewTaintChangeResponse]  # type: ignore[assignment]
+    """PreviewTaintChange for answers above 4 MiB."""
+    PreviewDeviceTaintRule: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest, _eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]  # type: ignore[assignment]
+    """What does this DeviceTaintRule do, or would it? Looked at as if its effect were NoExecute."""
+    PreviewDeviceTaintRuleInParts: _aio.UnaryStreamMultiCallable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest, _eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]  # type: ignore[assignment]
+    """PreviewDeviceTaintRule for answers above 4 MiB."""
 
 class EvictionDecisionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Answers from the facts that the caller brings; keeps no state.
 
-    Errors carry google.rpc.ErrorInfo (domain "bailiff"; reason malformed_body, invalid_field,
-    body_too_large, overloaded or internal) and, for INVALID_ARGUMENT, google.rpc.BadRequest with the
-    path of the field.
+    Errors carry google.rpc.ErrorInfo (domain "bailiff.dev"; reason MALFORMED_BODY, INVALID_FIELD,
+    BODY_TOO_LARGE, ANSWER_TOO_LARGE, OVERLOADED or INTERNAL), with INVALID_ARGUMENT also
+    google.rpc.BadRequest with the path of the field, and with UNAVAILABLE google.rpc.RetryInfo with
+    the time to wait.
+
+    An answer in one message has at most 4 MiB, which is what clients take if they are not told
+    otherwise; a longer one is refused with ANSWER_TOO_LARGE. The methods named InParts take the same
+    questions and send the same answers in messages of about 1 MiB: merged in their order, as
+    protobuf merges messages (proto.Merge, MergeFrom), they are the answer.
     """
 
     @_abc_1.abstractmethod
@@ -96,47 +118,23 @@ class EvictionDecisionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _eviction_decision_service_pb2.DecideRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_eviction_decision_service_pb2.DecideResponse, _abc.Awaitable[_eviction_decision_service_pb2.DecideResponse]]:
-        """The answer for one pod: asks every system that the facts reach."""
+        """Should this pod be evicted, and when? Asks every system that the facts reach."""
 
     @_abc_1.abstractmethod
-    def DecideNodeTaints(
+    def DecideBatch(
         self,
-        request: _eviction_decision_service_pb2.DecideNodeTaintsRequest,
+        request: _eviction_decision_service_pb2.DecideBatchRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_eviction_decision_service_pb2.DecideNodeTaintsResponse, _abc.Awaitable[_eviction_decision_service_pb2.DecideNodeTaintsResponse]]:
-        """The answer for one pod by node taints alone."""
+    ) -> _typing.Union[_eviction_decision_service_pb2.DecideBatchResponse, _abc.Awaitable[_eviction_decision_service_pb2.DecideBatchResponse]]:
+        """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone."""
 
     @_abc_1.abstractmethod
-    def DecideNode(
+    def DecideBatchInParts(
         self,
-        request: _eviction_decision_service_pb2.DecideNodeRequest,
+        request: _eviction_decision_service_pb2.DecideBatchRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_eviction_decision_service_pb2.DecideNodeResponse, _abc.Awaitable[_eviction_decision_service_pb2.DecideNodeResponse]]:
-        """The answers for up to 1000 pods of one node."""
-
-    @_abc_1.abstractmethod
-    def DecideTaintChange(
-        self,
-        request: _eviction_decision_service_pb2.DecideTaintChangeRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_eviction_decision_service_pb2.DecideTaintChangeResponse, _abc.Awaitable[_eviction_decision_service_pb2.DecideTaintChangeResponse]]:
-        """The pods whose verdict or deadline changes when the node's taints do."""
-
-    @_abc_1.abstractmethod
-    def DecideDeviceTaints(
-        self,
-        request: _eviction_decision_service_pb2.DecideDeviceTaintsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_eviction_decision_service_pb2.DecideDeviceTaintsResponse, _abc.Awaitable[_eviction_decision_service_pb2.DecideDeviceTaintsResponse]]:
-        """The answers for up to 20,000 pods, and for their claims, by the taints of devices alone."""
-
-    @_abc_1.abstractmethod
-    def PreviewDeviceTaintRule(
-        self,
-        request: _eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse, _abc.Awaitable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]]:
-        """What a DeviceTaintRule does or would do, looked at as if its effect were NoExecute."""
+    ) -> _typing.Union[_abc.Iterator[_eviction_decision_service_pb2.DecideBatchResponse], _abc.AsyncIterator[_eviction_decision_service_pb2.DecideBatchResponse]]:
+        """DecideBatch for answers above 4 MiB."""
 
     @_abc_1.abstractmethod
     def DecideStream(
@@ -144,8 +142,40 @@ class EvictionDecisionServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_eviction_decision_service_pb2.DecideStreamRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_eviction_decision_service_pb2.DecideStreamResponse], _abc.AsyncIterator[_eviction_decision_service_pb2.DecideStreamResponse]]:
-        """DecideNode for bulk callers: one response for each request, in their order. A request that
+        """DecideBatch for bulk callers: one response for each request, in their order. A request that
         cannot be answered gets its error in its response, and the stream goes on.
         """
+
+    @_abc_1.abstractmethod
+    def PreviewTaintChange(
+        self,
+        request: _eviction_decision_service_pb2.PreviewTaintChangeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_eviction_decision_service_pb2.PreviewTaintChangeResponse, _abc.Awaitable[_eviction_decision_service_pb2.PreviewTaintChangeResponse]]:
+        """What would adding or removing these taints do? Tells the pods whose verdict or deadline changes."""
+
+    @_abc_1.abstractmethod
+    def PreviewTaintChangeInParts(
+        self,
+        request: _eviction_decision_service_pb2.PreviewTaintChangeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_eviction_decision_service_pb2.PreviewTaintChangeResponse], _abc.AsyncIterator[_eviction_decision_service_pb2.PreviewTaintChangeResponse]]:
+        """PreviewTaintChange for answers above 4 MiB."""
+
+    @_abc_1.abstractmethod
+    def PreviewDeviceTaintRule(
+        self,
+        request: _eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse, _abc.Awaitable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]]:
+        """What does this DeviceTaintRule do, or would it? Looked at as if its effect were NoExecute."""
+
+    @_abc_1.abstractmethod
+    def PreviewDeviceTaintRuleInParts(
+        self,
+        request: _eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse], _abc.AsyncIterator[_eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]]:
+        """PreviewDeviceTaintRule for answers above 4 MiB."""
 
 def add_EvictionDecisionServiceServicer_to_server(servicer: EvictionDecisionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -85,11 +85,15 @@ class ObjectMeta(_message.Message):
     OWNER_REFERENCES_FIELD_NUMBER: _builtins.int
     MANAGED_FIELDS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Unique among the objects of one kind in one namespace at any one time."""
     namespace: _builtins.str
+    """Where the object lives; empty for kinds without one, such as nodes."""
     uid: _builtins.str
     """Tells an object from a later one of the same name."""
     resource_version: _builtins.str
+    """Which state of the object this is; only the API server compares it."""
     generation: _builtins.int
+    """Counts the changes of what is wanted (spec)."""
     @_builtins.property
     def creation_timestamp(self) -> _timestamp_pb2.Timestamp:
         """Empty (Go's zero time) counts as not set."""
@@ -99,15 +103,21 @@ class ObjectMeta(_message.Message):
         """Set: somebody has deleted the object already."""
 
     @_builtins.property
-    def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
+    def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """What selectors choose by."""
+
     @_builtins.property
     def annotations(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """Of a node, "bailiff.dev/taints-first-observed" is read: when its taints without time_added were
-        first seen, and after which edit. All others are skipped.
+        first seen, and after which edit. Of a pod, those that tell of its kind: whether it is static
+        ("kubernetes.io/config.source", "kubernetes.io/config.mirror") and whether it may be evicted
+        ("bailiff.dev/do-not-evict"). All others are skipped.
         """
 
     @_builtins.property
-    def owner_references(self) -> _containers.RepeatedCompositeFieldContainer[Global___OwnerReference]: ...
+    def owner_references(self) -> _containers.RepeatedCompositeFieldContainer[Global___OwnerReference]:
+        """The objects that this one belongs to."""
+
     @_builtins.property
     def managed_fields(self) -> _containers.RepeatedCompositeFieldContainer[Global___ManagedFieldsEntry]:
         """Of a node: tell when its taints were last edited, and so whether the annotation still holds."""
@@ -144,9 +154,13 @@ class ManagedFieldsEntry(_message.Message):
     TIME_FIELD_NUMBER: _builtins.int
     FIELDS_V1_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def time(self) -> _timestamp_pb2.Timestamp: ...
+    def time(self) -> _timestamp_pb2.Timestamp:
+        """When these fields were last written."""
+
     @_builtins.property
-    def fields_v1(self) -> Global___FieldsV1: ...
+    def fields_v1(self) -> Global___FieldsV1:
+        """Which fields they are."""
+
     def __init__(
         self,
         *,
@@ -195,10 +209,15 @@ class OwnerReference(_message.Message):
     API_VERSION_FIELD_NUMBER: _builtins.int
     CONTROLLER_FIELD_NUMBER: _builtins.int
     kind: _builtins.str
+    """The owner's kind, as `ReplicaSet`."""
     name: _builtins.str
+    """The owner's name, in the same namespace."""
     uid: _builtins.str
+    """Tells the owner from a later object of the same name."""
     api_version: _builtins.str
+    """Group and version of the owner's kind, as `apps/v1`."""
     controller: _builtins.bool
+    """Whether this owner manages the object; at most one does."""
     def __init__(
         self,
         *,
@@ -226,11 +245,17 @@ class Pod(_message.Message):
     SPEC_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def metadata(self) -> Global___ObjectMeta: ...
+    def metadata(self) -> Global___ObjectMeta:
+        """The pod's identity."""
+
     @_builtins.property
-    def spec(self) -> Global___PodSpec: ...
+    def spec(self) -> Global___PodSpec:
+        """What is wanted of the pod."""
+
     @_builtins.property
-    def status(self) -> Global___PodStatus: ...
+    def status(self) -> Global___PodStatus:
+        """What has become of the pod."""
+
     def __init__(
         self,
         *,
@@ -260,14 +285,19 @@ class PodSpec(_message.Message):
     node_name: _builtins.str
     """Empty: not bound; "what if it ran there from now on?" """
     priority: _builtins.int
+    """How important the pod is compared with others; higher is more important."""
     @_builtins.property
-    def tolerations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Toleration]: ...
+    def tolerations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Toleration]:
+        """The taints that the pod tolerates; the first one that matches a taint counts."""
+
     @_builtins.property
     def resource_claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodResourceClaim]:
         """The claims of devices that the pod needs."""
 
     @_builtins.property
-    def scheduling_group(self) -> Global___PodSchedulingGroup: ...
+    def scheduling_group(self) -> Global___PodSchedulingGroup:
+        """The group of pods that the pod is scheduled with."""
+
     def __init__(
         self,
         *,
@@ -295,7 +325,9 @@ class PodResourceClaim(_message.Message):
     RESOURCE_CLAIM_NAME_FIELD_NUMBER: _builtins.int
     RESOURCE_CLAIM_TEMPLATE_NAME_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Unique in the pod; what containers and PodResourceClaimStatus refer to."""
     resource_claim_name: _builtins.str
+    """The ResourceClaim itself, in the pod's namespace."""
     resource_claim_template_name: _builtins.str
     """The claim that was made from it is in PodStatus.resource_claim_statuses."""
     def __init__(
@@ -328,7 +360,7 @@ class PodSchedulingGroup(_message.Message):
 
     POD_GROUP_NAME_FIELD_NUMBER: _builtins.int
     pod_group_name: _builtins.str
-    """Read with Options.pod_group_claims."""
+    """The PodGroup. Read with Options.pod_group_claims."""
     def __init__(
         self,
         *,
@@ -362,6 +394,7 @@ class Toleration(_message.Message):
     matches.
     """
     value: _builtins.str
+    """What the taint's value is compared with."""
     effect: _builtins.str
     """Empty matches every effect."""
     toleration_seconds: _builtins.int
@@ -398,9 +431,13 @@ class PodStatus(_message.Message):
     phase: _builtins.str
     """Succeeded and Failed pods are not evicted, unless Options.evict_ended_pods."""
     @_builtins.property
-    def conditions(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodCondition]: ...
+    def conditions(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodCondition]:
+        """Read: PodScheduled, for when the pod was bound to its node."""
+
     @_builtins.property
-    def resource_claim_statuses(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodResourceClaimStatus]: ...
+    def resource_claim_statuses(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodResourceClaimStatus]:
+        """The claims that were made from templates for this pod."""
+
     @_builtins.property
     def extended_resource_claim_status(self) -> Global___PodExtendedResourceClaimStatus:
         """Read unless Options.extended_resource_claims is false."""
@@ -457,6 +494,7 @@ class PodExtendedResourceClaimStatus(_message.Message):
 
     RESOURCE_CLAIM_NAME_FIELD_NUMBER: _builtins.int
     resource_claim_name: _builtins.str
+    """The claim that was made for the extended resources."""
     def __init__(
         self,
         *,
@@ -483,10 +521,15 @@ class PodCondition(_message.Message):
     MESSAGE_FIELD_NUMBER: _builtins.int
     OBSERVED_GENERATION_FIELD_NUMBER: _builtins.int
     type: _builtins.str
+    """What it is about, as `PodScheduled`."""
     status: _builtins.str
+    """`True`, `False` or `Unknown`."""
     reason: _builtins.str
+    """One word for programs on why the status is what it is."""
     message: _builtins.str
+    """The same for people."""
     observed_generation: _builtins.int
+    """The pod's metadata.generation that the condition was set for."""
     @_builtins.property
     def last_transition_time(self) -> _timestamp_pb2.Timestamp:
         """Empty (Go's zero time) counts as not set."""
@@ -518,9 +561,13 @@ class Node(_message.Message):
     METADATA_FIELD_NUMBER: _builtins.int
     SPEC_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def metadata(self) -> Global___ObjectMeta: ...
+    def metadata(self) -> Global___ObjectMeta:
+        """The node's identity."""
+
     @_builtins.property
-    def spec(self) -> Global___NodeSpec: ...
+    def spec(self) -> Global___NodeSpec:
+        """What is wanted of the node."""
+
     def __init__(
         self,
         *,
@@ -543,7 +590,9 @@ class NodeSpec(_message.Message):
 
     TAINTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def taints(self) -> _containers.RepeatedCompositeFieldContainer[Global___Taint]: ...
+    def taints(self) -> _containers.RepeatedCompositeFieldContainer[Global___Taint]:
+        """Whom the node repels."""
+
     def __init__(
         self,
         *,
@@ -568,11 +617,15 @@ class Taint(_message.Message):
     EFFECT_FIELD_NUMBER: _builtins.int
     TIME_ADDED_FIELD_NUMBER: _builtins.int
     key: _builtins.str
+    """The taint's name, as `node.kubernetes.io/unreachable`."""
     value: _builtins.str
+    """Tells taints of the same key apart; may be empty."""
     effect: _builtins.str
     """Only NoExecute evicts."""
     @_builtins.property
-    def time_added(self) -> _timestamp_pb2.Timestamp: ...
+    def time_added(self) -> _timestamp_pb2.Timestamp:
+        """When the taint was added; tolerations that last for some seconds begin then."""
+
     def __init__(
         self,
         *,
@@ -602,10 +655,15 @@ class Condition(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     type: _builtins.str
+    """What it is about, as `EvictionInProgress`."""
     status: _builtins.str
+    """`True`, `False` or `Unknown`."""
     observed_generation: _builtins.int
+    """The object's metadata.generation that the condition was set for."""
     reason: _builtins.str
+    """One word for programs on why the status is what it is."""
     message: _builtins.str
+    """The same for people."""
     @_builtins.property
     def last_transition_time(self) -> _timestamp_pb2.Timestamp:
         """Empty (Go's zero time) counts as not set."""

@@ -34,9 +34,13 @@ class ResourceSlice(_message.Message):
     METADATA_FIELD_NUMBER: _builtins.int
     SPEC_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def metadata(self) -> _kubernetes_pb2.ObjectMeta: ...
+    def metadata(self) -> _kubernetes_pb2.ObjectMeta:
+        """The slice's identity."""
+
     @_builtins.property
-    def spec(self) -> Global___ResourceSliceSpec: ...
+    def spec(self) -> Global___ResourceSliceSpec:
+        """What the slice publishes."""
+
     def __init__(
         self,
         *,
@@ -61,10 +65,15 @@ class ResourceSliceSpec(_message.Message):
     POOL_FIELD_NUMBER: _builtins.int
     DEVICES_FIELD_NUMBER: _builtins.int
     driver: _builtins.str
+    """The driver that publishes these devices."""
     @_builtins.property
-    def pool(self) -> Global___ResourcePool: ...
+    def pool(self) -> Global___ResourcePool:
+        """The pool that these devices belong to."""
+
     @_builtins.property
-    def devices(self) -> _containers.RepeatedCompositeFieldContainer[Global___Device]: ...
+    def devices(self) -> _containers.RepeatedCompositeFieldContainer[Global___Device]:
+        """Those devices of the pool that this slice publishes."""
+
     def __init__(
         self,
         *,
@@ -89,6 +98,7 @@ class ResourcePool(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     GENERATION_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Unique among the pools of one driver."""
     generation: _builtins.int
     """Only the slices with the highest one present count."""
     def __init__(
@@ -114,8 +124,11 @@ class Device(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     TAINTS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
+    """Unique in its pool."""
     @_builtins.property
-    def taints(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeviceTaint]: ...
+    def taints(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeviceTaint]:
+        """Whom the device repels."""
+
     def __init__(
         self,
         *,
@@ -141,11 +154,15 @@ class DeviceTaint(_message.Message):
     EFFECT_FIELD_NUMBER: _builtins.int
     TIME_ADDED_FIELD_NUMBER: _builtins.int
     key: _builtins.str
+    """The taint's name."""
     value: _builtins.str
+    """Tells taints of the same key apart; may be empty."""
     effect: _builtins.str
     """Only NoExecute evicts."""
     @_builtins.property
-    def time_added(self) -> _timestamp_pb2.Timestamp: ...
+    def time_added(self) -> _timestamp_pb2.Timestamp:
+        """When the taint was added; tolerations that last for some seconds begin then."""
+
     def __init__(
         self,
         *,
@@ -171,9 +188,13 @@ class ResourceClaim(_message.Message):
     METADATA_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def metadata(self) -> _kubernetes_pb2.ObjectMeta: ...
+    def metadata(self) -> _kubernetes_pb2.ObjectMeta:
+        """The claim's identity."""
+
     @_builtins.property
-    def status(self) -> Global___ResourceClaimStatus: ...
+    def status(self) -> Global___ResourceClaimStatus:
+        """Which devices the claim has got, and who uses them."""
+
     def __init__(
         self,
         *,
@@ -201,7 +222,9 @@ class ResourceClaimStatus(_message.Message):
         """Absent: not allocated."""
 
     @_builtins.property
-    def reserved_for(self) -> _containers.RepeatedCompositeFieldContainer[Global___ResourceClaimConsumerReference]: ...
+    def reserved_for(self) -> _containers.RepeatedCompositeFieldContainer[Global___ResourceClaimConsumerReference]:
+        """Who may use the claim's devices."""
+
     def __init__(
         self,
         *,
@@ -224,7 +247,9 @@ class AllocationResult(_message.Message):
 
     DEVICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def devices(self) -> Global___DeviceAllocationResult: ...
+    def devices(self) -> Global___DeviceAllocationResult:
+        """The devices that the claim has got."""
+
     def __init__(
         self,
         *,
@@ -246,7 +271,9 @@ class DeviceAllocationResult(_message.Message):
 
     RESULTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeviceRequestAllocationResult]: ...
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeviceRequestAllocationResult]:
+        """One entry for each device."""
+
     def __init__(
         self,
         *,
@@ -271,8 +298,11 @@ class DeviceRequestAllocationResult(_message.Message):
     DEVICE_FIELD_NUMBER: _builtins.int
     TOLERATIONS_FIELD_NUMBER: _builtins.int
     driver: _builtins.str
+    """The device's driver."""
     pool: _builtins.str
+    """The device's pool."""
     device: _builtins.str
+    """The device's name."""
     @_builtins.property
     def tolerations(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeviceToleration]:
         """These count, not those of the claim's spec."""
@@ -309,6 +339,7 @@ class DeviceToleration(_message.Message):
     operator: _builtins.str
     """Equal (also when empty), Exists. Any other never matches."""
     value: _builtins.str
+    """What the taint's value is compared with."""
     effect: _builtins.str
     """Empty matches every effect, but counts for no eviction."""
     toleration_seconds: _builtins.int
@@ -347,7 +378,9 @@ class ResourceClaimConsumerReference(_message.Message):
     resource: _builtins.str
     """pods or podgroups."""
     name: _builtins.str
+    """The user's name, in the claim's namespace."""
     uid: _builtins.str
+    """Tells the user from a later object of the same name."""
     def __init__(
         self,
         *,
@@ -374,11 +407,17 @@ class DeviceTaintRule(_message.Message):
     SPEC_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def metadata(self) -> _kubernetes_pb2.ObjectMeta: ...
+    def metadata(self) -> _kubernetes_pb2.ObjectMeta:
+        """The rule's identity."""
+
     @_builtins.property
-    def spec(self) -> Global___DeviceTaintRuleSpec: ...
+    def spec(self) -> Global___DeviceTaintRuleSpec:
+        """Which devices the rule taints, and how."""
+
     @_builtins.property
-    def status(self) -> Global___DeviceTaintRuleStatus: ...
+    def status(self) -> Global___DeviceTaintRuleStatus:
+        """What has come of the rule."""
+
     def __init__(
         self,
         *,
@@ -407,7 +446,9 @@ class DeviceTaintRuleSpec(_message.Message):
         """Absent selects no device, an empty one every device."""
 
     @_builtins.property
-    def taint(self) -> Global___DeviceTaint: ...
+    def taint(self) -> Global___DeviceTaint:
+        """The taint that the selected devices get."""
+
     def __init__(
         self,
         *,
@@ -432,8 +473,11 @@ class DeviceTaintSelector(_message.Message):
     POOL_FIELD_NUMBER: _builtins.int
     DEVICE_FIELD_NUMBER: _builtins.int
     driver: _builtins.str
+    """The devices of this driver."""
     pool: _builtins.str
+    """The devices of the pools of this name."""
     device: _builtins.str
+    """The devices of this name."""
     def __init__(
         self,
         *,
@@ -468,7 +512,9 @@ class DeviceTaintRuleStatus(_message.Message):
 
     CONDITIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def conditions(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Condition]: ...
+    def conditions(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Condition]:
+        """Read: EvictionInProgress, for when it last changed."""
+
     def __init__(
         self,
         *,

@@ -23,20 +23,21 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@st.composite
-def questions(draw: st.DrawFn, /, **more: st.SearchStrategy[Any]) -> Body:
-    """Some devices, and what else a question is told."""
-    objects = {
+DEVICES = st.fixed_dictionaries(
+    {
         "resourceClaims": st.lists(claims(), max_size=3),
         "resourceSlices": st.lists(slices(unique=False), max_size=3),
         "deviceTaintRules": st.lists(rules(), min_size=1, max_size=3),
-        "options": OPTIONS,
     }
-    return {name: draw(strategy) for name, strategy in (objects | more).items()}
+)
+
+
+def question(**facts: st.SearchStrategy[Any]) -> st.SearchStrategy[Body]:
+    """Some devices, and what else a question is told."""
+    return st.fixed_dictionaries({"deviceTaints": DEVICES, "options": OPTIONS, **facts})
 
 
 MANY = st.lists(pods(), min_size=1, max_size=4)
-ABOUT_PODS = questions(pods=MANY)
-ABOUT_ONE = questions(pod=pods(), node=st.just(NODE)) | questions(pod=pods())
-ABOUT_A_NODE = questions(node=st.just(NODE), pods=MANY)
-ABOUT_A_RULE = questions(rule=rules(), pods=st.lists(pods(), max_size=4))
+ABOUT_PODS = question(pods=MANY) | question(node=st.just(NODE), pods=MANY)
+ABOUT_ONE = question(pod=pods(), node=st.just(NODE)) | question(pod=pods())
+ABOUT_A_RULE = question(rule=rules(), pods=st.lists(pods(), max_size=4))

@@ -2,6 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeVar
+
+from bailiff.grpc_api.reading import READERS
+from bailiff.v1 import kubernetes_pb2, resource_pb2
+
+if TYPE_CHECKING:
+    import msgspec
+
+T = TypeVar("T", bound="msgspec.Struct")
+
+_MESSAGES = {
+    **kubernetes_pb2.DESCRIPTOR.message_types_by_name,
+    **resource_pb2.DESCRIPTOR.message_types_by_name,
+}
+
+
+def read(kind: type[T], data: bytes) -> T:
+    """An object of Kubernetes as the face reads it; RefusedError."""
+    message = _MESSAGES[kind.__name__]
+    value: T = READERS.of_message(kind, message)(READERS.parse(message, data))
+    return value
+
 
 def text(number: int, value: str) -> bytes:
     return nested(number, value.encode())

@@ -5,38 +5,36 @@ from __future__ import annotations
 import base64
 import re
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import grpc
 import msgspec
 from google.protobuf import json_format
+from google.protobuf.struct_pb2 import Struct
 from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it ships no types
 from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 from prometheus_client import CollectorRegistry
 
-from bailiff.decisions import (
-    ChangeSummary,
-    Decision,
-    DecisionChange,
-    DeviceDecisions,
-    DeviceTaintRulePreview,
-    Options,
-)
-from bailiff.grpc import GrpcSettings, create_server
+from bailiff.decisions import SYSTEMS, Options, Systems
+from bailiff.grpc_api import GrpcSettings, create_server
+from bailiff.grpc_api.bounds import MessageBounds
+from bailiff.grpc_api.metrics import GrpcMetrics
+from bailiff.grpc_api.questions import SERVICE as SERVICE_DESCRIPTOR
+from bailiff.grpc_api.questions import Asked, Desk
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
 from tests.harness.clocks import START, ManualClock
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
 
+    from google.protobuf.descriptor import FieldDescriptor
     from google.protobuf.message import Message
 
     from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceAsyncStub
 
-T = TypeVar("T")
 M = TypeVar("M", bound="Message")
 
 SERVICE = "bailiff.v1.EvictionDecisionService"
@@ -77,12 +75,16 @@ class Face(NamedTuple):
 
 @asynccontextmanager
 async def running(
-    settings: GrpcSettings | None = None, *, now: datetime = NOW, options: Options | None = None
+    settings: GrpcSettings | None = None,
+    *,
+    now: datetime = NOW,
+    options: Options | None = None,
+    systems: Systems = SYSTEMS,
 ) -> AsyncIterator[Face]:
     """A server on a free loopback port, its clock standing at `now`."""
     registry = CollectorRegistry()
     server = create_server(
-        settings or GrpcSettings(port=0), ManualClock(now), registry, options or Options()
+        settings or GrpcSettings(port=0), ManualClock(now), registry, options or Options(), systems
     )
     port = await server.start()
     try:
@@ -94,13 +96,16 @@ async def running(
         await server.stop(0)
 
 
-async def ask(question: str, body: dict[str, Any], *, now: datetime = NOW) -> dict[str, Any]:
+async def ask(
+    question: str, body: dict[str, Any], *, now: datetime = NOW, systems: Systems = SYSTEMS
+) -> dict[str, Any]:
     """Ask over a real connection.
 
     Args:
-        question: decide, node-taints, node, taint-change, device-taints or device-taint-rule.
+        question: its name in the core's table.
         body: as REST takes it.
         now: the server's clock.
+        systems: what the server asks.
 
     Returns:
         What REST would answer, or `{"error": code, "path": path}` with REST's path (`$.node`).
@@ -108,13 +113,35 @@ async def ask(question: str, body: dict[str, Any], *, now: datetime = NOW) -> di
     Raises:
         InexpressibleError: the body fits no message.
     """
-    method, request = _QUESTIONS[question]
-    async with running(now=now) as face:
+    request = request_of(question, body)
+    async with running(now=now, systems=systems) as face:
         try:
-            response = await getattr(face.stub, method)(message_of(body, request()))
+            response = await getattr(face.stub, method_of(question))(request)
         except grpc.aio.AioRpcError as error:
             return error_of(error)
-    return _ANSWERS[question](response)
+    return plain(response)
+
+
+async def ask_in_process(question: str, body: dict[str, Any]) -> dict[str, Any]:
+    """As `ask`, without a connection and with a server's clock at NOW; RefusedError is raised."""
+    metrics = GrpcMetrics(CollectorRegistry())
+    desk = Desk(ManualClock(NOW), Options(), MessageBounds(GrpcSettings()), metrics)
+    method = method_of(question)
+    asked = Asked(SYSTEMS.questions[question], SERVICE_DESCRIPTOR.methods_by_name[method], desk)
+    answer = await asked.answer(request_of(question, body).SerializeToString())
+    response: Message = getattr(pb, f"{method}Response").FromString(answer)
+    return plain(response)
+
+
+def method_of(question: str) -> str:
+    """The method that asks a question of this name."""
+    return question[:1].upper() + question[1:]
+
+
+def request_of(question: str, body: dict[str, Any]) -> Message:
+    """A body as the question's message; InexpressibleError."""
+    request: Message = getattr(pb, f"{method_of(question)}Request")()
+    return message_of(body, request)
 
 
 def error_of(error: grpc.aio.AioRpcError) -> dict[str, Any]:
@@ -126,12 +153,7 @@ def error_of(error: grpc.aio.AioRpcError) -> dict[str, Any]:
         detail.Unpack(bad)
     field = bad.field_violations[0].field if bad.field_violations else ""
     path = re.sub("_([a-z])", lambda m: m[1].upper(), field)
-    return {"error": info.reason, "path": f"$.{path}" if path else "$"}
-
-
-def decision_of(message: Message) -> Decision:
-    """A Decision message as the core's value."""
-    return _value(message, Decision)
+    return {"error": info.reason.lower(), "path": f"$.{path}" if path else "$"}
 
 
 def message_of(body: dict[str, Any], message: M) -> M:
@@ -156,65 +178,62 @@ def _with_raw(value: Any) -> Any:
     }
 
 
-def _value(message: Message, kind: type[T]) -> T:
-    fields = json_format.MessageToDict(message, always_print_fields_with_no_presence=True)
-    return msgspec.convert(_without_prefix(fields), kind, strict=False)
+def plain(message: Message) -> dict[str, Any]:
+    """An answer as REST would give it, but that what is zero is left out wherever it may be."""
+    if message.DESCRIPTOR.name == "Subject":
+        kind = message.WhichOneof("kind")
+        subject: Message = getattr(message, kind or "")
+        if isinstance(subject, Struct):
+            return json_of(subject)
+        place = message.DESCRIPTOR.fields_by_name[kind or ""]
+        return {"kind": place.json_name} | plain(subject)
+    found = {place.json_name: _part(place, value) for place, value in message.ListFields()}
+    if message.DESCRIPTOR.name == "Reports":
+        others: dict[str, Any] = found.pop("others", {})
+        return {_kebab(name): report for name, report in found.items()} | others
+    return found
 
 
-def _without_prefix(value: object) -> object:
-    """VERDICT_KEEP to KEEP, wherever there is a verdict."""
+def _part(place: FieldDescriptor, value: Any) -> Any:
+    if place.message_type is not None and place.message_type.GetOptions().map_entry:
+        return {key: json_of(entry) for key, entry in value.items()}
+    return [_item(place, item) for item in value] if place.is_repeated else _item(place, value)
+
+
+def _item(place: FieldDescriptor, value: Any) -> Any:
+    if place.enum_type is not None:
+        return place.enum_type.values_by_number[value].name.removeprefix("VERDICT_")
+    if place.message_type is None:
+        return value
+    if place.message_type.full_name == "google.protobuf.Timestamp":
+        return msgspec.to_builtins(value.ToDatetime(UTC))
+    return plain(value)
+
+
+def json_of(value: Struct) -> dict[str, Any]:
+    """A google.protobuf.Struct, whose numbers are all floats."""
+    told: dict[str, Any] = _whole(json_format.MessageToDict(value))
+    return told
+
+
+def _whole(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            key: entry.removeprefix("VERDICT_") if key == "verdict" else _without_prefix(entry)
-            for key, entry in value.items()
-        }
-    return [_without_prefix(entry) for entry in value] if isinstance(value, list) else value
+        return {name: _whole(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_whole(part) for part in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _one(response: pb.DecideResponse) -> dict[str, Any]:
-    return _builtins(decision_of(response.decision))
+def _kebab(name: str) -> str:
+    return re.sub("[A-Z]", lambda m: f"-{m[0].lower()}", name)
 
 
-def _many(response: pb.DecideNodeResponse) -> dict[str, Any]:
-    return {"decisions": [_builtins(decision_of(d)) for d in response.decisions]}
+def without_zeros(value: Any) -> Any:
+    """JSON without what is empty or zero, which protobuf does not write."""
+    if isinstance(value, dict):
+        parts = ((name, without_zeros(part)) for name, part in value.items())
+        return {name: part for name, part in parts if part not in _ZEROS}
+    return [without_zeros(part) for part in value] if isinstance(value, list) else value
 
 
-def _changes(response: pb.DecideTaintChangeResponse) -> dict[str, Any]:
-    summary = response.summary
-    return {
-        "changes": [_builtins(_value(c, DecisionChange)) for c in response.changes],
-        "summary": _builtins(
-            ChangeSummary(evict_now=summary.evict_now, evict_at=summary.evict_at, keep=summary.keep)
-        ),
-    }
-
-
-def _devices(response: pb.DecideDeviceTaintsResponse) -> dict[str, Any]:
-    return _builtins(_value(response, DeviceDecisions))
-
-
-def _preview(response: pb.PreviewDeviceTaintRuleResponse) -> dict[str, Any]:
-    return _builtins(_value(response, DeviceTaintRulePreview))
-
-
-def _builtins(value: msgspec.Struct) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.to_builtins(value)
-    return fields
-
-
-_QUESTIONS: dict[str, tuple[str, type[Message]]] = {
-    "decide": ("Decide", pb.DecideRequest),
-    "node-taints": ("DecideNodeTaints", pb.DecideNodeTaintsRequest),
-    "node": ("DecideNode", pb.DecideNodeRequest),
-    "taint-change": ("DecideTaintChange", pb.DecideTaintChangeRequest),
-    "device-taints": ("DecideDeviceTaints", pb.DecideDeviceTaintsRequest),
-    "device-taint-rule": ("PreviewDeviceTaintRule", pb.PreviewDeviceTaintRuleRequest),
-}
-_ANSWERS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "decide": _one,
-    "node-taints": _one,
-    "node": _many,
-    "taint-change": _changes,
-    "device-taints": _devices,
-    "device-taint-rule": _preview,
-}
+_ZEROS: tuple[Any, ...] = ("", 0, False, [], {}, None)

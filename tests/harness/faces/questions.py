@@ -8,14 +8,9 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from bailiff.decisions import (
-    Facts,
-    NodeFacts,
-    OptionOverrides,
-    TaintChangeFacts,
-    TaintObservation,
-    TaintSelector,
-)
+from bailiff.decisions import OptionOverrides
+from bailiff.decisions.node_taints import NodeTaintFacts, TaintObservation
+from bailiff.decisions.node_taints.change import TaintSelector
 from bailiff.kinds import (
     INT64_MAX,
     INT64_MIN,
@@ -35,7 +30,7 @@ from tests.harness.faces.grpc_face import NOW
 
 KEYS = st.sampled_from(["a", "b", "node.kubernetes.io/unreachable", "ключ"])
 EFFECTS = st.sampled_from(["NoExecute", "NoExecute", "NoSchedule", ""])
-# Not 1970: protobuf cannot tell it from an empty time (see kubernetes.py).
+# Not 1970: protobuf cannot tell it from an empty time (see reading.py).
 TIMES = st.datetimes(
     min_value=datetime(1, 1, 2),  # noqa: DTZ001 - hypothesis adds the zone
     max_value=datetime(9999, 12, 30),  # noqa: DTZ001 - as above
@@ -95,33 +90,43 @@ NODES = st.builds(
     spec=st.builds(NodeSpec, taints=st.lists(TAINTS, max_size=4).map(tuple)),
 )
 MANY_PODS = st.lists(PODS, max_size=6).map(tuple)
-COMMON: dict[str, st.SearchStrategy[Any]] = {
-    "now": MAYBE_TIMES,
-    "first_observed": st.lists(
-        st.builds(TaintObservation, key=KEYS, effect=EFFECTS, time=TIMES), max_size=3
-    ).map(tuple),
-    "options": st.builds(
-        OptionOverrides,
-        comparison_operators=st.none() | st.booleans(),
-        evict_ended_pods=st.none() | st.booleans(),
-        explain=st.none() | st.booleans(),
-    ),
-}
-FACTS = st.builds(Facts, pod=PODS, node=NODES, bound_at=MAYBE_TIMES, **COMMON)
-NODE_FACTS = st.builds(NodeFacts, node=NODES, pods=MANY_PODS, **COMMON)
-CHANGE_FACTS = st.builds(
-    TaintChangeFacts,
+OBSERVED = st.lists(
+    st.builds(TaintObservation, key=KEYS, effect=EFFECTS, time=TIMES), max_size=3
+).map(tuple)
+OPTIONS = st.builds(
+    OptionOverrides,
+    comparison_operators=st.none() | st.booleans(),
+    evict_ended_pods=st.none() | st.booleans(),
+    explain=st.none() | st.booleans(),
+)
+
+
+def question(**facts: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """What a question about a node is asked with, as REST takes it."""
+    parts = st.fixed_dictionaries({"now": MAYBE_TIMES, "options": OPTIONS, **facts})
+    return parts.map(_body)
+
+
+def _body(facts: dict[str, Any]) -> dict[str, Any]:
+    words = {name.split("_")[0] + "".join(part.title() for part in name.split("_")[1:]): value
+             for name, value in facts.items() if value is not None}  # fmt: skip
+    body: dict[str, Any] = msgspec.to_builtins(words)
+    return body
+
+
+def facts_of_a_node(**more: st.SearchStrategy[Any]) -> st.SearchStrategy[NodeTaintFacts]:
+    """The section of node taints."""
+    return st.builds(NodeTaintFacts, first_observed=OBSERVED, **more)
+
+
+ABOUT_ONE = question(pod=PODS, node=NODES, node_taints=facts_of_a_node(bound_at=MAYBE_TIMES))
+ABOUT_PODS = question(pods=MANY_PODS, node=NODES, node_taints=facts_of_a_node())
+ABOUT_A_CHANGE = question(
     node=NODES,
     pods=MANY_PODS,
     add_taints=st.lists(TAINTS, min_size=1, max_size=2).map(tuple),
     remove_taints=st.lists(st.builds(TaintSelector, key=KEYS, effect=EFFECTS), max_size=2).map(
         tuple
     ),
-    **COMMON,
+    node_taints=facts_of_a_node(),
 )
-
-
-def body(facts: msgspec.Struct) -> dict[str, Any]:
-    """As REST takes it."""
-    fields: dict[str, Any] = msgspec.to_builtins(facts)
-    return fields

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from bailiff.decisions import (
-    Facts,
-    NodeFacts,
-    TaintChangeFacts,
-    decide,
-    decide_change,
-    decide_node,
-    summarize,
-)
-from tests.harness.faces.grpc_face import NOW, ask
-from tests.harness.faces.questions import CHANGE_FACTS, FACTS, NODE_FACTS, body
+from bailiff.decisions import SYSTEMS
+from tests.harness.corpus import answer_of_core
+from tests.harness.faces import device_questions, questions
+from tests.harness.faces.grpc_face import ask_in_process, without_zeros
 
-
-@pytest.mark.parametrize("question", ["decide", "node-taints"])
-@settings(max_examples=60, deadline=None)
-@given(facts=FACTS)
-async def test_one_pod_is_answered_as_by_the_core(question: str, facts: Facts) -> None:
-    assert await ask(question, body(facts)) == msgspec.to_builtins(decide(facts, NOW))
+ASKED = [
+    pytest.param("decide", questions.ABOUT_ONE, id="a pod"),
+    pytest.param("decide", device_questions.ABOUT_ONE, id="a pod with devices"),
+    pytest.param("decideBatch", questions.ABOUT_PODS, id="pods"),
+    pytest.param("decideBatch", device_questions.ABOUT_PODS, id="pods with devices"),
+    pytest.param("previewTaintChange", questions.ABOUT_A_CHANGE, id="a change"),
+    pytest.param("previewDeviceTaintRule", device_questions.ABOUT_A_RULE, id="a rule"),
+]
 
 
-@settings(max_examples=60, deadline=None)
-@given(facts=NODE_FACTS)
-async def test_a_batch_is_answered_as_by_the_core(facts: NodeFacts) -> None:
-    expected = msgspec.to_builtins(decide_node(facts, NOW))
-    assert await ask("node", body(facts)) == {"decisions": list(expected)}
-
-
-@settings(max_examples=60, deadline=None)
-@given(facts=CHANGE_FACTS)
-async def test_a_change_is_answered_as_by_the_core(facts: TaintChangeFacts) -> None:
-    changes = decide_change(facts, NOW)
-    assert await ask("taint-change", body(facts)) == {
-        "changes": list(msgspec.to_builtins(changes)),
-        "summary": msgspec.to_builtins(summarize(changes)),
-    }
+@pytest.mark.parametrize(("question", "bodies"), ASKED)
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+async def test_a_question_is_answered_as_by_the_core(
+    question: str, bodies: st.SearchStrategy[dict[str, Any]], data: st.DataObject
+) -> None:
+    body = data.draw(bodies)
+    expected = answer_of_core(SYSTEMS.questions[question], body)
+    assert without_zeros(await ask_in_process(question, body)) == without_zeros(expected)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.message import Message
+from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it ships no types
 from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 
-from bailiff.decisions import MAX_CLAIMS, MAX_DEVICE_PODS, MAX_PODS, MAX_RULES, MAX_SLICES
-from bailiff.grpc import GrpcSettings
+from bailiff.decisions import MAX_PODS
+from bailiff.decisions.device_taints.facts import MAX_CLAIMS, MAX_RULES, MAX_SLICES
+from bailiff.grpc_api import GrpcSettings
+from bailiff.grpc_api.errors import RefusedError
 from bailiff.v1 import eviction_decision_service_pb2, kubernetes_pb2
 from tests.harness.faces.grpc_face import NODE, POD, Face, error_of, running
 
@@ -18,13 +22,13 @@ from tests.harness.faces.grpc_face import NODE, POD, Face, error_of, running
 pb: Any = eviction_decision_service_pb2
 kube: Any = kubernetes_pb2
 
-USUAL = ("Decide", "DecideNodeTaints", "DecideNode", "DecideTaintChange")
-LONG = ("DecideDeviceTaints", "PreviewDeviceTaintRule")
-UNARY = USUAL + LONG
+ONE = ("Decide",)
+MANY = ("DecideBatch", "PreviewTaintChange", "PreviewDeviceTaintRule")
+UNARY = ONE + MANY
 FAR = {"seconds": 253_402_300_800}  # 10000-01-01
 CROWDED = kube.Node(spec={"taints": [{"key": "a", "effect": "NoExecute"}] * 1001})
 TOLERANT = kube.Pod(spec={"tolerations": [{"key": "b"}] * 1000})
-CLAIMS = "$.resourceClaims"
+CLAIMS = "$.deviceTaints.resourceClaims"
 FAR_TAINT = {"time_added": FAR}
 
 
@@ -64,24 +68,33 @@ async def test_what_is_no_message_is_malformed(face: Face, method: str, data: by
 async def test_text_that_is_not_utf8_is_malformed(
     face: Face, nested: dict[str, Any], path: str
 ) -> None:
-    request = pb.DecideNodeRequest(node=NODE, pods=[POD, kube.Pod(**nested)])
+    request = pb.DecideBatchRequest(node=NODE, pods=[POD, kube.Pod(**nested)])
     data = request.SerializeToString().replace(b"@", b"\xff")
-    told = await refusal(face, "DecideNode", data)
+    told = await refusal(face, "DecideBatch", data)
     assert told == (grpc.StatusCode.INVALID_ARGUMENT, "malformed_body", path)
+
+
+def devices(**facts: Any) -> Any:
+    return pb.DecideBatchRequest(pods=[POD], device_taints=facts)
 
 
 FIELDS: list[tuple[str, Any, str]] = [
     ("Decide", pb.DecideRequest(), "$.pod"),
-    ("Decide", pb.DecideRequest(pod=POD), "$.node"),
-    ("DecideNodeTaints", pb.DecideNodeTaintsRequest(pod=POD), "$.node"),
+    ("Decide", pb.DecideRequest(pod=POD), "$"),
+    ("Decide", pb.DecideRequest(pod=POD, systems=["node-taints"]), "$.node"),
+    ("Decide", pb.DecideRequest(pod=POD, node=NODE, systems=["x"]), "$.systems[0]"),
     ("Decide", pb.DecideRequest(pod=POD, node=NODE, now=FAR), "$.now.seconds"),
     ("Decide", pb.DecideRequest(pod=POD, node=NODE, now={"nanos": -1}), "$.now.nanos"),
     ("Decide", pb.DecideRequest(pod=POD, node=NODE, now={"nanos": 10**9}), "$.now.nanos"),
-    ("Decide", pb.DecideRequest(pod=POD, node=NODE, bound_at=FAR), "$.boundAt.seconds"),
     (
         "Decide",
-        pb.DecideRequest(pod=POD, node=NODE, bound_at={"seconds": -(2**63)}),
-        "$.boundAt.seconds",
+        pb.DecideRequest(pod=POD, node=NODE, node_taints={"bound_at": FAR}),
+        "$.nodeTaints.boundAt.seconds",
+    ),
+    (
+        "Decide",
+        pb.DecideRequest(pod=POD, node=NODE, node_taints={"bound_at": {"seconds": -(2**63)}}),
+        "$.nodeTaints.boundAt.seconds",
     ),
     (
         "Decide",
@@ -100,70 +113,65 @@ FIELDS: list[tuple[str, Any, str]] = [
         pb.DecideRequest(pod=POD, node={"spec": {"taints": [{}, {"time_added": FAR}]}}),
         "$.node.spec.taints[1].timeAdded.seconds",
     ),
-    (
-        "Decide",
-        pb.DecideRequest(pod=POD, node=NODE, first_observed=[{"key": "a"}]),
-        "$.firstObserved[0].time",
+    *(
+        (
+            "Decide",
+            pb.DecideRequest(pod=POD, node=NODE, node_taints={"first_observed": [observed]}),
+            f"$.nodeTaints.firstObserved[0].{missing}",
+        )
+        for observed, missing in [
+            ({"effect": "", "time": {}}, "key"),
+            ({"key": "", "time": {}}, "effect"),
+            ({"key": "", "effect": ""}, "time"),
+        ]
     ),
     ("Decide", pb.DecideRequest(pod=TOLERANT, node=CROWDED), "$.node.spec.taints"),
-    ("DecideNode", pb.DecideNodeRequest(pods=[POD]), "$.node"),
-    ("DecideNode", pb.DecideNodeRequest(node=NODE, pods=[POD] * (MAX_PODS + 1)), "$.pods"),
+    ("DecideBatch", pb.DecideBatchRequest(pods=[POD]), "$"),
+    ("DecideBatch", pb.DecideBatchRequest(node=NODE, pods=[POD] * (MAX_PODS + 1)), "$.pods"),
     (
-        "DecideNode",
-        pb.DecideNodeRequest(
+        "DecideBatch",
+        pb.DecideBatchRequest(
             node=NODE, pods=[POD] * 123 + [kube.Pod(metadata={"creation_timestamp": FAR})]
         ),
         "$.pods[123].metadata.creationTimestamp.seconds",
     ),
-    ("DecideTaintChange", pb.DecideTaintChangeRequest(node=NODE), "$.addTaints"),
-    ("DecideTaintChange", pb.DecideTaintChangeRequest(add_taints=[{"key": "a"}]), "$.node"),
+    ("PreviewTaintChange", pb.PreviewTaintChangeRequest(node=NODE), "$.addTaints"),
+    ("PreviewTaintChange", pb.PreviewTaintChangeRequest(add_taints=[{"key": "a"}]), "$.node"),
     (
-        "DecideTaintChange",
-        pb.DecideTaintChangeRequest(node=NODE, add_taints=[{"time_added": FAR}]),
+        "PreviewTaintChange",
+        pb.PreviewTaintChangeRequest(node=NODE, add_taints=[{"time_added": FAR}]),
         "$.addTaints[0].timeAdded.seconds",
     ),
-    ("Decide", pb.DecideRequest(pod=POD, resource_claims=[{}] * (MAX_CLAIMS + 1)), CLAIMS),
     (
-        "DecideNode",
-        pb.DecideNodeRequest(node=NODE, resource_slices=[{}] * (MAX_SLICES + 1)),
-        "$.resourceSlices",
+        "PreviewTaintChange",
+        pb.PreviewTaintChangeRequest(node=NODE, remove_taints=[{"effect": "NoExecute"}]),
+        "$.removeTaints[0].key",
     ),
-    ("DecideDeviceTaints", pb.DecideDeviceTaintsRequest(), "$.pods"),
-    ("DecideDeviceTaints", pb.DecideDeviceTaintsRequest(resource_slices=[{}]), "$.pods"),
+    ("DecideBatch", devices(resource_claims=[{}] * (MAX_CLAIMS + 1)), CLAIMS),
     (
-        "DecideDeviceTaints",
-        pb.DecideDeviceTaintsRequest(pods=[POD] * (MAX_DEVICE_PODS + 1)),
-        "$.pods",
+        "DecideBatch",
+        devices(resource_slices=[{}] * (MAX_SLICES + 1)),
+        "$.deviceTaints.resourceSlices",
     ),
     (
-        "DecideDeviceTaints",
-        pb.DecideDeviceTaintsRequest(resource_claims=[{}] * (MAX_CLAIMS + 1)),
-        CLAIMS,
+        "DecideBatch",
+        devices(device_taint_rules=[{}] * (MAX_RULES + 1)),
+        "$.deviceTaints.deviceTaintRules",
     ),
     (
-        "DecideDeviceTaints",
-        pb.DecideDeviceTaintsRequest(pods=[POD], device_taint_rules=[{}] * (MAX_RULES + 1)),
-        "$.deviceTaintRules",
-    ),
-    ("DecideDeviceTaints", pb.DecideDeviceTaintsRequest(pods=[POD], now=FAR), "$.now.seconds"),
-    (
-        "DecideDeviceTaints",
-        pb.DecideDeviceTaintsRequest(
-            pods=[POD], resource_slices=[{}, {"spec": {"devices": [{"taints": [FAR_TAINT]}]}}]
-        ),
-        "$.resourceSlices[1].spec.devices[0].taints[0].timeAdded.seconds",
+        "DecideBatch",
+        devices(resource_slices=[{}, {"spec": {"devices": [{"taints": [FAR_TAINT]}]}}]),
+        "$.deviceTaints.resourceSlices[1].spec.devices[0].taints[0].timeAdded.seconds",
     ),
     (
-        "DecideDeviceTaints",
-        pb.DecideDeviceTaintsRequest(
-            pods=[POD], resource_slices=[{"spec": {"devices": [{}] * 25_001}}] * 2
-        ),
-        "$.resourceSlices[*].spec.devices",
+        "DecideBatch",
+        devices(resource_slices=[{"spec": {"devices": [{}] * 25_001}}] * 2),
+        "$.deviceTaints.resourceSlices[*].spec.devices",
     ),
     (
-        "DecideDeviceTaints",
-        pb.DecideDeviceTaintsRequest(resource_claims=[allocated([{}] * 50_001)] * 2),
-        "$.resourceClaims[*].status.allocation.devices.results",
+        "DecideBatch",
+        devices(resource_claims=[allocated([{}] * 50_001)] * 2),
+        "$.deviceTaints.resourceClaims[*].status.allocation.devices.results",
     ),
     ("PreviewDeviceTaintRule", pb.PreviewDeviceTaintRuleRequest(pods=[POD]), "$.rule"),
     (
@@ -174,9 +182,10 @@ FIELDS: list[tuple[str, Any, str]] = [
     (
         "PreviewDeviceTaintRule",
         pb.PreviewDeviceTaintRuleRequest(
-            rule={}, device_taint_rules=[{"metadata": {"deletion_timestamp": FAR}}]
+            rule={},
+            device_taints={"device_taint_rules": [{"metadata": {"deletion_timestamp": FAR}}]},
         ),
-        "$.deviceTaintRules[0].metadata.deletionTimestamp.seconds",
+        "$.deviceTaints.deviceTaintRules[0].metadata.deletionTimestamp.seconds",
     ),
 ]
 
@@ -192,16 +201,16 @@ async def test_a_wrong_field_is_named(
 
 
 async def test_the_longest_batch_is_answered(face: Face) -> None:
-    response = await face.stub.DecideNode(pb.DecideNodeRequest(node=NODE, pods=[POD] * MAX_PODS))
+    response = await face.stub.DecideBatch(pb.DecideBatchRequest(node=NODE, pods=[POD] * MAX_PODS))
     assert len(response.decisions) == MAX_PODS
 
 
 @pytest.mark.parametrize(
-    ("methods", "most", "of_devices"), [(USUAL, 100, 150), (LONG, 100, 50), (LONG, 150, 200)]
+    ("methods", "most", "of_a_batch"), [(ONE, 100, 150), (MANY, 100, 50), (MANY, 150, 200)]
 )
-async def test_too_long_a_request(methods: tuple[str, ...], most: int, of_devices: int) -> None:
-    settings = GrpcSettings(port=0, max_message_bytes=most, max_device_message_bytes=of_devices)
-    allowed = most if methods == USUAL else max(most, of_devices)
+async def test_too_long_a_request(methods: tuple[str, ...], most: int, of_a_batch: int) -> None:
+    settings = GrpcSettings(port=0, max_message_bytes=most, max_batch_message_bytes=of_a_batch)
+    allowed = most if methods == ONE else max(most, of_a_batch)
     async with running(settings) as face:
         for method in methods:
             told = await refusal(face, method, bytes(allowed + 1))
@@ -215,13 +224,26 @@ async def test_too_long_a_request(methods: tuple[str, ...], most: int, of_device
             assert rpc_status.from_call(caught.value) is None
 
 
+async def test_programs_are_told_one_word_and_whose_word_it_is(face: Face) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await face.stub.Decide(pb.DecideRequest())
+    info = error_details_pb2.ErrorInfo()
+    assert rpc_status.from_call(caught.value).details[0].Unpack(info)
+    assert (info.domain, info.reason) == ("bailiff.dev", "INVALID_FIELD")
+
+
+@pytest.mark.parametrize("kind", [RefusedError, *RefusedError.__subclasses__()])
+def test_reasons_are_spelled_as_google_wants_them(kind: type[RefusedError]) -> None:
+    assert re.fullmatch("[A-Z][A-Z0-9_]+[A-Z0-9]", kind.code)
+
+
 async def test_our_own_fault_is_told_without_particulars(
     face: Face, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr("bailiff.grpc.questions.decide", fail)
+    monkeypatch.setattr("bailiff.grpc_api.questions.Asked._plan", fail)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await face.stub.Decide(pb.DecideRequest(pod=POD, node=NODE))
     assert caught.value.code() is grpc.StatusCode.INTERNAL

@@ -9,30 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.v1 import eviction_decision_service_pb2 as pb
-from tests.harness.faces.device_questions import ABOUT_A_NODE, ABOUT_A_RULE, ABOUT_ONE, ABOUT_PODS
-from tests.harness.faces.grpc_face import NODE, POD, SERVICE, Face, message_of, running
-from tests.harness.faces.questions import CHANGE_FACTS, FACTS, NODE_FACTS, body
+from tests.harness.faces import device_questions, questions
+from tests.harness.faces.grpc_face import (
+    NODE,
+    POD,
+    SERVICE,
+    Face,
+    message_of,
+    method_of,
+    request_of,
+    running,
+)
 from tests.harness.fuzzing import fuzzed
 
 pytestmark = pytest.mark.schema
 
 EXPECTED = {grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT}
-MESSAGES: dict[str, st.SearchStrategy[Message]] = {
-    "Decide": FACTS.map(lambda facts: message_of(body(facts), pb.DecideRequest()))
-    | ABOUT_ONE.map(lambda asked: message_of(asked, pb.DecideRequest())),
-    "DecideNodeTaints": FACTS.map(
-        lambda facts: message_of(body(facts), pb.DecideNodeTaintsRequest())
-    ),
-    "DecideNode": NODE_FACTS.map(lambda facts: message_of(body(facts), pb.DecideNodeRequest())),
-    "DecideTaintChange": CHANGE_FACTS.map(
-        lambda facts: message_of(body(facts), pb.DecideTaintChangeRequest())
-    ),
-    "DecideDeviceTaints": ABOUT_PODS.map(
-        lambda asked: message_of(asked, pb.DecideDeviceTaintsRequest())
-    ),
-    "PreviewDeviceTaintRule": ABOUT_A_RULE.map(
-        lambda asked: message_of(asked, pb.PreviewDeviceTaintRuleRequest())
-    ),
+BODIES = {
+    "decide": questions.ABOUT_ONE | device_questions.ABOUT_ONE,
+    "decideBatch": questions.ABOUT_PODS | device_questions.ABOUT_PODS,
+    "previewTaintChange": questions.ABOUT_A_CHANGE,
+    "previewDeviceTaintRule": device_questions.ABOUT_A_RULE,
 }
 
 
@@ -52,18 +49,19 @@ async def still_answers(face: Face) -> bool:
 
 
 def stream_requests() -> st.SearchStrategy[Message]:
-    return (NODE_FACTS.map(body) | ABOUT_A_NODE).map(
+    return BODIES["decideBatch"].map(
         lambda batch: message_of({"requestId": "r", "batch": batch}, pb.DecideStreamRequest())
     )
 
 
-@pytest.mark.parametrize("method", MESSAGES)
+@pytest.mark.parametrize("question", BODIES)
 @fuzzed(100)
 @given(data=st.data())
-async def test_unary_methods(method: str, data: st.DataObject) -> None:
-    request = data.draw(st.binary(max_size=200) | broken(MESSAGES[method]))
+async def test_unary_methods(question: str, data: st.DataObject) -> None:
+    messages = BODIES[question].map(lambda body: request_of(question, body))
+    request = data.draw(st.binary(max_size=200) | broken(messages))
     async with running() as face:
-        assert await face.raw(method)(request, timeout=30).code() in EXPECTED
+        assert await face.raw(method_of(question))(request, timeout=30).code() in EXPECTED
         assert await still_answers(face)
 
 

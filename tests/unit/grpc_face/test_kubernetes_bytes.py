@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bailiff.grpc.errors import FieldError
-from bailiff.grpc.kubernetes import read_node, read_pod
-from bailiff.grpc.wire import wire_class
+from bailiff.grpc_api.errors import FieldError
 from bailiff.kinds import (
+    Annotations,
     Node,
     NodeMeta,
     NodeSpec,
@@ -26,8 +25,7 @@ from bailiff.kinds import (
     Taint,
     Toleration,
 )
-from bailiff.v1 import kubernetes_pb2
-from tests.harness.faces.go_bytes import integer, nested, text, time, varint, zero_time
+from tests.harness.faces.go_bytes import integer, nested, read, text, time, varint, zero_time
 
 # Managed fields, containers, an unknown number far out, fixed-width and group fields.
 STRANGE = (
@@ -91,12 +89,8 @@ POD = b"".join(
 )
 
 
-def pod_of(data: bytes) -> Pod:
-    return read_pod(wire_class(kubernetes_pb2.Pod).FromString(data))
-
-
 def test_a_pod_as_go_marshals_it() -> None:
-    assert pod_of(POD) == Pod(
+    assert read(Pod, POD) == Pod(
         metadata=ObjectMeta(
             name="web-1",
             namespace="shop",
@@ -157,7 +151,7 @@ def test_a_node_as_go_marshals_it() -> None:
         nested(5, text(1, "b"), text(2, ""), text(3, "NoSchedule")),
     )
     node = nested(1, text(1, "node-1"), zero_time(8)) + nested(2, text(1, "10.0.0.0/24"), *taints)
-    assert read_node(node) == Node(
+    assert read(Node, node) == Node(
         metadata=NodeMeta(name="node-1"),
         spec=NodeSpec(
             taints=(
@@ -186,14 +180,14 @@ def test_of_a_node_as_go_marshals_it_the_last_edit_of_its_taints_is_read() -> No
         managed(9, b""),
         nested(17),
     )
-    node = read_node(nested(1, text(1, "node-1"), *entries))
+    node = read(Node, nested(1, text(1, "node-1"), *entries))
     assert node.taints_edited == datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("fields", [b"{", b'{"f:spec":{"f:taints":5}}', b"[]", b"\xff"])
 def test_managed_fields_that_are_none_are_refused(fields: bytes) -> None:
     with pytest.raises(FieldError) as caught:
-        read_node(nested(1, managed(5, fields)))
+        read(Node, nested(1, managed(5, fields)))
     assert caught.value.path == "metadata.managed_fields[0].fields_v1.raw"
 
 
@@ -206,8 +200,39 @@ def test_managed_fields_that_are_none_are_refused(fields: bytes) -> None:
     ],
 )
 def test_times_where_go_has_no_pointer(time_bytes: bytes, expected: datetime | None) -> None:
-    assert pod_of(nested(1, time_bytes)).metadata.creation_timestamp == expected
+    assert read(Pod, nested(1, time_bytes)).metadata.creation_timestamp == expected
 
 
 def test_nothing_at_all_is_an_empty_pod() -> None:
-    assert pod_of(b"") == Pod()
+    assert read(Pod, b"") == Pod()
+
+
+KNOWN = (
+    nested(12, text(1, "bailiff.dev/do-not-evict"), text(2, "true")),
+    nested(12, text(1, "kubernetes.io/config.source"), text(2, "file")),
+    nested(12, text(1, "kubernetes.io/config.mirror"), text(2, "")),
+)
+# Longer keys, a longer value, and bytes that are no text.
+OTHERS = (
+    nested(12, text(1, "bailiff.dev/do-not-evict-today"), text(2, "true")),
+    nested(12, text(1, "kubectl.kubernetes.io/last-applied"), text(2, "{" * 5000)),
+    nested(12, text(1, "x"), nested(2, b"\xff")),
+)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [KNOWN, OTHERS + KNOWN, KNOWN + OTHERS],
+    ids=["alone", "behind others", "before others"],
+)
+def test_those_annotations_of_a_pod_that_a_rule_reads(entries: tuple[bytes, ...]) -> None:
+    pod = read(Pod, nested(1, text(1, "a"), *entries))
+    assert pod.metadata.annotations == Annotations(
+        do_not_evict="true", config_source="file", config_mirror=""
+    )
+
+
+def test_an_annotation_may_say_its_value_first() -> None:
+    entry = nested(12, text(2, "true"), text(1, "bailiff.dev/do-not-evict"))
+    pod = read(Pod, nested(1, entry))
+    assert pod.metadata.annotations.do_not_evict == "true"

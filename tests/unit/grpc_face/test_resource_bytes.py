@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bailiff.grpc.errors import RefusedError
-from bailiff.grpc.resource import read_claim, read_rule, read_slice
+from bailiff.grpc_api.errors import RefusedError
 from bailiff.kinds import (
     AllocationResult,
     Condition,
@@ -29,7 +28,7 @@ from bailiff.kinds import (
     ResourceSlice,
     ResourceSliceSpec,
 )
-from tests.harness.faces.go_bytes import integer, nested, text, time, zero_time
+from tests.harness.faces.go_bytes import integer, nested, read, text, time, zero_time
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TAINT = (text(1, "broken"), text(2, "fan"), text(3, "NoExecute"), time(4, 0))
@@ -46,7 +45,7 @@ def test_a_slice() -> None:
         nested(6, text(1, "gpu-0"), PUBLISHED, nested(8, *TAINT), nested(8, text(1, "seen"))),
         nested(6, text(1, "gpu-1"), PUBLISHED),
     )
-    assert read_slice(data) == ResourceSlice(
+    assert read(ResourceSlice, data) == ResourceSlice(
         metadata=ObjectMeta(name="s", uid="uid"),
         spec=ResourceSliceSpec(
             driver="gpu.example.com",
@@ -87,7 +86,7 @@ def test_a_claim() -> None:
             nested(2, text(1, ""), text(3, "pods"), text(4, "p"), text(5, "u-1")),
         )
     )
-    assert read_claim(data) == ResourceClaim(
+    assert read(ResourceClaim, data) == ResourceClaim(
         metadata=ObjectMeta(
             name="c",
             namespace="shop",
@@ -120,8 +119,8 @@ def test_a_claim() -> None:
 
 
 def test_a_claim_that_is_not_allocated_is_told_from_one_without_devices() -> None:
-    assert read_claim(b"").status.allocation is None
-    assert read_claim(nested(3, nested(1))).status.allocation == AllocationResult()
+    assert read(ResourceClaim, b"").status.allocation is None
+    assert read(ResourceClaim, nested(3, nested(1))).status.allocation == AllocationResult()
 
 
 def test_a_rule() -> None:
@@ -131,7 +130,7 @@ def test_a_rule() -> None:
         + nested(2, nested(1, text(2, "gpu.example.com"), text(4, "")), nested(2, *TAINT))
         + nested(3, nested(1, *condition, text(5, "Pending"), text(6, "1 pod")))
     )
-    assert read_rule(data) == DeviceTaintRule(
+    assert read(DeviceTaintRule, data) == DeviceTaintRule(
         metadata=ObjectMeta(name="r", uid="uid", generation=2),
         spec=DeviceTaintRuleSpec(
             device_selector=DeviceTaintSelector(driver="gpu.example.com", device=""),
@@ -152,8 +151,8 @@ def test_a_rule() -> None:
 
 
 def test_no_selector_is_told_from_an_empty_one() -> None:
-    assert read_rule(b"").spec.device_selector is None
-    assert read_rule(nested(2, nested(1))).spec.device_selector == DeviceTaintSelector()
+    assert read(DeviceTaintRule, b"").spec.device_selector is None
+    assert read(DeviceTaintRule, nested(2, nested(1))).spec.device_selector == DeviceTaintSelector()
 
 
 BAD_UTF8 = nested(1, b"\xff")
@@ -178,7 +177,7 @@ FAR = integer(1, 253_402_300_800)
 )
 def test_what_is_wrong_with_a_slice_is_named(data: bytes, path: str) -> None:
     with pytest.raises(RefusedError) as caught:
-        read_slice(data)
+        read(ResourceSlice, data)
     assert caught.value.path == path
 
 
@@ -197,7 +196,7 @@ def test_what_is_wrong_with_a_slice_is_named(data: bytes, path: str) -> None:
 )
 def test_what_is_wrong_with_a_claim_is_named(data: bytes, path: str) -> None:
     with pytest.raises(RefusedError) as caught:
-        read_claim(data)
+        read(ResourceClaim, data)
     assert caught.value.path == path
 
 
@@ -212,5 +211,5 @@ def test_what_is_wrong_with_a_claim_is_named(data: bytes, path: str) -> None:
 )
 def test_what_is_wrong_with_a_rule_is_named(data: bytes, path: str) -> None:
     with pytest.raises(RefusedError) as caught:
-        read_rule(data)
+        read(DeviceTaintRule, data)
     assert caught.value.path == path

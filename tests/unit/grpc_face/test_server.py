@@ -10,15 +10,17 @@ from pathlib import Path
 
 import grpc
 import pytest
+from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it ships no types
 from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # no types
+from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
-from bailiff.grpc import GrpcSettings, create_server
+from bailiff.grpc_api import GrpcSettings, create_server
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
 from tests.harness.clocks import ManualClock
-from tests.harness.faces.grpc_face import NODE, POD, SERVICE, Face, running
+from tests.harness.faces.grpc_face import NODE, POD, SERVICE, Face, error_of, running
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -54,7 +56,7 @@ async def test_calls_under_way_end_within_the_grace_and_new_ones_are_refused() -
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
         call = EvictionDecisionServiceStub(channel).DecideStream()
         request = pb.DecideStreamRequest(
-            request_id="a", batch=pb.DecideNodeRequest(node=NODE, pods=[POD])
+            request_id="a", batch=pb.DecideBatchRequest(node=NODE, pods=[POD])
         )
         await call.write(request)
         await call.read()
@@ -96,16 +98,46 @@ async def test_a_second_server_on_the_same_port_is_an_error(face: Face) -> None:
         await second.start()
 
 
-async def test_more_calls_than_allowed_are_refused() -> None:
+async def test_a_full_server_refuses_calls_for_a_while_and_says_that_it_is_alive() -> None:
     async with running(GrpcSettings(port=0, max_concurrent_rpcs=1)) as face:
         call = face.raw_stream()()
         await call.write(b"")
         await call.read()
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await face.stub.Decide(REQUEST)
-        assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+        assert error_of(caught.value)["error"] == "overloaded"
+        assert retry_seconds(caught.value) == 1
+        refused = {"method": "Decide", "code": "UNAVAILABLE"}
+        assert face.sample("bailiff_grpc_requests_total", **refused) == 1
+        health = health_pb2_grpc.HealthStub(face.channel)
+        assert (await health.Check(health_pb2.HealthCheckRequest())).status == SERVING
         await call.done_writing()
         assert await call.code() is grpc.StatusCode.OK
+        # The place of a call that has ended, however it did, is free again.
+        for _ in range(3):
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await face.stub.Decide(pb.DecideRequest())
+            assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert (await face.stub.Decide(REQUEST)).HasField("decision")
+
+
+def retry_seconds(error: grpc.aio.AioRpcError) -> int:
+    wait = error_details_pb2.RetryInfo()
+    assert any(detail.Unpack(wait) for detail in rpc_status.from_call(error).details)
+    return int(wait.retry_delay.seconds)
+
+
+async def test_calls_that_send_nothing_are_bounded_by_grpcio() -> None:
+    async with running(GrpcSettings(port=0, max_concurrent_rpcs=1)) as face:
+        method = f"/{SERVICE}/Decide"
+        silent: list[grpc.aio.StreamUnaryCall[bytes, bytes]]
+        silent = [face.channel.stream_unary(method)() for _ in range(3)]
+        async with asyncio.timeout(10):
+            code = await next(asyncio.as_completed([call.code() for call in silent]))
+        assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        for call in silent:
+            call.cancel()
 
 
 async def test_a_call_past_its_deadline_stops_working(
@@ -113,15 +145,15 @@ async def test_a_call_past_its_deadline_stops_working(
 ) -> None:
     stopped = asyncio.Event()
 
-    async def endless(_: object) -> None:
+    async def endless(*_: object) -> None:
         try:
             await asyncio.Event().wait()
         finally:
             stopped.set()
 
-    monkeypatch.setattr("bailiff.grpc.questions.read_node_facts", endless)
+    monkeypatch.setattr("bailiff.grpc_api.questions.Asked._answer", endless)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await face.stub.DecideNode(pb.DecideNodeRequest(node=NODE), timeout=0.2)
+        await face.stub.DecideBatch(pb.DecideBatchRequest(node=NODE), timeout=0.2)
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
     async with asyncio.timeout(10):
         await stopped.wait()
@@ -129,7 +161,7 @@ async def test_a_call_past_its_deadline_stops_working(
 
 async def test_what_is_counted(face: Face) -> None:
     await face.stub.Decide(REQUEST)
-    await face.stub.DecideNode(pb.DecideNodeRequest(node=NODE, pods=[POD, POD]))
+    await face.stub.DecideBatch(pb.DecideBatchRequest(node=NODE, pods=[POD, POD]))
     with pytest.raises(grpc.aio.AioRpcError):
         await face.stub.Decide(pb.DecideRequest())
     calls, seconds = "bailiff_grpc_requests_total", "bailiff_grpc_request_duration_seconds_count"
@@ -206,5 +238,5 @@ async def test_grpcurl_can_read_the_details_of_an_error(grpcurl: str, face: Face
     async with asyncio.timeout(30):
         _, output = await process.communicate()
     info, bad = json.loads(output)["details"]
-    assert (info["domain"], info["reason"]) == ("bailiff", "invalid_field")
+    assert (info["domain"], info["reason"]) == ("bailiff.dev", "INVALID_FIELD")
     assert bad["fieldViolations"] == [{"field": "pod", "description": "required"}]

@@ -8,11 +8,11 @@ import grpc
 import pytest
 from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it ships no types
 
-from bailiff.grpc import GrpcSettings
+from bailiff.grpc_api import GrpcSettings
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.harness.faces.grpc_face import NODE, POD, Face, running
 
-BATCH = pb.DecideNodeRequest(node=NODE, pods=[POD, POD])
+BATCH = pb.DecideBatchRequest(node=NODE, pods=[POD, POD])
 
 
 def reason(response: pb.DecideStreamResponse) -> str:
@@ -25,19 +25,19 @@ async def test_answers_come_in_order_with_their_ids(face: Face) -> None:
     requests = [pb.DecideStreamRequest(request_id=f"r{i}", batch=BATCH) for i in range(20)]
     answers = [answer async for answer in face.stub.DecideStream(iter(requests))]
     assert [answer.request_id for answer in answers] == [r.request_id for r in requests]
-    alone = await face.stub.DecideNode(BATCH)
+    alone = await face.stub.DecideBatch(BATCH)
     assert all(answer.answer == alone for answer in answers)
 
 
 @pytest.mark.parametrize(
     ("bad", "request_id", "code", "why", "text"),
     [
-        pytest.param(b"\xff", "", 3, "malformed_body", "not a valid", id="no message"),
+        pytest.param(b"\xff", "", 3, "MALFORMED_BODY", "not a valid", id="no message"),
         pytest.param(
             pb.DecideStreamRequest(request_id="b").SerializeToString() + b"\x12\x01\xff",
             "b",
             3,
-            "malformed_body",
+            "MALFORMED_BODY",
             "batch: not a valid",
             id="no batch message",
         ),
@@ -45,15 +45,15 @@ async def test_answers_come_in_order_with_their_ids(face: Face) -> None:
             pb.DecideStreamRequest(request_id="b").SerializeToString(),
             "b",
             3,
-            "invalid_field",
-            "batch.node: required",
+            "INVALID_FIELD",
+            "batch: nothing to decide from",
             id="no batch",
         ),
         pytest.param(
             pb.DecideStreamRequest(request_id="b" * 5000).SerializeToString(),
             "",
             8,
-            "body_too_large",
+            "BODY_TOO_LARGE",
             "at most 4000",
             id="too long",
         ),
@@ -63,7 +63,9 @@ async def test_an_error_is_an_answer_and_the_stream_goes_on(
     bad: bytes, request_id: str, code: int, why: str, text: str
 ) -> None:
     good = pb.DecideStreamRequest(request_id="good", batch=BATCH).SerializeToString()
-    async with running(GrpcSettings(port=0, max_message_bytes=4000)) as face:
+    async with running(
+        GrpcSettings(port=0, max_message_bytes=4000, max_batch_message_bytes=4000)
+    ) as face:
         call = face.raw_stream()(iter([good, bad, good]))
         answers = [pb.DecideStreamResponse.FromString(answer) async for answer in call]
         assert await call.code() is grpc.StatusCode.OK
@@ -75,7 +77,7 @@ async def test_an_error_is_an_answer_and_the_stream_goes_on(
 
 
 async def test_a_client_that_does_not_read_is_not_read_from(face: Face) -> None:
-    request = pb.DecideStreamRequest(batch=pb.DecideNodeRequest(node=NODE, pods=[POD] * 1000))
+    request = pb.DecideStreamRequest(batch=pb.DecideBatchRequest(node=NODE, pods=[POD] * 1000))
     call = face.stub.DecideStream()
     # The answers fill the windows of the connection, and then nothing moves any more.
     for _ in range(2000):

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bailiff.grpc.errors import FieldError
-from bailiff.grpc.wire import Interned
+from bailiff.decisions import Decision, Finding, ObjectReference, Verdict
+from bailiff.grpc_api.decisions import DecisionWriter
+from bailiff.grpc_api.errors import FieldError
+from bailiff.grpc_api.wire import Interned
+from bailiff.v1 import decision_pb2
+from tests.harness.clocks import START
 
 
 def test_the_same_bytes_are_converted_once() -> None:
@@ -44,3 +48,20 @@ def test_what_cannot_be_converted_is_not_kept() -> None:
         with pytest.raises(FieldError):
             read(b"a")
     assert not read._values
+
+
+def test_answers_that_share_a_finding_are_each_about_their_own_node() -> None:
+    finding = Finding(system="a", verdict=Verdict.KEEP, reason="NoTaint", message="none")
+    writer = DecisionWriter()
+    for node in ("node-1", "node-2", "node-1"):
+        decision = Decision(
+            pod=ObjectReference(name=f"on-{node}"),
+            node=node,
+            verdict=Verdict.KEEP,
+            decided_at=START,
+            reason="NoTaint",
+            message="none",
+            findings=(finding,),
+        )
+        written = decision_pb2.Decision.FromString(writer.write(decision))
+        assert (written.pod.name, written.node) == (f"on-{node}", node)

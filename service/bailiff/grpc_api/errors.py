@@ -1,12 +1,15 @@
 """How a question that cannot be answered is told, in google.rpc's terms.
 
     RefusedError            carries the status of the call
-    ├── MalformedError      malformed_body    INVALID_ARGUMENT    no such message
-    ├── FieldError          invalid_field     INVALID_ARGUMENT    a field is missing or wrong
-    ├── TooLargeError       body_too_large    RESOURCE_EXHAUSTED
-    └── OverloadedError     overloaded        RESOURCE_EXHAUSTED  not now
+    ├── MalformedError      MALFORMED_BODY    INVALID_ARGUMENT    no such message
+    ├── FieldError          INVALID_FIELD     INVALID_ARGUMENT    a field is missing or wrong
+    ├── TooLargeError       BODY_TOO_LARGE    RESOURCE_EXHAUSTED  as gRPC itself says of messages
+    ├── AnswerTooLargeError ANSWER_TOO_LARGE  RESOURCE_EXHAUSTED  the same of the answer
+    └── OverloadedError     OVERLOADED        UNAVAILABLE         the server, not the caller: retry
 
-What goes wrong on our side ends as INTERNAL with `internal`, and the reason in the log alone.
+What goes wrong on our side ends as INTERNAL with `INTERNAL`, and the cause in the log alone. The
+reasons and the domain are spelled as AIP-193 (google.aip.dev) wants them of google.rpc.ErrorInfo.
+RESOURCE_EXHAUSTED is left to what a caller has used up of its own, which no retry mends.
 """
 
 from __future__ import annotations
@@ -19,14 +22,13 @@ from google.rpc import (  # type: ignore[import-untyped]  # it ships no types
     error_details_pb2,
     status_pb2,
 )
-from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 
 if TYPE_CHECKING:
-    import grpc
-
     from bailiff.decisions import FactsError
 
-DOMAIN = "bailiff"
+DOMAIN = "bailiff.dev"
+# Seconds after which a refused caller may try again, told to it as google.rpc.RetryInfo.
+RETRY_SECONDS = 1
 # A client refuses headers beyond 8 KiB, and with them the whole answer.
 _MAX_TEXT = 1000
 
@@ -37,9 +39,11 @@ class RefusedError(ValueError):
     Attributes:
         reason: what is wrong and what is allowed.
         path: the field at fault, as `pods[3].metadata.deletion_timestamp`; empty for the whole.
+        code: stable, for programs.
+        grpc_code: the status code of the call.
     """
 
-    code: ClassVar[str] = "invalid_field"
+    code: ClassVar[str] = "INVALID_FIELD"
     grpc_code: ClassVar[int] = code_pb2.INVALID_ARGUMENT
 
     def __init__(self, reason: str, path: str = "") -> None:
@@ -67,7 +71,7 @@ class RefusedError(ValueError):
 class MalformedError(RefusedError):
     """The bytes are no such message."""
 
-    code = "malformed_body"
+    code = "MALFORMED_BODY"
 
 
 class FieldError(RefusedError):
@@ -77,32 +81,45 @@ class FieldError(RefusedError):
 class TooLargeError(RefusedError):
     """The request is longer than the server takes."""
 
-    code = "body_too_large"
+    code = "BODY_TOO_LARGE"
+    grpc_code = code_pb2.RESOURCE_EXHAUSTED
+
+
+class AnswerTooLargeError(RefusedError):
+    """The answer is longer than a message may be."""
+
+    code = "ANSWER_TOO_LARGE"
     grpc_code = code_pb2.RESOURCE_EXHAUSTED
 
 
 class OverloadedError(RefusedError):
-    """The server has enough to do with requests of this kind."""
+    """The server has enough to do; asked a little later, or of another replica, it may answer."""
 
-    code = "overloaded"
-    grpc_code = code_pb2.RESOURCE_EXHAUSTED
+    code = "OVERLOADED"
+    grpc_code = code_pb2.UNAVAILABLE
+
+    def status(self) -> status_pb2.Status:
+        """The error as google.rpc.Status, with the time to wait."""
+        status = super().status()
+        wait = error_details_pb2.RetryInfo()
+        wait.retry_delay.seconds = RETRY_SECONDS
+        status.details.add().Pack(wait)
+        return status
 
 
 def internal_status() -> status_pb2.Status:
     """For what is our own fault; says nothing of it."""
-    return _status(code_pb2.INTERNAL, "internal error", "internal")
-
-
-async def abort(context: grpc.aio.ServicerContext[bytes, bytes], status: status_pb2.Status) -> None:
-    """End the call with this status; raises grpc's AbortError."""
-    ending = rpc_status.to_status(status)
-    await context.abort(ending.code, ending.details, ending.trailing_metadata)
+    return _status(code_pb2.INTERNAL, "internal error", "INTERNAL")
 
 
 def from_core(error: FactsError) -> FieldError:
     """The core's error, its path (`$.addTaints`) in protobuf's idiom (`add_taints`)."""
-    snake = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda m: f"_{m[0].lower()}", error.path)
-    return FieldError(error.reason, snake.removeprefix("$").removeprefix("."))
+    return FieldError(error.reason, snake(error.path).removeprefix("$").removeprefix("."))
+
+
+def snake(path: str) -> str:
+    """A path in JSON's spelling (`$.addTaints`) in protobuf's (`$.add_taints`)."""
+    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda m: f"_{m[0].lower()}", path)
 
 
 def _status(code: int, text: str, reason: str) -> status_pb2.Status:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import grpc
     from prometheus_client import CollectorRegistry
 
+    from bailiff.decisions import Decision
+
 # A decision takes some ten microseconds, a batch of 1000 pods with trace some ten milliseconds.
 _BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 
@@ -47,9 +49,13 @@ class GrpcMetrics:
         )
         self._decided: dict[tuple[str, str], Counter] = {}
 
-    def count_decisions(self, tally: Iterable[tuple[str, str, int]]) -> None:
-        """Count decisions given: verdict, deciding system, how many."""
-        for verdict, system, count in tally:
+    def count_decisions(self, decisions: Iterable[Decision]) -> None:
+        """Count decisions that were given."""
+        given: dict[tuple[str, str], int] = {}
+        for one in decisions:
+            key = one.verdict, one.decided_by
+            given[key] = given.get(key, 0) + 1
+        for (verdict, system), count in given.items():
             counter = self._decided.get((verdict, system))
             if counter is None:
                 counter = self._decisions.labels(verdict, system)

@@ -14,19 +14,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
-from bailiff.grpc.errors import FieldError, MalformedError, RefusedError
-from bailiff.v1 import (
-    decision_pb2,
-    eviction_decision_service_pb2,
-    kubernetes_pb2,
-    resource_pb2,
-)
+from bailiff.grpc_api.errors import FieldError, MalformedError, RefusedError
+from bailiff.v1 import eviction_decision_service_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterator
 
-    from google.protobuf.descriptor import FileDescriptor
-    from google.protobuf.message import Message
+    from google.protobuf.descriptor import Descriptor, FileDescriptor
 
 M = TypeVar("M")
 T = TypeVar("T")
@@ -35,38 +29,60 @@ T = TypeVar("T")
 WireMessage: TypeAlias = Any
 WireClass: TypeAlias = Any
 
-# Pods differ in these, so bytes would gain nothing.
-_STRUCTURED = frozenset({".bailiff.v1.Pod", ".bailiff.v1.ObjectMeta"})
+# Pods differ in these, so bytes would gain nothing where they are read.
+STRUCTURED = frozenset({"bailiff.v1.Pod", "bailiff.v1.ObjectMeta"})
 
 _Field = descriptor_pb2.FieldDescriptorProto
 
 
-def _derive() -> descriptor_pool.DescriptorPool:
-    pool = descriptor_pool.DescriptorPool()
-    for file in (
-        kubernetes_pb2.DESCRIPTOR,
-        resource_pb2.DESCRIPTOR,
-        decision_pb2.DESCRIPTOR,
-        eviction_decision_service_pb2.DESCRIPTOR,
-    ):
-        pool.Add(_with_bytes(file))
-    return pool
+class Wire:
+    """The wire classes of all messages of the service.
+
+    Args:
+        structured: the messages that stay messages where others hold them.
+    """
+
+    def __init__(self, structured: frozenset[str] = frozenset()) -> None:
+        self._pool = descriptor_pool.DescriptorPool()
+        for file in _files(eviction_decision_service_pb2.DESCRIPTOR, set()):
+            self._pool.Add(_with_bytes(file, structured))
+
+    def class_of(self, message: Descriptor) -> WireClass:
+        """The class that reads and writes the same bytes as a published one."""
+        found = self._pool.FindMessageTypeByName(message.full_name)
+        return message_factory.GetMessageClass(found)
 
 
-def _with_bytes(file: FileDescriptor) -> descriptor_pb2.FileDescriptorProto:
+def _files(file: FileDescriptor, seen: set[str]) -> Iterator[FileDescriptor]:
+    """A file of ours and those that it imports, which come first."""
+    if file.package == "bailiff.v1" and file.name not in seen:
+        seen.add(file.name)
+        for dependency in file.dependencies:
+            yield from _files(dependency, seen)
+        yield file
+
+
+def _with_bytes(
+    file: FileDescriptor, structured: frozenset[str]
+) -> descriptor_pb2.FileDescriptorProto:
     proto = descriptor_pb2.FileDescriptorProto()
     file.CopyToProto(proto)
     del proto.service[:]
     kept = [name for name in proto.dependency if name.startswith("bailiff/")]
     proto.dependency[:] = kept
     for message in proto.message_type:
-        for field in message.field:
-            if field.type == _Field.TYPE_MESSAGE and field.type_name not in _STRUCTURED:
-                _make_bytes(message, field)
-        for entry in message.nested_type:
-            # A map is a list of its entries on the wire, and here too: no field calls it a map.
-            entry.options.ClearField("map_entry")
+        _flatten(message, structured)
     return proto
+
+
+def _flatten(message: descriptor_pb2.DescriptorProto, structured: frozenset[str]) -> None:
+    for field in message.field:
+        if field.type == _Field.TYPE_MESSAGE and field.type_name[1:] not in structured:
+            _make_bytes(message, field)
+    for entry in message.nested_type:
+        # A map is a list of its entries on the wire, and here too: no field calls it a map.
+        entry.options.ClearField("map_entry")
+        _flatten(entry, structured)
 
 
 def _make_bytes(message: descriptor_pb2.DescriptorProto, field: _Field) -> None:
@@ -80,13 +96,9 @@ def _make_bytes(message: descriptor_pb2.DescriptorProto, field: _Field) -> None:
     message.oneof_decl.add(name=f"_{field.name}")
 
 
-_POOL = _derive()
-
-
-def wire_class(message: type[Message]) -> WireClass:
-    """The class that reads and writes the same bytes as a published one, nested ones as bytes."""
-    found = _POOL.FindMessageTypeByName(message.DESCRIPTOR.full_name)
-    return message_factory.GetMessageClass(found)
+# As questions are read, and as answers are written.
+READ = Wire(STRUCTURED)
+WRITTEN = Wire()
 
 
 def parse(wire: WireClass, data: bytes) -> WireMessage:
@@ -115,30 +127,23 @@ def read_within(path: str, read: Callable[[M], T], message: M) -> T:
         raise
 
 
-def read_all(path: str, read: Callable[[M], T], messages: Iterable[M], first: int = 0) -> list[T]:
-    """Read every entry of a list, which starts at index `first`; an error names its place.
+def read_all(path: str, read: Callable[[M], T], messages: Collection[M], most: int) -> list[T]:
+    """Read every entry of a list; an error names its place.
 
     Raises:
+        FieldError: there are more than `most`, which is looked at before any is read.
         RefusedError: as `read`.
     """
+    if len(messages) > most:
+        raise FieldError(f"at most {most} are allowed, there are {len(messages)}", path)
     values: list[T] = []
     try:
         for message in messages:
             values.append(read(message))  # noqa: PERF401 - the length tells which one failed
     except RefusedError as error:
-        error.move_under(f"{path}[{first + len(values)}]")
+        error.move_under(f"{path}[{len(values)}]")
         raise
     return values
-
-
-def check_number(path: str, messages: Sequence[object], most: int) -> None:
-    """Refuse too long a list, before anything of it is read.
-
-    Raises:
-        FieldError: as said.
-    """
-    if len(messages) > most:
-        raise FieldError(f"at most {most} are allowed, there are {len(messages)}", path)
 
 
 class Interned(Generic[T]):

@@ -14,19 +14,22 @@ class GrpcSettings(FaceSettings):
         port: TCP port; 0 takes a free one. 9090 is the usual one for gRPC in a cluster.
         reuse_port: let several processes listen on the same port (SO_REUSEPORT) and share its
             connections. Off, so that a second server started by mistake fails.
-        max_message_bytes: longest request, in bytes. 4 MiB is gRPC's own default and holds the
-            batch limit of 1000 pods with their facts. The transport takes at least twice as much,
-            so that a request somewhat too long is answered with `body_too_large` in place of a
-            bare status, and does not end its stream.
-        max_device_message_bytes: longest question about devices, in bytes. 20,000 pods, claims and
-            devices are about 7 MiB slimmed; whole objects are several times that, so leave out
+        max_message_bytes: longest request about one pod, in bytes. 4 MiB is gRPC's own default. The
+            transport takes at least twice as much, so that a request somewhat too long is answered
+            with `BODY_TOO_LARGE` in place of a bare status, and does not end its stream.
+        max_batch_message_bytes: longest other request, in bytes. 20,000 pods, claims and devices
+            are about 7 MiB slimmed; whole objects are several times that, so leave out
             managedFields and attributes. The transport takes no more.
         max_long_messages: questions above max_message_bytes that are answered at the same time;
-            more are refused with RESOURCE_EXHAUSTED. Bounds the memory of what they hold, and the
+            more are refused with UNAVAILABLE. Bounds the memory of what they hold, and the
             processor time that they take from everybody else.
-        max_concurrent_rpcs: calls under way at once in this process, further ones are refused
-            with RESOURCE_EXHAUSTED. Bounds memory: at worst this many times what the transport
-            takes.
+        max_answer_bytes: longest answer in one message, in bytes; a method that answers in parts
+            sends several. 4 MiB is what clients take if they are not told otherwise.
+        max_concurrent_rpcs: calls of our service that are answered at once in this process; more
+            are refused with UNAVAILABLE and the time to wait. Bounds memory: at worst twice this
+            many times what the transport takes, since grpcio takes twice as many calls, which
+            includes those still sending and those of health and reflection; beyond, it refuses by
+            itself, with a bare RESOURCE_EXHAUSTED.
         max_concurrent_streams: calls under way at once on one connection; the client queues
             further ones. 100 is the usual figure of HTTP/2 servers.
         max_connection_age_seconds: age at which a connection is told to go (GOAWAY), with 10 %
@@ -48,8 +51,9 @@ class GrpcSettings(FaceSettings):
     port: int = 9090
     reuse_port: bool = False
     max_message_bytes: int = 4 * 1024 * 1024
-    max_device_message_bytes: int = 16 * 1024 * 1024
+    max_batch_message_bytes: int = 16 * 1024 * 1024
     max_long_messages: int = 4
+    max_answer_bytes: int = 4 * 1024 * 1024
     max_concurrent_rpcs: int = 1000
     max_concurrent_streams: int = 100
     max_connection_age_seconds: float | None = 300.0
@@ -63,7 +67,7 @@ class GrpcSettings(FaceSettings):
         return (
             ("grpc.so_reuseport", int(self.reuse_port)),
             ("grpc.max_receive_message_length", self._longest_received()),
-            # Answers are bounded by the batch limit; a client that cannot take one says so itself.
+            # Answers have a bound of their own; a client that cannot take one says so itself.
             ("grpc.max_send_message_length", -1),
             ("grpc.max_concurrent_streams", self.max_concurrent_streams),
             *self._connection_age(),
@@ -74,8 +78,12 @@ class GrpcSettings(FaceSettings):
             ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         )
 
+    def most_calls(self) -> int:
+        """Calls that grpcio takes, of all services, before it refuses by itself."""
+        return 2 * self.max_concurrent_rpcs
+
     def _longest_received(self) -> int:
-        return max(2 * self.max_message_bytes, self.max_device_message_bytes)
+        return max(2 * self.max_message_bytes, self.max_batch_message_bytes)
 
     def _connection_age(self) -> tuple[tuple[str, int], ...]:
         if self.max_connection_age_seconds is None:

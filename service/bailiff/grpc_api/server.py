@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # ships no types
 
-from bailiff.grpc.bounds import MessageBounds
-from bailiff.grpc.metrics import GrpcMetrics
-from bailiff.grpc.questions import Questions
-from bailiff.grpc.reflection import add_reflection
-from bailiff.grpc.service import DESCRIPTOR, SERVICE_NAME, rpc_handlers
+from bailiff.decisions import SYSTEMS
+from bailiff.grpc_api.bounds import MessageBounds
+from bailiff.grpc_api.interceptors import Admission, Observation, Statuses
+from bailiff.grpc_api.metrics import GrpcMetrics
+from bailiff.grpc_api.questions import SERVICE, Desk
+from bailiff.grpc_api.reflection import add_reflection
+from bailiff.grpc_api.service import rpc_handlers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
-    from bailiff.decisions import Options
-    from bailiff.grpc.service import Handlers
-    from bailiff.grpc.settings import GrpcSettings
+    from bailiff.decisions import Options, Systems
+    from bailiff.grpc_api.service import Handlers
+    from bailiff.grpc_api.settings import GrpcSettings
 
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
 
@@ -27,10 +31,16 @@ _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
 class BailiffGrpcServer:
     """A gRPC server on the running event loop. One life: start, stop."""
 
-    def __init__(self, settings: GrpcSettings, handlers: Handlers) -> None:
+    def __init__(
+        self,
+        settings: GrpcSettings,
+        handlers: Handlers,
+        interceptors: Sequence[grpc.aio.ServerInterceptor],
+    ) -> None:
         """Prepare; `create_server` is what callers use."""
         self._settings = settings
         self._handlers = handlers
+        self._interceptors = interceptors
         self._health = health.aio.HealthServicer()
         self._server: grpc.aio.Server | None = None
 
@@ -45,8 +55,9 @@ class BailiffGrpcServer:
         """
         # Not before: grpc.aio binds a server to the loop that runs when it is made.
         server = grpc.aio.server(
+            interceptors=self._interceptors,
             options=self._settings.channel_arguments(),
-            maximum_concurrent_rpcs=self._settings.max_concurrent_rpcs,
+            maximum_concurrent_rpcs=self._settings.most_calls(),
         )
         self._server = server
         self._add_services(server)
@@ -56,7 +67,7 @@ class BailiffGrpcServer:
             await server.stop(None)
             raise
         await server.start()
-        await self._health.set(SERVICE_NAME, health_pb2.HealthCheckResponse.SERVING)
+        await self._health.set(SERVICE.full_name, health_pb2.HealthCheckResponse.SERVING)
         return port
 
     async def stop(self, grace: float) -> None:
@@ -71,14 +82,18 @@ class BailiffGrpcServer:
             await self._server.stop(grace)
 
     def _add_services(self, server: grpc.aio.Server) -> None:
-        server.add_registered_method_handlers(SERVICE_NAME, self._handlers)
+        server.add_registered_method_handlers(SERVICE.full_name, self._handlers)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         if self._settings.reflection:
-            add_reflection((DESCRIPTOR, _HEALTH), server)
+            add_reflection((SERVICE, _HEALTH), server)
 
 
 def create_server(
-    settings: GrpcSettings, clock: Clock, registry: CollectorRegistry, defaults: Options
+    settings: GrpcSettings,
+    clock: Clock,
+    registry: CollectorRegistry,
+    defaults: Options,
+    systems: Systems = SYSTEMS,
 ) -> BailiffGrpcServer:
     """A server, not started.
 
@@ -87,10 +102,16 @@ def create_server(
         clock: the instant of questions that name none.
         registry: where its metrics go; one server for each registry.
         defaults: the options of questions that bring none.
+        systems: what may be asked.
     """
     metrics = GrpcMetrics(registry)
-    questions = Questions(clock, defaults, MessageBounds(settings), metrics)
-    return BailiffGrpcServer(settings, rpc_handlers(questions, metrics, clock))
+    desk = Desk(clock, defaults, MessageBounds(settings), metrics)
+    interceptors = (
+        Admission(SERVICE.full_name, settings.max_concurrent_rpcs, metrics),
+        Observation(SERVICE.full_name, metrics, clock),
+        Statuses(SERVICE.full_name),
+    )
+    return BailiffGrpcServer(settings, rpc_handlers(systems, desk), interceptors)
 
 
 def _bind(server: grpc.aio.Server, settings: GrpcSettings) -> int:

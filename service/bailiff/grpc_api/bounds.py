@@ -1,0 +1,84 @@
+"""How long a message may be, and how many long ones are answered at a time."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from bailiff.decisions import Size
+from bailiff.grpc_api.errors import AnswerTooLargeError, OverloadedError, TooLargeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from bailiff.grpc_api.settings import GrpcSettings
+
+_FREE = nullcontext()
+
+
+class MessageBounds:
+    """The bounds of requests and answers, for the whole server.
+
+    Attributes:
+        max_answer_bytes: of an answer in one message.
+    """
+
+    def __init__(self, settings: GrpcSettings) -> None:
+        """Prepare; the settings say what is allowed."""
+        self._usual = settings.max_message_bytes
+        longest = max(settings.max_message_bytes, settings.max_batch_message_bytes)
+        self._longest = {Size.ONE: self._usual, Size.MANY: longest}
+        self._most = settings.max_long_messages
+        self._taken = 0
+        self.max_answer_bytes = settings.max_answer_bytes
+
+    def admit(self, data: bytes, size: Size) -> AbstractContextManager[None]:
+        """Hold a place for a question for as long as it is answered; short ones need none.
+
+        Raises:
+            TooLargeError: longer than the settings allow.
+            OverloadedError: it is long, and enough long ones are being answered; raised on entry.
+        """
+        self.check(data, size)
+        return _FREE if len(data) <= self._usual else self._place()
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        if self._taken >= self._most:
+            raise OverloadedError(
+                f"{self._most} requests above {self._usual} bytes are being answered already"
+            )
+        self._taken += 1
+        try:
+            yield
+        finally:
+            self._taken -= 1
+
+    def check(self, data: bytes, size: Size) -> None:
+        """Refuse a request that is too long.
+
+        Raises:
+            TooLargeError: longer than the settings allow.
+        """
+        most = self._longest[size]
+        if len(data) > most:
+            raise TooLargeError(f"the request has {len(data)} bytes, at most {most} are allowed")
+
+    def check_answer(self, data: bytes, in_parts: str) -> bytes:
+        """An answer that is not too long for one message.
+
+        Args:
+            data: the answer.
+            in_parts: the method that gives it in several; empty: none does.
+
+        Raises:
+            AnswerTooLargeError: longer than the settings allow.
+        """
+        most = self.max_answer_bytes
+        if len(data) <= most:
+            return data
+        advice = f"call {in_parts}" if in_parts else "ask for less, or without a trace"
+        raise AnswerTooLargeError(
+            f"the answer has {len(data)} bytes, at most {most} are sent in one message: {advice}"
+        )

@@ -1,0 +1,163 @@
+"""What surrounds every call of our own service, whatever it asks.
+
+From the outside in: how many calls may be under way (`Admission`), what is counted of them
+(`Observation`), how an exception is told to the caller (`Statuses`). The standard services, health
+and reflection, pass untouched: a server that is full is alive, and says so.
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+import grpc
+from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
+
+from bailiff.grpc_api.errors import OverloadedError, RefusedError, internal_status
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # no types
+
+    from bailiff.clock import Clock
+    from bailiff.grpc_api.metrics import GrpcMetrics
+
+# What grpcio hands to a handler of any kind, and gets from it: a message or an iterator of
+# messages; an answer, or nothing where the handler has written its answers to the context.
+Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
+Behaviour: TypeAlias = "Callable[[Any, Context], Awaitable[bytes | None]]"
+Handler: TypeAlias = Any  # grpcio's own namedtuple, which its types do not tell
+
+_KINDS = ("unary_unary", "unary_stream", "stream_stream")
+
+_log = logging.getLogger(__name__)
+
+
+class CallInterceptor(grpc.aio.ServerInterceptor):
+    """Puts something around the handlers of one service; made once for each method."""
+
+    def __init__(self, service: str) -> None:
+        """Prepare; `service` is its full name, as `bailiff.v1.EvictionDecisionService`."""
+        self._prefix = f"/{service}/"
+        self._surrounded: dict[str, Handler] = {}
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler:
+        """The handler of a call that begins; grpcio asks before it reads a message."""
+        handler = await continuation(handler_call_details)
+        path = handler_call_details.method
+        # Paths are the caller's: only those that have a handler may be kept.
+        if handler is None or not path.startswith(self._prefix):
+            return handler
+        surrounded = self._surrounded.get(path)
+        if surrounded is None:
+            surrounded = self._surround(path.removeprefix(self._prefix), handler)
+            self._surrounded[path] = surrounded
+        return surrounded
+
+    def _surround(self, method: str, handler: Handler) -> Handler:
+        kind = next(kind for kind in _KINDS if getattr(handler, kind) is not None)
+        return handler._replace(**{kind: self.around(method, getattr(handler, kind))})
+
+    @abstractmethod
+    def around(self, method: str, serve: Behaviour) -> Behaviour:
+        """What to do in place of a method's handler, which is part of it."""
+
+
+class Admission(CallInterceptor):
+    """Refuses calls beyond a number with UNAVAILABLE and the time to wait."""
+
+    def __init__(self, service: str, most: int, metrics: GrpcMetrics) -> None:
+        """Prepare.
+
+        Args:
+            service: its full name.
+            most: calls under way at once.
+            metrics: where refused calls are counted.
+        """
+        super().__init__(service)
+        self._most = most
+        self._under_way = 0
+        self._metrics = metrics
+
+    def around(self, method: str, serve: Behaviour) -> Behaviour:
+        """As `serve`, for calls that are let in."""
+        refused = self._metrics.method(method)
+
+        async def admitted(request: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
+            if self._under_way >= self._most:
+                refused.count_call(grpc.StatusCode.UNAVAILABLE)
+                error = OverloadedError(f"{self._most} calls are being answered already")
+                await abort(context, error.status())
+            self._under_way += 1
+            try:
+                return await serve(request, context)
+            finally:
+                self._under_way -= 1
+
+        return admitted
+
+
+class Observation(CallInterceptor):
+    """Counts calls by the status that they end with, and how long they take."""
+
+    def __init__(self, service: str, metrics: GrpcMetrics, clock: Clock) -> None:
+        """Prepare; the clock measures."""
+        super().__init__(service)
+        self._metrics = metrics
+        self._clock = clock
+
+    def around(self, method: str, serve: Behaviour) -> Behaviour:
+        """As `serve`, counted."""
+        metrics, clock = self._metrics.method(method), self._clock
+
+        async def observed(request: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
+            start = clock.monotonic()
+            # What stands if the caller hangs up or its deadline passes, which cancels this task.
+            code = grpc.StatusCode.CANCELLED
+            try:
+                answer = await serve(request, context)
+                code = grpc.StatusCode.OK
+            except grpc.aio.AbortError:
+                code = context.code()
+                raise
+            finally:
+                metrics.count_call(code)
+                if isinstance(request, bytes):  # a stream's requests are timed one by one
+                    metrics.observe_seconds(clock.monotonic() - start)
+            return answer
+
+        return observed
+
+
+class Statuses(CallInterceptor):
+    """Ends a call whose handler raised with a status and its details, whatever it raised."""
+
+    def around(self, method: str, serve: Behaviour) -> Behaviour:  # noqa: ARG002 - alike for all
+        """As `serve`, without exceptions."""
+
+        async def told(request: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
+            try:
+                return await serve(request, context)
+            except Exception as error:  # noqa: BLE001 - the caller gets a status whatever happens
+                await abort(context, status_of(error))
+
+        return told
+
+
+def status_of(error: Exception) -> Status:
+    """What a caller is told of an exception; what is no RefusedError is our fault, and logged."""
+    if isinstance(error, RefusedError):
+        return error.status()
+    _log.error("a question was not answered", exc_info=error)
+    return internal_status()
+
+
+async def abort(context: Context, status: Status) -> NoReturn:
+    """End the call with this status; raises grpc's AbortError."""
+    await context.abort_with_status(rpc_status.to_status(status))

@@ -1,0 +1,135 @@
+"""From the bytes of a question to the bytes of its answer: parse, ask the core, serialise."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bailiff.decisions import FactsError
+from bailiff.grpc_api.decisions import answer_writer
+from bailiff.grpc_api.errors import RefusedError, from_core
+from bailiff.grpc_api.fields import is_map
+from bailiff.grpc_api.parts import parts
+from bailiff.grpc_api.reading import READERS
+from bailiff.turns import is_long
+from bailiff.v1 import eviction_decision_service_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from google.protobuf.descriptor import FieldDescriptor, MethodDescriptor
+
+    from bailiff.clock import Clock
+    from bailiff.decisions import Options, Plan, Question
+    from bailiff.grpc_api.bounds import MessageBounds
+    from bailiff.grpc_api.metrics import GrpcMetrics
+
+SERVICE = pb.DESCRIPTOR.services_by_name["EvictionDecisionService"]
+IN_PARTS = "InParts"
+
+
+class Desk(NamedTuple):
+    """What all questions of a server are answered with.
+
+    Attributes:
+        clock: the instant of questions that name none.
+        defaults: the options of questions that bring none.
+        bounds: how long questions and answers may be.
+        metrics: where decisions are counted.
+    """
+
+    clock: Clock
+    defaults: Options
+    bounds: MessageBounds
+    metrics: GrpcMetrics
+
+
+class Asked:
+    """One question of the core's table, as methods of the service ask it.
+
+    Attributes:
+        method: the name of the method that answers in one message.
+    """
+
+    def __init__(self, question: Question[Any], method: MethodDescriptor, desk: Desk) -> None:
+        """Prepare.
+
+        Args:
+            question: what is asked.
+            method: the method, whose messages are those of the question's types.
+            desk: what it is answered with.
+
+        Raises:
+            TypeError: a type of the question has no place in the protos.
+        """
+        self.method = method.name
+        self._question = question
+        self._desk = desk
+        self._request, self._response = method.input_type, method.output_type
+        self._lists = [f.name for f in self._request.fields if _holds_objects(f)]
+        self._read = READERS.of_message(question.facts, self._request)
+        self._write = answer_writer(question, self._response)
+        has_parts = SERVICE.methods_by_name.get(method.name + IN_PARTS)
+        self._in_parts = "" if has_parts is None else has_parts.name
+
+    def check(self, data: bytes) -> None:
+        """Refuse a request that is too long; raises TooLargeError."""
+        self._desk.bounds.check(data, self._question.size)
+
+    async def answer(self, data: bytes, path: str = "") -> bytes:
+        """The answer in one message.
+
+        Args:
+            data: the question.
+            path: the field that holds it, if it came in another message.
+
+        Raises:
+            RefusedError: the question cannot be answered, or its answer not in one message.
+        """
+        try:
+            answer = await self._answer(data)
+        except RefusedError as error:
+            if path:
+                error.move_under(path)
+            raise
+        return self._desk.bounds.check_answer(answer, self._in_parts)
+
+    async def answer_in_parts(self, data: bytes) -> Iterable[bytes]:
+        """The answer in several messages, which merge to it; errors as `answer`."""
+        answer = await self._answer(data)
+        most = self._desk.bounds.max_answer_bytes
+        if not is_long(len(answer)):
+            return (answer,)
+        return await asyncio.to_thread(lambda: list(parts(answer, self._response, most)))
+
+    async def _answer(self, data: bytes) -> bytes:
+        with self._desk.bounds.admit(data, self._question.size):
+            request = READERS.parse(self._request, data)
+            entries = sum(len(getattr(request, name)) for name in self._lists)
+            if is_long(len(data), entries):
+                return await asyncio.to_thread(self._whole, request)
+            plan = self._plan(request)
+            if plan.is_quick:
+                return self._written(plan)
+            return await asyncio.to_thread(self._written, plan)
+
+    def _whole(self, request: Any) -> bytes:  # noqa: ANN401 - a WireMessage
+        return self._written(self._plan(request))
+
+    def _plan(self, request: Any) -> Plan[Any]:  # noqa: ANN401 - a WireMessage
+        facts = self._read(request)
+        try:
+            return self._question.plan(facts, self._desk.clock.now(), self._desk.defaults)
+        except FactsError as error:
+            raise from_core(error) from error
+
+    def _written(self, plan: Plan[Any]) -> bytes:
+        answer = plan.answer()
+        data = self._write(answer)
+        self._desk.metrics.count_decisions(answer.counted())
+        return data
+
+
+def _holds_objects(field: FieldDescriptor) -> bool:
+    """Whether a field is a list of objects; a map has few entries, each of some length."""
+    return field.is_repeated and field.message_type is not None and not is_map(field)

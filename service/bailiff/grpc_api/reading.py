@@ -1,0 +1,161 @@
+"""Questions from protobuf to the core's values, whatever their types.
+
+For a type and its message a reader is put together once, from the names and types of the fields. An
+empty time in a Kubernetes object is Go's zero time and counts as not set, as JSON's null does; Go
+writes nothing at all for an absent pointer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import inspect as types
+
+from bailiff.decisions.cost import MAX_ITEMS
+from bailiff.grpc_api.fields import (
+    OTHERS,
+    Field,
+    Structure,
+    fields_of,
+    is_map,
+    is_time,
+    message_of,
+)
+from bailiff.grpc_api.generated import Function
+from bailiff.grpc_api.read_parts import (
+    check,
+    missing,
+    read_entries,
+    read_entry,
+    read_enum,
+    read_json,
+    read_other,
+    read_text,
+    text_bound,
+    too_long,
+)
+from bailiff.grpc_api.times import read_time
+from bailiff.grpc_api.wire import READ, STRUCTURED, Interned, parse, read_all, read_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+Read: TypeAlias = "Callable[[Any], Any]"
+
+_KUBERNETES = "bailiff.kinds."
+
+
+class Readers:
+    """Reads messages; one for a process, so that what repeats is converted once."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Structure, str], Read] = {}
+
+    def parse(self, message: Descriptor, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
+        """A message, for a reader that is made by `of_message`.
+
+        Raises:
+            MalformedError: the bytes are none.
+        """
+        return parse(READ.class_of(message), data)
+
+    def of(self, structure: Structure, message: Descriptor) -> Read:
+        """What makes a structure from a nested message.
+
+        That is a message where it is one of STRUCTURED, and bytes otherwise. It raises
+        MalformedError where the bytes are no such message, and FieldError where a field is missing,
+        or not as its type allows.
+
+        Raises:
+            TypeError: a field of the structure has no place in the message, or another type.
+        """
+        key = structure, message.full_name
+        if key not in self._made:
+            self._made[key] = self._make(structure, message)
+        return self._made[key]
+
+    def of_message(self, structure: Structure, message: Descriptor) -> Read:
+        """What makes a structure from a message that was parsed; errors as `of`."""
+        function = Function(f"read_{structure.__name__}", "message")
+        values = (
+            f"{field.name}={self._expression(function, structure, message, field)}"
+            for field in fields_of(structure, message)
+        )
+        return function.returning(f"{function.name_of(structure)}({', '.join(values)})")
+
+    def _make(self, structure: Structure, message: Descriptor) -> Read:
+        wire = READ.class_of(message)
+        if set(message.fields_by_name) == {"raw"}:
+            return Interned(read_json(structure, wire))
+        read = self.of_message(structure, message)
+        if message.full_name in STRUCTURED:
+            return read
+        return Interned(lambda data: read(parse(wire, data)))
+
+    def _expression(
+        self, function: Function, structure: Structure, message: Descriptor, field: Field
+    ) -> str:
+        """The value of one field, in Python."""
+        place, default = field.place, function.name_of(field.default)
+        if place is None:
+            entry = self._entry(message.fields_by_name[OTHERS])
+            return f"{function.name_of(read_other(field, entry))}(message.{OTHERS})"
+        here = f"message.{field.name}"
+        if field.is_list or is_map(place):
+            return f"{self._list(function, field, place)} if (v := {here}) else {default}"
+        of_kubernetes = structure.__module__.startswith(_KUBERNETES)
+        if field.is_optional and not (is_time(place) and of_kubernetes):
+            there, absent = f"message.HasField({field.name!r})", default
+        elif field.is_required and place.has_presence:
+            there = f"message.HasField({field.name!r})"
+            absent = f"{function.name_of(missing)}({field.name!r})"
+        elif place.message_type is None or place.message_type.full_name in STRUCTURED:
+            return self._value(function, field, place, f"(v := {here})")
+        else:
+            return f"{self._value(function, field, place, 'v')} if (v := {here}) else {default}"
+        return f"{self._value(function, field, place, f'(v := {here})')} if {there} else {absent}"
+
+    def _list(self, function: Function, field: Field, place: FieldDescriptor) -> str:
+        """The value of a list or a map, which is `v`."""
+        all_of, name = function.name_of(read_all), repr(field.name)
+        most = MAX_ITEMS if field.most is None else field.most
+        if is_map(place) and isinstance(field.kind, types.StructType):
+            return f"{function.name_of(read_entries(self._entry(place), field.kind.cls))}(v)"
+        if is_map(place):
+            return f"dict({all_of}({name}, {function.name_of(self._entry(place))}, v, {most}))"
+        item = function.name_of(self._item(field, place))
+        return f"tuple({all_of}({name}, {item}, v, {most}))"
+
+    def _value(self, function: Function, field: Field, place: FieldDescriptor, v: str) -> str:
+        """The value of a field that is there; `v` is it as it stands in the message."""
+        name = repr(field.name)
+        if place.message_type is not None or place.enum_type is not None:
+            read = self._item(field, place)
+            within = f"{function.name_of(read_within)}({name}, {function.name_of(read)}"
+            if isinstance(read, Interned):
+                return f"({function.name_of(read.known)}({v}) or {within}, v))"
+            return f"{within}, {v})"
+        longest = text_bound(field.kind)
+        if longest is not None:
+            refuse = f"{function.name_of(too_long)}({longest}, {name})"
+            return f"(v if len({v}) <= {longest} else {refuse})"
+        if field.is_bounded:
+            return f"{function.name_of(check)}({function.name_of(field.declared)}, {v}, {name})"
+        return v
+
+    def _item(self, field: Field, place: FieldDescriptor) -> Read:
+        if isinstance(field.kind, types.StructType):
+            return self.of(field.kind.cls, field.message)
+        if is_time(place):
+            return read_time
+        if place.enum_type is not None:
+            return read_enum(field.kind, place)
+        return read_text(field.kind)
+
+    def _entry(self, place: FieldDescriptor) -> Read:
+        return Interned(read_entry(READ.class_of(message_of(place))))
+
+
+READERS = Readers()
