@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from bailiff.cli.deciding import deciding
-from bailiff.cli.ending import fail
+from bailiff.cli.decision_options import deciding
+from bailiff.cli.errors import fail
 from bailiff.cli.exit_codes import ExitCode
 from bailiff.cli.objects import InputError, check_standard_input, read_object, read_objects
 from bailiff.cli.output import OUTPUT, Output, pretty

@@ -11,9 +11,9 @@ import msgspec
 import typer
 
 from bailiff import bootstrap
-from bailiff.cli import cluster
+from bailiff.cli import cluster_options
 from bailiff.cli.durations import parse_duration
-from bailiff.cli.ending import fail
+from bailiff.cli.errors import fail
 from bailiff.cli.exit_codes import ExitCode
 from bailiff.cli.output import OUTPUT, Output, pretty
 from bailiff.decisions.policies import Pause, PauseNotice
@@ -51,12 +51,12 @@ def pause(
     replace: Annotated[
         bool, typer.Option("--replace", help="Take the place of a pause that is in force.")
     ] = False,
-    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
-    context: Annotated[str | None, cluster.CONTEXT] = None,
-    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, cluster_options.KUBECONFIG] = None,
+    context: Annotated[str | None, cluster_options.CONTEXT] = None,
+    in_cluster: Annotated[bool, cluster_options.IN_CLUSTER] = False,
 ) -> None:
     """Stop all evictions of the workers whose policies name this ConfigMap."""
-    chosen = cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+    chosen = cluster_options.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
     notice = _notice(reason, by, duration)
     try:
         _switch(chosen, namespace, name, lambda to: to.pause(notice, replace=replace))
@@ -74,12 +74,12 @@ def pause(
 def resume(
     namespace: Annotated[str, NAMESPACE],
     name: Annotated[str, NAME] = _DEFAULT_NAME,
-    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
-    context: Annotated[str | None, cluster.CONTEXT] = None,
-    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, cluster_options.KUBECONFIG] = None,
+    context: Annotated[str | None, cluster_options.CONTEXT] = None,
+    in_cluster: Annotated[bool, cluster_options.IN_CLUSTER] = False,
 ) -> None:
     """Let evictions go on; those that fell due meanwhile begin at once."""
-    chosen = cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+    chosen = cluster_options.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
     ended = _switch(chosen, namespace, name, PauseSwitch.resume)
     typer.echo(f"resumed; was {ended.describe()}" if ended else "was not paused")
 
@@ -88,12 +88,12 @@ def paused(
     namespace: Annotated[str, NAMESPACE],
     name: Annotated[str, NAME] = _DEFAULT_NAME,
     output: Annotated[Output, OUTPUT] = Output.TEXT,
-    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
-    context: Annotated[str | None, cluster.CONTEXT] = None,
-    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, cluster_options.KUBECONFIG] = None,
+    context: Annotated[str | None, cluster_options.CONTEXT] = None,
+    in_cluster: Annotated[bool, cluster_options.IN_CLUSTER] = False,
 ) -> None:
     """Tell whether evictions are paused, by whom and why."""
-    chosen = cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+    chosen = cluster_options.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
     found = _switch(chosen, namespace, name, PauseSwitch.read)
     if output is Output.JSON:
         facts = msgspec.to_builtins(found) if found else {}

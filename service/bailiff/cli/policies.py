@@ -10,7 +10,7 @@ import msgspec
 import typer
 import yaml
 
-from bailiff.cli.ending import fail
+from bailiff.cli.errors import fail
 from bailiff.cli.exit_codes import ExitCode
 from bailiff.cli.output import OUTPUT, Output, pretty
 from bailiff.decisions.policies import NO_POLICIES, Policies

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from bailiff import bootstrap
-from bailiff.cli import availability, cluster
-from bailiff.cli.deciding import DEVICE_TAINT_EVICTION, deciding
-from bailiff.cli.ending import fail, run
+from bailiff.cli import cluster_options, election_options
+from bailiff.cli.decision_options import DEVICE_TAINT_EVICTION, deciding
+from bailiff.cli.errors import fail, run
 from bailiff.cli.exit_codes import ExitCode
 from bailiff.decisions import Options  # noqa: TC001 - as Path
 from bailiff.worker import PoliciesUnusableError
@@ -111,9 +111,9 @@ def up(
 @deciding
 def serve(
     options: Options,
-    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
-    context: Annotated[str | None, cluster.CONTEXT] = None,
-    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, cluster_options.KUBECONFIG] = None,
+    context: Annotated[str | None, cluster_options.CONTEXT] = None,
+    in_cluster: Annotated[bool, cluster_options.IN_CLUSTER] = False,
     host: Annotated[str, _HOST] = "127.0.0.1",
     rest_port: Annotated[int, _REST_PORT] = 8080,
     grpc_port: Annotated[int, _GRPC_PORT] = 9090,
@@ -122,7 +122,9 @@ def serve(
 ) -> None:
     """Serve the decision API over REST and gRPC. Reads a cluster only if told which."""
     settings = bootstrap.ServeSettings(
-        cluster=cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False),
+        cluster=cluster_options.choose_cluster(
+            kubeconfig, context, in_cluster=in_cluster, needed=False
+        ),
         host=host,
         rest_port=rest_port,
         grpc_port=grpc_port,
@@ -135,9 +137,9 @@ def serve(
 @deciding
 def worker(
     options: Options,
-    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
-    context: Annotated[str | None, cluster.CONTEXT] = None,
-    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, cluster_options.KUBECONFIG] = None,
+    context: Annotated[str | None, cluster_options.CONTEXT] = None,
+    in_cluster: Annotated[bool, cluster_options.IN_CLUSTER] = False,
     host: Annotated[str, _HOST] = "127.0.0.1",
     status_port: Annotated[int, _STATUS_PORT] = 8081,
     concurrency: Annotated[int, _CONCURRENCY] = 20,
@@ -146,24 +148,24 @@ def worker(
     shadow: Annotated[bool, _SHADOW] = False,
     audit_log: Annotated[Path | None, _AUDIT_LOG] = None,
     policies: Annotated[Path | None, _POLICIES] = None,
-    shards: Annotated[int, availability.SHARDS] = 1,
-    shard: Annotated[int | None, availability.SHARD] = None,
-    leader_elect: Annotated[bool | None, availability.LEADER_ELECT] = None,
-    lease_namespace: Annotated[str | None, availability.LEASE_NAMESPACE] = None,
-    lease_name: Annotated[str, availability.LEASE_NAME] = "bailiff-worker",
-    identity: Annotated[str | None, availability.IDENTITY] = None,
-    lease_duration: Annotated[int, availability.LEASE_DURATION] = 15,
-    renew_deadline: Annotated[float, availability.RENEW_DEADLINE] = 10.0,
-    retry_period: Annotated[float, availability.RETRY_PERIOD] = 2.0,
+    shards: Annotated[int, election_options.SHARDS] = 1,
+    shard: Annotated[int | None, election_options.SHARD] = None,
+    leader_elect: Annotated[bool | None, election_options.LEADER_ELECT] = None,
+    lease_namespace: Annotated[str | None, election_options.LEASE_NAMESPACE] = None,
+    lease_name: Annotated[str, election_options.LEASE_NAME] = "bailiff-worker",
+    identity: Annotated[str | None, election_options.IDENTITY] = None,
+    lease_duration: Annotated[int, election_options.LEASE_DURATION] = 15,
+    renew_deadline: Annotated[float, election_options.RENEW_DEADLINE] = 10.0,
+    retry_period: Annotated[float, election_options.RETRY_PERIOD] = 2.0,
     device_taint_eviction: Annotated[bool, DEVICE_TAINT_EVICTION] = True,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Watch a cluster and evict pods when their time has come."""
-    chosen = cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+    chosen = cluster_options.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
     try:
-        share = availability.choose_shard(shards, shard)
+        share = election_options.choose_shard(shards, shard)
         times = (lease_duration, renew_deadline, retry_period)
-        lease = availability.choose_lease(lease_namespace, lease_name, identity, *times)
+        lease = election_options.choose_lease(lease_namespace, lease_name, identity, *times)
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
     elects = in_cluster if leader_elect is None else leader_elect

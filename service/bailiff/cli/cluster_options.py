@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from bailiff import bootstrap
-from bailiff.cli.ending import fail
+from bailiff.cli.errors import fail
 from bailiff.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
