@@ -4,68 +4,60 @@ from __future__ import annotations
 
 import re
 import socket
+from typing import TYPE_CHECKING
 
-import typer
+from bailiff.cli.errors import InputError
+from bailiff.cli.options import setting
 
-from bailiff import bootstrap
-from bailiff.worker import MAX_SHARDS, ElectionSettings, Shard
+if TYPE_CHECKING:
+    from bailiff.bootstrap.settings import LeaseChoice
+    from bailiff.worker import Shard
 
-_DEFAULTS = ElectionSettings()
+ELECTION = "Shares and election"
 # A DNS subdomain (RFC 1123), with room for the number of the share.
 _NAME = re.compile(r"(?=.{1,240}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
-SHARDS = typer.Option(
-    "--shards",
-    min=1,
-    max=MAX_SHARDS,
-    help="Into how many shares the nodes are divided.",
-    envvar="BAILIFF_SHARDS",
-)
-SHARD = typer.Option(
+SHARDS = setting("--shards", "Into how many shares the nodes are divided.", ELECTION, min=1)
+SHARD = setting(
     "--shard",
-    min=0,
-    help="Which share is this worker's, from 0; default: the number at the end of the hostname, "
+    "Which share is this worker's, from 0; default: the number at the end of the hostname, "
     "as of a StatefulSet's pod.",
-    envvar="BAILIFF_SHARD",
+    ELECTION,
+    min=0,
 )
-LEADER_ELECT = typer.Option(
+LEADER_ELECT = setting(
     "--leader-elect/--no-leader-elect",
-    help="Act only while holding a Lease, so that several workers may run. Default: yes with "
+    "Act only while holding a Lease, so that several workers may run. Default: yes with "
     "--in-cluster, else no.",
-    envvar="BAILIFF_LEADER_ELECT",
+    ELECTION,
     show_default=False,
 )
-LEASE_NAMESPACE = typer.Option(
+LEASE_NAMESPACE = setting(
     "--lease-namespace",
-    help="Namespace of the Lease; default: the pod's own with --in-cluster, else kube-system.",
-    envvar="BAILIFF_LEASE_NAMESPACE",
+    "Namespace of the Lease; default: the pod's own with --in-cluster, else kube-system.",
+    ELECTION,
 )
-LEASE_NAME = typer.Option(
+LEASE_NAME = setting(
     "--lease-name",
-    help="Name of the Lease; the share is appended, as in bailiff-worker-0, or of three shares "
+    "Name of the Lease; the share is appended, as in bailiff-worker-0, or of three shares "
     "bailiff-worker-0-of-3.",
-    envvar="BAILIFF_LEASE_NAME",
+    ELECTION,
 )
-IDENTITY = typer.Option(
+IDENTITY = setting(
     "--identity",
-    help="Name to hold the Lease by; default: the hostname and something random.",
-    envvar="BAILIFF_IDENTITY",
+    "Name to hold the Lease by; default: the hostname and something random.",
+    ELECTION,
 )
-LEASE_DURATION = typer.Option(
-    "--lease-duration",
-    min=1,
-    help="Seconds that others wait for a holder that is silent.",
-    envvar="BAILIFF_LEASE_DURATION",
+LEASE_DURATION = setting(
+    "--lease-duration", "Seconds that others wait for a holder that is silent.", ELECTION, min=1
 )
-RENEW_DEADLINE = typer.Option(
+RENEW_DEADLINE = setting(
     "--renew-deadline",
-    help="Seconds that a holder acts without having renewed; below --lease-duration.",
-    envvar="BAILIFF_RENEW_DEADLINE",
+    "Seconds that a holder acts without having renewed; below --lease-duration.",
+    ELECTION,
 )
-RETRY_PERIOD = typer.Option(
-    "--retry-period",
-    help="Seconds between two renewals, and two looks of those who wait.",
-    envvar="BAILIFF_RETRY_PERIOD",
+RETRY_PERIOD = setting(
+    "--retry-period", "Seconds between two renewals, and two looks of those who wait.", ELECTION
 )
 
 
@@ -73,11 +65,16 @@ def choose_shard(shards: int, shard: int | None) -> Shard:
     """The share of this process.
 
     Raises:
-        ValueError: it cannot be told, or there is no such share.
+        InputError: it cannot be told, or there is no such share.
     """
-    if shard is None:
-        return Shard.of_host(socket.gethostname(), shards)
-    return Shard(shard, shards)
+    from bailiff.worker import Shard  # noqa: PLC0415 - the worker alone needs it
+
+    try:
+        if shard is None:
+            return Shard.of_host(socket.gethostname(), shards)
+        return Shard(shard, shards)
+    except ValueError as error:
+        raise InputError(f"--shard, --shards: {error}") from error
 
 
 def choose_lease(
@@ -87,15 +84,21 @@ def choose_lease(
     duration: int,
     renew_deadline: float,
     retry_period: float,
-) -> bootstrap.LeaseChoice:
+) -> LeaseChoice:
     """The Lease to take part in the election for.
 
     Raises:
-        ValueError: the times do not fit each other, or no Lease can have such a name.
+        InputError: the times do not fit each other, or no Lease can have such a name.
     """
+    from bailiff.bootstrap.settings import LeaseChoice  # noqa: PLC0415 - as above
+    from bailiff.worker import ElectionSettings  # noqa: PLC0415
+
     if not _NAME.fullmatch(name):
-        raise ValueError(f"lease name: lower-case letters, digits, - and . only, got {name!r}")
+        raise InputError(f"--lease-name: lower-case letters, digits, - and . only, got {name!r}")
     # A holder's request may take a third of what it has, so that it has three tries.
-    timeout = min(_DEFAULTS.request_timeout, renew_deadline / 3)
-    times = ElectionSettings(duration, renew_deadline, retry_period, timeout)
-    return bootstrap.LeaseChoice(namespace, name, identity, times)
+    timeout = min(ElectionSettings().request_timeout, renew_deadline / 3)
+    try:
+        times = ElectionSettings(duration, renew_deadline, retry_period, timeout)
+    except ValueError as error:
+        raise InputError(f"--lease-duration, --renew-deadline, --retry-period: {error}") from error
+    return LeaseChoice(namespace, name, identity, times)

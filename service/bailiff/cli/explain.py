@@ -6,35 +6,29 @@ from datetime import UTC, datetime
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from bailiff.cli.decision_options import deciding
-from bailiff.cli.errors import fail
-from bailiff.cli.exit_codes import ExitCode
-from bailiff.cli.objects import InputError, check_standard_input, read_object, read_objects
-from bailiff.cli.output import OUTPUT, Output, pretty
+from bailiff.cli.describing import shown
+from bailiff.cli.errors import ExitCode, InputError, told
+from bailiff.cli.objects import DEFAULT_NAMESPACE, FILES, NAMESPACE, Objects
+from bailiff.cli.output import FORMAT, Format
+from bailiff.cli.targets import BOUND_AT, NODE, NOW, Target, parse_instant
 from bailiff.decisions import Decision, Facts, FactsError, Options, Verdict, decide
-from bailiff.decisions.text import describe_time
 from bailiff.kinds import DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from bailiff.decisions import TraceStep
-
-_POD = typer.Argument(help="The pod, YAML or JSON; - reads standard input.")
-_NODE = typer.Option("--node", help="Its node, YAML or JSON; without, devices alone decide.")
-_CLAIM = typer.Option(
-    "--claim", help="ResourceClaims, YAML or JSON: documents or lists; may be given several times."
+_TARGET = typer.Argument(
+    help="The object, as pod/web or node/node-a; of a node, its pods.",
+    metavar="TYPE/NAME",
+    show_default=False,
 )
-_SLICE = typer.Option("--slice", help="ResourceSlices, as --claim.")
-_RULE = typer.Option("--rule", help="DeviceTaintRules, as --claim.")
-_NOW = typer.Option(help="Decide for this instant (RFC 3339).")
-_BOUND_AT = typer.Option(help="When the pod was bound; default: as the pod tells.")
-_EXIT_CODE = typer.Option("--exit-code", help="Exit 0 for keep, 10 for evict at, 11 for evict now.")
-# Kubectl's, too: a pod that names none meets claims that come from there.
-_USUAL_NAMESPACE = "default"
+_EXIT_CODE = typer.Option(
+    "--exit-code",
+    help="Exit 0 for keep, 10 for evict at, 11 for evict now; of several pods the worst counts.",
+)
 _EXIT_BY_VERDICT = {
     Verdict.KEEP: ExitCode.OK,
     Verdict.EVICT_AT: ExitCode.EVICT_AT,
@@ -44,96 +38,77 @@ _EXIT_BY_VERDICT = {
 
 @deciding
 def explain(
-    pod: Annotated[Path, _POD],
     options: Options,
-    node: Annotated[Path | None, _NODE] = None,
-    claim: Annotated[list[Path] | None, _CLAIM] = None,
-    slices: Annotated[list[Path] | None, _SLICE] = None,
-    rule: Annotated[list[Path] | None, _RULE] = None,
-    output: Annotated[Output, OUTPUT] = Output.TEXT,
-    now: Annotated[str | None, _NOW] = None,
-    bound_at: Annotated[str | None, _BOUND_AT] = None,
+    target: Annotated[str | None, _TARGET] = None,
+    files: Annotated[list[Path] | None, FILES] = None,
+    namespace: Annotated[str | None, NAMESPACE] = None,
+    now: Annotated[str | None, NOW] = None,
+    bound_at: Annotated[str | None, BOUND_AT] = None,
+    output: Annotated[Format | None, FORMAT] = None,
     exit_code: Annotated[bool, _EXIT_CODE] = False,
 ) -> None:
-    """Tell whether a pod would be evicted, when, and why. Needs no cluster."""
-    claims, slices, rules = claim or [], slices or [], rule or []
-    try:
-        check_standard_input((pod, *([node] if node else ()), *claims, *slices, *rules))
-        facts = msgspec.structs.replace(
-            _facts(pod, node, claims, slices, rules),
-            now=parse_instant(now, "--now") if now else None,
-            bound_at=parse_instant(bound_at, "--bound-at") if bound_at else None,
-        )
-        decision = decide(facts, datetime.now(UTC), options)
-    except (InputError, FactsError) as error:
-        fail(str(error), ExitCode.USAGE)
-    as_json = output is Output.JSON
-    typer.echo(pretty(msgspec.to_builtins(decision)) if as_json else describe(decision))
+    """Tell whether pods would be evicted, when, and why."""
+    with told():
+        if not files:
+            raise InputError("say what to explain: -f FILE")
+        wanted = Target.parse(target) if target is not None else None
+        objects = Objects(files, namespace or DEFAULT_NAMESPACE)
+        pods = _chosen(objects, wanted, namespace or DEFAULT_NAMESPACE)
+        at = parse_instant(now, "--now") or datetime.now(UTC)
+        bound = parse_instant(bound_at, "--bound-at")
+        decisions = tuple(_decide(pod, objects, at, bound, options) for pod in pods)
+    typer.echo(shown(decisions, output))
     if exit_code:
-        raise typer.Exit(_EXIT_BY_VERDICT[decision.verdict])
+        raise typer.Exit(max(_EXIT_BY_VERDICT[one.verdict] for one in decisions))
 
 
-def _facts(
-    pod: Path,
-    node: Path | None,
-    claims: Sequence[Path],
-    slices: Sequence[Path],
-    rules: Sequence[Path],
-) -> Facts:
-    asked = read_object(pod, Pod, "Pod", _USUAL_NAMESPACE)
-    namespace = asked.metadata.namespace
-    return Facts(
-        pod=asked,
-        node=read_object(node, Node, "Node") if node else None,
-        resource_claims=read_objects(claims, ResourceClaim, "ResourceClaim", namespace),
-        resource_slices=read_objects(slices, ResourceSlice, "ResourceSlice"),
-        device_taint_rules=read_objects(rules, DeviceTaintRule, "DeviceTaintRule"),
-    )
+def _chosen(objects: Objects, wanted: Target | None, namespace: str) -> tuple[Pod, ...]:
+    """The pods that are meant, at least one."""
+    pods = objects.of(Pod)
+    if wanted is not None:
+        pods = tuple(pod for pod in pods if _is_meant(pod, wanted, namespace))
+    if not pods:
+        raise InputError(
+            f"-f: no pod to explain{f' for {wanted.type}/{wanted.name}' if wanted else ''}"
+        )
+    return pods
 
 
-def parse_instant(text: str, name: str) -> datetime:
-    """An RFC 3339 instant.
+def _is_meant(pod: Pod, wanted: Target, namespace: str) -> bool:
+    if wanted.type == NODE:
+        return pod.spec.node_name in ("", wanted.name)
+    return (pod.metadata.namespace, pod.metadata.name) == (namespace, wanted.name)
+
+
+def _node_of(pod: Pod, nodes: Iterable[Node]) -> Node | None:
+    """The pod's node, or the one that it might come to; None where the files have no nodes.
 
     Raises:
-        InputError: it is none, or has no offset.
+        InputError: it is not among those in the files, or there are several to come to.
     """
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError as error:
+    nodes = tuple(nodes)
+    name = pod.spec.node_name
+    found = [node for node in nodes if not name or node.metadata.name in (name, "")]
+    if nodes and len(found) != 1:
+        place = f"is on node {name}" if name else "is bound to no node"
         raise InputError(
-            f"{name}: expected RFC 3339 as 2026-01-31T12:00:00Z, got {text}"
-        ) from error
-    if instant.tzinfo is None:
-        raise InputError(f"{name}: the offset is missing, as in {text}Z")
-    return instant.astimezone(UTC)
+            f"-f: pod {pod.key} {place}, and of those there are {len(found)}: give one"
+        )
+    return found[0] if found else None
 
 
-def describe(decision: Decision) -> str:
-    """The decision and its trace as text for a terminal."""
-    name = f"{decision.pod.namespace}/{decision.pod.name}"
-    lines = [f"Pod {name} on node {decision.node or '(unnamed)'}: {_verdict(decision)}"]
-    lines.append(f"  {decision.reason}: {decision.message}")
-    for finding in decision.findings:
-        lines.append(f"{finding.system}: {finding.verdict} ({finding.reason})")
-        lines += [f"  {line}" for step in finding.trace for line in _step(step)]
-    return "\n".join(lines)
-
-
-def _verdict(decision: Decision) -> str:
-    match decision.verdict:
-        case Verdict.KEEP:
-            return "keep"
-        case Verdict.EVICT_NOW:
-            return "evict now"
-        case Verdict.EVICT_AT:
-            assert decision.evict_at is not None  # noqa: S101 - EVICT_AT always names its instant
-            return f"evict at {describe_time(decision.evict_at)}"
-
-
-def _step(step: TraceStep) -> list[str]:
-    lines = [f"{step.rule} {step.outcome}: {step.message}"]
-    if step.added_at is not None:
-        lines.append(f"  added {describe_time(step.added_at)} ({step.added_from})")
-    if step.deadline is not None:
-        lines.append(f"  deadline {describe_time(step.deadline)}")
-    return lines
+def _decide(
+    pod: Pod, objects: Objects, now: datetime, bound_at: datetime | None, options: Options
+) -> Decision:
+    facts = Facts(
+        pod=pod,
+        node=_node_of(pod, objects.of(Node)),
+        resource_claims=objects.of(ResourceClaim),
+        resource_slices=objects.of(ResourceSlice),
+        device_taint_rules=objects.of(DeviceTaintRule),
+        bound_at=bound_at,
+    )
+    try:
+        return decide(facts, now, options)
+    except FactsError as error:
+        raise InputError(f"-f: pod {pod.key}: {error}") from error

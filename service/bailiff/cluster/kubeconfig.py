@@ -60,7 +60,7 @@ def kubeconfig_reader(path: Path | None, context: str | None) -> Read:
             # Neither its text nor its cause is kept, here and below: they may quote the file.
             raise ConfigError(f"kubeconfig {file} is not YAML") from None
         except (OSError, aiohttp.ClientError) as error:
-            raise ConfigError(f"kubeconfig {file}: {error or type(error).__name__}") from None
+            raise ConfigError(f"kubeconfig {file}: {str(error) or type(error).__name__}") from None
         except _WRONG as error:
             raise ConfigError(f"kubeconfig {file}: {_without_values(error)}") from None
 

@@ -6,6 +6,13 @@ the facts came in. Unknown fields are skipped; a JSON null counts as an absent f
 for the API server.
 """
 
+from bailiff.kinds.budget import (
+    LabelSelector,
+    LabelSelectorRequirement,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
 from bailiff.kinds.config_map import ConfigMap
 from bailiff.kinds.decoding import (
     MAX_DEPTH,
@@ -85,6 +92,8 @@ __all__ = [
     "DeviceToleration",
     "FieldsV1",
     "Int64",
+    "LabelSelector",
+    "LabelSelectorRequirement",
     "ManagedFieldsEntry",
     "Namespace",
     "Node",
@@ -96,6 +105,9 @@ __all__ = [
     "OwnerReference",
     "Pod",
     "PodCondition",
+    "PodDisruptionBudget",
+    "PodDisruptionBudgetSpec",
+    "PodDisruptionBudgetStatus",
     "PodExtendedResourceClaimStatus",
     "PodResourceClaim",
     "PodResourceClaimStatus",

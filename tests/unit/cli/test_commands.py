@@ -1,21 +1,31 @@
 """The command line: wrong usage, help, the environment, options that reach the core."""
 
+import json
+
 import pytest
 import typer
 
-from bailiff import __version__, bootstrap, decisions
+from bailiff import __version__, decisions
 from bailiff.cli.app import app
 from bailiff.decisions import Options
+
+BOTH = ("-f", "POD", "-f", "NODE")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("explain", "POD", "--node", "NODE", "--now", "soon"), "expected RFC 3339"),
-        (("explain", "POD", "--node", "NODE", "--now", "2026-01-01T00:00:00"), "offset"),
-        (("explain", "absent.yaml", "--node", "NODE"), "No such file"),
-        (("explain", "-", "--node", "-"), "standard input can be read only once"),
-        (("explain", "POD", "--claim", "-", "--rule", "-"), "only once"),
+        (("explain", *BOTH, "--now", "soon"), "--now: expected RFC 3339"),
+        (("explain", *BOTH, "--bound-at", "2026-01-01T00:00:00"), "--bound-at: expected RFC 3339"),
+        # As REST: a week is no date of RFC 3339.
+        (("explain", *BOTH, "--now", "2026-W01-1T00:00:00Z"), "--now: expected RFC 3339"),
+        (("explain", "-f", "absent.yaml"), "-f absent.yaml: No such file"),
+        (("explain", "-f", "-", "-f", "-"), "-f -: standard input can be read only once"),
+        (("explain",), "say what to explain"),
+        (("explain", "web", *BOTH), "TYPE/NAME: expected it as pod/web"),
+        (("explain", "deployment/web", *BOTH), "TYPE/NAME: the type must be pod or node"),
+        (("explain", "pod/Web", *BOTH), "TYPE/NAME: the name must be an RFC 1123 subdomain"),
+        (("explain", "pod/other", *BOTH), "no pod to explain for pod/other"),
         (("worker",), "say which cluster"),
         (("worker", "--kubeconfig", "a", "--in-cluster"), "exclude each other"),
         (("serve", "--context", "c"), "--context needs --kubeconfig"),
@@ -32,19 +42,44 @@ def test_a_cluster_that_cannot_be_used_exits_with_3(run):
     assert result.exit_code == 3
 
 
-@pytest.mark.parametrize("option", [[], ["-o", "json"]])
-def test_version(run, option):
-    assert __version__ in run("version", *option).output
+@pytest.mark.parametrize("asked", [["version"], ["version", "-o", "json"], ["--version"]])
+def test_version(run, asked):
+    assert __version__ in run(*asked).output
+
+
+def test_an_instant_before_all_others_is_no_traceback(run):
+    told = run("explain", *BOTH, "--now", "0001-01-01T00:00:00+10:00", "-o", "json")
+    assert (told.exit_code, json.loads(told.output)["decidedAt"]) == (0, "0001-01-01T00:00:00Z")
+
+
+def test_halves_of_characters_in_arguments_can_be_told(run):
+    told = run("explain", *BOTH, "--now", "\udcff")
+    assert told.exit_code == 2
+    assert "\\udcff" in told.output
 
 
 COMMANDS = ["up", "serve", "worker", "explain", "version", "pause", "resume", "paused", "policies"]
 
 
+@pytest.mark.parametrize("flag", ["-h", "--help"])
 @pytest.mark.parametrize("command", ["", *COMMANDS, "policies check"])
-def test_help(run, command):
-    result = run(*command.split(), "--help")
+def test_help(run, command, flag):
+    result = run(*command.split(), flag)
     assert result.exit_code == 0
     assert "Usage:" in result.output
+
+
+def test_one_prefix_for_all_that_the_environment_may_say(run):
+    commands = list(typer.main.get_group(app).commands.values())
+    names = {name for command in commands for name in environment_of(command)}
+    assert "BAILIFF_KUBECONFIG" in names
+    assert {name for name in names if not name.startswith("BAILIFF_")} == set()
+
+
+def environment_of(command):
+    nested = getattr(command, "commands", {}).values()
+    own = {option.envvar for option in command.params if option.envvar}
+    return own.union(*(environment_of(one) for one in nested))
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
@@ -69,14 +104,14 @@ def test_every_option_can_be_given_in_the_environment(command):
 def test_options_of_decisions_reach_whoever_decides(run, monkeypatch, command, given, options):
     seen = []
     monkeypatch.setattr("bailiff.cli.processes.run", lambda *_, **__: None)
-    monkeypatch.setattr(bootstrap, "serve", lambda settings: seen.append(settings.options))
-    monkeypatch.setattr(bootstrap, "work", lambda settings: seen.append(settings.options))
+    monkeypatch.setattr("bailiff.bootstrap.serve.serve", lambda one: seen.append(one.options))
+    monkeypatch.setattr("bailiff.bootstrap.work.work", lambda one: seen.append(one.options))
 
     def decide(facts, now, options):
         seen.append(options)
         return decisions.decide(facts, now, options)
 
     monkeypatch.setattr("bailiff.cli.explain.decide", decide)
-    cluster = {"serve": (), "worker": ("--in-cluster",), "explain": ("POD", "--node", "NODE")}
+    cluster = {"serve": (), "worker": ("--in-cluster",), "explain": BOTH}
     assert run(command, *cluster[command], *given).exit_code == 0
     assert seen == [options]
