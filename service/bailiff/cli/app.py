@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import bailiff
-from bailiff.cli import pausing, policies, processes
+from bailiff.cli import pausing, policies, preview, processes
 from bailiff.cli.explain import explain
 from bailiff.cli.options import ENVIRONMENT
 from bailiff.cli.output import OUTPUT, Output, pretty
@@ -28,6 +28,7 @@ app = typer.Typer(
 )
 
 app.command(rich_help_panel=_ASKING)(explain)
+app.add_typer(preview.app, name="preview", rich_help_panel=_ASKING)
 app.command(rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.serve)
 app.command(rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.worker)
 app.command(rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.up)

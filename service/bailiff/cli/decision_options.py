@@ -34,12 +34,12 @@ _OPTIONS = {
         "Feature gate DRAWorkloadResourceClaims: a PodGroup's claims are its pods', too.",
         DECISIONS,
     ),
+    "device_taint_eviction": setting(
+        "--device-taint-eviction/--no-device-taint-eviction",
+        "Feature gate DRADeviceTaintEviction: taints of devices count, where there are any.",
+        DECISIONS,
+    ),
 }
-DEVICE_TAINT_EVICTION = setting(
-    "--device-taint-eviction/--no-device-taint-eviction",
-    "Feature gate DRADeviceTaintEviction: taints of devices count, where the cluster has any.",
-    DECISIONS,
-)
 
 
 def deciding(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,9 +12,9 @@ from bailiff.decisions import Verdict
 from bailiff.decisions.text import describe_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    from bailiff.decisions import Decision, TraceStep
+    from bailiff.decisions import Decision, PodAnswer, PodsAnswer, Subject, TraceStep
 
 COLOURS: dict[str, str] = {
     Verdict.KEEP: "green",
@@ -24,38 +25,31 @@ _HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "WHY")
 _WIDE_HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "NODE", "REASON", "BY", "WHY")
 
 
-def shown(decisions: Sequence[Decision], how: Format | None) -> str:
+def shown(answer: PodAnswer | PodsAnswer, how: Format | None) -> str:
     """The answers as asked for: by default one in full, more in a table."""
-    how = how or (Format.TEXT if len(decisions) == 1 else Format.TABLE)
-    match how:
-        case Format.JSON | Format.YAML:
-            return dumped(_as_data(decisions), how)
+    decisions = answer.counted()
+    match how or (Format.TEXT if len(decisions) == 1 else Format.TABLE):
+        case Format.JSON | Format.YAML as data:
+            return dumped(msgspec.to_builtins(answer), data)
         case Format.TEXT:
             return "\n\n".join(describe(one) for one in decisions)
         case Format.TABLE:
-            return table(_HEADS, (row(one) for one in decisions), COLOURS)
+            return table(_HEADS, (_row(one) for one in decisions), COLOURS)
         case Format.WIDE:
             return table(_WIDE_HEADS, (_wide_row(one) for one in decisions), COLOURS)
 
 
-def _as_data(decisions: Sequence[Decision]) -> Any:  # noqa: ANN401 - what JSON is made from
-    """As the decision API answers: one alone as it is, more under `decisions`."""
-    if len(decisions) == 1:
-        return msgspec.to_builtins(decisions[0])
-    return {"decisions": [msgspec.to_builtins(one) for one in decisions]}
-
-
-def row(decision: Decision) -> tuple[str, ...]:
-    """Namespace, name, verdict, when, why."""
-    return (*_head(decision), decision.message)
+def _row(decision: Decision) -> tuple[str, ...]:
+    return (*head(decision), decision.message)
 
 
 def _wide_row(decision: Decision) -> tuple[str, ...]:
     told = decision.node, decision.reason, decision.decided_by, decision.message
-    return (*_head(decision), *told)
+    return (*head(decision), *told)
 
 
-def _head(decision: Decision) -> tuple[str, ...]:
+def head(decision: Decision) -> tuple[str, ...]:
+    """What every table begins with: namespace, name, verdict, when."""
     pod = decision.pod
     return pod.namespace, pod.name, str(decision.verdict), when(decision)
 
@@ -94,10 +88,22 @@ def _verdict(decision: Decision) -> str:
             return f"evict at {when(decision)}"
 
 
-def _step(step: TraceStep) -> list[str]:
-    lines = [f"{step.rule} {step.outcome}: {printable(step.message)}"]
-    if step.added_at is not None:
-        lines.append(f"  added {describe_time(step.added_at)} ({step.added_from})")
+def _step(step: TraceStep) -> Iterator[str]:
+    yield f"{step.rule} {step.outcome}: {printable(step.message)}"
+    if step.subject is not None:
+        yield from _instants(step.subject)
     if step.deadline is not None:
-        lines.append(f"  deadline {describe_time(step.deadline)}")
-    return lines
+        yield f"  deadline {describe_time(step.deadline)}"
+
+
+def _instants(subject: Subject) -> Iterator[str]:
+    """When what was looked at came about, whatever it is; its message says the rest.
+
+    Such a field is called `added_at`, and one that says from where that is known `added_from`.
+    """
+    for field in msgspec.structs.fields(subject):
+        at = getattr(subject, field.name)
+        if isinstance(at, datetime):
+            word = field.name.removesuffix("_at")
+            source = getattr(subject, f"{word}_from", "")
+            yield f"  {word} {describe_time(at)}{f' ({source})' if source else ''}"

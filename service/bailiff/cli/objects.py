@@ -44,9 +44,9 @@ NAMESPACE = typer.Option(
     show_default=False,
 )
 # Where a kubeconfig says nothing else.
-DEFAULT_NAMESPACE = "default"
+_DEFAULT_NAMESPACE = "default"
 
-_KINDS: dict[str, type[Value]] = {
+KINDS: dict[str, type[Value]] = {
     kind.__name__: kind
     for kind in (Pod, Node, ResourceClaim, ResourceSlice, DeviceTaintRule, PodDisruptionBudget)
 }
@@ -58,34 +58,39 @@ _MOST_WARNINGS = 20
 
 
 class Objects:
-    """What the files hold of the kinds that any rule reads."""
+    """What the files hold of the kinds that any rule reads.
 
-    def __init__(self, paths: Iterable[Path], namespace: str = DEFAULT_NAMESPACE) -> None:
+    Attributes:
+        namespace: of those that name none.
+    """
+
+    def __init__(self, paths: Iterable[Path], namespace: str | None = None) -> None:
         """Read them, and warn of fields that look misspelt and of kinds that are left out.
 
         Args:
             paths: the files; `-` is standard input.
-            namespace: of the objects that name none, and have one.
+            namespace: of the objects that name none, and have one; None is `default`.
 
         Raises:
             InputError: a file cannot be used; says which and why.
         """
+        self.namespace = namespace or _DEFAULT_NAMESPACE
         paths = list(paths)
         check_standard_input(paths)
         self._found: dict[type[Value], list[Any]] = {}
         self._warnings: dict[str, None] = {}
         for path in paths:
             for value in read_objects(path):
-                self._add(value, path, namespace)
+                self._add(value, path)
         _tell(list(self._warnings))
 
     def of(self, kind: type[T]) -> tuple[T, ...]:
         """Those of one kind, in the order of the files."""
         return tuple(self._found.get(kind, ()))
 
-    def _add(self, value: dict[str, Any], path: Path, namespace: str) -> None:
+    def _add(self, value: dict[str, Any], path: Path) -> None:
         name = value["kind"]
-        kind = _KINDS.get(name)
+        kind = KINDS.get(name)
         if kind is None:
             self._warnings[f"-f {path}: objects of kind {name} are not needed and left out"] = None
             return
@@ -94,7 +99,7 @@ class Objects:
             f"-f {path}: {_named(value)}: {said}" for said in misspelt(value, kind)
         )
         if name not in _WITHOUT_NAMESPACE:
-            value = _placed(value, namespace)
+            value = _placed(value, self.namespace)
         try:
             self._found.setdefault(kind, []).append(decode_yaml_value(value, kind))
         except DecodeError as error:

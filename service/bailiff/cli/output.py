@@ -36,6 +36,15 @@ class Format(StrEnum):
     YAML = "yaml"
 
 
+class Lines(StrEnum):
+    """How to print what is always a table; see Format."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+
+
 OUTPUT = typer.Option("--output", "-o", help="text for people, json for programs.")
 FORMAT = typer.Option(
     "--output",
@@ -46,14 +55,21 @@ FORMAT = typer.Option(
 )
 
 
+LINES = typer.Option(
+    "--output",
+    "-o",
+    help="table: a line for each pod; wide: with more columns; json and yaml for programs.",
+)
+
+
 def pretty(value: object) -> str:
     """JSON that people can read too."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def dumped(value: object, how: Format) -> str:
+def dumped(value: object, how: Format | Lines) -> str:
     """What programs read: YAML where that is asked for, else JSON."""
-    if how is not Format.YAML:
+    if how.value != Format.YAML.value:
         return pretty(value)
     import yaml  # noqa: PLC0415 - only this needs it
 

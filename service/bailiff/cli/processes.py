@@ -9,7 +9,7 @@ import typer
 
 from bailiff.bootstrap.choices import CLOCK_SKEW_LIMIT, StartError
 from bailiff.cli import election_options
-from bailiff.cli.decision_options import DEVICE_TAINT_EVICTION, deciding
+from bailiff.cli.decision_options import deciding
 from bailiff.cli.errors import ExitCode, fail, run, told
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster, setting
 from bailiff.decisions import Options  # noqa: TC001 - as Path
@@ -106,7 +106,6 @@ def serve(
     host: Annotated[str, _HOST] = "127.0.0.1",
     rest_port: Annotated[int, _REST_PORT] = 8080,
     grpc_port: Annotated[int, _GRPC_PORT] = 9090,
-    device_taint_eviction: Annotated[bool, DEVICE_TAINT_EVICTION] = True,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Serve the decision API over REST and gRPC. Reads a cluster only if told which."""
@@ -120,7 +119,7 @@ def serve(
         host=host,
         rest_port=rest_port,
         grpc_port=grpc_port,
-        device_taint_eviction=device_taint_eviction,
+        device_taint_eviction=options.device_taint_eviction,
         options=options,
     )
     run(program.serve(settings), lifeline=lifeline)
@@ -149,7 +148,6 @@ def worker(
     lease_duration: Annotated[int, election_options.LEASE_DURATION] = 15,
     renew_deadline: Annotated[float, election_options.RENEW_DEADLINE] = 10.0,
     retry_period: Annotated[float, election_options.RETRY_PERIOD] = 2.0,
-    device_taint_eviction: Annotated[bool, DEVICE_TAINT_EVICTION] = True,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Watch a cluster and evict pods when their time has come."""
@@ -175,7 +173,7 @@ def worker(
         shadow=shadow,
         audit_log=audit_log,
         policies=policies,
-        device_taint_eviction=device_taint_eviction,
+        device_taint_eviction=options.device_taint_eviction,
         options=options,
     )
     try:

@@ -67,6 +67,24 @@ def kubeconfig_reader(path: Path | None, context: str | None) -> Read:
     return read
 
 
+def kubeconfig_namespace(path: Path | None, context: str | None) -> str:
+    """The namespace of a context, as kubectl takes it; empty where the context names none.
+
+    Args as `kubeconfig_reader`.
+
+    Raises:
+        ConfigError: the kubeconfig cannot be used.
+    """
+    file = str(path or usual_kubeconfig())
+    try:
+        merged = KubeconfigFiles(file, FilesRead())
+        return merged.context(context or merged.current_context).text("namespace") or ""
+    except ConfigError as error:
+        raise ConfigError(f"kubeconfig {file}: {error}") from None
+    except (OSError, yaml.YAMLError, *_WRONG):
+        raise ConfigError(f"kubeconfig {file} cannot be read") from None
+
+
 @dataclass(frozen=True, slots=True)
 class _Section:
     """One context of the merged files, with the cluster and the user that it names."""

@@ -58,7 +58,7 @@ from bailiff.kinds.meta import (
     Time,
 )
 from bailiff.kinds.namespace import Namespace
-from bailiff.kinds.node import LABEL_ZONE, Node, NodeMeta, NodeSpec
+from bailiff.kinds.node import LABEL_ZONE, Node, NodeMeta, NodeSpec, as_served
 from bailiff.kinds.pod import Pod, PodCondition, PodSpec, PodStatus
 from bailiff.kinds.pod_claims import (
     PodExtendedResourceClaimStatus,
@@ -123,6 +123,7 @@ __all__ = [
     "Taint",
     "Time",
     "Toleration",
+    "as_served",
     "decode",
     "decode_yaml_value",
     "without_depths",

@@ -49,7 +49,10 @@ def test_version(run, asked):
 
 def test_an_instant_before_all_others_is_no_traceback(run):
     told = run("explain", *BOTH, "--now", "0001-01-01T00:00:00+10:00", "-o", "json")
-    assert (told.exit_code, json.loads(told.output)["decidedAt"]) == (0, "0001-01-01T00:00:00Z")
+    assert (told.exit_code, json.loads(told.output)["decision"]["decidedAt"]) == (
+        0,
+        "0001-01-01T00:00:00Z",
+    )
 
 
 def test_halves_of_characters_in_arguments_can_be_told(run):

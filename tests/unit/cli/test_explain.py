@@ -27,7 +27,7 @@ def test_explain_tells_people_what_when_and_why(run):
 
 def test_explain_answers_programs_as_the_api_does(run):
     result = run("explain", *BOTH, "-o", "json", "--now", "2026-01-03T00:00:00Z")
-    answer = json.loads(result.output)
+    answer = json.loads(result.output)["decision"]
     assert (answer["verdict"], answer["evictAt"]) == ("EVICT_NOW", "2026-01-02T00:01:00Z")
     assert answer["findings"][0]["trace"][0]["outcome"] == "ToleratedForSeconds"
 
@@ -89,7 +89,10 @@ def test_of_the_files_what_is_named_is_explained(run, target, names):
     ("node", "said"),
     [
         ("kind: Node\nmetadata: {name: n2}", "pod shop/web is on node n1"),
-        ("kind: List\nitems: [{kind: Node, metadata: {name: n1}}, {kind: Node}]", "there are 2"),
+        (
+            "kind: List\nitems: [{kind: Node, metadata: {name: n1}}, {kind: Node}]",
+            "the files have 2 that this may be",
+        ),
     ],
 )
 def test_a_node_that_is_not_for_sure_the_pods_own_is_not_taken_for_it(run, node, said):
