@@ -171,8 +171,8 @@ def _show_change(answer: Any, seen: _Seen, how: Lines) -> None:  # noqa: ANN401 
     _show(answer, rows, violated, how)
     counts = answer.summary
     _say(
-        f"{len(pods)} pods on the node: {counts.evict_now} would go now, {counts.evict_at} later; "
-        f"{counts.keep} would stay after all; {len(pods) - len(rows)} do not change"
+        f"{_many(len(pods), 'pod')} on the node: {counts.evict_now} would go now, "
+        f"{counts.evict_at} later; {counts.keep} would stay after all; {len(pods) - len(rows)} do not change"
     )
 
 
@@ -187,7 +187,7 @@ def _show_rule(answer: Any, seen: _Seen, how: Lines) -> None:  # noqa: ANN401 - 
     _show(answer, [(one, "") for one in answer.decisions], violated, how)
     _say(
         f"{answer.published_devices} published and {answer.allocated_devices} allocated devices "
-        f"are selected; {len(answer.decisions)} pods would go, {len(going)} of them now"
+        f"are selected; {_many(len(answer.decisions), 'pod')} would go, {len(going)} of them now"
     )
 
 
@@ -206,8 +206,8 @@ def _show(
             typer.echo(table(_WIDE_HEADS, wide, COLOURS))
     for one in violated.all:
         warn(
-            f"PodDisruptionBudget {one.namespace}/{one.name} allows {one.allowed} disruptions now, "
-            f"{one.going} of its pods would go at once"
+            f"PodDisruptionBudget {one.namespace}/{one.name} allows "
+            f"{_many(one.allowed, 'disruption')} now, {one.going} of its pods would go at once"
         )
 
 
@@ -228,6 +228,10 @@ def _verdict(decision: Decision) -> str:
 def _say(summary: str) -> None:
     # Beside what programs read.
     typer.echo(summary, err=True)
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _by_name(pods: Iterable[Pod]) -> Mapping[tuple[str, str], Pod]:
