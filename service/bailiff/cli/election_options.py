@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import socket
 from typing import TYPE_CHECKING
 
 from bailiff.cli.errors import InputError
 from bailiff.cli.options import setting
+from bailiff.kinds.names import MAX_SUBDOMAIN, SUBDOMAIN_RULE, is_dns_subdomain
 
 if TYPE_CHECKING:
     from bailiff.bootstrap.settings import LeaseChoice
     from bailiff.worker import Shard
 
 ELECTION = "Shares and election"
-# A DNS subdomain (RFC 1123), with room for the number of the share.
-_NAME = re.compile(r"(?=.{1,240}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+# A Lease's name leaves room for the number of the share.
+_MAX_NAME = MAX_SUBDOMAIN - len("-1000-of-1000")
 
 SHARDS = setting("--shards", "Into how many shares the nodes are divided.", ELECTION, min=1)
 SHARD = setting(
@@ -93,8 +93,8 @@ def choose_lease(
     from bailiff.bootstrap.settings import LeaseChoice  # noqa: PLC0415 - as above
     from bailiff.worker import ElectionSettings  # noqa: PLC0415
 
-    if not _NAME.fullmatch(name):
-        raise InputError(f"--lease-name: lower-case letters, digits, - and . only, got {name!r}")
+    if not is_dns_subdomain(name) or len(name) > _MAX_NAME:
+        raise InputError(f"--lease-name: {SUBDOMAIN_RULE}; here {_MAX_NAME}, got {name[:50]!r}")
     # A holder's request may take a third of what it has, so that it has three tries.
     timeout = min(ElectionSettings().request_timeout, renew_deadline / 3)
     try:

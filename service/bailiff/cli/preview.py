@@ -172,7 +172,8 @@ def _show_change(answer: Any, seen: _Seen, how: Lines) -> None:  # noqa: ANN401 
     counts = answer.summary
     _say(
         f"{_many(len(pods), 'pod')} on the node: {counts.evict_now} would go now, "
-        f"{counts.evict_at} later; {counts.keep} would stay after all; {len(pods) - len(rows)} do not change"
+        f"{counts.evict_at} later; {counts.keep} would stay after all; "
+        f"{len(pods) - len(rows)} do not change"
     )
 
 

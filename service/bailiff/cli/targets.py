@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
 import typer
 
 from bailiff.cli.errors import InputError
 from bailiff.cli.options import OBJECTS
-from bailiff.kinds import Time
+from bailiff.decisions.instants import in_utc
+from bailiff.kinds import parse_time
 from bailiff.kinds.names import SUBDOMAIN_RULE, is_dns_subdomain
 
 if TYPE_CHECKING:
@@ -66,8 +66,9 @@ def parse_instant(text: str | None, option: str) -> datetime | None:
     if text is None:
         return None
     try:
-        return msgspec.convert(text, Time)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        return in_utc(parse_time(text))
+    except ValueError as error:
         raise InputError(
-            f"{option}: expected RFC 3339 with an offset, as 2026-01-31T12:00:00Z, got {text!r}"
+            f"{option}: expected RFC 3339 with an offset, as 2026-01-31T12:00:00Z, "
+            f"got {text[:50]!r}"
         ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bailiff.kinds.meta import Int32, Int64, ObjectMeta, Value
+from bailiff.kinds.meta import Int32, Int64, KubernetesObject, ObjectMeta, Value
 
 if TYPE_CHECKING:
     from bailiff.kinds.pod import Pod
@@ -79,7 +79,7 @@ class PodDisruptionBudgetStatus(Value, frozen=True):
     disruptions_allowed: Int32 = 0
 
 
-class PodDisruptionBudget(Value, frozen=True):
+class PodDisruptionBudget(KubernetesObject, frozen=True):
     """How many of some pods may be disrupted at a time (policy/v1 PodDisruptionBudget).
 
     Attributes:

@@ -61,13 +61,6 @@ class _Loader(yaml.SafeLoader):
             raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
         return super().compose_node(parent, index)
 
-    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:  # noqa: ANN401 - as yaml's
-        """Refuse halves of characters, such as the escape of U+D800: they are no UTF-8."""
-        value: Any = super().construct_scalar(node)
-        if isinstance(value, str):
-            value.encode()
-        return value
-
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """Refuse a key given twice, of which all but the last would be lost."""
         seen: set[str] = set()

@@ -1,25 +1,16 @@
 """One answer out of several systems': a table, and what holds for all."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from bailiff.decisions import (
-    DeviceTaintSource,
-    Finding,
-    NodeTaints,
-    ObjectReference,
-    TraceStep,
-    Verdict,
-    causing_taint,
-    combine,
-    join,
-)
+from bailiff.decisions import Finding, TraceStep, Verdict, combine, join
 from bailiff.decisions.device_taints import SYSTEM as DEVICES
 from bailiff.decisions.node_taints import SYSTEM as NODES
-from bailiff.kinds import Node, NodeMeta, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+from bailiff.kinds import ObjectMeta, Pod
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 POD = Pod(metadata=ObjectMeta(name="a", namespace="default", uid="1"))
@@ -81,6 +72,19 @@ def test_the_earliest_wins_and_both_reasons_are_told(node, device, wins, told):
     assert joined.trace[0].rule == wins
 
 
+@pytest.mark.parametrize("year", [1, 1969, 1970, 9999])
+def test_whatever_the_year_the_earlier_wins_and_who_names_no_instant_wins_over_both(year):
+    def in_year(system, verdict, minute):
+        at = datetime(year, 1, 1, 0, minute, tzinfo=timezone(timedelta(hours=10)))
+        return replace(finding(system, None, verdict), evict_at=at)
+
+    for verdict in (Verdict.EVICT_NOW, Verdict.EVICT_AT):
+        late, early = in_year(NODES, verdict, 1), in_year(DEVICES, verdict, 0)
+        assert join((late, early)).system == DEVICES
+    for dated in (in_year(NODES, Verdict.EVICT_NOW, 0), in_year(NODES, Verdict.EVICT_AT, 0)):
+        assert join((dated, now(DEVICES))).system == DEVICES
+
+
 def test_what_both_say_alike_is_said_once():
     node = Finding(system=NODES, verdict=Verdict.KEEP, reason="PodFinished", message="has ended")
     device = Finding(
@@ -107,20 +111,3 @@ def test_the_worker_and_the_api_name_the_same_verdict_and_deadline(node, device)
         if one.verdict is not Verdict.KEEP:
             assert joined.verdict is not Verdict.KEEP
             assert (joined.evict_at or NOW) <= (one.evict_at or NOW) or joined.evict_at is None
-
-
-def test_a_device_s_taint_is_not_taken_for_the_node_s_that_evicts():
-    taint = Taint(key="node", effect="NoExecute", time_added=NOW)
-    tolerated = Toleration(key="node", operator="Exists", toleration_seconds=60)
-    node = Node(metadata=NodeMeta(name="n"), spec=NodeSpec(taints=(taint,)))
-    pod = Pod(spec=PodSpec(node_name="n", tolerations=(tolerated,)))
-    step = TraceStep(
-        rule="NoExecuteDeviceTaint",
-        outcome="NotTolerated",
-        message="",
-        taint=Taint(key="device", effect="NoExecute"),
-        deadline=NOW,
-        device=DeviceTaintSource(claim=ObjectReference(name="c")),
-    )
-    device = Finding(system=DEVICES, verdict=Verdict.KEEP, reason="", message="", trace=(step,))
-    assert causing_taint(join((NodeTaints(node, NOW).decide(pod), device))) == taint

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from bailiff.decisions import NodeTaints, Options, TaintObservation, Verdict, tolerates
+from bailiff.decisions import Options, Verdict, tolerates
+from bailiff.decisions.node_taints import NodeTaints, TaintObservation
 from bailiff.kinds import (
     INT64_MAX,
     INT64_MIN,

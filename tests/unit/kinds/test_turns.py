@@ -46,7 +46,8 @@ def read(reading: Any, data: bytes) -> Any:
     try:
         return reading(data, ASKED.facts)
     except DecodeError as error:
-        return error.path, error.reason, error.malformed
+        # That null is allowed as well is not told of every field.
+        return error.path, error.reason.replace(" | null", ""), error.malformed
 
 
 @given(BODIES | st.sampled_from([None, [], 1, "x"]))

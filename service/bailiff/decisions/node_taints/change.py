@@ -175,7 +175,7 @@ def _since_after(
     before = observations.since(facts.node, facts.node_taints.first_observed, now)
     taints = facts.node.spec.taints
     gone = {observations.identity_of(taint) for taint in taints if _removed(facts, taint)}
-    fresh = Since(now, "now")
+    fresh = observations.from_now(now)
     return {
         one: fresh if one in gone else before.get(one, fresh)
         for one in observations.untimed(changed)
