@@ -1,11 +1,9 @@
 """The command line: wrong usage, help, the environment, options that reach the core."""
 
-import json
-
 import pytest
 import typer
 
-from bailiff import __version__, decisions
+from bailiff import __version__
 from bailiff.cli.app import app
 from bailiff.decisions import Options
 
@@ -47,21 +45,16 @@ def test_version(run, asked):
     assert __version__ in run(*asked).output
 
 
-def test_an_instant_before_all_others_is_no_traceback(run):
-    told = run("explain", *BOTH, "--now", "0001-01-01T00:00:00+10:00", "-o", "json")
-    assert (told.exit_code, json.loads(told.output)["decision"]["decidedAt"]) == (
-        0,
-        "0001-01-01T00:00:00Z",
-    )
-
-
 def test_halves_of_characters_in_arguments_can_be_told(run):
     told = run("explain", *BOTH, "--now", "\udcff")
     assert told.exit_code == 2
     assert "\\udcff" in told.output
 
 
-COMMANDS = ["up", "serve", "worker", "explain", "version", "pause", "resume", "paused", "policies"]
+COMMANDS = [
+    "up", "serve", "worker", "explain", "version", "pause", "resume", "paused", "policies",
+    "preview", "preview taint", "preview rule",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
@@ -101,20 +94,24 @@ def test_every_option_can_be_given_in_the_environment(command):
         (("--evict-ended-pods",), Options(evict_ended_pods=True)),
         (("--no-extended-resource-claims",), Options(extended_resource_claims=False)),
         (("--pod-group-claims",), Options(pod_group_claims=True)),
+        (("--no-device-taint-eviction",), Options(device_taint_eviction=False)),
     ],
 )
-@pytest.mark.parametrize("command", ["serve", "worker", "explain"])
+@pytest.mark.parametrize("command", ["serve", "worker", "explain", "preview"])
 def test_options_of_decisions_reach_whoever_decides(run, monkeypatch, command, given, options):
     seen = []
-    monkeypatch.setattr("bailiff.cli.processes.run", lambda *_, **__: None)
-    monkeypatch.setattr("bailiff.bootstrap.serve.serve", lambda one: seen.append(one.options))
-    monkeypatch.setattr("bailiff.bootstrap.work.work", lambda one: seen.append(one.options))
-
-    def decide(facts, now, options):
-        seen.append(options)
-        return decisions.decide(facts, now, options)
-
-    monkeypatch.setattr("bailiff.cli.explain.decide", decide)
-    cluster = {"serve": (), "worker": ("--in-cluster",), "explain": BOTH}
-    assert run(command, *cluster[command], *given).exit_code == 0
+    told = {
+        "serve": ("serve",),
+        "worker": ("worker", "--in-cluster"),
+        "explain": ("explain", *BOTH),
+    }
+    told["preview"] = ("preview", "taint", "n1", "k:NoExecute", "-f", "NODE")
+    if command in ("serve", "worker"):
+        program = {"serve": "serve.serve", "worker": "work.work"}[command]
+        monkeypatch.setattr("bailiff.cli.processes.run", lambda *_, **__: None)
+        monkeypatch.setattr(f"bailiff.bootstrap.{program}", lambda one: seen.append(one.options))
+    else:
+        note = lambda _, facts, now, defaults: seen.append(defaults) or facts  # noqa: E731
+        monkeypatch.setattr("bailiff.decisions.Question.ask", note)
+    run(*told[command], *given)
     assert seen == [options]

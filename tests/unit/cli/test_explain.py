@@ -1,9 +1,13 @@
 """`bailiff explain`: what it prints and how it exits."""
 
 import json
+from datetime import UTC, datetime
 
+import msgspec
 import pytest
 import yaml
+
+from tests.harness.made_up_system import THREE_SYSTEMS, dark_node
 
 BOTH = ("-f", "POD", "-f", "NODE")
 NOW = "2026-01-02T00:00:30Z"
@@ -34,8 +38,8 @@ def test_explain_tells_people_what_when_and_why(run):
     ],
 )
 def test_any_instant_can_be_asked_about_and_none_is_rounded_up(run, now, decided):
-    result = run("explain", "POD", "--node", "NODE", "-o", "json", "--now", now)
-    assert json.loads(result.output)["decidedAt"] == decided
+    result = run("explain", *BOTH, "-o", "json", "--now", now)
+    assert json.loads(result.output)["decision"]["decidedAt"] == decided
 
 
 def test_explain_answers_programs_as_the_api_does(run):
@@ -114,6 +118,23 @@ def test_a_node_that_is_not_for_sure_the_pods_own_is_not_taken_for_it(run, node,
     assert said in told.output
 
 
+def test_a_system_that_is_added_is_told_as_all_others(run):
+    """In full with when its reasons came about, in tables, and its report to programs."""
+    dark = dark_node("n1", datetime(2026, 1, 2, tzinfo=UTC))
+    node = msgspec.json.encode(dark).decode()
+    files = ("explain", "-f", "POD", "-f", "-", "--now", NOW)
+    in_full = run(*files, stdin=node, obj=THREE_SYSTEMS).output.splitlines()
+    assert in_full[0] == "Pod shop/web on node n1: evict at 2026-01-02T00:01:00Z"
+    assert "lights-out: EVICT_AT (LightsOut)" in in_full
+    assert "    out 2026-01-02T00:01:00Z" in in_full
+    row = run(*files, "-o", "wide", stdin=node, obj=THREE_SYSTEMS).output.splitlines()[1]
+    assert row.split()[:7] == [
+        "shop", "web", "EVICT_AT", "2026-01-02T00:01:00Z", "n1", "LightsOut", "lights-out",
+    ]  # fmt: skip
+    answer = json.loads(run(*files, "-o", "json", stdin=node, obj=THREE_SYSTEMS).output)
+    assert answer["reports"]["lights-out"]["pods"] == 1
+
+
 @pytest.mark.parametrize("how", ["json", "yaml"])
 def test_programs_read_several_answers_as_the_api_gives_them(run, how):
     files = ("-f", "NODE", "-f", "POD", "-f", "-")
@@ -131,7 +152,9 @@ def test_programs_read_several_answers_as_the_api_gives_them(run, how):
             "kind: List\nitems: [x]", "expected Kubernetes objects, got a text", id="item"
         ),
         pytest.param("kind: Service", "no pod to explain", id="none"),
-        pytest.param('kind: Pod\nmetadata: {name: "\\ud800"}', "not valid YAML", id="surrogate"),
+        pytest.param(
+            'kind: Pod\nmetadata: {name: "\\ud800"}', "half of a surrogate", id="surrogate"
+        ),
         pytest.param("{", "not valid YAML", id="yaml"),
         pytest.param("\x00", "not valid YAML", id="control character"),
         pytest.param("!!python/object:os.system {}", "not valid YAML", id="python tag"),

@@ -170,9 +170,7 @@ def test_pods_and_claims_are_answered_in_their_order():
         resource_claims=(later, claim("now"), claim("kept", on("b"))),
         resource_slices=(slice_of(a=(taint(), taint("z"))),),
     )
-    answer = decide_batch(
-        pods=(using("later", name="b"), using(name="a")), device_taints=devices
-    )
+    answer = decide_batch(pods=(using("later", name="b"), using(name="a")), device_taints=devices)
     claims = answer.reports.device_taints.claims
     assert [(d.pod.name, d.verdict) for d in answer.decisions] == [("b", AT), ("a", KEEP)]
     assert [(c.claim.name, c.verdict, c.evict_at, c.holds_until) for c in claims] == [
