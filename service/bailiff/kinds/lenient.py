@@ -124,13 +124,20 @@ def _each(repair: Repair) -> Callable[[list[Any]], list[Any]]:
 def _map(key: TypeForm, item: Lenient) -> Lenient:
     values = _list(item)
 
-    def through(repair: Repair | None) -> Repair | None:
-        if repair is None:
-            return None
-        return lambda found: dict(zip(found, repair([*found.values()]), strict=True))
+    def fill(found: dict[Any, Any]) -> dict[Any, Any]:
+        if item.fill is None and None not in found.values():
+            return found
+        return _with_values(found, values.fill)
 
     kind = types.GenericAlias(dict, (key, _or_null(item.type)))
-    return Lenient(kind, dict, through(values.fill), through(values.round))
+    if values.round is None:
+        return Lenient(kind, dict, fill)
+    return Lenient(kind, dict, fill, lambda found: _with_values(found, values.round))
+
+
+def _with_values(found: dict[Any, Any], repair: Repair | None) -> dict[Any, Any]:
+    values = [*found.values()]
+    return dict(zip(found, repair(values) if repair else values, strict=True))
 
 
 def _struct(kind: type[Struct]) -> Lenient:

@@ -75,21 +75,24 @@ def _check_of(kind: type[Struct]) -> Callable[[Struct], None] | None:
     if not bounds:
         return None
     least = min(most for _, most in bounds)
+    may_be_absent = {field.name for field in fields(kind) if field.default is None}
+    length = len if may_be_absent.isdisjoint(name for name, _ in bounds) else _length
     # With the first one twice a single field gives a tuple, too.
     texts_of = attrgetter(bounds[0][0], *(name for name, _ in bounds))
 
     def check(value: Struct) -> None:
         # Nearly all are shorter than the shortest bound: no look at each then.
-        if max(map(_length, texts_of(value))) <= least:
+        if max(map(length, texts_of(value))) <= least:
             return
         for name, most in bounds:
-            if _length(getattr(value, name)) > most:
+            if length(getattr(value, name)) > most:
                 raise BoundsError(name, most)
 
     return check
 
 
 def _length(text: str | None) -> int:
+    """For types whose texts may be absent."""
     return len(text) if text else 0
 
 

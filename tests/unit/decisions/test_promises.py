@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bailiff.decisions import Decision, Finding, Verdict, combine
 from bailiff.decisions.device_taints import DeviceTaintFacts
 from bailiff.decisions.node_taints import NodeTaintFacts, TaintObservation
-from bailiff.kinds import Pod, Taint, Toleration
+from bailiff.kinds import Pod, Taint
 from tests.harness.asking import decide
 from tests.harness.device_kinds import NOW, at, claim, on, rule, using
 from tests.harness.device_kinds import tolerating as device_tolerating
