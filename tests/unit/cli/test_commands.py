@@ -2,6 +2,7 @@
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from bailiff import __version__
 from bailiff.cli.app import app
@@ -111,7 +112,21 @@ def test_options_of_decisions_reach_whoever_decides(run, monkeypatch, command, g
         monkeypatch.setattr("bailiff.cli.processes.run", lambda *_, **__: None)
         monkeypatch.setattr(f"bailiff.bootstrap.{program}", lambda one: seen.append(one.options))
     else:
-        note = lambda _, facts, now, defaults: seen.append(defaults) or facts  # noqa: E731
-        monkeypatch.setattr("bailiff.decisions.Question.ask", note)
+        monkeypatch.setattr("bailiff.decisions.Question.ask", lambda *given: seen.append(given[-1]))
     run(*told[command], *given)
     assert seen == [options]
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("bailiff expl", "explain"),
+        ("bailiff preview ta", "taint"),
+        ("bailiff explain -o y", "yaml"),
+    ],
+)
+def test_words_are_completed(words, completed):
+    place = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    asked = {"_BAILIFF_COMPLETE": "complete_bash"} | place
+    told = CliRunner().invoke(app, [], env=asked, prog_name="bailiff")
+    assert told.output.split() == [completed]
