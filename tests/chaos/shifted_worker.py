@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 from unittest import mock
 
-from bailiff import bootstrap, cli
+from bailiff import cli
+from bailiff.bootstrap import work
 from bailiff.clock import SystemClock
 
 SHIFTED_WORKER = "tests.chaos.shifted_worker"
@@ -57,8 +58,8 @@ def main() -> None:
     """The command line, but for the clock."""
     file, *flags = sys.argv[1:]
     sys.argv = ["bailiff", "worker", *flags]
-    work = partial(bootstrap.work, machine=ShiftedClock(Path(file)))
-    with mock.patch.object(bootstrap, "work", work):
+    shifted = partial(work.work, machine=ShiftedClock(Path(file)))
+    with mock.patch.object(work, "work", shifted):
         cli.main()
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from bailiff.bootstrap.cluster import ClusterChoice
+from bailiff.bootstrap import ClusterChoice
 from bailiff.bootstrap.settings import WorkSettings
 from bailiff.bootstrap.work import work
 from tests.harness.api import NAMESPACES

@@ -1,26 +1,16 @@
 """The composition root: the only place that names concrete classes, and owns the process.
 
-A program is a function of a stop event; `run` gives it an event loop, signals and logs.
+A program is a function of a stop event; `process.run` gives it an event loop, signals and logs.
+Each program stands in a module of its own (`serve`, `work`, `pausing`), which its command imports
+when it runs: so that none loads, and waits for, what only another one needs.
 """
 
-from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable
-from bailiff.bootstrap.pausing import use_switch
-from bailiff.bootstrap.process import Program, StartError, run
-from bailiff.bootstrap.serve import serve
-from bailiff.bootstrap.settings import CLOCK_SKEW_LIMIT, LeaseChoice, ServeSettings, WorkSettings
-from bailiff.bootstrap.work import work
+from bailiff.bootstrap.choices import (
+    CLOCK_SKEW_LIMIT,
+    ClusterChoice,
+    ClusterUnusable,
+    Program,
+    StartError,
+)
 
-__all__ = [
-    "CLOCK_SKEW_LIMIT",
-    "ClusterChoice",
-    "ClusterUnusable",
-    "LeaseChoice",
-    "Program",
-    "ServeSettings",
-    "StartError",
-    "WorkSettings",
-    "run",
-    "serve",
-    "use_switch",
-    "work",
-]
+__all__ = ["CLOCK_SKEW_LIMIT", "ClusterChoice", "ClusterUnusable", "Program", "StartError"]

@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bailiff.bootstrap.choices import ClusterUnusable
 from bailiff.cluster import Cluster, ClusterError, ClusterSettings, connect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.cluster import Observer
 
 
 # Requests that may be under way beside evictions: lists and watches being opened, annotations of
 # nodes, statuses of rules, Events. A worker has some 16 of them at most.
 _OTHER_REQUESTS = 20
-
-
-class ClusterUnusable(Exception):  # noqa: N818 - a state of the world, not a fault of the program
-    """The chosen cluster cannot be used; the message says why."""
-
-
-@dataclass(frozen=True)
-class ClusterChoice:
-    """A cluster, or none.
-
-    Attributes:
-        kubeconfig: a kubeconfig file.
-        context: a context of it; None is its current one.
-        in_cluster: the service account of the pod this runs in.
-    """
-
-    kubeconfig: Path | None = None
-    context: str | None = None
-    in_cluster: bool = False
-
-    @property
-    def chosen(self) -> bool:
-        """Whether there is one."""
-        return self.kubeconfig is not None or self.in_cluster
 
 
 def bounds_for(concurrency: int) -> ClusterSettings:

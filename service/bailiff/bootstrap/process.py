@@ -7,17 +7,17 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 import uvloop
 
-Program = Callable[[asyncio.Event], Awaitable[None]]
+from bailiff.bootstrap.choices import StartError
 
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
 
-class StartError(Exception):
-    """The program could not start, or could not go on; the message says why."""
+    from bailiff.bootstrap.choices import Program
 
 
 async def listen(starting: Awaitable[int], host: str, port: int) -> int:

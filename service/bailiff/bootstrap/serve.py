@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 from msgspec.structs import replace
 
+from bailiff.bootstrap.choices import ClusterChoice
 from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.metrics import new_registry
-from bailiff.bootstrap.process import Program, StartError, listen
+from bailiff.bootstrap.process import StartError, listen
 from bailiff.clock import SystemClock
 from bailiff.cluster import ClusterReader, LiveReader
 from bailiff.face_settings import FaceSettings, SettingsError
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
+from bailiff.decisions import Options
 from bailiff.rest_api import RestServer, RestSettings, create_app
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from bailiff.bootstrap.cluster import ClusterChoice
-    from bailiff.bootstrap.settings import ServeSettings
+    from bailiff.bootstrap.choices import Program
     from bailiff.clock import Clock
 
 S = TypeVar("S", bound=FaceSettings)
@@ -31,6 +33,22 @@ S = TypeVar("S", bound=FaceSettings)
 _GRACE_SECONDS = 20.0
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """The decision API.
+
+    Attributes:
+        device_taint_eviction: answers about live pods read their devices, too.
+    """
+
+    cluster: ClusterChoice = field(default_factory=ClusterChoice)
+    host: str = "127.0.0.1"
+    rest_port: int = 8080
+    grpc_port: int = 9090
+    device_taint_eviction: bool = True
+    options: Options = field(default_factory=Options)
 
 
 def serve(settings: ServeSettings) -> Program:

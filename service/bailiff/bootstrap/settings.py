@@ -1,11 +1,11 @@
-"""What the command line says of each process; its help tells what the fields mean."""
+"""What the command line says of a worker; its help tells what the fields mean."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bailiff.bootstrap.cluster import ClusterChoice
+from bailiff.bootstrap.choices import CLOCK_SKEW_LIMIT
 from bailiff.decisions import Options
 from bailiff.worker import ElectionSettings, Shard
 from bailiff.worker.policy_file import LOOK_EVERY
@@ -13,25 +13,7 @@ from bailiff.worker.policy_file import LOOK_EVERY
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Far above what an NTP client leaves as it is (ntpd steps a clock at 0.128 s): a clock that is
-# wrong by more is corrected by nobody.
-CLOCK_SKEW_LIMIT = 5.0
-
-
-@dataclass(frozen=True)
-class ServeSettings:
-    """The decision API.
-
-    Attributes:
-        device_taint_eviction: answers about live pods read their devices, too.
-    """
-
-    cluster: ClusterChoice = field(default_factory=ClusterChoice)
-    host: str = "127.0.0.1"
-    rest_port: int = 8080
-    grpc_port: int = 9090
-    device_taint_eviction: bool = True
-    options: Options = field(default_factory=Options)
+    from bailiff.bootstrap.choices import ClusterChoice
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import structlog
 from msgspec.structs import replace
 
-from bailiff.bootstrap.cluster import ClusterChoice, ClusterUnusable, bounds_for, connect_to
+from bailiff.bootstrap.choices import ClusterUnusable
+from bailiff.bootstrap.cluster import bounds_for, connect_to
 from bailiff.bootstrap.metrics import new_registry
-from bailiff.bootstrap.process import Program, listen
+from bailiff.bootstrap.process import listen
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import (
     NODES,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from starlette.types import ASGIApp
 
+    from bailiff.bootstrap.choices import ClusterChoice, Program
     from bailiff.bootstrap.settings import WorkSettings
     from bailiff.cluster import ListWatch
     from bailiff.kinds import Node

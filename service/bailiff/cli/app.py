@@ -8,9 +8,14 @@ from typing import Annotated
 import typer
 
 import bailiff
-from bailiff.cli import pausing, policies, processes
+from bailiff.cli import pausing, policies, preview, processes
 from bailiff.cli.explain import explain
+from bailiff.cli.options import ENVIRONMENT
 from bailiff.cli.output import OUTPUT, Output, pretty
+
+_ASKING = "Ask"
+_RUNNING = "Run"
+_STEERING = "Steer"
 
 app = typer.Typer(
     name="bailiff",
@@ -18,22 +23,41 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 cluster not reachable; "
     "of explain --exit-code besides 10 evict later, 11 evict now.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
 )
 
-app.command()(processes.up)
-app.command()(processes.serve)
-app.command()(processes.worker)
-app.command()(explain)
-app.add_typer(policies.app, name="policies")
-app.command()(pausing.pause)
-app.command()(pausing.resume)
-app.command()(pausing.paused)
+app.command(rich_help_panel=_ASKING)(explain)
+app.add_typer(preview.app, name="preview", rich_help_panel=_ASKING)
+app.command(rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.serve)
+app.command(rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.worker)
+app.command(rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.up)
+app.command(rich_help_panel=_STEERING)(pausing.pause)
+app.command(rich_help_panel=_STEERING)(pausing.resume)
+app.command(rich_help_panel=_STEERING)(pausing.paused)
+app.add_typer(policies.app, name="policies", rich_help_panel=_STEERING)
 
 
-@app.command()
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"bailiff {bailiff.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Tell the version, and exit."
+        ),
+    ] = False,
+) -> None:
+    """The eviction decision service for Kubernetes: should this pod be evicted, and when?"""
+
+
+@app.command(rich_help_panel=_STEERING)
 def version(output: Annotated[Output, OUTPUT] = Output.TEXT) -> None:
     """Tell the versions of Bailiff, Python and the platform."""
     facts = {

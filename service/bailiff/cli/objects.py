@@ -1,123 +1,139 @@
-"""Kubernetes objects in files: YAML or JSON, one, several documents, or lists."""
+"""The objects that a user hands over in files, by kind."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bailiff.kinds import DecodeError, decode, decode_yaml_value
-from bailiff.kinds.yaml_text import parse_yaml, parse_yaml_documents
+import typer
+
+from bailiff.cli.documents import check_standard_input, read_objects
+from bailiff.cli.errors import InputError, warn
+from bailiff.cli.options import OBJECTS
+from bailiff.cli.unknown_fields import misspelt
+from bailiff.kinds import (
+    DecodeError,
+    DeviceTaintRule,
+    Node,
+    Pod,
+    PodDisruptionBudget,
+    ResourceClaim,
+    ResourceSlice,
+    decode_yaml_value,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-T = TypeVar("T")
+    from bailiff.kinds.meta import Value
 
-# etcd, and so Kubernetes, keeps no larger object.
-MAX_FILE_BYTES = 3 * 512 * 1024
-# As long as the decision API takes questions about devices. Longer than one object only as JSON.
-MAX_LIST_BYTES = 16 * 1024 * 1024
+T = TypeVar("T", bound="Value")
+
+FILES = typer.Option(
+    "--filename",
+    "-f",
+    help="File with the objects, as kubectl prints them: YAML or JSON, lists, several documents; "
+    "- reads standard input. May be given several times. No cluster is asked then.",
+    rich_help_panel=OBJECTS,
+)
+NAMESPACE = typer.Option(
+    "--namespace",
+    "-n",
+    help="Of the object; and of those in files that name none. Default: kubectl's.",
+    rich_help_panel=OBJECTS,
+    show_default=False,
+)
+# Where a kubeconfig says nothing else.
+_DEFAULT_NAMESPACE = "default"
+
+KINDS: dict[str, type[Value]] = {
+    kind.__name__: kind
+    for kind in (Pod, Node, ResourceClaim, ResourceSlice, DeviceTaintRule, PodDisruptionBudget)
+}
+_WITHOUT_NAMESPACE = ("Node", "ResourceSlice", "DeviceTaintRule")
+# Of resource.k8s.io. Older ones shape devices otherwise.
+_DEVICE_VERSIONS = ("v1", "v1beta2")
+_RULE_VERSIONS = (*_DEVICE_VERSIONS, "v1alpha3")
+_MOST_WARNINGS = 20
 
 
-class InputError(Exception):
-    """A file or an argument that cannot be used; the message says which and why."""
+class Objects:
+    """What the files hold of the kinds that any rule reads.
 
-
-def check_standard_input(paths: Iterable[Path]) -> None:
-    """Refuse to read standard input more than once: the second time it is empty.
-
-    Raises:
-        InputError: several of the paths are `-`.
+    Attributes:
+        namespace: of those that name none.
     """
-    if sum(str(path) == "-" for path in paths) > 1:
-        raise InputError("-: standard input can be read only once")
+
+    def __init__(self, paths: Iterable[Path], namespace: str | None = None) -> None:
+        """Read them, and warn of fields that look misspelt and of kinds that are left out.
+
+        Args:
+            paths: the files; `-` is standard input.
+            namespace: of the objects that name none, and have one; None is `default`.
+
+        Raises:
+            InputError: a file cannot be used; says which and why.
+        """
+        self.namespace = namespace or _DEFAULT_NAMESPACE
+        paths = list(paths)
+        check_standard_input(paths)
+        self._found: dict[type[Value], list[Any]] = {}
+        self._warnings: dict[str, None] = {}
+        for path in paths:
+            for value in read_objects(path):
+                self._add(value, path)
+        _tell(list(self._warnings))
+
+    def of(self, kind: type[T]) -> tuple[T, ...]:
+        """Those of one kind, in the order of the files."""
+        return tuple(self._found.get(kind, ()))
+
+    def _add(self, value: dict[str, Any], path: Path) -> None:
+        name = value["kind"]
+        kind = KINDS.get(name)
+        if kind is None:
+            self._warnings[f"-f {path}: objects of kind {name} are not needed and left out"] = None
+            return
+        _check_version(value, path)
+        self._warnings |= dict.fromkeys(
+            f"-f {path}: {_named(value)}: {said}" for said in misspelt(value, kind)
+        )
+        if name not in _WITHOUT_NAMESPACE:
+            value = _placed(value, self.namespace)
+        try:
+            self._found.setdefault(kind, []).append(decode_yaml_value(value, kind))
+        except DecodeError as error:
+            raise InputError(f"-f {path}: {_named(value)}: {error}") from error
 
 
-def read_object(path: Path, kind: type[T], kind_name: str, namespace: str = "") -> T:
-    """One Kubernetes object from a YAML or JSON file.
-
-    Args:
-        path: the file; `-` is standard input.
-        kind: what it holds.
-        kind_name: its name.
-        namespace: for an object that names none.
-
-    Raises:
-        InputError: the file cannot be read, is no YAML, or holds something else.
-    """
-    value = _parse(path, _read(path, MAX_FILE_BYTES), parse_yaml)
-    if not isinstance(value, dict):
-        raise InputError(f"{path}: expected one {kind_name} object")
-    return _decode(path, _placed(value, namespace), kind)
+def _check_version(value: dict[str, Any], path: Path) -> None:
+    version = str(value.get("apiVersion", ""))
+    if not version.startswith("resource.k8s.io/"):
+        return
+    read = _RULE_VERSIONS if value["kind"] == "DeviceTaintRule" else _DEVICE_VERSIONS
+    if version.partition("/")[2] not in read:
+        known = ", ".join(read)
+        raise InputError(
+            f"-f {path}: {_named(value)}: $.apiVersion: {version} is not read, only {known}: "
+            "kubectl get shows objects in every version that is served"
+        )
 
 
-def read_objects(
-    paths: Iterable[Path], kind: type[T], kind_name: str, namespace: str = ""
-) -> tuple[T, ...]:
-    """All Kubernetes objects of some files, each YAML documents or JSON, single ones or lists.
-
-    Args and errors as `read_object`.
-    """
-    return tuple(
-        _decode(path, _placed(value, namespace), kind)
-        for path in paths
-        for value in _listed(path, kind_name)
-    )
+def _named(value: dict[str, Any]) -> str:
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return f"{value['kind']} {name}" if name else str(value["kind"])
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
     metadata = value.get("metadata") or {}
-    if not namespace or not isinstance(metadata, dict) or metadata.get("namespace"):
+    if not isinstance(metadata, dict) or metadata.get("namespace"):
         return value
     return value | {"metadata": metadata | {"namespace": namespace}}
 
 
-def _decode(path: Path, value: dict[str, Any], kind: type[T]) -> T:
-    try:
-        return decode_yaml_value(value, kind)
-    except DecodeError as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def _listed(path: Path, kind_name: str) -> Iterator[dict[str, Any]]:
-    """The objects of a file, those of lists one by one."""
-    for document in _documents(path):
-        items = document.get("items") if isinstance(document, dict) else document
-        for value in items if isinstance(items, list) else [document]:
-            if not isinstance(value, dict):
-                raise InputError(f"{path}: expected {kind_name} objects")
-            yield value
-
-
-def _documents(path: Path) -> list[object]:
-    data = _read(path, MAX_LIST_BYTES)
-    if data.lstrip()[:1] in (b"{", b"["):
-        # What kubectl writes as JSON is read a hundred times faster than as YAML.
-        with contextlib.suppress(DecodeError):
-            return [decode(data, object)]
-    if len(data) > MAX_FILE_BYTES:
-        raise InputError(f"{path}: YAML larger than {MAX_FILE_BYTES} bytes: give it as JSON")
-    return _parse(path, data, parse_yaml_documents)
-
-
-def _parse(path: Path, data: bytes, parse: Callable[[bytes], T]) -> T:
-    try:
-        return parse(data)
-    except DecodeError as error:
-        raise InputError(f"{path}: {error.reason}") from error
-
-
-def _read(path: Path, limit: int) -> bytes:
-    try:
-        if str(path) == "-":
-            data = sys.stdin.buffer.read(limit + 1)
-        else:
-            with path.open("rb") as file:
-                data = file.read(limit + 1)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    if len(data) > limit:
-        raise InputError(f"{path}: larger than {limit} bytes")
-    return data
+def _tell(warnings: Sequence[str]) -> None:
+    for one in warnings[:_MOST_WARNINGS]:
+        warn(one)
+    if len(warnings) > _MOST_WARNINGS:
+        warn(f"and {len(warnings) - _MOST_WARNINGS} more")

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import getpass
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-import msgspec
 import typer
 
-from bailiff import bootstrap
-from bailiff.cli import cluster
-from bailiff.cli.durations import parse_duration
-from bailiff.cli.ending import fail
-from bailiff.cli.exit_codes import ExitCode
+from bailiff.cli.errors import ExitCode, InputError, fail, told
+from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster
 from bailiff.cli.output import OUTPUT, Output, pretty
-from bailiff.decisions.policies import Pause, PauseNotice
-from bailiff.worker import PausedAlreadyError, PauseSwitch
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from bailiff.bootstrap.choices import ClusterChoice
+    from bailiff.decisions.policies import PauseNotice
+    from bailiff.worker import PauseSwitch
+
 T = TypeVar("T")
 
 _MAX_TEXT = 500
+_LENGTH = re.compile(r"(?:(\d{1,3})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?(?:(\d{1,7})s)?")
+LONGEST = timedelta(days=365)
 
 NAMESPACE = typer.Option(
     "--namespace",
@@ -51,17 +52,20 @@ def pause(
     replace: Annotated[
         bool, typer.Option("--replace", help="Take the place of a pause that is in force.")
     ] = False,
-    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
-    context: Annotated[str | None, cluster.CONTEXT] = None,
-    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
+    context: Annotated[str | None, CONTEXT] = None,
+    in_cluster: Annotated[bool, IN_CLUSTER] = False,
 ) -> None:
     """Stop all evictions of the workers whose policies name this ConfigMap."""
-    chosen = cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
-    notice = _notice(reason, by, duration)
-    try:
-        _switch(chosen, namespace, name, lambda to: to.pause(notice, replace=replace))
-    except PausedAlreadyError as error:
-        fail(f"{error}; --replace takes its place", ExitCode.FAILED)
+    from bailiff.worker import PausedAlreadyError  # noqa: PLC0415 - loads a client of clusters
+
+    with told():
+        chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+        notice = _notice(reason, by, duration)
+        try:
+            _switch(chosen, namespace, name, lambda to: to.pause(notice, replace=replace))
+        except PausedAlreadyError as error:
+            fail(f"{error}; --replace takes its place", ExitCode.FAILED)
     typer.echo(notice.describe())
     # Whether any worker's policies name it stands in no object that this command could read.
     typer.echo(
@@ -74,13 +78,14 @@ def pause(
 def resume(
     namespace: Annotated[str, NAMESPACE],
     name: Annotated[str, NAME] = _DEFAULT_NAME,
-    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
-    context: Annotated[str | None, cluster.CONTEXT] = None,
-    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
+    context: Annotated[str | None, CONTEXT] = None,
+    in_cluster: Annotated[bool, IN_CLUSTER] = False,
 ) -> None:
     """Let evictions go on; those that fell due meanwhile begin at once."""
-    chosen = cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
-    ended = _switch(chosen, namespace, name, PauseSwitch.resume)
+    with told():
+        chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+        ended = _switch(chosen, namespace, name, lambda to: to.resume())
     typer.echo(f"resumed; was {ended.describe()}" if ended else "was not paused")
 
 
@@ -88,14 +93,17 @@ def paused(
     namespace: Annotated[str, NAMESPACE],
     name: Annotated[str, NAME] = _DEFAULT_NAME,
     output: Annotated[Output, OUTPUT] = Output.TEXT,
-    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
-    context: Annotated[str | None, cluster.CONTEXT] = None,
-    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
+    context: Annotated[str | None, CONTEXT] = None,
+    in_cluster: Annotated[bool, IN_CLUSTER] = False,
 ) -> None:
     """Tell whether evictions are paused, by whom and why."""
-    chosen = cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
-    found = _switch(chosen, namespace, name, PauseSwitch.read)
+    with told():
+        chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+        found = _switch(chosen, namespace, name, lambda to: to.read())
     if output is Output.JSON:
+        import msgspec  # noqa: PLC0415 - here and below: only where it is needed
+
         facts = msgspec.to_builtins(found) if found else {}
         typer.echo(pretty({"paused": found is not None} | facts))
     else:
@@ -103,33 +111,32 @@ def paused(
 
 
 def _switch(
-    chosen: bootstrap.ClusterChoice,
-    namespace: str,
-    name: str,
-    act: Callable[[PauseSwitch], Awaitable[T]],
+    chosen: ClusterChoice, namespace: str, name: str, act: Callable[[PauseSwitch], Awaitable[T]]
 ) -> T:
+    import msgspec  # noqa: PLC0415 - as above
+
+    from bailiff.bootstrap import pausing as bootstrap  # noqa: PLC0415
+    from bailiff.decisions.policies import Pause  # noqa: PLC0415
+
     try:
         place = msgspec.convert({"namespace": namespace, "name": name}, Pause)
     except msgspec.ValidationError as error:
-        fail(f"--namespace, --name: {error}", ExitCode.USAGE)
-    try:
-        return bootstrap.use_switch(chosen, place, act)
-    except bootstrap.ClusterUnusable as error:
-        fail(str(error), ExitCode.UNREACHABLE)
-    except bootstrap.StartError as error:
-        fail(str(error), ExitCode.FAILED)
+        raise InputError(f"--namespace, --name: {error}") from error
+    return bootstrap.use_switch(chosen, place, act)
 
 
 def _notice(reason: str, by: str | None, duration: str | None) -> PauseNotice:
+    from bailiff.decisions.policies import PauseNotice  # noqa: PLC0415 - as above
+
     now = datetime.now(UTC).replace(microsecond=0)
     said = {"--reason": reason, "--by": _login_name() if by is None else by}
     for option, text in said.items():
         if not text.strip() or len(text) > _MAX_TEXT:
-            fail(f"{option}: expected 1 to {_MAX_TEXT} characters", ExitCode.USAGE)
+            raise InputError(f"{option}: expected 1 to {_MAX_TEXT} characters")
     try:
         until = now + parse_duration(duration) if duration is not None else None
     except ValueError as error:
-        fail(f"--for: {error}", ExitCode.USAGE)
+        raise InputError(f"--for: {error}") from error
     return PauseNotice(by=said["--by"], reason=reason, since=now, until=until)
 
 
@@ -137,4 +144,20 @@ def _login_name() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
-        fail("--by: this user has no name, say who pauses", ExitCode.USAGE)
+        raise InputError("--by: this user has no name, say who pauses") from None
+
+
+def parse_duration(text: str) -> timedelta:
+    """A length of time as people write it: 90s, 45m, 2h, 1h30m, 3d.
+
+    Raises:
+        ValueError: it is none, or not above 0 and at most a year.
+    """
+    found = _LENGTH.fullmatch(text)
+    if found is None or not text:
+        raise ValueError(f"expected a length of time as 45m, 2h or 1h30m, got {text!r}")
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    length = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    if not timedelta() < length <= LONGEST:
+        raise ValueError(f"expected more than 0 and at most 365d, got {text!r}")
+    return length

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
-import yaml
 
-from bailiff.cli.ending import fail
-from bailiff.cli.exit_codes import ExitCode
+from bailiff.cli.errors import ExitCode, fail
 from bailiff.cli.output import OUTPUT, Output, pretty
-from bailiff.decisions.policies import NO_POLICIES, Policies
-from bailiff.decisions.policies.reading import API_VERSION, KIND, MAX_BYTES
-from bailiff.worker.policy_file import interpret, see
+
+if TYPE_CHECKING:
+    from bailiff.decisions.policies import Policies
 
 app = typer.Typer(help="Files of policies, as `bailiff worker --policies` reads them.")
 
@@ -31,6 +29,12 @@ def check(
     output: Annotated[Output, OUTPUT] = Output.TEXT,
 ) -> None:
     """Validate a file, and show what would be in force, defaults filled in. Needs no cluster."""
+    import yaml  # noqa: PLC0415 - here and below: only where it is needed
+
+    from bailiff.decisions.policies import NO_POLICIES  # noqa: PLC0415
+    from bailiff.decisions.policies.reading import API_VERSION, KIND, MAX_BYTES  # noqa: PLC0415
+    from bailiff.worker.policy_file import interpret, see  # noqa: PLC0415
+
     found = interpret(sys.stdin.buffer.read(MAX_BYTES + 1) if str(file) == "-" else see(file))
     if isinstance(found, str):
         fail(f"{file}: {found}", ExitCode.USAGE)
@@ -45,6 +49,8 @@ def check(
 
 def effective(policies: Policies) -> dict[str, Any]:
     """The policies that are on, each with all that holds for it."""
+    from bailiff.decisions.policies import NO_POLICIES  # noqa: PLC0415
+
     return {
         field.encode_name: _filled(getattr(policies, field.name))
         for field in msgspec.structs.fields(policies)

@@ -7,75 +7,64 @@ from typing import Annotated
 
 import typer
 
-from bailiff import bootstrap
-from bailiff.cli import availability, cluster
-from bailiff.cli.deciding import DEVICE_TAINT_EVICTION, deciding
-from bailiff.cli.ending import fail, run
-from bailiff.cli.exit_codes import ExitCode
+from bailiff.bootstrap.choices import CLOCK_SKEW_LIMIT, StartError
+from bailiff.cli import election_options
+from bailiff.cli.decision_options import deciding
+from bailiff.cli.errors import ExitCode, fail, run, told
+from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster, setting
 from bailiff.decisions import Options  # noqa: TC001 - as Path
-from bailiff.worker import PoliciesUnusableError
 
-_HOST = typer.Option("--host", help="Address to listen on.", envvar="BAILIFF_HOST")
-_REST_PORT = typer.Option(
-    "--rest-port", min=0, max=65535, help="0: any free.", envvar="BAILIFF_REST_PORT"
-)
-_GRPC_PORT = typer.Option(
-    "--grpc-port", min=0, max=65535, help="0: any free.", envvar="BAILIFF_GRPC_PORT"
-)
-_STATUS_PORT = typer.Option(
+_LISTENING = "Listening"
+_ACTING = "Acting"
+
+_HOST = setting("--host", "Address to listen on.", _LISTENING)
+_REST_PORT = setting("--rest-port", "0: any free.", _LISTENING, min=0, max=65535)
+_GRPC_PORT = setting("--grpc-port", "0: any free.", _LISTENING, min=0, max=65535)
+_STATUS_PORT = setting(
     "--status-port",
+    "Port of /healthz, /readyz, /metrics and /v1/queue; 0: any free.",
+    _LISTENING,
     min=0,
     max=65535,
-    help="Port of /healthz, /readyz, /metrics and /v1/queue; 0: any free.",
-    envvar="BAILIFF_STATUS_PORT",
 )
-_CONCURRENCY = typer.Option(
-    "--concurrency", min=1, max=1000, help="Evictions at a time.", envvar="BAILIFF_CONCURRENCY"
-)
-_CLOCK_SKEW_LIMIT = typer.Option(
+_CONCURRENCY = setting("--concurrency", "Evictions at a time.", _ACTING, min=1, max=1000)
+_CLOCK_SKEW_LIMIT = setting(
     "--clock-skew-limit",
-    min=1.0,
-    help="Seconds by which this machine's clock may be wrong, by the API server's, before /readyz "
+    "Seconds by which this machine's clock may be wrong, by the API server's, before /readyz "
     "fails.",
-    envvar="BAILIFF_CLOCK_SKEW_LIMIT",
+    min=1.0,
 )
-_DRY_RUN = typer.Option(
+_DRY_RUN = setting(
     "--dry-run",
-    help="Have the API server check every write (dryRun=All) and keep none: no pod is evicted.",
-    envvar="BAILIFF_DRY_RUN",
+    "Have the API server check every write (dryRun=All) and keep none: no pod is evicted.",
+    _ACTING,
 )
-_SHADOW = typer.Option(
+_SHADOW = setting(
     "--shadow",
-    help="Decide, write nothing, and compare with what kube-controller-manager does.",
-    envvar="BAILIFF_SHADOW",
+    "Decide, write nothing, and compare with what kube-controller-manager does.",
+    _ACTING,
 )
-_AUDIT_LOG = typer.Option(
+_AUDIT_LOG = setting(
     "--audit-log",
-    help="Append a JSON line for each eviction, with its trace, to this file; -: standard output.",
-    envvar="BAILIFF_AUDIT_LOG",
+    "Append a JSON line for each eviction, with its trace, to this file; -: standard output.",
+    _ACTING,
 )
-_POLICIES = typer.Option(
+_POLICIES = setting(
     "--policies",
-    help="File of policies, looked at again every few seconds; default: all policies are off.",
-    envvar="BAILIFF_POLICIES",
+    "File of policies, looked at again every few seconds; default: all policies are off.",
+    _ACTING,
 )
-_CLUSTER_PORT = typer.Option(
-    "--cluster-port",
-    min=0,
-    max=65535,
-    help="Port of the demo cluster; 0: any free.",
-    envvar="BAILIFF_CLUSTER_PORT",
+_CLUSTER_PORT = setting(
+    "--cluster-port", "Port of the demo cluster; 0: any free.", _LISTENING, min=0, max=65535
 )
-_WRITE_KUBECONFIG = typer.Option(
+_WRITE_KUBECONFIG = setting(
     "--write-kubeconfig",
-    help="Where to write the demo cluster's kubeconfig; default: bailiff/demo.kubeconfig in "
+    "Where to write the demo cluster's kubeconfig; default: bailiff/demo.kubeconfig in "
     "$XDG_CACHE_HOME or ~/.cache.",
-    envvar="BAILIFF_WRITE_KUBECONFIG",
 )
-_FLEET = typer.Option(
+_FLEET = setting(
     "--fleet",
-    help="File with the objects to begin with, as kubectl prints them; default: the README's.",
-    envvar="BAILIFF_FLEET",
+    "File with the objects to begin with, as kubectl prints them; default: the README's.",
 )
 # Set by `up` on its children: they end when it does, however it ends.
 _LIFELINE = typer.Option("--lifeline", hidden=True, help="Stop when standard input closes.")
@@ -103,7 +92,7 @@ def up(
     settings = demo.UpSettings(host, *ports, write_kubeconfig, policies, fleet)
     try:
         program = demo.up(settings)
-    except bootstrap.StartError as error:
+    except StartError as error:
         fail(str(error), ExitCode.USAGE)
     run(program)
 
@@ -111,61 +100,66 @@ def up(
 @deciding
 def serve(
     options: Options,
-    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
-    context: Annotated[str | None, cluster.CONTEXT] = None,
-    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
+    context: Annotated[str | None, CONTEXT] = None,
+    in_cluster: Annotated[bool, IN_CLUSTER] = False,
     host: Annotated[str, _HOST] = "127.0.0.1",
     rest_port: Annotated[int, _REST_PORT] = 8080,
     grpc_port: Annotated[int, _GRPC_PORT] = 9090,
-    device_taint_eviction: Annotated[bool, DEVICE_TAINT_EVICTION] = True,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Serve the decision API over REST and gRPC. Reads a cluster only if told which."""
-    settings = bootstrap.ServeSettings(
-        cluster=cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False),
+    with told():
+        chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False)
+    # Imported here, so that no command waits for what another one needs.
+    from bailiff.bootstrap import serve as program  # noqa: PLC0415
+
+    settings = program.ServeSettings(
+        cluster=chosen,
         host=host,
         rest_port=rest_port,
         grpc_port=grpc_port,
-        device_taint_eviction=device_taint_eviction,
+        device_taint_eviction=options.device_taint_eviction,
         options=options,
     )
-    run(bootstrap.serve(settings), lifeline=lifeline)
+    run(program.serve(settings), lifeline=lifeline)
 
 
 @deciding
 def worker(
     options: Options,
-    kubeconfig: Annotated[Path | None, cluster.KUBECONFIG] = None,
-    context: Annotated[str | None, cluster.CONTEXT] = None,
-    in_cluster: Annotated[bool, cluster.IN_CLUSTER] = False,
+    kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
+    context: Annotated[str | None, CONTEXT] = None,
+    in_cluster: Annotated[bool, IN_CLUSTER] = False,
     host: Annotated[str, _HOST] = "127.0.0.1",
     status_port: Annotated[int, _STATUS_PORT] = 8081,
     concurrency: Annotated[int, _CONCURRENCY] = 20,
-    clock_skew_limit: Annotated[float, _CLOCK_SKEW_LIMIT] = bootstrap.CLOCK_SKEW_LIMIT,
+    clock_skew_limit: Annotated[float, _CLOCK_SKEW_LIMIT] = CLOCK_SKEW_LIMIT,
     dry_run: Annotated[bool, _DRY_RUN] = False,
     shadow: Annotated[bool, _SHADOW] = False,
     audit_log: Annotated[Path | None, _AUDIT_LOG] = None,
     policies: Annotated[Path | None, _POLICIES] = None,
-    shards: Annotated[int, availability.SHARDS] = 1,
-    shard: Annotated[int | None, availability.SHARD] = None,
-    leader_elect: Annotated[bool | None, availability.LEADER_ELECT] = None,
-    lease_namespace: Annotated[str | None, availability.LEASE_NAMESPACE] = None,
-    lease_name: Annotated[str, availability.LEASE_NAME] = "bailiff-worker",
-    identity: Annotated[str | None, availability.IDENTITY] = None,
-    lease_duration: Annotated[int, availability.LEASE_DURATION] = 15,
-    renew_deadline: Annotated[float, availability.RENEW_DEADLINE] = 10.0,
-    retry_period: Annotated[float, availability.RETRY_PERIOD] = 2.0,
-    device_taint_eviction: Annotated[bool, DEVICE_TAINT_EVICTION] = True,
+    shards: Annotated[int, election_options.SHARDS] = 1,
+    shard: Annotated[int | None, election_options.SHARD] = None,
+    leader_elect: Annotated[bool | None, election_options.LEADER_ELECT] = None,
+    lease_namespace: Annotated[str | None, election_options.LEASE_NAMESPACE] = None,
+    lease_name: Annotated[str, election_options.LEASE_NAME] = "bailiff-worker",
+    identity: Annotated[str | None, election_options.IDENTITY] = None,
+    lease_duration: Annotated[int, election_options.LEASE_DURATION] = 15,
+    renew_deadline: Annotated[float, election_options.RENEW_DEADLINE] = 10.0,
+    retry_period: Annotated[float, election_options.RETRY_PERIOD] = 2.0,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Watch a cluster and evict pods when their time has come."""
-    chosen = cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
-    try:
-        share = availability.choose_shard(shards, shard)
+    with told():
+        chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+        share = election_options.choose_shard(shards, shard)
         times = (lease_duration, renew_deadline, retry_period)
-        lease = availability.choose_lease(lease_namespace, lease_name, identity, *times)
-    except ValueError as error:
-        fail(str(error), ExitCode.USAGE)
+        lease = election_options.choose_lease(lease_namespace, lease_name, identity, *times)
+    from bailiff.bootstrap import settings as bootstrap  # noqa: PLC0415 - as in `serve`
+    from bailiff.bootstrap import work as program  # noqa: PLC0415
+    from bailiff.worker import PoliciesUnusableError  # noqa: PLC0415
+
     elects = in_cluster if leader_elect is None else leader_elect
     settings = bootstrap.WorkSettings(
         cluster=chosen,
@@ -179,11 +173,11 @@ def worker(
         shadow=shadow,
         audit_log=audit_log,
         policies=policies,
-        device_taint_eviction=device_taint_eviction,
+        device_taint_eviction=options.device_taint_eviction,
         options=options,
     )
     try:
-        program = bootstrap.work(settings)
+        work = program.work(settings)
     except PoliciesUnusableError as error:
-        fail(f"policies: {error}", ExitCode.USAGE)
-    run(program, lifeline=lifeline)
+        fail(f"--policies: {error}", ExitCode.USAGE)
+    run(work, lifeline=lifeline)

@@ -28,6 +28,7 @@ from bailiff.cluster.errors import (
     UnreachableError,
 )
 from bailiff.cluster.exchanges import Exchange, Observer
+from bailiff.cluster.kubeconfig import kubeconfig_namespace
 from bailiff.cluster.leases import LEASES, Lease, LeaseRecord, LeaseStore
 from bailiff.cluster.list_watch import ListWatch
 from bailiff.cluster.listing import Listing
@@ -106,6 +107,7 @@ __all__ = [
     "WatchEvent",
     "WatchHealth",
     "connect",
+    "kubeconfig_namespace",
     "look_up",
     "may_follow",
     "served",

@@ -1,9 +1,4 @@
-"""Logging in as a kubeconfig says.
-
-kubernetes_asyncio reads and merges the files and knows tokens, token files, passwords and OIDC.
-Certificates are read here, by content, because it would write each that stands in the kubeconfig
-itself into a file that stays until the process ends; exec plugins are run in `exec_plugin`.
-"""
+"""Logging in as a kubeconfig says."""
 
 from __future__ import annotations
 
@@ -15,24 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import yaml
-from kubernetes_asyncio.client import Configuration
-from kubernetes_asyncio.config import ConfigException
-from kubernetes_asyncio.config.kube_config import (
-    ConfigNode,
-    KubeConfigLoader,
-    KubeConfigMerger,
-)
 
+from bailiff.cluster.auth_provider import PROVIDERS, provider_token
 from bailiff.cluster.errors import ConfigError
 from bailiff.cluster.exec_plugin import Credential, exec_plugin
+from bailiff.cluster.kubeconfig_files import Entry, KubeconfigFiles
 from bailiff.cluster.login import FilesRead, Login, Read, header_value
 from bailiff.cluster.proxies import checked_proxy, environment_proxy
 from bailiff.cluster.tls import Tls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-# What wrong types in a kubeconfig surface as in kubernetes_asyncio.
+# What wrong types in a kubeconfig surface as.
 _WRONG = (AttributeError, AssertionError, KeyError, TypeError, ValueError)
 # Any of these in a user's section and its exec plugin is not run (client-go
 # plugin/pkg/client/auth/exec, UpdateTransportConfig).
@@ -43,10 +33,7 @@ _EXEC_EXTENSION = "client.authentication.k8s.io/exec"
 
 
 def usual_kubeconfig() -> str:
-    """$KUBECONFIG, which may name several files, or the file in the home directory.
-
-    Asked for at each reading: kubernetes_asyncio keeps what it saw when it was imported.
-    """
+    """$KUBECONFIG, which may name several files, or the file in the home directory."""
     return os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
 
 
@@ -72,10 +59,30 @@ def kubeconfig_reader(path: Path | None, context: str | None) -> Read:
         except yaml.YAMLError:
             # Neither its text nor its cause is kept, here and below: they may quote the file.
             raise ConfigError(f"kubeconfig {file} is not YAML") from None
-        except (ConfigException, OSError, aiohttp.ClientError, *_WRONG) as error:
+        except (OSError, aiohttp.ClientError) as error:
+            raise ConfigError(f"kubeconfig {file}: {str(error) or type(error).__name__}") from None
+        except _WRONG as error:
             raise ConfigError(f"kubeconfig {file}: {_without_values(error)}") from None
 
     return read
+
+
+def kubeconfig_namespace(path: Path | None, context: str | None) -> str:
+    """The namespace of a context, as kubectl takes it; empty where the context names none.
+
+    Args as `kubeconfig_reader`.
+
+    Raises:
+        ConfigError: the kubeconfig cannot be used.
+    """
+    file = str(path or usual_kubeconfig())
+    try:
+        merged = KubeconfigFiles(file, FilesRead())
+        return merged.context(context or merged.current_context).text("namespace") or ""
+    except ConfigError as error:
+        raise ConfigError(f"kubeconfig {file}: {error}") from None
+    except (OSError, yaml.YAMLError, *_WRONG):
+        raise ConfigError(f"kubeconfig {file} cannot be read") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +90,22 @@ class _Section:
     """One context of the merged files, with the cluster and the user that it names."""
 
     context: str
-    cluster: ConfigNode
-    user: ConfigNode
+    cluster: Entry
+    user: Entry
+    user_name: str
+    file: str
     files: FilesRead
-    save: Callable[[], None]
 
     @classmethod
     def of(cls, file: str, context: str | None) -> _Section:
         files = FilesRead()
-        paths = [Path(each).expanduser() for each in file.split(os.pathsep) if each]
-        if not any(path.exists() for path in paths):
-            raise ConfigError("there is no such file")
-        for each in paths:
-            files.note(each)
-        merger = KubeConfigMerger(file)
-        merged: Any = merger.config
-        name = str(context or merged["current-context"])
-        own = merged["contexts"].get_with_name(name)["context"]
-        cluster = merged["clusters"].get_with_name(own["cluster"])["cluster"]
-        return cls(name, cluster, _user(merged, own), files, merger.save_changes)
+        merged = KubeconfigFiles(file, files)
+        name = context or merged.current_context
+        own = merged.context(name)
+        user = own.text("user") or ""
+        # A context may name no user: the server is asked as nobody.
+        entry = merged.user(user) if user else Entry({}, own.folder)
+        return cls(name, merged.cluster(own.text("cluster")), entry, user, file, files)
 
     async def login(self) -> Login:
         """What this section gives; raises whatever is wrong with it."""
@@ -122,23 +126,20 @@ class _Section:
         )
 
     def _host(self) -> str:
-        host = _text(self.cluster, "server")
+        host = self.cluster.text("server")
         if not host:
             raise ConfigError("the cluster has no server")
         return host.rstrip("/")
 
     def _proxy(self, host: str) -> str | None:
-        own = _text(self.cluster, "proxy-url")
+        own = self.cluster.text("proxy-url")
         return checked_proxy(own, "proxy-url") if own else environment_proxy(host)
 
     def _trust(self) -> Tls:
-        unchecked = self.cluster.safe_get("insecure-skip-tls-verify") or False
-        if not isinstance(unchecked, bool):
-            raise ConfigError("insecure-skip-tls-verify is neither true nor false")
         return Tls(
             ca=self._pem(self.cluster, "certificate-authority"),
-            verify=not unchecked,
-            server_name=_text(self.cluster, "tls-server-name"),
+            verify=not self.cluster.flag("insecure-skip-tls-verify"),
+            server_name=self.cluster.text("tls-server-name"),
         )
 
     def _with_pair(self, trust: Tls, given: Credential) -> Tls:
@@ -148,11 +149,12 @@ class _Section:
             key = self._pem(self.user, "client-key")
         return Tls(trust.ca, certificate, key, trust.verify, trust.server_name)
 
-    def _pem(self, node: ConfigNode, key: str) -> bytes | None:
-        data, file = _text(node, f"{key}-data"), _text(node, key)
+    def _pem(self, entry: Entry, key: str) -> bytes | None:
+        # By content: what stands in the kubeconfig itself is never written into a file.
+        data, file = entry.text(f"{key}-data"), entry.text(key)
         if data:
-            return base64.b64decode(data)
-        return self.files.read(_folder(node) / file) if file else None
+            return _decoded(data, key)
+        return self.files.read(entry.folder / file) if file else None
 
     async def _from_plugin(self, host: str, trust: Tls, proxy: str | None) -> Credential:
         section = self.user.value.get("exec")
@@ -161,7 +163,7 @@ class _Section:
         plugin = exec_plugin(section)
         if any(self.user.value.get(key) for key in _INSTEAD_OF_EXEC):
             return Credential()
-        return await plugin.run(self._told(host, trust, proxy), _folder(self.user))
+        return await plugin.run(self._told(host, trust, proxy), self.user.folder)
 
     def _told(self, host: str, trust: Tls, proxy: str | None) -> dict[str, Any]:
         """The cluster as client-go tells it to exec plugins (rest/exec.go)."""
@@ -171,57 +173,37 @@ class _Section:
             "insecure-skip-tls-verify": not trust.verify,
             "certificate-authority-data": trust.ca,
             "proxy-url": proxy,
-            "disable-compression": self.cluster.safe_get("disable-compression"),
+            "disable-compression": self.cluster.value.get("disable-compression"),
         }
         config = _extension(self.cluster.value.get("extensions") or ())
         return {key: value for key, value in told.items() if value} | {"config": config}
 
     async def _other(self) -> str | None:
-        """The Authorization header from what is no plugin: kubernetes_asyncio knows how."""
-        if "tokenFile" in self.user:
-            self.files.note(_folder(self.user) / str(self.user["tokenFile"]))
-        # The class hands out copies of a process-wide default when called; ours stands alone.
-        configuration: Configuration = type.__call__(Configuration)
-        loader = KubeConfigLoader(
-            _only_user({key: own for key, own in self.user.value.items() if key != "exec"}),
-            config_base_path=str(_folder(self.user)),
-            config_persister=self.save,
-        )
-        await loader.load_and_set(configuration)
-        return configuration.api_key.get("BearerToken")
+        """The Authorization header from what is no plugin."""
+        provider = self.user.value.get("auth-provider") or {}
+        if provider.get("name") in PROVIDERS:
+            return await provider_token(self.file, self.user_name)
+        return self._token() or self._password()
+
+    def _token(self) -> str | None:
+        # Where both stand there the file counts (client-go transport/token_source.go).
+        file, token = self.user.text("tokenFile"), self.user.text("token")
+        if file:
+            token = self.files.read(self.user.folder / file).decode().strip()
+        return f"Bearer {token}" if token else None
+
+    def _password(self) -> str | None:
+        name, password = self.user.text("username"), self.user.text("password")
+        if name is None or password is None:
+            return None
+        return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
 
 
-def _user(merged: ConfigNode, context: ConfigNode) -> ConfigNode:
-    name = context.safe_get("user")
-    if not name:
-        return ConfigNode("nobody", {}, "")
-    found = merged["users"].get_with_name(name, safe=True)
-    if found is None:
-        raise ConfigError("there is no user of the name that the context says")
-    own: ConfigNode = found["user"]
-    return own
-
-
-def _only_user(user: dict[str, Any]) -> dict[str, Any]:
-    """A kubeconfig for this user and for a server without TLS, so that no certificate is read."""
-    return {
-        "current-context": "own",
-        "contexts": [{"name": "own", "context": {"cluster": "own", "user": "own"}}],
-        "clusters": [{"name": "own", "cluster": {"server": "http://localhost"}}],
-        "users": [{"name": "own", "user": user}],
-    }
-
-
-def _text(node: ConfigNode, key: str) -> str | None:
-    value = node.safe_get(key)
-    if value is not None and not isinstance(value, str):
-        raise ConfigError(f"{key} is not a text")
-    return value
-
-
-def _folder(node: ConfigNode) -> Path:
-    """Of the file that this part stands in: what relative names are meant from."""
-    return Path(node.path or "").absolute().parent
+def _decoded(data: str, key: str) -> bytes:
+    try:
+        return base64.b64decode(data)
+    except ValueError:
+        raise ConfigError(f"{key}-data is not base64") from None
 
 
 def _extension(extensions: Iterable[dict[str, object]]) -> object:
@@ -230,6 +212,5 @@ def _extension(extensions: Iterable[dict[str, object]]) -> object:
 
 
 def _without_values(error: Exception) -> str:
-    # kubernetes_asyncio names the place of a fault by the whole entry, credentials included.
-    text = str(error) or type(error).__name__
-    return text.split("{", 1)[0].strip() or type(error).__name__
+    # A KeyError or a ValueError may name a part of an entry, credentials included.
+    return f"it has entries that cannot be used ({type(error).__name__})"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
-
-from kubernetes_asyncio import config
-from kubernetes_asyncio.client import Configuration
-from kubernetes_asyncio.config import ConfigException
 
 from bailiff.cluster.errors import ConfigError
 from bailiff.cluster.login import FilesRead, Login, Read, header_value
@@ -26,39 +23,43 @@ def in_cluster_reader(folder: pathlib.Path = SERVICE_ACCOUNT) -> Read:
     async def read() -> Login:
         try:
             return _read(folder)
-        except (ConfigException, OSError, UnicodeDecodeError) as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"no service account to use: {error}") from error
 
     return read
 
 
 def _read(folder: pathlib.Path) -> Login:
-    files = FilesRead()
-    token, ca = folder / "token", folder / "ca.crt"
-    files.note(token)
-    found = _configuration(token, ca)
-    host = found.host or ""
-    tls = Tls(ca=files.read(ca))
+    files, host = FilesRead(), _host()
+    token = files.read(folder / "token").decode()
+    if not token:
+        raise ConfigError(f"no service account to use: {folder / 'token'} is empty")
+    tls = Tls(ca=_certificates(files, folder / "ca.crt"))
     tls.context()
     return Login(
         host=host,
         tls=tls,
         proxy=environment_proxy(host),
-        authorization=header_value(found.api_key["BearerToken"]),
+        authorization=header_value(f"Bearer {token}"),
         files=files,
     )
 
 
-def _configuration(token: pathlib.Path, ca: pathlib.Path) -> Configuration:
-    # The class hands out copies of a process-wide default when called; ours stands alone.
-    configuration: Configuration = type.__call__(Configuration)
-    config.load_incluster_config(  # type: ignore[no-untyped-call]  # the library leaves it
-        client_configuration=configuration,
-        try_refresh_token=False,
-        token_filename=str(token),
-        cert_filename=str(ca),
-    )
-    return configuration
+def _host() -> str:
+    """As the kubelet tells every container (client-go rest/config.go, InClusterConfig)."""
+    host = os.environ.get("KUBERNETES_SERVICE_HOST")
+    port = os.environ.get("KUBERNETES_SERVICE_PORT")
+    if not host or not port:
+        raise ConfigError("no service account to use: this does not run in a pod")
+    return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+
+
+def _certificates(files: FilesRead, path: pathlib.Path) -> bytes:
+    found = files.read(path)
+    if not found:
+        # Without any, those of the system would be trusted.
+        raise ConfigError(f"no service account to use: {path} is empty")
+    return found
 
 
 def service_account_namespace(folder: pathlib.Path = SERVICE_ACCOUNT) -> str:

@@ -6,6 +6,13 @@ the facts came in. Unknown fields are skipped; a JSON null is what it is to the 
 absent field, an empty text in a list or a map.
 """
 
+from bailiff.kinds.budget import (
+    LabelSelector,
+    LabelSelectorRequirement,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
 from bailiff.kinds.config_map import ConfigMap
 from bailiff.kinds.decoding import (
     MAX_DEPTH,
@@ -55,7 +62,7 @@ from bailiff.kinds.meta import (
     Time,
 )
 from bailiff.kinds.namespace import Namespace
-from bailiff.kinds.node import LABEL_ZONE, Node, NodeMeta, NodeSpec
+from bailiff.kinds.node import LABEL_ZONE, Node, NodeMeta, NodeSpec, as_served
 from bailiff.kinds.pod import Pod, PodCondition, PodSpec, PodStatus
 from bailiff.kinds.pod_claims import (
     PodExtendedResourceClaimStatus,
@@ -93,6 +100,8 @@ __all__ = [
     "DeviceToleration",
     "FieldsV1",
     "Int64",
+    "LabelSelector",
+    "LabelSelectorRequirement",
     "ManagedFieldsEntry",
     "Namespace",
     "Node",
@@ -104,6 +113,9 @@ __all__ = [
     "OwnerReference",
     "Pod",
     "PodCondition",
+    "PodDisruptionBudget",
+    "PodDisruptionBudgetSpec",
+    "PodDisruptionBudgetStatus",
     "PodExtendedResourceClaimStatus",
     "PodResourceClaim",
     "PodResourceClaimStatus",
@@ -119,6 +131,7 @@ __all__ = [
     "Taint",
     "Time",
     "Toleration",
+    "as_served",
     "check_bounds",
     "check_size",
     "decode",

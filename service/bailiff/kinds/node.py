@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from bailiff.kinds.managed_fields import ManagedFieldsEntry
 from bailiff.kinds.meta import KubernetesObject, ObjectMeta, Value
 from bailiff.kinds.taint import Taint
@@ -63,3 +65,15 @@ class Node(KubernetesObject, frozen=True):
         """
         times = (one.time for one in self.metadata.managed_fields if one.owns_taints)
         return max((time for time in times if time is not None), default=None)
+
+
+def as_served(node: Node) -> Node:
+    """A node as its cluster has it, so that managedFields that are missing are nowhere.
+
+    Without them nothing tells whether a taint came after its note was written, so no note is
+    believed.
+    """
+    if node.taints_edited is not None or not node.metadata.annotations.taints_first_observed:
+        return node
+    annotations = replace(node.metadata.annotations, taints_first_observed="")
+    return replace(node, metadata=replace(node.metadata, annotations=annotations))

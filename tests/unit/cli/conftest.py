@@ -31,8 +31,8 @@ def run(tmp_path, monkeypatch):
     (tmp_path / "pod.yaml").write_text(POD)
     (tmp_path / "node.yaml").write_text(NODE)
 
-    def _run(*arguments, stdin=None):
+    def _run(*arguments, stdin=None, **more):
         places = {"POD": str(tmp_path / "pod.yaml"), "NODE": str(tmp_path / "node.yaml")}
-        return CliRunner().invoke(app, [places.get(a, a) for a in arguments], input=stdin)
+        return CliRunner().invoke(app, [places.get(a, a) for a in arguments], input=stdin, **more)
 
     return _run

@@ -2,21 +2,29 @@
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
-from bailiff import __version__, bootstrap, decisions
+from bailiff import __version__
 from bailiff.cli.app import app
 from bailiff.decisions import Options
+
+BOTH = ("-f", "POD", "-f", "NODE")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("explain", "POD", "--node", "NODE", "--now", "soon"), "expected RFC 3339"),
-        (("explain", "POD", "--node", "NODE", "--now", "2026-01-01T00:00:00"), "offset"),
-        (("explain", "POD", "--node", "NODE", "--now", "2026-W01-1T00:00:00Z"), "expected RFC"),
-        (("explain", "absent.yaml", "--node", "NODE"), "No such file"),
-        (("explain", "-", "--node", "-"), "standard input can be read only once"),
-        (("explain", "POD", "--claim", "-", "--rule", "-"), "only once"),
+        (("explain", *BOTH, "--now", "soon"), "--now: expected RFC 3339"),
+        (("explain", *BOTH, "--bound-at", "2026-01-01T00:00:00"), "--bound-at: expected RFC 3339"),
+        # As REST: a week is no date of RFC 3339.
+        (("explain", *BOTH, "--now", "2026-W01-1T00:00:00Z"), "--now: expected RFC 3339"),
+        (("explain", "-f", "absent.yaml"), "-f absent.yaml: No such file"),
+        (("explain", "-f", "-", "-f", "-"), "-f -: standard input can be read only once"),
+        (("explain",), "say what to explain"),
+        (("explain", "web", *BOTH), "TYPE/NAME: expected it as pod/web"),
+        (("explain", "deployment/web", *BOTH), "TYPE/NAME: the type must be pod or node"),
+        (("explain", "pod/Web", *BOTH), "TYPE/NAME: the name must be an RFC 1123 subdomain"),
+        (("explain", "pod/other", *BOTH), "no pod to explain for pod/other"),
         (("worker",), "say which cluster"),
         (("worker", "--kubeconfig", "a", "--in-cluster"), "exclude each other"),
         (("serve", "--context", "c"), "--context needs --kubeconfig"),
@@ -33,19 +41,42 @@ def test_a_cluster_that_cannot_be_used_exits_with_3(run):
     assert result.exit_code == 3
 
 
-@pytest.mark.parametrize("option", [[], ["-o", "json"]])
-def test_version(run, option):
-    assert __version__ in run("version", *option).output
+@pytest.mark.parametrize("asked", [["version"], ["version", "-o", "json"], ["--version"]])
+def test_version(run, asked):
+    assert __version__ in run(*asked).output
 
 
-COMMANDS = ["up", "serve", "worker", "explain", "version", "pause", "resume", "paused", "policies"]
+def test_halves_of_characters_in_arguments_can_be_told(run):
+    told = run("explain", *BOTH, "--now", "\udcff")
+    assert told.exit_code == 2
+    assert "\\udcff" in told.output
 
 
+COMMANDS = [
+    "up", "serve", "worker", "explain", "version", "pause", "resume", "paused", "policies",
+    "preview", "preview taint", "preview rule",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
 @pytest.mark.parametrize("command", ["", *COMMANDS, "policies check"])
-def test_help(run, command):
-    result = run(*command.split(), "--help")
+def test_help(run, command, flag):
+    result = run(*command.split(), flag)
     assert result.exit_code == 0
     assert "Usage:" in result.output
+
+
+def test_one_prefix_for_all_that_the_environment_may_say(run):
+    commands = list(typer.main.get_group(app).commands.values())
+    names = {name for command in commands for name in environment_of(command)}
+    assert "BAILIFF_KUBECONFIG" in names
+    assert {name for name in names if not name.startswith("BAILIFF_")} == set()
+
+
+def environment_of(command):
+    nested = getattr(command, "commands", {}).values()
+    own = {option.envvar for option in command.params if option.envvar}
+    return own.union(*(environment_of(one) for one in nested))
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
@@ -64,20 +95,38 @@ def test_every_option_can_be_given_in_the_environment(command):
         (("--evict-ended-pods",), Options(evict_ended_pods=True)),
         (("--no-extended-resource-claims",), Options(extended_resource_claims=False)),
         (("--pod-group-claims",), Options(pod_group_claims=True)),
+        (("--no-device-taint-eviction",), Options(device_taint_eviction=False)),
     ],
 )
-@pytest.mark.parametrize("command", ["serve", "worker", "explain"])
+@pytest.mark.parametrize("command", ["serve", "worker", "explain", "preview"])
 def test_options_of_decisions_reach_whoever_decides(run, monkeypatch, command, given, options):
     seen = []
-    monkeypatch.setattr("bailiff.cli.processes.run", lambda *_, **__: None)
-    monkeypatch.setattr(bootstrap, "serve", lambda settings: seen.append(settings.options))
-    monkeypatch.setattr(bootstrap, "work", lambda settings: seen.append(settings.options))
-
-    def decide(facts, now, options):
-        seen.append(options)
-        return decisions.decide(facts, now, options)
-
-    monkeypatch.setattr("bailiff.cli.explain.decide", decide)
-    cluster = {"serve": (), "worker": ("--in-cluster",), "explain": ("POD", "--node", "NODE")}
-    assert run(command, *cluster[command], *given).exit_code == 0
+    told = {
+        "serve": ("serve",),
+        "worker": ("worker", "--in-cluster"),
+        "explain": ("explain", *BOTH),
+    }
+    told["preview"] = ("preview", "taint", "n1", "k:NoExecute", "-f", "NODE")
+    if command in ("serve", "worker"):
+        program = {"serve": "serve.serve", "worker": "work.work"}[command]
+        monkeypatch.setattr("bailiff.cli.processes.run", lambda *_, **__: None)
+        monkeypatch.setattr(f"bailiff.bootstrap.{program}", lambda one: seen.append(one.options))
+    else:
+        monkeypatch.setattr("bailiff.decisions.Question.ask", lambda *given: seen.append(given[-1]))
+    run(*told[command], *given)
     assert seen == [options]
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("bailiff expl", "explain"),
+        ("bailiff preview ta", "taint"),
+        ("bailiff explain -o y", "yaml"),
+    ],
+)
+def test_words_are_completed(words, completed):
+    place = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    asked = {"_BAILIFF_COMPLETE": "complete_bash"} | place
+    told = CliRunner().invoke(app, [], env=asked, prog_name="bailiff")
+    assert told.output.split() == [completed]

@@ -1,12 +1,20 @@
 """`bailiff explain`: what it prints and how it exits."""
 
 import json
+from datetime import UTC, datetime
 
+import msgspec
 import pytest
+import yaml
+
+from tests.harness.made_up_system import THREE_SYSTEMS, dark_node
+
+BOTH = ("-f", "POD", "-f", "NODE")
+NOW = "2026-01-02T00:00:30Z"
 
 
 def test_explain_tells_people_what_when_and_why(run):
-    result = run("explain", "POD", "--node", "NODE", "--now", "2026-01-02T00:00:30Z")
+    result = run("explain", *BOTH, "--now", "2026-01-02T00:00:30Z")
     assert result.exit_code == 0
     cause = (
         "taint maintenance=yes:NoExecute is tolerated by maintenance:NoExecute op=Exists for 60s"
@@ -30,13 +38,13 @@ def test_explain_tells_people_what_when_and_why(run):
     ],
 )
 def test_any_instant_can_be_asked_about_and_none_is_rounded_up(run, now, decided):
-    result = run("explain", "POD", "--node", "NODE", "-o", "json", "--now", now)
-    assert json.loads(result.output)["decidedAt"] == decided
+    result = run("explain", *BOTH, "-o", "json", "--now", now)
+    assert json.loads(result.output)["decision"]["decidedAt"] == decided
 
 
 def test_explain_answers_programs_as_the_api_does(run):
-    result = run("explain", "POD", "--node", "NODE", "-o", "json", "--now", "2026-01-03T00:00:00Z")
-    answer = json.loads(result.output)
+    result = run("explain", *BOTH, "-o", "json", "--now", "2026-01-03T00:00:00Z")
+    answer = json.loads(result.output)["decision"]
     assert (answer["verdict"], answer["evictAt"]) == ("EVICT_NOW", "2026-01-02T00:01:00Z")
     assert answer["findings"][0]["trace"][0]["outcome"] == "ToleratedForSeconds"
 
@@ -51,25 +59,107 @@ def test_explain_answers_programs_as_the_api_does(run):
 )
 def test_exit_code_tells_the_verdict_when_asked(run, now, bound_at, code):
     options = ("--now", now, "--bound-at", bound_at)
-    result = run("explain", "POD", "--node", "NODE", "--exit-code", *options)
+    result = run("explain", *BOTH, "--exit-code", *options)
     assert result.exit_code == code
 
 
 def test_explain_reads_standard_input(run):
-    result = run("explain", "-", "--node", "NODE", "--exit-code", stdin="kind: Pod\nspec: {}\n")
+    files = ("-f", "-", "-f", "NODE")
+    result = run("explain", *files, "--exit-code", stdin="kind: Pod\nspec: {}\n")
     assert result.exit_code == 11
+
+
+def test_pods_are_told_in_a_line_each_and_greppable(run):
+    pods = "".join(f"---\nkind: Pod\nmetadata: {{name: {name}}}\n" for name in ("a", "b"))
+    told = run("explain", "-f", "NODE", "-f", "POD", "-f", "-", "--now", NOW, stdin=pods)
+    assert told.exit_code == 0, told.output
+    heads, *rows = (line.split(maxsplit=4) for line in told.output.splitlines())
+    assert heads == ["NAMESPACE", "NAME", "VERDICT", "WHEN", "WHY"]
+    why = "taint maintenance=yes:NoExecute is not tolerated"
+    assert [row[:4] for row in rows] == [
+        ["shop", "web", "EVICT_AT", "2026-01-02T00:01:00Z"],
+        ["default", "a", "EVICT_NOW", "now"],
+        ["default", "b", "EVICT_NOW", "now"],
+    ]
+    assert rows[1][4] == why
+    assert "\x1b" not in told.output
+
+
+@pytest.mark.parametrize(
+    ("target", "names"),
+    [
+        (("pod/web", "-n", "shop"), ["web"]),
+        (("po/b",), ["b"]),
+        (("node/n1",), ["b", "web"]),
+    ],
+)
+def test_of_the_files_what_is_named_is_explained(run, target, names):
+    more = "kind: Pod\nmetadata: {name: b}\nspec: {nodeName: n1}\n---\n"
+    elsewhere = "kind: Pod\nmetadata: {name: c}\nspec: {nodeName: n2}\n"
+    files = ("-f", "NODE", "-f", "-", "-f", "POD")
+    told = run("explain", *target, *files, "-o", "table", stdin=more + elsewhere)
+    assert told.exit_code == 0, told.output
+    assert [line.split()[1] for line in told.output.splitlines()[1:]] == names
+
+
+@pytest.mark.parametrize(
+    ("node", "said"),
+    [
+        ("kind: Node\nmetadata: {name: n2}", "pod shop/web is on node n1"),
+        (
+            "kind: List\nitems: [{kind: Node, metadata: {name: n1}}, {kind: Node}]",
+            "the files have 2 that this may be",
+        ),
+    ],
+)
+def test_a_node_that_is_not_for_sure_the_pods_own_is_not_taken_for_it(run, node, said):
+    told = run("explain", "-f", "POD", "-f", "-", stdin=node)
+    assert told.exit_code == 2
+    assert said in told.output
+
+
+def test_a_system_that_is_added_is_told_as_all_others(run):
+    """In full with when its reasons came about, in tables, and its report to programs."""
+    dark = dark_node("n1", datetime(2026, 1, 2, tzinfo=UTC))
+    node = msgspec.json.encode(dark).decode()
+    files = ("explain", "-f", "POD", "-f", "-", "--now", NOW)
+    in_full = run(*files, stdin=node, obj=THREE_SYSTEMS).output.splitlines()
+    assert in_full[0] == "Pod shop/web on node n1: evict at 2026-01-02T00:01:00Z"
+    assert "lights-out: EVICT_AT (LightsOut)" in in_full
+    assert "    out 2026-01-02T00:01:00Z" in in_full
+    row = run(*files, "-o", "wide", stdin=node, obj=THREE_SYSTEMS).output.splitlines()[1]
+    assert row.split()[:7] == [
+        "shop", "web", "EVICT_AT", "2026-01-02T00:01:00Z", "n1", "LightsOut", "lights-out",
+    ]  # fmt: skip
+    answer = json.loads(run(*files, "-o", "json", stdin=node, obj=THREE_SYSTEMS).output)
+    assert answer["reports"]["lights-out"]["pods"] == 1
+
+
+@pytest.mark.parametrize("how", ["json", "yaml"])
+def test_programs_read_several_answers_as_the_api_gives_them(run, how):
+    files = ("-f", "NODE", "-f", "POD", "-f", "-")
+    told = run("explain", *files, "-o", how, stdin="kind: Pod\n")
+    found = json.loads(told.output) if how == "json" else yaml.safe_load(told.output)
+    assert [one["verdict"] for one in found["decisions"]] == ["EVICT_NOW", "EVICT_NOW"]
 
 
 @pytest.mark.parametrize(
     ("stdin", "message"),
     [
-        pytest.param("kind: Node", "$.kind: expected Pod, got Node", id="kind"),
-        pytest.param("- 1", "expected one Pod object", id="list"),
+        pytest.param("metadata: {}", "$.kind: required", id="kind"),
+        pytest.param("- 1", "expected Kubernetes objects, got a list", id="list"),
+        pytest.param(
+            "kind: List\nitems: [x]", "expected Kubernetes objects, got a text", id="item"
+        ),
+        pytest.param("kind: Service", "no pod to explain", id="none"),
+        pytest.param(
+            'kind: Pod\nmetadata: {name: "\\ud800"}', "half of a surrogate", id="surrogate"
+        ),
         pytest.param("{", "not valid YAML", id="yaml"),
         pytest.param("\x00", "not valid YAML", id="control character"),
         pytest.param("!!python/object:os.system {}", "not valid YAML", id="python tag"),
         pytest.param(
-            "spec: {tolerations: [{tolerationSeconds: soon}]}",
+            "kind: Pod\nspec: {tolerations: [{tolerationSeconds: soon}]}",
             "$.spec.tolerations[0].tolerationSeconds: Expected `int | null`, got `str`",
             id="type",
         ),
@@ -79,6 +169,6 @@ def test_explain_reads_standard_input(run):
     ],
 )
 def test_bad_objects_are_refused_with_their_place(run, stdin, message):
-    result = run("explain", "-", "--node", "NODE", stdin=stdin)
+    result = run("explain", "-f", "-", stdin=stdin)
     assert result.exit_code == 2
     assert message in result.output

@@ -33,10 +33,12 @@ SLICE = """{"kind": "List", "items": [{
   }
 }]}"""
 TRAIN = """
+kind: Pod
 metadata: {name: train, namespace: shop, uid: u-1}
 spec: {nodeName: n1, resourceClaims: [{name: gpu, resourceClaimName: gpu}]}
 """
 RULE = """
+kind: DeviceTaintRule
 metadata: {name: recall, uid: r-1}
 spec:
   deviceSelector: {driver: d}
@@ -48,15 +50,15 @@ spec:
 def devices(tmp_path):
     """Arguments that name files of devices."""
     found = []
-    for option, text in (("--claim", CLAIMS), ("--slice", SLICE), ("--rule", RULE)):
-        path = tmp_path / option.strip("-")
+    for name, text in (("claims", CLAIMS), ("slices", SLICE), ("rule", RULE)):
+        path = tmp_path / name
         path.write_text(text)
-        found += [option, str(path)]
-    return found
+        found += ["-f", str(path)]
+    return (*found, "-n", "shop")
 
 
 def test_explain_names_slice_device_rule_and_toleration(run, devices):
-    result = run("explain", "-", *devices, "--now", "2026-01-02T00:00:30Z", stdin=TRAIN)
+    result = run("explain", "-f", "-", *devices, "--now", "2026-01-02T00:00:30Z", stdin=TRAIN)
     assert result.exit_code == 0, result.output
     published = "ResourceSlice /s:s-1 d/p/gpu-0 taint #0"
     reasons = f"DeviceTaintRule /recall:r-1, {published}"
@@ -69,54 +71,55 @@ def test_explain_names_slice_device_rule_and_toleration(run, devices):
         "device-taints: EVICT_AT (ToleratedUntil)",
         "  ResourceClaim Used: claim gpu: the pod uses it",
         f"  NoExecuteDeviceTaint ToleratedForSeconds: {by_slice} ({published})",
-        "    added 2026-01-02T00:00:00Z (timeAdded)",
+        "    added 2026-01-02T00:00:00Z",
         "    deadline 2026-01-02T00:01:00Z",
         f"  NoExecuteDeviceTaint ToleratedForSeconds: {by_rule} (DeviceTaintRule /recall:r-1)",
-        "    added 2026-01-02T00:05:00Z (timeAdded)",
+        "    added 2026-01-02T00:05:00Z",
         "    deadline 2026-01-02T00:06:00Z",
     ]
 
 
 def test_explain_asks_node_and_devices(run, devices):
-    arguments = ("--node", "NODE", "--now", "2026-01-02T00:00:30Z", "-o", "json")
-    answer = json.loads(run("explain", "-", *devices, *arguments, stdin=TRAIN).output)
-    assert [(f["system"], f["verdict"]) for f in answer["findings"]] == [
+    arguments = ("-f", "NODE", "--now", "2026-01-02T00:00:30Z", "-o", "json")
+    answer = json.loads(run("explain", "-f", "-", *devices, *arguments, stdin=TRAIN).output)
+    assert [(f["system"], f["verdict"]) for f in answer["decision"]["findings"]] == [
         ("node-taints", "EVICT_NOW"),
         ("device-taints", "EVICT_AT"),
     ]
-    assert answer["decidedBy"] == "node-taints"
+    assert answer["decision"]["decidedBy"] == "node-taints"
 
 
 def test_a_pod_without_a_namespace_is_in_that_of_kubectl(run, tmp_path):
     claims = tmp_path / "claims"
     claims.write_text(CLAIMS.replace("{name: gpu}", "{name: gpu, namespace: default}"))
     (tmp_path / "rules").write_text(RULE)
-    files = ("--claim", str(claims), "--rule", str(tmp_path / "rules"))
+    files = ("-f", str(claims), "-f", str(tmp_path / "rules"))
     pod = TRAIN.replace("namespace: shop, ", "")
-    answer = json.loads(run("explain", "-", *files, "-o", "json", stdin=pod).output)
+    told = run("explain", "-f", "-", *files, "-o", "json", stdin=pod)
+    answer = json.loads(told.output)["decision"]
     assert (answer["pod"]["namespace"], answer["reason"]) == ("default", "TolerationExpired")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("kind: Pod", "$.kind: expected ResourceClaim, got Pod"),
-        ("- 1", "expected ResourceClaim objects"),
-        ("just text", "expected ResourceClaim objects"),
-        ("{", "not valid YAML"),
-        ("items: [{status: 1}]", "$.status"),
-        ("metadata: 1", "$.metadata"),
+        ("kind: ResourceClaim\nstatus: 1", "ResourceClaim: $.status"),
+        ("kind: ResourceClaim\nmetadata: 1", "ResourceClaim: $.metadata"),
+        (
+            "kind: ResourceSlice\nmetadata: {name: s}\napiVersion: resource.k8s.io/v1beta1",
+            "is not read",
+        ),
         ("a: " + "x" * 2_000_000, "give it as JSON"),
     ],
 )
 def test_bad_devices_are_refused_with_their_place(run, tmp_path, text, message):
     (tmp_path / "claims").write_text(text)
-    result = run("explain", "POD", "--node", "NODE", "--claim", str(tmp_path / "claims"))
+    result = run("explain", "-f", "POD", "-f", "NODE", "-f", str(tmp_path / "claims"))
     assert result.exit_code == 2
     assert message in result.output
 
 
 def test_explain_needs_a_node_or_devices(run):
-    result = run("explain", "POD")
+    result = run("explain", "-f", "POD")
     assert result.exit_code == 2
-    assert "$.node: required" in result.output
+    assert "-f: $: nothing to decide from" in result.output

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bailiff import bootstrap
 from bailiff.cli.app import app
-from bailiff.cli.durations import LONGEST, parse_duration
+from bailiff.cli.pausing import LONGEST, parse_duration
 from bailiff.decisions.policies import Pause, PauseNotice
 from bailiff.worker import PausedAlreadyError
 from tests.harness.kube.programs import free_port
@@ -47,12 +47,12 @@ def switch(monkeypatch):
 
     def use(choice, place, act):
         switch.place = place
-        step = act(switch) if act.__name__ == "<lambda>" else getattr(switch, act.__name__)()
+        step = act(switch)
         with pytest.raises(StopIteration) as done:
             step.send(None)
         return done.value.value
 
-    monkeypatch.setattr("bailiff.bootstrap.use_switch", use)
+    monkeypatch.setattr("bailiff.bootstrap.pausing.use_switch", use)
     monkeypatch.setattr("getpass.getuser", lambda: "olga")
     return switch
 
@@ -157,7 +157,7 @@ def test_a_cluster_that_says_no_or_nothing(monkeypatch, error, code):
     def use(*_):
         raise error
 
-    monkeypatch.setattr("bailiff.bootstrap.use_switch", use)
+    monkeypatch.setattr("bailiff.bootstrap.pausing.use_switch", use)
     for command in (("pause", *BECAUSE), ("resume",), ("paused",)):
         done = run(*command, *WHERE)
         assert (done.exit_code, done.output) == (code, f"bailiff: {error}\n")

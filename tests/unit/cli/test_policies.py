@@ -88,4 +88,4 @@ def test_a_worker_does_not_start_with_such_a_file(tmp_path, text, said):
     arguments = ["worker", "--kubeconfig", "some-file", "--policies", str(path)]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2
-    assert f"bailiff: policies: {path}: {said}" in done.output
+    assert f"bailiff: --policies: {path}: {said}" in done.output

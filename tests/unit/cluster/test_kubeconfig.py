@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,24 @@ async def test_a_token_file_is_what_the_login_depends_on(tmp_path: Path) -> None
     assert not found.files.changed()
     token.write_text("another")
     assert found.files.changed()
+
+
+async def test_a_token_file_counts_before_a_token(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("of the file")
+    path = kubeconfig(tmp_path, {"token": SECRET, "tokenFile": "token"})
+    assert (await kubeconfig_reader(path, None)()).authorization == "Bearer of the file"
+
+
+def id_token(expires: int) -> str:
+    claims = base64.b64encode(json.dumps({"exp": expires}).encode()).decode()
+    return f"head.{claims}.signature"
+
+
+async def test_an_oidc_token_that_is_valid_needs_nobody(tmp_path: Path) -> None:
+    token = id_token(2**33)
+    user = {"auth-provider": {"name": "oidc", "config": {"id-token": token}}, "token": SECRET}
+    found = await kubeconfig_reader(kubeconfig(tmp_path, user), None)()
+    assert found.authorization == f"Bearer {token}"
 
 
 async def test_a_name_and_a_password(tmp_path: Path) -> None:
@@ -233,6 +252,20 @@ async def test_the_environment_names_the_kubeconfig(
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", str(kubeconfig(tmp_path, {"token": "env"})))
     assert (await kubeconfig_reader(None, None)()).authorization == "Bearer env"
+
+
+async def test_of_two_entries_of_one_name_the_first_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So it is for client-go, the context that is current included (tools/clientcmd/loader.go)."""
+    paths = [tmp_path / "first", tmp_path / "second"]
+    for path in paths:
+        path.mkdir()
+        kubeconfig(path, {"token": path.name})
+    second = yaml.safe_load((paths[1] / "config").read_text())
+    (paths[1] / "config").write_text(yaml.safe_dump(second | {"current-context": "other"}))
+    monkeypatch.setenv("KUBECONFIG", ":".join(str(path / "config") for path in paths))
+    assert (await kubeconfig_reader(None, None)()).authorization == "Bearer first"
 
 
 async def test_parts_of_several_files_name_files_beside_their_own(

@@ -25,11 +25,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
-from msgspec.structs import replace
 
 from bailiff.decisions.instants import in_utc, later
 from bailiff.decisions.node_taints.facts import TaintObservation
 from bailiff.kinds import NO_EXECUTE, DecodeError, Time, decode
+from bailiff.kinds import as_served as as_served  # noqa: PLC0414 - belongs to these rules, too
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -118,17 +118,6 @@ def vouched(node: Node) -> dict[Identity, Since]:
         for identity, note in read(node).items()
         if edited is None or note.edited == edited
     }
-
-
-def as_served(node: Node) -> Node:
-    """A node as its cluster has it, so that managedFields that are missing are nowhere.
-
-    Without them nothing tells whether a taint came after its note was written.
-    """
-    if node.taints_edited is not None or not node.metadata.annotations.taints_first_observed:
-        return node
-    annotations = replace(node.metadata.annotations, taints_first_observed="")
-    return replace(node, metadata=replace(node.metadata, annotations=annotations))
 
 
 def read(node: Node) -> dict[Identity, Note]:

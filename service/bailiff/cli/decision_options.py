@@ -6,8 +6,7 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from bailiff.cli.options import DECISIONS, setting
 from bailiff.decisions import Options
 
 if TYPE_CHECKING:
@@ -15,32 +14,32 @@ if TYPE_CHECKING:
 
 # By the field of Options that each sets.
 _OPTIONS = {
-    "comparison_operators": typer.Option(
+    "comparison_operators": setting(
         "--comparison-operators",
-        help="Feature gate TaintTolerationComparisonOperators: operators Lt and Gt.",
-        envvar="BAILIFF_COMPARISON_OPERATORS",
+        "Feature gate TaintTolerationComparisonOperators: operators Lt and Gt.",
+        DECISIONS,
     ),
-    "evict_ended_pods": typer.Option(
+    "evict_ended_pods": setting(
         "--evict-ended-pods",
-        help="Evict finished and terminating pods too, as kube-controller-manager does.",
-        envvar="BAILIFF_EVICT_ENDED_PODS",
+        "Evict finished and terminating pods too, as kube-controller-manager does.",
+        DECISIONS,
     ),
-    "extended_resource_claims": typer.Option(
+    "extended_resource_claims": setting(
         "--extended-resource-claims/--no-extended-resource-claims",
-        help="Taints count on devices behind extended resources too, unlike upstream.",
-        envvar="BAILIFF_EXTENDED_RESOURCE_CLAIMS",
+        "Taints count on devices behind extended resources too, unlike upstream.",
+        DECISIONS,
     ),
-    "pod_group_claims": typer.Option(
+    "pod_group_claims": setting(
         "--pod-group-claims",
-        help="Feature gate DRAWorkloadResourceClaims: a PodGroup's claims are its pods', too.",
-        envvar="BAILIFF_POD_GROUP_CLAIMS",
+        "Feature gate DRAWorkloadResourceClaims: a PodGroup's claims are its pods', too.",
+        DECISIONS,
+    ),
+    "device_taint_eviction": setting(
+        "--device-taint-eviction/--no-device-taint-eviction",
+        "Feature gate DRADeviceTaintEviction: taints of devices count, where there are any.",
+        DECISIONS,
     ),
 }
-DEVICE_TAINT_EVICTION = typer.Option(
-    "--device-taint-eviction/--no-device-taint-eviction",
-    help="Feature gate DRADeviceTaintEviction: taints of devices count, where the cluster has any.",
-    envvar="BAILIFF_DEVICE_TAINT_EVICTION",
-)
 
 
 def deciding(command: Callable[..., None]) -> Callable[..., None]:

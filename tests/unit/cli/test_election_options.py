@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from bailiff import bootstrap
+from bailiff.bootstrap.settings import WorkSettings
 from bailiff.cli.app import app
 
 
@@ -27,8 +27,8 @@ def run(monkeypatch):
         (("--lease-duration", "10"), "lease duration (10 s) must be above the renew deadline"),
         (("--renew-deadline", "nan"), "renew deadline"),
         (("--retry-period", "9"), "1.2 times the retry period (9 s)"),
-        (("--lease-name", "a/b"), "lease name"),
-        (("--lease-name", ""), "lease name"),
+        (("--lease-name", "a/b"), "--lease-name"),
+        (("--lease-name", ""), "--lease-name"),
     ],
 )
 def test_a_share_or_a_lease_that_cannot_be_exits_with_2(run, arguments, message):
@@ -41,9 +41,9 @@ def test_a_share_or_a_lease_that_cannot_be_exits_with_2(run, arguments, message)
 def worked(run, monkeypatch):
     """Runs `bailiff worker` up to the point where it would start; gives its settings."""
     monkeypatch.setattr("socket.gethostname", lambda: "bailiff-worker-4")
-    seen: list[bootstrap.WorkSettings] = []
-    monkeypatch.setattr("bailiff.bootstrap.work", seen.append)
-    monkeypatch.setattr("bailiff.bootstrap.run", lambda program, lifeline: None)
+    seen: list[WorkSettings] = []
+    monkeypatch.setattr("bailiff.bootstrap.work.work", seen.append)
+    monkeypatch.setattr("bailiff.bootstrap.process.run", lambda program, lifeline: None)
 
     def _worked(*arguments, **environment):
         for name, value in environment.items():

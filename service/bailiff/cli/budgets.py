@@ -1,0 +1,68 @@
+"""Which PodDisruptionBudgets would not allow what is about to happen, as they stand now.
+
+A count, no forecast: how many pods of a budget would go at once, against how many disruptions it
+allows now. An eviction by taint asks no budget, unless Bailiff's policy `evictionApi` is on.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bailiff.kinds import Pod, PodDisruptionBudget
+
+
+class Violation(NamedTuple):
+    """A budget that allows less than would happen.
+
+    Attributes:
+        namespace: of the budget.
+        name: of the budget.
+        going: how many of its pods would go at once.
+        allowed: how many disruptions it allows now.
+    """
+
+    namespace: str
+    name: str
+    going: int
+    allowed: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.going} of {self.allowed} allowed)"
+
+
+class Violations:
+    """The violated budgets, and of which pods.
+
+    Attributes:
+        all: each budget once, in the order of the budgets.
+    """
+
+    def __init__(self, going: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]) -> None:
+        """Count.
+
+        Args:
+            going: the pods that would go at once and do not go anyway.
+            budgets: of their namespaces, and maybe others.
+        """
+        self.all: list[Violation] = []
+        self._of_pod: defaultdict[tuple[str, str], list[Violation]] = defaultdict(list)
+        going = tuple(going)
+        for budget in budgets:
+            pods = [pod for pod in going if budget.protects(pod)]
+            if len(pods) > budget.allowed:
+                self._add(budget, pods)
+
+    def of(self, namespace: str, name: str) -> str:
+        """The violated budgets of a pod, in words; empty where there is none."""
+        return ", ".join(str(one) for one in self._of_pod.get((namespace, name), ()))
+
+    def _add(self, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> None:
+        meta = budget.metadata
+        found = Violation(meta.namespace, meta.name, len(pods), budget.allowed)
+        self.all.append(found)
+        for pod in pods:
+            self._of_pod[pod.metadata.namespace, pod.metadata.name].append(found)

@@ -1,0 +1,93 @@
+"""Files as kubectl writes and reads them: YAML or JSON, one document, several, or lists."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+from bailiff.cli.errors import InputError
+from bailiff.kinds import DecodeError, decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+# etcd, and so Kubernetes, keeps no larger object.
+MAX_YAML_BYTES = 3 * 512 * 1024
+# As long as the decision API takes questions about devices. Longer than one object only as JSON.
+MAX_BYTES = 16 * 1024 * 1024
+# Kinds of lists end in it; kubectl's own has no more of a name.
+_LIST = "List"
+
+
+def check_standard_input(paths: Iterable[Path]) -> None:
+    """Refuse to read standard input more than once: the second time it is empty.
+
+    Raises:
+        InputError: several of the paths are `-`.
+    """
+    if sum(str(path) == "-" for path in paths) > 1:
+        raise InputError("-f -: standard input can be read only once")
+
+
+def read_objects(path: Path) -> Iterator[dict[str, Any]]:
+    """The Kubernetes objects of a file, those of lists one by one; each has a `kind`.
+
+    Args:
+        path: the file; `-` is standard input.
+
+    Raises:
+        InputError: it cannot be read, is neither YAML nor JSON, or holds something else.
+    """
+    for document in _documents(path):
+        yield from _objects(document, path)
+
+
+def _objects(document: object, path: Path) -> Iterator[dict[str, Any]]:
+    if not isinstance(document, dict):
+        raise InputError(f"-f {path}: expected Kubernetes objects, got {_told(document)}")
+    kind, items = document.get("kind"), document.get("items")
+    if not isinstance(kind, str) or not kind:
+        raise InputError(f"-f {path}: $.kind: required")
+    if not kind.endswith(_LIST):
+        yield document
+        return
+    # The API leaves the kind out of the items of a PodList.
+    usual = {"kind": kind.removesuffix(_LIST)} if kind != _LIST else {}
+    for item in items if isinstance(items, list) else ():
+        yield from _objects(usual | item if isinstance(item, dict) else item, path)
+
+
+def _told(value: object) -> str:
+    return "a list" if isinstance(value, list) else "a text or a number"
+
+
+def _documents(path: Path) -> list[object]:
+    data = _read(path)
+    if data.lstrip()[:1] == b"{":
+        # What kubectl writes as JSON is read a hundred times faster than as YAML.
+        with contextlib.suppress(DecodeError):
+            return [decode(data, object)]
+    if len(data) > MAX_YAML_BYTES:
+        raise InputError(f"-f {path}: YAML larger than {MAX_YAML_BYTES} bytes: give it as JSON")
+    from bailiff.kinds.yaml_text import parse_yaml_documents  # noqa: PLC0415 - JSON needs none
+
+    try:
+        return parse_yaml_documents(data)
+    except DecodeError as error:
+        raise InputError(f"-f {path}: {error.reason}") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if str(path) == "-":
+            data = sys.stdin.buffer.read(MAX_BYTES + 1)
+        else:
+            with path.open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"-f {path}: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise InputError(f"-f {path}: larger than {MAX_BYTES} bytes")
+    return data

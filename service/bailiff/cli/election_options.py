@@ -1,0 +1,104 @@
+"""Options that say which share of the nodes a worker has, and whether it is elected to act."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+from bailiff.cli.errors import InputError
+from bailiff.cli.options import setting
+from bailiff.kinds.names import MAX_SUBDOMAIN, SUBDOMAIN_RULE, is_dns_subdomain
+
+if TYPE_CHECKING:
+    from bailiff.bootstrap.settings import LeaseChoice
+    from bailiff.worker import Shard
+
+ELECTION = "Shares and election"
+# A Lease's name leaves room for the number of the share.
+_MAX_NAME = MAX_SUBDOMAIN - len("-1000-of-1000")
+
+SHARDS = setting("--shards", "Into how many shares the nodes are divided.", ELECTION, min=1)
+SHARD = setting(
+    "--shard",
+    "Which share is this worker's, from 0; default: the number at the end of the hostname, "
+    "as of a StatefulSet's pod.",
+    ELECTION,
+    min=0,
+)
+LEADER_ELECT = setting(
+    "--leader-elect/--no-leader-elect",
+    "Act only while holding a Lease, so that several workers may run. Default: yes with "
+    "--in-cluster, else no.",
+    ELECTION,
+    show_default=False,
+)
+LEASE_NAMESPACE = setting(
+    "--lease-namespace",
+    "Namespace of the Lease; default: the pod's own with --in-cluster, else kube-system.",
+    ELECTION,
+)
+LEASE_NAME = setting(
+    "--lease-name",
+    "Name of the Lease; the share is appended, as in bailiff-worker-0, or of three shares "
+    "bailiff-worker-0-of-3.",
+    ELECTION,
+)
+IDENTITY = setting(
+    "--identity",
+    "Name to hold the Lease by; default: the hostname and something random.",
+    ELECTION,
+)
+LEASE_DURATION = setting(
+    "--lease-duration", "Seconds that others wait for a holder that is silent.", ELECTION, min=1
+)
+RENEW_DEADLINE = setting(
+    "--renew-deadline",
+    "Seconds that a holder acts without having renewed; below --lease-duration.",
+    ELECTION,
+)
+RETRY_PERIOD = setting(
+    "--retry-period", "Seconds between two renewals, and two looks of those who wait.", ELECTION
+)
+
+
+def choose_shard(shards: int, shard: int | None) -> Shard:
+    """The share of this process.
+
+    Raises:
+        InputError: it cannot be told, or there is no such share.
+    """
+    from bailiff.worker import Shard  # noqa: PLC0415 - the worker alone needs it
+
+    try:
+        if shard is None:
+            return Shard.of_host(socket.gethostname(), shards)
+        return Shard(shard, shards)
+    except ValueError as error:
+        raise InputError(f"--shard, --shards: {error}") from error
+
+
+def choose_lease(
+    namespace: str | None,
+    name: str,
+    identity: str | None,
+    duration: int,
+    renew_deadline: float,
+    retry_period: float,
+) -> LeaseChoice:
+    """The Lease to take part in the election for.
+
+    Raises:
+        InputError: the times do not fit each other, or no Lease can have such a name.
+    """
+    from bailiff.bootstrap.settings import LeaseChoice  # noqa: PLC0415 - as above
+    from bailiff.worker import ElectionSettings  # noqa: PLC0415
+
+    if not is_dns_subdomain(name) or len(name) > _MAX_NAME:
+        raise InputError(f"--lease-name: {SUBDOMAIN_RULE}; here {_MAX_NAME}, got {name[:50]!r}")
+    # A holder's request may take a third of what it has, so that it has three tries.
+    timeout = min(ElectionSettings().request_timeout, renew_deadline / 3)
+    try:
+        times = ElectionSettings(duration, renew_deadline, retry_period, timeout)
+    except ValueError as error:
+        raise InputError(f"--lease-duration, --renew-deadline, --retry-period: {error}") from error
+    return LeaseChoice(namespace, name, identity, times)

@@ -1,0 +1,69 @@
+"""How a command ends: what it says on standard error, and its exit code.
+
+`bailiff --help` and docs/operations.md tell the exit codes, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from enum import IntEnum
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from bailiff.bootstrap.choices import ClusterUnusable, StartError
+from bailiff.cli.output import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bailiff.bootstrap.choices import Program
+
+
+class ExitCode(IntEnum):
+    """Exit codes of `bailiff`."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    UNREACHABLE = 3
+    # Only with `explain --exit-code`.
+    EVICT_AT = 10
+    EVICT_NOW = 11
+
+
+class InputError(Exception):
+    """A file or an argument that cannot be used; the message says which and why."""
+
+
+@contextlib.contextmanager
+def told() -> Iterator[None]:
+    """Let what can be expected to go wrong end the process with one line and the right code."""
+    try:
+        yield
+    except InputError as error:
+        fail(str(error), ExitCode.USAGE)
+    except ClusterUnusable as error:
+        fail(str(error), ExitCode.UNREACHABLE)
+    except StartError as error:
+        fail(str(error), ExitCode.FAILED)
+
+
+def run(program: Program, *, lifeline: bool = False) -> None:
+    """Run a program to its end."""
+    from bailiff.bootstrap import process  # noqa: PLC0415 - loads an event loop and logs
+
+    with told():
+        process.run(program, lifeline=lifeline)
+
+
+def warn(message: str) -> None:
+    """Say what may be meant otherwise, and go on."""
+    typer.echo(f"Warning: {printable(message)}", err=True)
+
+
+def fail(message: str, code: ExitCode) -> NoReturn:
+    """Say why, and exit."""
+    typer.echo(f"bailiff: {printable(message)}", err=True)
+    sys.exit(code)

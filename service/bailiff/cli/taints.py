@@ -1,0 +1,63 @@
+"""Taints as `kubectl taint` takes them (k8s.io/kubectl, pkg/cmd/taint/utils.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from bailiff.cli.errors import InputError
+from bailiff.kinds import Taint
+from bailiff.kinds.names import KEY_RULE, VALUE_RULE, is_label_key, is_label_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+class TaintChange(NamedTuple):
+    """What to do to the taints of a node.
+
+    Attributes:
+        added: these come, each in place of one of the same key and effect.
+        removed: taints of this key and effect go; of an empty effect, of any.
+    """
+
+    added: tuple[Taint, ...]
+    removed: tuple[Taint, ...]
+
+
+def parse_taints(words: Iterable[str]) -> TaintChange:
+    """KEY=VALUE:EFFECT or KEY:EFFECT to add; the same, or KEY, with a - behind it to remove.
+
+    Raises:
+        InputError: one is neither, or is added twice.
+    """
+    words = list(words)
+    added = tuple(_added(word) for word in words if not word.endswith("-"))
+    removed = tuple(_taint(word, word[:-1]) for word in words if word.endswith("-"))
+    if len({(taint.key, taint.effect) for taint in added}) < len(added):
+        raise InputError("TAINT: two of the same key and effect are added")
+    return TaintChange(added, removed)
+
+
+def _added(word: str) -> Taint:
+    taint = _taint(word, word)
+    if not taint.effect:
+        raise InputError(
+            f"TAINT: {word!r} has no effect, as in {word}:NoExecute; to remove it: {word}-"
+        )
+    return taint
+
+
+def _taint(word: str, text: str) -> Taint:
+    """A taint; `word` is what the user wrote."""
+    named, colon, effect = text.partition(":")
+    if colon and effect not in _EFFECTS:
+        known = ", ".join(_EFFECTS)
+        raise InputError(f"TAINT: the effect in {word!r} must be one of {known}")
+    key, _, value = named.partition("=") if colon else (named, "", "")
+    if not is_label_key(key):
+        raise InputError(f"TAINT: the key in {word!r} {KEY_RULE}")
+    if not is_label_value(value):
+        raise InputError(f"TAINT: the value in {word!r} {VALUE_RULE}")
+    return Taint(key=key, value=value, effect=effect)

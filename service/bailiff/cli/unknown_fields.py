@@ -1,0 +1,77 @@
+"""Fields that Kubernetes does not have and that look like one that a rule reads.
+
+A pod whose tolerations stand under `toleration:` has none, and would be said to go. The API server
+would refuse it, or warn; a file has met no API server.
+"""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+import msgspec
+
+from bailiff.kinds import Annotations, ManagedFieldsEntry
+from bailiff.kinds.meta import Value
+
+# Where every name is somebody's own.
+_FREE = (Annotations, ManagedFieldsEntry)
+# How alike names must be, as difflib counts it from 0 to 1. No two fields of the same Kubernetes
+# object are: so a field that no rule reads, or a newer one, is not taken for a misspelt one.
+_ALIKE = 0.8
+
+
+def misspelt(value: dict[str, Any], kind: type[Value]) -> list[str]:
+    """What to say of each such field: where it stands, and what may be meant.
+
+    Args:
+        value: an object as a YAML or JSON parser returned it.
+        kind: what it will be decoded to.
+    """
+    return list(dict.fromkeys(_of_struct(value, kind, "$")))
+
+
+def _of_struct(value: dict[Any, Any], kind: type[Value], path: str) -> list[str]:
+    fields = _fields(kind)
+    said = []
+    for name, item in value.items():
+        if name in fields:
+            said += _inside(item, fields[name], f"{path}.{name}")
+        elif (meant := _meant(str(name), tuple(fields))) is not None:
+            said.append(f"{path}.{name} is not a field of Kubernetes: is {meant} meant?")
+    return said
+
+
+def _inside(item: object, kind: type[Value] | None, path: str) -> list[str]:
+    if kind is None:
+        return []
+    if isinstance(item, dict):
+        return _of_struct(item, kind, path)
+    if isinstance(item, list):
+        each = (_inside(one, kind, f"{path}[{index}]") for index, one in enumerate(item))
+        return [said for one in each for said in one]
+    return []
+
+
+@cache
+def _meant(name: str, fields: tuple[str, ...]) -> str | None:
+    by_lower = {field.lower(): field for field in fields}
+    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=_ALIKE)
+    return by_lower[found[0]] if found else None
+
+
+@cache
+def _fields(kind: type[Value]) -> dict[str, type[Value] | None]:
+    """The fields that are read, each with the type of the objects in it, if any."""
+    return {one.encode_name: _values_in(one.type) for one in msgspec.structs.fields(kind)}
+
+
+def _values_in(annotation: Any) -> type[Value] | None:  # noqa: ANN401 - any annotation
+    if isinstance(annotation, type) and issubclass(annotation, Value):
+        return None if annotation in _FREE else annotation
+    if get_origin(annotation) in (tuple, Union, UnionType):
+        found = (_values_in(one) for one in get_args(annotation))
+        return next((one for one in found if one is not None), None)
+    return None

@@ -1,0 +1,29 @@
+"""Live objects of a cluster for an answer about them: what REST and the command line share.
+
+Between the faces and the client: it knows which objects are read, how far a failure fails the
+answer, and how long that may take. How an error is worded is for each face to say.
+"""
+
+from bailiff.lookup.errors import (
+    FailedError,
+    ForbiddenError,
+    LookUpError,
+    MissingError,
+    NotServedError,
+    UnavailableError,
+)
+from bailiff.lookup.live import LookUps, Source, drive
+from bailiff.lookup.source import ClusterSource
+
+__all__ = [
+    "ClusterSource",
+    "FailedError",
+    "ForbiddenError",
+    "LookUpError",
+    "LookUps",
+    "MissingError",
+    "NotServedError",
+    "Source",
+    "UnavailableError",
+    "drive",
+]

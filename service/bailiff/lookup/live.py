@@ -1,0 +1,157 @@
+"""Questions about live objects: what the systems want to see is looked up, then they are asked."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from bailiff.decisions import NotRead, Scene, Wanted, Why
+from bailiff.kinds import Node, Pod, as_served
+from bailiff.lookup.errors import ForbiddenError, MissingError, NotServedError, UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from bailiff.clock import Clock
+    from bailiff.decisions import Options, Plan, PodAnswer, PodsAnswer, Round, System, Systems
+    from bailiff.decisions.system import LookUp, Seen
+    from bailiff.kinds.meta import Value
+
+T = TypeVar("T")
+K = TypeVar("K", bound="Value")
+
+
+class Source(Protocol):
+    """Where objects come from. Every method raises LookUpError."""
+
+    async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
+        """One object; MissingError if there is none of that name."""
+        ...
+
+    async def see(self, wanted: Wanted) -> tuple[Value, ...]:
+        """All objects that are wanted, as far as there are any."""
+        ...
+
+
+class LookUps:
+    """What may be asked about the objects of a cluster. Reads, never writes, keeps nothing.
+
+    Every method raises LookUpError, UnavailableError where it is not done in time; the first two
+    FactsError where there is too much to answer for.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        systems: Systems,
+        clock: Clock,
+        timeout: float,
+        max_at_a_time: int = 1,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            source: of the objects.
+            systems: who is asked.
+            clock: the instant that is decided for, once all has been seen.
+            timeout: seconds for all that one question needs, waiting for its turn included.
+            max_at_a_time: questions that may be looked up at a time; others wait.
+        """
+        self._source = source
+        self._systems = systems
+        self._clock = clock
+        self._timeout = timeout
+        self._turns = asyncio.Semaphore(max_at_a_time)
+
+    async def pod(self, namespace: str, name: str, options: Options) -> Plan[PodAnswer]:
+        """Should this pod be evicted, and when? As the question `decide`."""
+
+        async def look() -> Plan[PodAnswer]:
+            pod = await self._source.get(Pod, name, namespace)
+            scene, parts = await self._looked(await self._around(pod), options)
+            return self._systems.weigh_seen_pod(scene, parts, options)
+
+        return await self._in_time(look)
+
+    async def node(self, name: str, options: Options) -> Plan[PodsAnswer]:
+        """Which pods of this node should be evicted, and when? As the question `decideBatch`."""
+
+        async def look() -> Plan[PodsAnswer]:
+            node, pods = await self._node_and_pods(name)
+            scene, parts = await self._looked(Scene(pods, self._clock.now(), node), options)
+            return self._systems.weigh_seen_pods(scene, parts, options)
+
+        return await self._in_time(look)
+
+    async def node_and_pods(self, name: str) -> tuple[Node, tuple[Pod, ...]]:
+        """A node as its cluster has it, and all pods that are bound to it, ended ones too."""
+        return await self._in_time(lambda: self._node_and_pods(name))
+
+    async def all_of(self, *kinds: type[Value]) -> Mapping[type[Value], tuple[Value, ...]]:
+        """All objects of some kinds, in all namespaces."""
+
+        async def look() -> dict[type[Value], tuple[Value, ...]]:
+            return {kind: await self._source.see(Wanted(kind)) for kind in kinds}
+
+        return await self._in_time(look)
+
+    async def _around(self, pod: Pod) -> Scene:
+        name = pod.spec.node_name
+        if not name:
+            return Scene((pod,), self._clock.now(), node_is_gone=True)
+        try:
+            return Scene((pod,), self._clock.now(), await self._get_node(name))
+        except MissingError:
+            return Scene((pod,), self._clock.now(), node_is_gone=True)
+
+    async def _node_and_pods(self, name: str) -> tuple[Node, tuple[Pod, ...]]:
+        node = await self._get_node(name)
+        seen = await self._source.see(Wanted(Pod, fields=(("spec.nodeName", name),)))
+        return node, tuple(one for one in seen if isinstance(one, Pod))
+
+    async def _get_node(self, name: str) -> Node:
+        return as_served(await self._source.get(Node, name))
+
+    async def _looked(
+        self, scene: Scene, options: Options
+    ) -> tuple[Scene, list[tuple[System[Any], Value | Round]]]:
+        """The scene at the instant when all was seen, and what each system's look-up came to."""
+        parts = [
+            (system, await drive(looking, self._source))
+            for system, looking in self._systems.look_ups(scene, options)
+        ]
+        return scene._replace(now=self._clock.now()), parts
+
+    async def _in_time(self, look: Callable[[], Awaitable[T]]) -> T:
+        try:
+            async with asyncio.timeout(self._timeout), self._turns:
+                return await look()
+        except TimeoutError as error:
+            raise UnavailableError(
+                f"the cluster did not answer within {self._timeout:g} s"
+            ) from error
+
+
+async def drive(looking: LookUp[Any], source: Source) -> Any:  # noqa: ANN401 - as the generator's
+    """Show a system all that it wants to see, and give back what it makes of that.
+
+    What may not be read, or is not served, it is told: it may still have an answer.
+
+    Raises:
+        LookUpError: for any other reason.
+    """
+    try:
+        wanted = next(looking)
+        while True:
+            wanted = looking.send(await _seen(wanted, source))
+    except StopIteration as done:
+        return done.value
+
+
+async def _seen(wanted: Wanted, source: Source) -> Seen:
+    try:
+        return await source.see(wanted)
+    except ForbiddenError as error:
+        return NotRead(Why.FORBIDDEN, str(error))
+    except NotServedError as error:
+        return NotRead(Why.NOT_SERVED, str(error))

@@ -1,0 +1,174 @@
+"""Objects of a cluster by what is wanted of them; reads, never writes, and keeps nothing."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from bailiff.cluster import (
+    NAMESPACES,
+    NODES,
+    PODS,
+    ClusterError,
+    DeviceDiscovery,
+    NotFoundError,
+    RequestTimeoutError,
+    Resource,
+    Selection,
+    ServerError,
+    TooManyRequestsError,
+    UnauthorizedError,
+    UnreachableError,
+)
+from bailiff.cluster import ForbiddenError as RefusedError
+from bailiff.cluster.slimming import slimmer_for
+from bailiff.kinds import (
+    DeviceTaintRule,
+    Namespace,
+    Node,
+    Pod,
+    PodDisruptionBudget,
+    ResourceClaim,
+    ResourceSlice,
+)
+from bailiff.lookup.errors import (
+    FailedError,
+    ForbiddenError,
+    MissingError,
+    NotServedError,
+    UnavailableError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bailiff.clock import Clock
+    from bailiff.cluster import Cluster
+    from bailiff.cluster.discovery import DeviceApi
+    from bailiff.decisions import Wanted
+    from bailiff.kinds.meta import Value
+
+T = TypeVar("T", bound="Value")
+
+BUDGETS = Resource("policy", "v1", "poddisruptionbudgets", PodDisruptionBudget)
+_RESOURCES: dict[type[Value], Resource[Any]] = {
+    Pod: PODS,
+    Node: NODES,
+    Namespace: NAMESPACES,
+    PodDisruptionBudget: BUDGETS,
+}
+# Those of which a cluster may have thousands, so that only what is decided by is kept of each.
+_SLIM = (ResourceClaim, ResourceSlice)
+# More objects of one namespace are listed, fewer got one by one.
+_FEW = 8
+_UNAVAILABLE = (UnreachableError, RequestTimeoutError, ServerError, TooManyRequestsError)
+
+
+class ClusterSource:
+    """Asks the API server every time; in which version it serves devices, once a minute.
+
+    Every method raises LookUpError; for which reason, see bailiff.lookup.errors.
+    """
+
+    def __init__(self, cluster: Cluster, clock: Clock) -> None:
+        self._cluster = cluster
+        self._discovery = DeviceDiscovery(cluster, clock)
+
+    async def get(self, kind: type[T], name: str, namespace: str = "") -> T:
+        """One object; MissingError if there is none of that name."""
+        resource = await self._resource(kind)
+        what = f"{kind.__name__} {namespace}/{name}" if namespace else f"{kind.__name__} {name}"
+        with _told(what, f"get {resource.plural}"):
+            return cast("T", await self._cluster.get(resource, name, namespace))
+
+    async def see(self, wanted: Wanted) -> tuple[Value, ...]:
+        """All objects that are wanted, as far as there are any."""
+        try:
+            resource = await self._resource(wanted.kind)
+        except _NoneOfThem:
+            return ()
+        names = None if wanted.names is None else tuple(dict.fromkeys(wanted.names))
+        try:
+            if names is None or len(names) > _FEW:
+                return await self._list(resource, wanted, names)
+            return await self._get_each(resource, wanted, names)
+        except MissingError as error:
+            # Served a moment ago, as while the API server is upgraded.
+            self._discovery.forget()
+            plural = resource.plural
+            raise UnavailableError(f"the cluster has just ceased to serve {plural}") from error
+
+    async def _list(
+        self, resource: Resource[Any], wanted: Wanted, names: tuple[str, ...] | None
+    ) -> tuple[Value, ...]:
+        fields = ",".join(f"{path}={_selector_value(value)}" for path, value in wanted.fields)
+        selection = Selection(namespace=wanted.namespace, field_selector=fields)
+        each = slimmer_for(wanted.kind) if wanted.kind in _SLIM else None
+        with _told(f"the {resource.plural}", f"list {resource.plural}"):
+            found = (await self._cluster.list_selected(resource, selection, each)).items
+        if names is None:
+            return found
+        return tuple(one for one in found if one.metadata.name in names)
+
+    async def _get_each(
+        self, resource: Resource[Any], wanted: Wanted, names: tuple[str, ...]
+    ) -> tuple[Value, ...]:
+        found = []
+        for name in names:
+            with _told(f"the {resource.plural}", f"get {resource.plural}"):
+                try:
+                    found.append(await self._cluster.get(resource, name, wanted.namespace))
+                except NotFoundError:
+                    # Who wants them says what that means.
+                    continue
+        return tuple(found)
+
+    async def _resource(self, kind: type[Value]) -> Resource[Any]:
+        found = _RESOURCES.get(kind)
+        if found is not None:
+            return found
+        with _told("what the cluster serves", "get /apis"):
+            api = await self._discovery.current()
+        if api is None:
+            raise NotServedError("the cluster serves no devices (resource.k8s.io)")
+        return _of_devices(api, kind)
+
+
+class _NoneOfThem(Exception):  # noqa: N818 - no error
+    """Devices are served, and no rules, which are an API of their own: then there are none."""
+
+
+def _of_devices(api: DeviceApi, kind: type[Value]) -> Resource[Any]:
+    served: dict[type[Value], Resource[Any] | None] = {
+        ResourceSlice: api.slices,
+        ResourceClaim: api.claims,
+        DeviceTaintRule: api.rules,
+    }
+    if kind not in served:
+        raise TypeError(f"nothing is known of where {kind.__name__} is served")
+    found = served[kind]
+    if found is None:
+        raise _NoneOfThem
+    return found
+
+
+@contextmanager
+def _told(what: str, permission: str) -> Iterator[None]:
+    """Turn the failure of a request into a LookUpError that says what to do."""
+    try:
+        yield
+    except NotFoundError as error:
+        raise MissingError(f"{what} does not exist") from error
+    except (RefusedError, UnauthorizedError) as error:
+        raise ForbiddenError(
+            f"Bailiff's account may not read {what}: grant it the permission to {permission}"
+        ) from error
+    except _UNAVAILABLE as error:
+        raise UnavailableError(f"{what} could not be read: {error.message}") from error
+    except ClusterError as error:
+        raise FailedError(f"{what} could not be read: {error.message}") from error
+
+
+def _selector_value(text: str) -> str:
+    # A selector's own syntax ends a value at these (apimachinery pkg/fields).
+    return text.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")

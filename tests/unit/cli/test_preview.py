@@ -1,0 +1,129 @@
+"""`bailiff preview` of files: kubectl's syntax of taints, rules, budgets."""
+
+import json
+
+import pytest
+
+from bailiff.cli.budgets import Violations
+from bailiff.cli.errors import InputError
+from bailiff.cli.taints import parse_taints
+from bailiff.kinds import PodDisruptionBudget, Taint, decode
+from tests.harness.kinds import pod_of
+
+NODE = "kind: Node\nmetadata: {name: n1}\n---\nkind: Pod\nmetadata: {name: web}\n"
+ON_NODE = NODE + "spec: {nodeName: n1}\n---\nkind: Pod\nmetadata: {name: other}\n"
+RULE = """
+kind: DeviceTaintRule
+metadata: {name: recall}
+spec: {deviceSelector: {driver: d}, taint: {key: recall, effect: None}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "added", "removed"),
+    [
+        ("k=v:NoExecute", [Taint(key="k", value="v", effect="NoExecute")], []),
+        ("k:NoExecute", [Taint(key="k", effect="NoExecute")], []),
+        ("k=:NoSchedule", [Taint(key="k", effect="NoSchedule")], []),
+        ("example.com/k:NoExecute-", [], [Taint(key="example.com/k", effect="NoExecute")]),
+        ("k=v:NoExecute-", [], [Taint(key="k", value="v", effect="NoExecute")]),
+        ("k-", [], [Taint(key="k")]),
+    ],
+)
+def test_taints_as_kubectl_takes_them(word, added, removed):
+    change = parse_taints([word])
+    assert (list(change.added), list(change.removed)) == (added, removed)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["k"], "'k' has no effect, as in k:NoExecute; to remove it: k-"),
+        (["k:Evict"], "must be one of NoSchedule, PreferNoSchedule, NoExecute"),
+        (["k=v:NoExecute:x"], "must be one of"),
+        ([":NoExecute"], "the key in ':NoExecute' must be"),
+        (["k=a=b:NoExecute"], "the value in 'k=a=b:NoExecute' must be"),
+        (["-"], "the key in '-' must be"),
+        (["k=a:NoExecute", "k=b:NoExecute"], "two of the same key and effect"),
+    ],
+)
+def test_what_kubectl_refuses_is_refused(words, said):
+    with pytest.raises(InputError) as caught:
+        parse_taints(words)
+    assert said in str(caught.value)
+
+
+def test_a_nodes_pods_in_files(run):
+    told = run("preview", "taint", "n1", "k:NoExecute", "-f", "-", stdin=ON_NODE)
+    assert told.exit_code == 0, told.output
+    (row,) = told.stdout.splitlines()[1:]
+    assert row.split()[:5] == ["default", "web", "EVICT_NOW", "now", "<none>"]
+    assert row.endswith("taint k:NoExecute is not tolerated")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("taint", "n2", "k:NoExecute", "-f", "-"), "-f: expected one node n2, there are 0"),
+        (("taint", "n1", "k", "-f", "-"), "TAINT: 'k' has no effect"),
+        (("rule", "-"), "expected one DeviceTaintRule, there are 0"),
+        (("rule", "-", "-f", "-"), "standard input can be read only once"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_says_why(run, arguments, said):
+    told = run("preview", *arguments, stdin=ON_NODE)
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert said in told.stderr
+
+
+def test_a_rule_without_devices_in_the_files_evicts_nobody(run):
+    told = run("preview", "rule", "-", "-f", "POD", "-o", "json", stdin=RULE)
+    answer = json.loads(told.stdout)
+    assert (answer["decisions"], answer["publishedDevices"]) == ([], 0)
+
+
+def budget(allowed, observed=2, **spec):
+    value = {
+        "metadata": {"name": "b", "namespace": "default", "generation": 2},
+        "spec": spec,
+        "status": {"disruptionsAllowed": allowed, "observedGeneration": observed},
+    }
+    return decode(json.dumps(value).encode(), PodDisruptionBudget)
+
+
+@pytest.mark.parametrize(
+    ("one", "violated"),
+    [
+        (budget(2, selector={"matchLabels": {"app": "web"}}), False),
+        (budget(1, selector={"matchLabels": {"app": "web"}}), True),
+        # Not counted yet: the Eviction API lets nobody through.
+        (budget(9, observed=1, selector={"matchLabels": {"app": "web"}}), True),
+        (budget(-1, selector={"matchLabels": {"app": "web"}}), True),
+        (budget(0, selector={"matchLabels": {"app": "db"}}), False),
+        # Of policy/v1: an empty selector is all pods, none is none.
+        (budget(0, selector={}), True),
+        (budget(0), False),
+        (budget(0, selector={"matchExpressions": [{"key": "app", "operator": "Exists"}]}), True),
+        (budget(0, selector={"matchExpressions": [{"key": "app", "operator": "Like"}]}), False),
+        (
+            budget(0, selector={"matchExpressions": [
+                {"key": "app", "operator": "In", "values": ["web"]},
+                {"key": "app", "operator": "NotIn", "values": ["db"]},
+                {"key": "zone", "operator": "NotIn", "values": ["a"]},
+                {"key": "zone", "operator": "DoesNotExist"},
+            ]}),
+            True,
+        ),
+    ],
+)  # fmt: skip
+def test_a_budget_is_violated_by_more_than_it_allows(one, violated):
+    going = [pod_of(name, labels={"app": "web"}) for name in ("a", "b")]
+    found = Violations(going, [one])
+    assert bool(found.all) == violated
+    assert bool(found.of("default", "a")) == violated
+    assert found.of("other", "a") == ""
+
+
+def test_budgets_of_other_namespaces_protect_nobody_here():
+    going = [pod_of("a", namespace="elsewhere")]
+    assert Violations(going, [budget(0, selector={})]).all == []

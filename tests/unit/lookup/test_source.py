@@ -1,0 +1,216 @@
+"""What is asked of an API server: few requests, little kept; and what its refusals become."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from aiohttp import web
+
+from bailiff import cluster as k8s
+from bailiff.decisions import Wanted
+from bailiff.kinds import (
+    DeviceTaintRule,
+    Node,
+    ObjectMeta,
+    Pod,
+    PodDisruptionBudget,
+    ResourceClaim,
+    ResourceSlice,
+)
+from bailiff.kinds.meta import Value
+from bailiff.lookup import (
+    ClusterSource,
+    FailedError,
+    ForbiddenError,
+    MissingError,
+    NotServedError,
+    UnavailableError,
+)
+from tests.harness.clocks import ManualClock
+from tests.harness.device_objects import allocation, claim, slice_of
+from tests.harness.objects import Object
+from tests.harness.scripted_server import kubeconfig, serving
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+V1 = "/apis/resource.k8s.io/v1"
+DEVICES = ("resourceslices", "resourceclaims")
+RULES = ("devicetaintrules", "devicetaintrules/status")
+
+
+def allocated(name: str, driver: str = "d", pool: str = "p") -> Object:
+    metadata = {"name": name, "namespace": "ns"}
+    return claim(name) | {
+        "metadata": metadata,
+        "status": {"allocation": allocation(pool, driver=driver)},
+    }
+
+
+class Server:
+    """An API server; it notes what it is asked but for discovery.
+
+    Attributes:
+        names: what it serves of resource.k8s.io.
+        objects: by the plural.
+        status: what it answers to all but discovery, if not 200.
+        asked: paths with their field selectors.
+    """
+
+    def __init__(self, *names: str, status: int = 200) -> None:
+        self.names = names
+        self.objects: dict[str, list[dict[str, Any]]] = {}
+        self.status = status
+        self.asked: list[str] = []
+
+    async def answer(self, request: web.Request) -> web.Response:
+        found = self._discover(request.path)
+        if found is not None:
+            return web.json_response(found)
+        selector = request.query.get("fieldSelector", "")
+        self.asked.append(request.path.removeprefix(V1) + (f"?{selector}" if selector else ""))
+        if self.status != 200:
+            return web.json_response({"kind": "Status"}, status=self.status)
+        found = self._find(request.path)
+        return web.json_response(found or {"kind": "Status"}, status=200 if found else 404)
+
+    def _discover(self, path: str) -> dict[str, Any] | None:
+        if path == "/apis/resource.k8s.io" and self.names:
+            return {"versions": [{"version": "v1"}]}
+        if path == V1:
+            return {"resources": [{"name": name} for name in self.names]}
+        return None
+
+    def _find(self, path: str) -> dict[str, Any] | None:
+        before, _, last = path.rpartition("/")
+        if path.startswith(V1) and not {last, before.rpartition("/")[2]} & set(self.names):
+            return None
+        if last in self.objects:
+            return {"items": self.objects[last]}
+        of_kind = self.objects.get(before.rpartition("/")[2], [])
+        return next((one for one in of_kind if one["metadata"]["name"] == last), None)
+
+    @asynccontextmanager
+    async def source(self, folder: Path) -> AsyncIterator[ClusterSource]:
+        where = serving(self.answer)
+        async with where as port, await k8s.connect(kubeconfig(folder, port)) as cluster:
+            yield ClusterSource(cluster, ManualClock())
+
+
+def names(objects: tuple[Any, ...]) -> list[str]:
+    return [one.metadata.name for one in objects]
+
+
+async def test_a_few_are_got_one_by_one_and_those_that_are_not_there_left_out(
+    tmp_path: Path,
+) -> None:
+    server = Server(*DEVICES)
+    server.objects["resourceclaims"] = [allocated(name) for name in ("a", "b", "other")]
+    async with server.source(tmp_path) as source:
+        found = await source.see(Wanted(ResourceClaim, "ns", ("a", "b", "a", "absent")))
+    assert names(found) == ["a", "b"]
+    of_namespace = "/namespaces/ns/resourceclaims/"
+    assert server.asked == [f"{of_namespace}{name}" for name in ("a", "b", "absent")]
+
+
+async def test_many_are_listed_at_once(tmp_path: Path) -> None:
+    server = Server(*DEVICES)
+    wanted = tuple(f"c{number}" for number in range(9))
+    server.objects["resourceclaims"] = [allocated(name) for name in (*wanted, "other")]
+    async with server.source(tmp_path) as source:
+        found = await source.see(Wanted(ResourceClaim, "ns", wanted))
+    assert names(found) == list(wanted)
+    assert server.asked == ["/namespaces/ns/resourceclaims"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "asked"),
+    [
+        (Wanted(Pod, fields=(("spec.nodeName", "n"),)), "/api/v1/pods?spec.nodeName=n"),
+        (Wanted(Pod, fields=(("a", "x,y=z\\"),)), "/api/v1/pods?a=x\\,y\\=z\\\\"),
+        (Wanted(Node), "/api/v1/nodes"),
+        (Wanted(PodDisruptionBudget), "/apis/policy/v1/poddisruptionbudgets"),
+        (Wanted(ResourceSlice, fields=(("spec.driver", "d"),)), "/resourceslices?spec.driver=d"),
+        (Wanted(DeviceTaintRule), "/devicetaintrules"),
+    ],
+)
+async def test_where_what_is_wanted_is_served(tmp_path: Path, wanted: Wanted, asked: str) -> None:
+    server = Server(*DEVICES, *RULES)
+    plurals = ("pods", "nodes", "poddisruptionbudgets", "resourceslices", "devicetaintrules")
+    server.objects |= {plural: [] for plural in plurals}
+    async with server.source(tmp_path) as source:
+        assert await source.see(wanted) == ()
+    assert server.asked == [asked]
+
+
+async def test_slices_come_slim_because_there_may_be_thousands(tmp_path: Path) -> None:
+    server = Server(*DEVICES)
+    server.objects["resourceslices"] = [slice_of("1"), slice_of("2")]
+    async with server.source(tmp_path) as source:
+        one, other = await source.see(Wanted(ResourceSlice))
+    assert isinstance(one, ResourceSlice)
+    assert isinstance(other, ResourceSlice)
+    assert one.spec.devices[0] is other.spec.devices[0]
+
+
+async def test_a_cluster_that_serves_no_devices_is_asked_for_none(tmp_path: Path) -> None:
+    server = Server()
+    async with server.source(tmp_path) as source:
+        with pytest.raises(NotServedError, match=r"resource\.k8s\.io"):
+            await source.see(Wanted(ResourceClaim))
+    assert set(server.asked) == {"/apis/resource.k8s.io"}
+
+
+async def test_a_cluster_with_devices_and_no_rules_is_as_one_that_has_none(tmp_path: Path) -> None:
+    async with Server(*DEVICES).source(tmp_path) as source:
+        assert await source.see(Wanted(DeviceTaintRule)) == ()
+
+
+async def test_what_is_served_no_longer_is_looked_for_anew(tmp_path: Path) -> None:
+    server = Server(*DEVICES, *RULES)
+    server.objects["devicetaintrules"] = [{"metadata": {"name": "recall"}}]
+    async with server.source(tmp_path) as source:
+        assert names(await source.see(Wanted(DeviceTaintRule))) == ["recall"]
+        server.names = DEVICES
+        with pytest.raises(UnavailableError, match="ceased to serve devicetaintrules"):
+            await source.see(Wanted(DeviceTaintRule))
+        assert await source.see(Wanted(DeviceTaintRule)) == ()
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "said"),
+    [
+        (404, MissingError, "Pod ns/web does not exist"),
+        (403, ForbiddenError, "grant it the permission to get pods"),
+        (401, ForbiddenError, "grant it the permission to get pods"),
+        (500, UnavailableError, "Pod ns/web could not be read"),
+        (400, FailedError, "Pod ns/web could not be read"),
+    ],
+)
+async def test_a_refusal_says_what_to_do(
+    tmp_path: Path, status: int, error: type[Exception], said: str
+) -> None:
+    async with Server(status=status).source(tmp_path) as source:
+        with pytest.raises(error, match=said):
+            await source.get(Pod, "web", "ns")
+
+
+@pytest.mark.parametrize(
+    ("kind", "permission"),
+    [(Pod, "list pods"), (ResourceSlice, "list resourceslices"), (Node, "list nodes")],
+)
+async def test_the_missing_permission_is_named(
+    tmp_path: Path, kind: type[Value], permission: str
+) -> None:
+    async with Server(*DEVICES, status=403).source(tmp_path) as source:
+        with pytest.raises(ForbiddenError, match=f"the permission to {permission}"):
+            await source.see(Wanted(kind))
+
+
+async def test_a_kind_that_nobody_knows_is_a_fault_of_the_program(tmp_path: Path) -> None:
+    async with Server(*DEVICES).source(tmp_path) as source:
+        with pytest.raises(TypeError, match="ObjectMeta"):
+            await source.see(Wanted(ObjectMeta))
