@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, TypeVar
 import structlog
 from msgspec.structs import replace
 
-from bailiff.bootstrap.choices import ClusterChoice
+from bailiff.bootstrap.choices import ClusterChoice, StartError
 from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.metrics import new_registry
-from bailiff.bootstrap.process import StartError, listen
+from bailiff.bootstrap.process import listen
 from bailiff.clock import SystemClock
 from bailiff.cluster import ClusterReader, LiveReader
+from bailiff.decisions import Options
 from bailiff.face_settings import FaceSettings, SettingsError
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
-from bailiff.decisions import Options
 from bailiff.rest_api import RestServer, RestSettings, create_app
 
 if TYPE_CHECKING:
