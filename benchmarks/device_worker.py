@@ -26,9 +26,9 @@ from bailiff.kinds import (
     Taint,
     Toleration,
 )
-from bailiff.worker.devices import Kind
-from bailiff.worker.evaluator import Evaluator
-from bailiff.worker.pending import PendingEvictions
+from bailiff.worker.systems.device_taints import Kind
+from bailiff.worker.timers.evaluator import Evaluator
+from bailiff.worker.timers.pending import PendingEvictions
 from benchmarks.device_taints import (
     DEVICES,
     NODES,

@@ -51,8 +51,8 @@ from bailiff.kinds import (
     Toleration,
 )
 from bailiff.worker import ShadowActions, Worker, WorkerSettings
-from bailiff.worker.devices import Devices, Kind
-from bailiff.worker.status import StatusPages
+from bailiff.worker.observe.status import StatusPages
+from bailiff.worker.systems.device_taints import Devices, Kind
 from benchmarks import device_taints
 
 PODS, NODES = 150_000, 5_000

@@ -20,10 +20,10 @@ from bailiff.cluster import Changed, Deleted, Replaced
 from bailiff.decisions import Options
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Node, Pod, PodCondition
-from bailiff.worker.evaluator import Evaluator
-from bailiff.worker.eviction import Eviction, State
-from bailiff.worker.mirror import Mirror
-from bailiff.worker.pending import PendingEvictions
+from bailiff.worker.mirror.mirror import Mirror
+from bailiff.worker.timers.evaluator import Evaluator
+from bailiff.worker.timers.eviction import Eviction, State
+from bailiff.worker.timers.pending import PendingEvictions
 from tests.conformance.upstream_timers import Answer, Repair, Sequence, Step, replay
 from tests.harness.turns import straight_through
 

@@ -27,7 +27,7 @@ from bailiff.worker import (
     WorkerSettings,
     watches,
 )
-from bailiff.worker.sharding import shard_of
+from bailiff.worker.lead.sharding import shard_of
 from tests.harness.api import name_of
 from tests.harness.objects import KEY, taint
 from tests.harness.working import is_going, messages, until

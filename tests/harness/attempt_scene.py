@@ -14,9 +14,9 @@ from bailiff.cluster import (
 )
 from bailiff.decisions import Finding, TraceStep, Verdict
 from bailiff.kinds import Node, Pod, PodCondition
-from bailiff.worker.attempt import Attempt
-from bailiff.worker.eviction import Eviction
-from bailiff.worker.outcomes import Outcome
+from bailiff.worker.execute.attempt import Attempt
+from bailiff.worker.execute.outcomes import Outcome
+from bailiff.worker.timers.eviction import Eviction
 from tests.harness.clocks import START, ManualClock
 from tests.harness.kinds import node_of, pod_of
 

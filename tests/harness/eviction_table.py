@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from bailiff.decisions import Finding, Verdict
 from bailiff.decisions.policies import Cause, Hold
-from bailiff.worker.eviction import Eviction, State
-from bailiff.worker.pending import PendingEvictions
+from bailiff.worker.timers.eviction import Eviction, State
+from bailiff.worker.timers.pending import PendingEvictions
 from tests.harness.clocks import START, ManualClock
 from tests.harness.kinds import pod_of
 

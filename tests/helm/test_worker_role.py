@@ -19,8 +19,8 @@ from bailiff.cluster import ClusterSettings, ForbiddenError, LeaseStore, WatchHe
 from bailiff.cluster.leases import LEASES
 from bailiff.decisions.device_taints import STATUS_PERIOD
 from bailiff.worker import ElectionSettings, Elector
-from bailiff.worker.actions import ANNOTATION
-from bailiff.worker.devices import State
+from bailiff.worker.execute.actions import ANNOTATION
+from bailiff.worker.systems.device_taints import State
 from tests.harness.api import NODES
 from tests.harness.clocks import JumpingClock
 from tests.harness.device_objects import device_taint

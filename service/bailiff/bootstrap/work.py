@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from bailiff.cluster import ListWatch
     from bailiff.kinds import Node
     from bailiff.worker import Actions, PodWatch
-    from bailiff.worker.liveness import Liveness
+    from bailiff.worker.observe.liveness import Liveness
 
 log = structlog.get_logger(__name__)
 

@@ -15,7 +15,7 @@ from bailiff.cli.exit_codes import ExitCode
 from bailiff.cli.output import OUTPUT, Output, pretty
 from bailiff.decisions.policies import NO_POLICIES, Policies
 from bailiff.decisions.policies.reading import API_VERSION, KIND, MAX_BYTES
-from bailiff.worker.policy_file import interpret, see
+from bailiff.worker.policy.file import interpret, see
 
 app = typer.Typer(help="Files of policies, as `bailiff worker --policies` reads them.")
 

@@ -4,21 +4,21 @@ list+watch -> Mirror -> Evaluator -> PendingEvictions -> Executor -> PodActions
                                                                  \-> Recorder (Events)
 """
 
-from bailiff.worker.actions import Actions, ClusterActions, PodActions
-from bailiff.worker.api_metrics import ApiMetrics
-from bailiff.worker.comparison import Comparison
-from bailiff.worker.devices import DeviceFollowing
-from bailiff.worker.election import Election, Elector, Unopposed
-from bailiff.worker.freshness import Freshness
-from bailiff.worker.pause_switch import PausedAlreadyError, PauseSwitch
-from bailiff.worker.policy_control import PolicyControl
-from bailiff.worker.policy_file import PoliciesUnusableError, PolicyFile
+from bailiff.worker.execute.actions import Actions, ClusterActions, PodActions
+from bailiff.worker.lead.election import Election, Elector, Unopposed
+from bailiff.worker.lead.sharding import MAX_SHARDS, Shard
+from bailiff.worker.lead.tenure import ElectionSettings
+from bailiff.worker.mirror.freshness import Freshness
+from bailiff.worker.mirror.watching import PodWatch, Watches, watches
+from bailiff.worker.observe.api_metrics import ApiMetrics
+from bailiff.worker.observe.status import create_status_app
+from bailiff.worker.policy.control import PolicyControl
+from bailiff.worker.policy.file import PoliciesUnusableError, PolicyFile
+from bailiff.worker.policy.pause_switch import PausedAlreadyError, PauseSwitch
 from bailiff.worker.settings import WorkerSettings
-from bailiff.worker.shadow import ShadowActions, Watched
-from bailiff.worker.sharding import MAX_SHARDS, Shard
-from bailiff.worker.status import create_status_app
-from bailiff.worker.tenure import ElectionSettings
-from bailiff.worker.watching import PodWatch, Watches, watches
+from bailiff.worker.shadow.comparison import Comparison
+from bailiff.worker.shadow.shadow import ShadowActions, Watched
+from bailiff.worker.systems.device_taints import DeviceFollowing
 from bailiff.worker.worker import Worker
 
 __all__ = [

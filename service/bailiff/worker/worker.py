@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Any, Literal
 import structlog
 
 from bailiff.decisions.policies import NO_POLICIES
-from bailiff.worker.annotator import Annotator
-from bailiff.worker.attempt import Attempt
-from bailiff.worker.audit import AuditLog
-from bailiff.worker.backlog import Backlog
-from bailiff.worker.condition_resets import ConditionResets
-from bailiff.worker.devices import RuleStatusWriter
-from bailiff.worker.election import Election, Unopposed
-from bailiff.worker.evaluator import Evaluator
-from bailiff.worker.eviction import State
-from bailiff.worker.executor import Executor
-from bailiff.worker.freshness import Freshness
+from bailiff.worker.execute.attempt import Attempt
+from bailiff.worker.execute.condition_resets import ConditionResets
+from bailiff.worker.execute.executor import Executor
 from bailiff.worker.gate import Gate
-from bailiff.worker.gauges import export_freshness, export_lead, export_picture
-from bailiff.worker.liveness import Liveness
-from bailiff.worker.metrics import WorkerMetrics
-from bailiff.worker.mirror import pod_key
-from bailiff.worker.pending import PendingEvictions
-from bailiff.worker.recorder import Recorder
-from bailiff.worker.sources import feed
-from bailiff.worker.telling import Teller
+from bailiff.worker.lead.election import Election, Unopposed
+from bailiff.worker.mirror.freshness import Freshness
+from bailiff.worker.mirror.mirror import pod_key
+from bailiff.worker.mirror.sources import feed
+from bailiff.worker.observe.audit import AuditLog
+from bailiff.worker.observe.backlog import Backlog
+from bailiff.worker.observe.gauges import export_freshness, export_lead, export_picture
+from bailiff.worker.observe.liveness import Liveness
+from bailiff.worker.observe.metrics import WorkerMetrics
+from bailiff.worker.observe.recorder import Recorder
+from bailiff.worker.observe.telling import Teller
+from bailiff.worker.systems.device_taints import RuleStatusWriter
+from bailiff.worker.systems.node_taints.annotator import Annotator
+from bailiff.worker.timers.evaluator import Evaluator
+from bailiff.worker.timers.eviction import State
+from bailiff.worker.timers.pending import PendingEvictions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from bailiff.cluster import WatchHealth
     from bailiff.decisions.policies import PauseNotice, Policies, Unknown
     from bailiff.kinds import Node, Pod
-    from bailiff.worker.actions import Actions
-    from bailiff.worker.first_seen import WantedNote
+    from bailiff.worker.execute.actions import Actions
+    from bailiff.worker.mirror.sources import EventSource, Follower
     from bailiff.worker.settings import WorkerSettings
-    from bailiff.worker.sources import EventSource, Follower
+    from bailiff.worker.systems.node_taints.first_seen import WantedNote
 
 # Of the grace period; the rest is for the release of the Lease, of three requests at most.
 _DRAIN_SHARE = 0.75

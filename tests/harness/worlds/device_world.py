@@ -18,8 +18,8 @@ from bailiff.kinds import (
     ResourceClaim,
     ResourceSlice,
 )
-from bailiff.worker.devices import Devices, Kind, State
-from bailiff.worker.sources import EventSource
+from bailiff.worker.mirror.sources import EventSource
+from bailiff.worker.systems.device_taints import Devices, Kind, State
 from tests.harness import device_objects
 from tests.harness.clocks import START
 from tests.harness.device_objects import BROKEN, DRIVER

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from bailiff.cluster import DisruptionBudgetError
 from bailiff.decisions import Finding
 from bailiff.decisions.policies import EvictionApi
-from bailiff.worker.eviction import By
-from bailiff.worker.outcomes import Outcome
+from bailiff.worker.execute.outcomes import Outcome
+from bailiff.worker.timers.eviction import By
 from tests.harness.attempt_scene import BLOCKED, GO, NOT_TOLERATED, POD, STAY, Scene
 from tests.harness.clocks import START
 

@@ -9,10 +9,10 @@ import pytest
 
 from bailiff.cluster import FencedError, NotFoundError, ServerError, UidMismatchError
 from bailiff.decisions import Finding, Verdict
-from bailiff.worker import condition_resets
-from bailiff.worker.actions import PodActions
-from bailiff.worker.condition_resets import ConditionResets
-from bailiff.worker.eviction import Eviction
+from bailiff.worker.execute import condition_resets
+from bailiff.worker.execute.actions import PodActions
+from bailiff.worker.execute.condition_resets import ConditionResets
+from bailiff.worker.timers.eviction import Eviction
 from tests.harness.clocks import START, LoopClock
 from tests.harness.kinds import pod_of
 

@@ -13,8 +13,8 @@ from prometheus_client import CollectorRegistry
 from bailiff.cluster import Changed, Deleted
 from bailiff.decisions.policies import BlastRadius, Cause, EvictionApi, Pause, PauseNotice, Policies
 from bailiff.worker import Comparison, ShadowActions, Watched, Worker, WorkerSettings
-from bailiff.worker.devices import Kind
-from bailiff.worker.queue_view import QueueQuery, view
+from bailiff.worker.observe.queue_view import QueueQuery, view
+from bailiff.worker.systems.device_taints import Kind
 from tests.harness.clocks import START
 from tests.harness.device_objects import patience
 from tests.harness.kinds import no_execute

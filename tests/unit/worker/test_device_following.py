@@ -20,7 +20,7 @@ from bailiff.cluster import (
     WatchHealth,
 )
 from bailiff.decisions import Options
-from bailiff.worker.devices import DeviceFollowing, Devices, Kind, State, following
+from bailiff.worker.systems.device_taints import DeviceFollowing, Devices, Kind, State, following
 from tests.harness.worlds.device_world import SERVED
 
 if TYPE_CHECKING:

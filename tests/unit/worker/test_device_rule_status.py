@@ -9,7 +9,7 @@ import pytest
 
 from bailiff.cluster import ForbiddenError, NotFoundError, ServerError, UidMismatchError
 from bailiff.worker import Shard
-from bailiff.worker.devices import Kind
+from bailiff.worker.systems.device_taints import Kind
 from tests.harness.device_objects import patience
 from tests.harness.kinds import no_execute
 from tests.harness.worlds.appointment import Appointment

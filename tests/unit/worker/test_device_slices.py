@@ -7,8 +7,8 @@ import pytest
 
 from bailiff.cluster import Replaced, Unreadable
 from bailiff.kinds import ObjectMeta
-from bailiff.worker.devices import Kind
-from bailiff.worker.devices.devices import _SLICE
+from bailiff.worker.systems.device_taints import Kind
+from bailiff.worker.systems.device_taints.devices import _SLICE
 from tests.harness.device_objects import patience
 from tests.harness.turns import turns
 from tests.harness.worlds.device_world import DeviceWorld, taint_added

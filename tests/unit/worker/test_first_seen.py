@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bailiff.cluster import Changed, Replaced
 from bailiff.decisions import observations
 from bailiff.kinds import Annotations, Node, NodeMeta, NodeSpec
-from bailiff.worker.first_seen import FirstSeen
+from bailiff.worker.systems.node_taints.first_seen import FirstSeen
 from tests.harness.clocks import ManualClock
 from tests.harness.kinds import edited_at, no_execute
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bailiff.worker.liveness import PERIOD, Liveness
+from bailiff.worker.observe.liveness import PERIOD, Liveness
 from tests.harness.clocks import LoopClock, ManualClock
 from tests.harness.worlds.fake_watch import FakeWatch
 from tests.harness.worlds.world import World, tainted

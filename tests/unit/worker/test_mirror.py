@@ -8,8 +8,8 @@ from hypothesis import given
 
 from bailiff.cluster import Changed, Deleted, Replaced, Unreadable
 from bailiff.kinds import Node, ObjectMeta, Pod
-from bailiff.worker.mirror import Mirror, PodKey, pod_key
-from bailiff.worker.slices import SLICE
+from bailiff.worker.mirror.mirror import Mirror, PodKey, pod_key
+from bailiff.worker.mirror.slices import SLICE
 from tests.harness.kinds import node_of, pod_of
 from tests.harness.turns import straight_through, turns
 

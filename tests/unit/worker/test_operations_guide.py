@@ -25,12 +25,12 @@ from bailiff.decisions.device_taints import EVICTION_IN_PROGRESS, RuleEffect, ru
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.kinds import DeviceTaint, DeviceTaintRule, DeviceTaintRuleSpec, ObjectMeta, Pod
 from bailiff.worker import ApiMetrics, ShadowActions, Worker, WorkerSettings
-from bailiff.worker.comparison import Result
-from bailiff.worker.devices import State
-from bailiff.worker.metrics import WorkerMetrics
-from bailiff.worker.notes import blocked_event, held_event
-from bailiff.worker.outcomes import Outcome
-from bailiff.worker.policy_file import PolicyMetrics
+from bailiff.worker.execute.outcomes import Outcome
+from bailiff.worker.observe.metrics import WorkerMetrics
+from bailiff.worker.observe.policy_events import blocked_event, held_event
+from bailiff.worker.policy.file import PolicyMetrics
+from bailiff.worker.shadow.comparison import Result
+from bailiff.worker.systems.device_taints import State
 
 TEXT = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
 FINDING = Finding(system="node-taints", verdict=Verdict.EVICT_NOW, reason="R", message="why")

@@ -16,7 +16,7 @@ from bailiff.cluster import (
     UnreachableError,
 )
 from bailiff.cluster.pace import Pace
-from bailiff.worker.outcomes import RETRIES
+from bailiff.worker.execute.outcomes import RETRIES
 from tests.harness.clocks import LoopClock
 from tests.harness.kinds import no_execute
 from tests.harness.worlds.calls import Call

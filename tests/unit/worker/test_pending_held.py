@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bailiff.decisions.policies import Cause, Hold
-from bailiff.worker.waits import Waits
+from bailiff.worker.timers.waits import Waits
 from tests.harness.eviction_table import HOLD, Table, held, retried
 
 

@@ -4,8 +4,8 @@ import msgspec
 
 from bailiff.decisions import Finding, Verdict
 from bailiff.kinds import Pod
-from bailiff.worker.eviction import Eviction, State
-from bailiff.worker.pending import PendingEvictions
+from bailiff.worker.timers.eviction import Eviction, State
+from bailiff.worker.timers.pending import PendingEvictions
 from tests.harness.clocks import ManualClock
 from tests.harness.kinds import pod_of
 

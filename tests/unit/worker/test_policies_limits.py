@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from bailiff.decisions import Finding, Verdict
 from bailiff.decisions.policies import EvictionApi, Limit, Limits, Policies
 from bailiff.kinds import ObjectMeta, Pod
-from bailiff.worker.eviction import Eviction
 from bailiff.worker.gate.lines import Lines
 from bailiff.worker.gate.meters import TOTAL, Key, Meters, Pace, Scope
+from bailiff.worker.timers.eviction import Eviction
 from tests.harness.clocks import START, virtual_loop
 from tests.harness.worlds.governed import Governed
 

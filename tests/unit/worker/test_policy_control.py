@@ -9,8 +9,8 @@ from prometheus_client import CollectorRegistry
 from bailiff.cluster import Changed, Deleted, Replaced, Selection, Unreadable, WatchHealth
 from bailiff.decisions.policies import UNKNOWN, PauseNotice, read
 from bailiff.kinds import ConfigMap, Namespace, ObjectMeta
-from bailiff.worker.policy_control import PolicyControl
-from bailiff.worker.policy_file import PolicyFile
+from bailiff.worker.policy.control import PolicyControl
+from bailiff.worker.policy.file import PolicyFile
 from tests.harness.clocks import START, LoopClock
 from tests.harness.worlds.fake_watch import FakeWatch
 

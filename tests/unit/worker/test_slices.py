@@ -7,9 +7,9 @@ import pytest
 from bailiff.cluster import Deleted, Replaced, Unreadable
 from bailiff.decisions import Options
 from bailiff.kinds import ObjectMeta
-from bailiff.worker.evaluator import Evaluator
-from bailiff.worker.pending import PendingEvictions
-from bailiff.worker.slices import SLICE
+from bailiff.worker.mirror.slices import SLICE
+from bailiff.worker.timers.evaluator import Evaluator
+from bailiff.worker.timers.pending import PendingEvictions
 from tests.harness.clocks import ManualClock
 from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
 from tests.harness.turns import straight_through

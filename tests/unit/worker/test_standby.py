@@ -7,7 +7,7 @@ import pytest
 
 from bailiff.cluster import FencedError, WatchHealth
 from bailiff.worker import Shard, create_status_app
-from bailiff.worker.sharding import shard_of
+from bailiff.worker.lead.sharding import shard_of
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.appointment import Appointment

@@ -11,10 +11,10 @@ from bailiff.cluster import ServerError, WatchHealth
 from bailiff.decisions import Finding, Verdict
 from bailiff.kinds import ObjectMeta, Pod, PodSpec
 from bailiff.worker import create_status_app
-from bailiff.worker.freshness import Freshness
-from bailiff.worker.pending import PendingEvictions
-from bailiff.worker.queue_view import QueueQueryError, read_query, view
-from bailiff.worker.slices import SLICE
+from bailiff.worker.mirror.freshness import Freshness
+from bailiff.worker.mirror.slices import SLICE
+from bailiff.worker.observe.queue_view import QueueQueryError, read_query, view
+from bailiff.worker.timers.pending import PendingEvictions
 from tests.harness.clocks import ManualClock
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, tolerating

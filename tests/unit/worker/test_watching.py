@@ -10,8 +10,8 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.cluster import Changed, Cluster, Replaced, Unreadable, WatchHealth
 from bailiff.kinds import LABELS_NOT_KEPT, ObjectMeta
-from bailiff.worker.metrics import WorkerMetrics
-from bailiff.worker.watching import PodWatch, Watches
+from bailiff.worker.mirror.watching import PodWatch, Watches
+from bailiff.worker.observe.metrics import WorkerMetrics
 from tests.harness.clocks import ManualClock
 from tests.harness.kinds import pod_of
 from tests.harness.worlds.fake_watch import FakeWatch

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bailiff.decisions.policies import BlastRadius
     from bailiff.kinds import Taint
-    from bailiff.worker.eviction import Eviction
+    from bailiff.worker.timers.eviction import Eviction
 
 _Identity = tuple[str, str, str]
 K = TypeVar("K")

@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.policies import Cause, Policies
-from bailiff.worker.eviction import State
 from bailiff.worker.gate.holding import Holding
 from bailiff.worker.gate.lines import Lines, place_in_line
 from bailiff.worker.gate.meters import TOTAL, Key, Meters, Scope
@@ -23,7 +22,8 @@ from bailiff.worker.gate.running import Running
 from bailiff.worker.gate.second_look import SecondLook
 from bailiff.worker.gate.surroundings import Surroundings, needs_gate
 from bailiff.worker.gate.zones import CLUSTER
-from bailiff.worker.waits import waits_of
+from bailiff.worker.timers.eviction import State
+from bailiff.worker.timers.waits import waits_of
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Hold, PauseNotice, Unknown
-    from bailiff.worker.evaluator import Evaluator
-    from bailiff.worker.eviction import Eviction
-    from bailiff.worker.pending import PendingEvictions
+    from bailiff.worker.timers.evaluator import Evaluator
+    from bailiff.worker.timers.eviction import Eviction
+    from bailiff.worker.timers.pending import PendingEvictions
 
 # Looked at in one go, about 5 ms.
 _BATCH = 256

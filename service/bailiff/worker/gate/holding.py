@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
-from bailiff.worker.queue import DeadlineQueue
+from bailiff.worker.timers.queue import DeadlineQueue
 
 if TYPE_CHECKING:
     from bailiff.decisions.policies import Cause
-    from bailiff.worker.eviction import Eviction
+    from bailiff.worker.timers.eviction import Eviction
 
 
 class Holding:

@@ -21,15 +21,15 @@ import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bailiff.decisions.policies import rank
+from bailiff.worker.execute.outcomes import REFUSALS, is_past_deadline
 from bailiff.worker.gate.meters import TOTAL, Key, Meters
-from bailiff.worker.outcomes import REFUSALS, is_past_deadline
-from bailiff.worker.queue import DeadlineQueue
+from bailiff.worker.timers.queue import DeadlineQueue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bailiff.decisions.policies import Hold, Policies
-    from bailiff.worker.eviction import Eviction
+    from bailiff.worker.timers.eviction import Eviction
 
 # A heap is swept when leftovers are more than this, and than what counts.
 _SWEEP_ABOVE = 1024

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from bailiff.worker.eviction import Eviction
     from bailiff.worker.gate.meters import Key, Meters
+    from bailiff.worker.timers.eviction import Eviction
 
 
 class Running:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.worker.eviction import State
+from bailiff.worker.timers.eviction import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bailiff.worker.eviction import Eviction
     from bailiff.worker.gate.lines import Lines
-    from bailiff.worker.pending import PendingEvictions
+    from bailiff.worker.timers.eviction import Eviction
+    from bailiff.worker.timers.pending import PendingEvictions
 
 
 class SecondLook:

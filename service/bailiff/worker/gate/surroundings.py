@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Blast, Hold
     from bailiff.kinds import Pod
-    from bailiff.worker.eviction import Eviction
-    from bailiff.worker.mirror import Mirror
+    from bailiff.worker.mirror.mirror import Mirror
+    from bailiff.worker.timers.eviction import Eviction
 
 
 class Surroundings:
