@@ -138,7 +138,7 @@ async def test_a_node_that_was_made_bare_is_dated_by_its_edits_and_not_by_the_re
     node = await bench.bare_node()
     pod = await bench.pod(node=node, tolerations=[tolerating(100)])
     async with running_worker(cluster) as worker:
-        await until(lambda: worker.evaluator.mirror.synced)
+        await until(lambda: worker.mirror.synced)
         await bench.taint(node, taint(KEY))
         await until(lambda: note_counts(bench, node))
     await bench.taint(node)

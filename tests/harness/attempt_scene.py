@@ -57,7 +57,7 @@ class Scene:
         self.on_node: Finding | None = GO
         self.nodes: list[Node | None] = []
         self.condition: PodCondition | None = None
-        self.attempt = Attempt(cast("Any", self), self.clock, self.finding)
+        self.attempt = Attempt(cast("Any", self), self.clock, cast("Any", self))
         self.eviction = Eviction(pod=POD, finding=finding, deadline=DUE, due=10.0)
 
     def finding(self, pod: Pod, node: Node | None) -> Finding | None:
@@ -65,6 +65,9 @@ class Scene:
         if node is not None:
             return self.on_node
         return self.says.get(pod.metadata.resource_version, self.eviction.finding)
+
+    def goes_by_node(self, finding: Finding) -> bool:
+        return finding.system == GO.system
 
     async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
         assert (pod, now) == (POD, self.clock.now())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from bailiff.decisions import Finding, Verdict
 from bailiff.decisions.policies import Cause, Hold
@@ -14,6 +15,7 @@ from tests.harness.kinds import pod_of
 
 if TYPE_CHECKING:
     from bailiff.kinds import Pod
+    from bailiff.worker.gate import Gate
 
 HOLD = Hold(cause=Cause.PAUSED, message="paused")
 
@@ -27,6 +29,15 @@ class SteppedClock(ManualClock):
         return super().now() + self.step
 
 
+class Rings(asyncio.Event):
+    """Counts how often it is set."""
+
+    times = 0
+
+    def set(self) -> None:
+        self.times += 1
+
+
 class Table:
     """A table of evictions at second 0 by both clocks, and what it tells.
 
@@ -37,14 +48,15 @@ class Table:
 
     def __init__(self, *, watched: bool = False) -> None:
         self.clock = SteppedClock()
-        self.woken = 0
+        self.earlier = Rings()
         self.told: list[str] = []
-        self.pending = PendingEvictions(self.clock, self._wake)
+        self.pending = PendingEvictions(self.clock, self.earlier)
         if watched:
-            self.pending.watcher = self
+            self.pending.watcher = cast("Gate", self)
 
-    def _wake(self) -> None:
-        self.woken += 1
+    @property
+    def woken(self) -> int:
+        return self.earlier.times
 
     def entered(self, eviction: Eviction) -> None:
         self.told.append(f"entered {eviction.uid}")

@@ -1,7 +1,7 @@
 r"""The worker: mirrors the cluster, asks the core, holds the timed queue, evicts.
 
-list+watch -> Mirror -> Evaluator -> PendingEvictions -> Executor -> PodActions
-                                                                 \-> Recorder (Events)
+list+watch -> Mirror -> Evaluator -> PendingEvictions -> Gate -> Executor -> Attempt -> Actions
+                        \-> systems                                 \-> Teller
 """
 
 from bailiff.worker.execute.actions import Actions, ClusterActions, PodActions
@@ -9,8 +9,9 @@ from bailiff.worker.lead.election import Election, Elector, Unopposed
 from bailiff.worker.lead.sharding import MAX_SHARDS, Shard
 from bailiff.worker.lead.tenure import ElectionSettings
 from bailiff.worker.mirror.freshness import Freshness
-from bailiff.worker.mirror.watching import PodWatch, Watches, watches
+from bailiff.worker.mirror.watching import PodWatch, Watches
 from bailiff.worker.observe.api_metrics import ApiMetrics
+from bailiff.worker.observe.metrics import WatchMetrics
 from bailiff.worker.observe.status import create_status_app
 from bailiff.worker.policy.control import PolicyControl
 from bailiff.worker.policy.file import PoliciesUnusableError, PolicyFile
@@ -18,20 +19,25 @@ from bailiff.worker.policy.pause_switch import PausedAlreadyError, PauseSwitch
 from bailiff.worker.settings import WorkerSettings
 from bailiff.worker.shadow.comparison import Comparison
 from bailiff.worker.shadow.shadow import ShadowActions, Watched
-from bailiff.worker.systems.device_taints import DeviceFollowing
+from bailiff.worker.systems import SYSTEMS, DeviceTaintsInWorker, MakeSystem, NodeTaintsInWorker
+from bailiff.worker.systems.device_taints.following import DeviceFollowing
 from bailiff.worker.worker import Worker
 
 __all__ = [
     "MAX_SHARDS",
+    "SYSTEMS",
     "Actions",
     "ApiMetrics",
     "ClusterActions",
     "Comparison",
     "DeviceFollowing",
+    "DeviceTaintsInWorker",
     "Election",
     "ElectionSettings",
     "Elector",
     "Freshness",
+    "MakeSystem",
+    "NodeTaintsInWorker",
     "PauseSwitch",
     "PausedAlreadyError",
     "PodActions",
@@ -42,10 +48,10 @@ __all__ = [
     "ShadowActions",
     "Shard",
     "Unopposed",
+    "WatchMetrics",
     "Watched",
     "Watches",
     "Worker",
     "WorkerSettings",
     "create_status_app",
-    "watches",
 ]

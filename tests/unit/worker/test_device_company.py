@@ -8,13 +8,12 @@ import json
 from datetime import timedelta
 
 import pytest
-from prometheus_client import CollectorRegistry
 
 from bailiff.cluster import Changed, Deleted
 from bailiff.decisions.policies import BlastRadius, Cause, EvictionApi, Pause, PauseNotice, Policies
-from bailiff.worker import Comparison, ShadowActions, Watched, Worker, WorkerSettings
+from bailiff.worker import Actions, Comparison, ShadowActions, Watched
 from bailiff.worker.observe.queue_view import QueueQuery, view
-from bailiff.worker.systems.device_taints import Kind
+from bailiff.worker.systems.device_taints.devices import Kind
 from tests.harness.clocks import START
 from tests.harness.device_objects import patience
 from tests.harness.kinds import no_execute
@@ -154,14 +153,14 @@ class Shadowed(DeviceWorld):
 
     def __init__(self, **settings):
         super().__init__(**settings)
+
+    def worker_actions(self) -> Actions:
         self.comparison = Comparison(self.clock)
-        self.registry = CollectorRegistry()
-        actions = ShadowActions(self.comparison.ours)
-        self.worker = Worker(actions, self.clock, self.registry, WorkerSettings())
+        return ShadowActions(self.comparison)
 
     @contextlib.asynccontextmanager
     async def running(self):
-        self.comparison.look_at(self.worker.evaluator, self.worker.metrics)
+        self.comparison.look_at(self.worker)
         looking = asyncio.create_task(self.comparison.run())
         async with super().running():
             await asyncio.sleep(0.1)

@@ -9,7 +9,7 @@ import pytest
 from bailiff.cluster import ConflictError, ServerError
 from bailiff.worker import Shard
 from bailiff.worker.lead.sharding import shard_of
-from bailiff.worker.systems.device_taints import Kind
+from bailiff.worker.systems.device_taints.devices import Kind
 from tests.harness.device_objects import patience
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.appointment import Appointment

@@ -81,6 +81,6 @@ async def test_an_event_that_is_there_already_counts_as_written(tmp_path: Path) 
     async with serving(answer) as port, await k8s.connect(kubeconfig(tmp_path, port)) as cluster:
         first, second = (ClusterActions(cluster, instance=name) for name in ("a", "b"))
         with pytest.raises(k8s.ConflictError):
-            await first.record(POD, NOTE, START)
-        await second.record(POD, NOTE, START)
+            await first.record(POD, NOTE, START, "taint-eviction-controller")
+        await second.record(POD, NOTE, START, "taint-eviction-controller")
     assert len(set(told)) == 1

@@ -24,13 +24,22 @@ from bailiff.decisions import (
 from bailiff.decisions.device_taints import EVICTION_IN_PROGRESS, RuleEffect, rule_status
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.kinds import DeviceTaint, DeviceTaintRule, DeviceTaintRuleSpec, ObjectMeta, Pod
-from bailiff.worker import ApiMetrics, ShadowActions, Worker, WorkerSettings
+from bailiff.worker import (
+    ApiMetrics,
+    Comparison,
+    ShadowActions,
+    WatchMetrics,
+    Worker,
+    WorkerSettings,
+)
 from bailiff.worker.execute.outcomes import Outcome
 from bailiff.worker.observe.metrics import WorkerMetrics
 from bailiff.worker.observe.policy_events import blocked_event, held_event
 from bailiff.worker.policy.file import PolicyMetrics
 from bailiff.worker.shadow.comparison import Result
-from bailiff.worker.systems.device_taints import State
+from bailiff.worker.systems.device_taints.devices import State
+from bailiff.worker.systems.device_taints.system import DeviceTaintMetrics
+from bailiff.worker.systems.node_taints.system import NodeTaintMetrics
 
 TEXT = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
 FINDING = Finding(system="node-taints", verdict=Verdict.EVICT_NOW, reason="R", message="why")
@@ -48,8 +57,19 @@ def first_cells():
 def metrics():
     """As the guide writes them: the name, and the labels in braces."""
     real, on_paper = (WorkerMetrics(CollectorRegistry(), on_paper=one) for one in (False, True))
-    others = vars(ApiMetrics(CollectorRegistry())) | vars(PolicyMetrics(CollectorRegistry()))
-    for metric in (*vars(real).values(), *others.values(), on_paper.attempts):
+    registry = CollectorRegistry()
+    others = vars(ApiMetrics(registry)) | vars(PolicyMetrics(registry))
+    others |= vars(WatchMetrics(registry))
+    of_systems = (
+        NodeTaintMetrics(registry, on_paper=False),
+        DeviceTaintMetrics(registry, on_paper=False),
+    )
+    for metric in (
+        *vars(real).values(),
+        *others.values(),
+        *(metric for system in of_systems for metric in vars(system).values()),
+        on_paper.attempts,
+    ):
         name = metric._name + ("_total" if isinstance(metric, Counter) else "")
         labels = ",".join(metric._labelnames)
         yield f"{name}{{{labels}}}" if labels else name
@@ -57,8 +77,9 @@ def metrics():
 
 def collected():
     """Those that are counted when they are read."""
-    actions = ShadowActions(lambda _: None)
-    worker = Worker(actions, SystemClock(), CollectorRegistry(), WorkerSettings())
+    clock = SystemClock()
+    actions = ShadowActions(Comparison(clock))
+    worker = Worker(actions, clock, CollectorRegistry(), WorkerSettings())
     for metric in worker.backlog.collect():
         labels = ",".join(vars(metric)["_labelnames"])
         yield f"{metric.name}{{{labels}}}" if labels else metric.name

@@ -1,5 +1,7 @@
 """The table of evictions: what it counts, and which of its entries have a timer."""
 
+import asyncio
+
 import msgspec
 
 from bailiff.decisions import Finding, Verdict
@@ -29,7 +31,7 @@ def begun(pending: PendingEvictions) -> Eviction:
 def table() -> tuple[PendingEvictions, ManualClock, Pod]:
     """With one entry, which is due."""
     clock = ManualClock()
-    pending = PendingEvictions(clock, lambda: None)
+    pending = PendingEvictions(clock, asyncio.Event())
     pod = pod_of("web", "n1", uid="uid-web")
     pending.schedule(pod, NOW)
     return pending, clock, pod

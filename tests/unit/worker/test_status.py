@@ -23,7 +23,7 @@ from tests.harness.worlds.world import World
 
 
 def pending_of(*names):
-    pending = PendingEvictions(ManualClock(), lambda: None)
+    pending = PendingEvictions(ManualClock(), asyncio.Event())
     for number, name in enumerate(names):
         namespace, _, pod = name.partition("/")
         meta = ObjectMeta(name=pod, namespace=namespace, uid=f"uid-{number}")
@@ -139,14 +139,7 @@ async def test_the_endpoint():
     world.failures = [ServerError("down", status=500)]
     health = {"pods": WatchHealth(), "nodes": WatchHealth(last_contact=0.0, last_error=DOWN)}
     worker = world.worker
-    app = create_status_app(
-        worker.pending,
-        worker.evaluator,
-        world.registry,
-        worker.trust(health),
-        worker.role,
-        liveness=worker.liveness,
-    )
+    app = create_status_app(worker, world.registry, worker.trust(health))
     early = await call(app, "GET", "/readyz")
     assert (early.status, early.body.split(b"; ")[1]) == (503, b"nodes: " + str(DOWN).encode())
     async with world.running():

@@ -59,9 +59,7 @@ class PodActions(Protocol):
         """
         ...
 
-    async def record(
-        self, pod: Pod, note: EventNote, now: datetime, component: str = COMPONENT
-    ) -> None:
+    async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
         """Create an Event about the pod; `component` is the controller that it comes from.
 
         One that is there already, from this worker or another, counts as created.
@@ -90,6 +88,10 @@ class RuleActions(Protocol):
 class Actions(PodActions, NodeActions, RuleActions, Protocol):
     """All that a worker does."""
 
+    def backoff(self) -> float:
+        """Seconds for which the API server is to be left alone; 0: it need not be."""
+        ...
+
 
 class ClusterActions:
     """The actions on a real API server."""
@@ -106,6 +108,10 @@ class ClusterActions:
         self._instance = instance
         self._dry_run = dry_run
         self._names = EventNames()
+
+    def backoff(self) -> float:
+        """See Actions, and Cluster.held."""
+        return self._cluster.held()
 
     async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
         """See PodActions. A wrong UID in the patch is answered with a conflict."""
@@ -195,9 +201,7 @@ class ClusterActions:
             dry_run=self._dry_run,
         )
 
-    async def record(
-        self, pod: Pod, note: EventNote, now: datetime, component: str = COMPONENT
-    ) -> None:
+    async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
         """See PodActions."""
         name = self._names.next(pod, note, now, component)
         body = _event_body(name, pod, note, now, self._instance, component)

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from bailiff.cluster import DisruptionBudgetError, DryRunUnsupportedError
-from bailiff.decisions import Verdict, condition_of, due_since, node_taints
+from bailiff.decisions import Verdict, condition_of, due_since
 from bailiff.worker.execute.outcomes import Outcome, is_past_deadline
 from bailiff.worker.mirror.fresh_nodes import FreshNodes
 from bailiff.worker.timers.eviction import By
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bailiff.clock import Clock
-    from bailiff.decisions import Finding
     from bailiff.decisions.policies import EvictionApi
     from bailiff.kinds import Node, Pod
     from bailiff.worker.execute.actions import PodActions
+    from bailiff.worker.timers.evaluator import Evaluator
     from bailiff.worker.timers.eviction import Eviction
 
 # A wait below the clock's resolution would be over before it began, again and again.
@@ -36,19 +34,18 @@ class Attempt:
         self,
         actions: PodActions,
         clock: Clock,
-        finding: Callable[[Pod, Node | None], Finding | None],
+        evaluator: Evaluator,
     ) -> None:
         """Prepare.
 
         Args:
             actions: what is done to the cluster.
             clock: for instants and elapsed time.
-            finding: what holds for a pod now, on this node, or on its mirrored one where None is
-                given; None if that is not known.
+            evaluator: knows what holds for a pod now.
         """
         self._actions = actions
         self._clock = clock
-        self._finding = finding
+        self._evaluator = evaluator
         self.fresh_nodes = FreshNodes(clock)
         # Whether the Eviction API is asked; may be set at any time.
         self.eviction_api: EvictionApi | None = None
@@ -69,7 +66,7 @@ class Attempt:
 
     async def _fresh_node(self, eviction: Eviction) -> Node | None:
         """Its node as it is now, where its taints decide and the mirror may not have the last."""
-        if eviction.finding.system != node_taints.SYSTEM:
+        if not self._evaluator.goes_by_node(eviction.finding):
             return None
         return await self.fresh_nodes.read(eviction.pod.spec.node_name)
 
@@ -152,7 +149,7 @@ class Attempt:
         """What speaks against going on, by the core's word of this moment; None if nothing."""
         if eviction.revoked:
             return _Objection(Outcome.KEPT, eviction.revoked)
-        finding = self._finding(pod, node)
+        finding = self._evaluator.finding(pod, node)
         if finding is None or finding.verdict is Verdict.KEEP:
             why = finding.message if finding else "its node is not known"
             ended = pod.is_terminating or pod.is_finished

@@ -17,7 +17,7 @@ import structlog
 from bailiff.cluster import PODS, ClusterError, UnreachableError
 from bailiff.decisions import condition_of
 from bailiff.worker.execute.outcomes import Outcome, Retry, classify
-from bailiff.worker.timers.queue import DeadlineQueue
+from bailiff.worker.timers.retrying import Again, Retrying
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
@@ -34,7 +34,6 @@ _LONGEST_TRY = 5.0
 # Pods that may wait at a time; of more, which a denying webhook for a whole cluster would take,
 # kube-controller-manager takes care.
 _MOST = 10_000
-_LONGEST_SLEEP = 1.0
 # The pod is gone, or another worker leads and does with it what is right.
 _NOTHING_LEFT = frozenset({Outcome.GONE, Outcome.REPLACED, Outcome.FENCED})
 
@@ -44,20 +43,17 @@ log = structlog.get_logger(__name__)
 class _Spared(NamedTuple):
     pod: Pod
     condition: PodCondition
-    tries: int
 
 
-class ConditionResets:
+class ConditionResets(Retrying[str]):
     """Pods that carry a condition of ours and are not to go, each until its condition is reset."""
 
     def __init__(self, actions: PodActions, clock: Clock) -> None:
+        """Start with none, by UID."""
+        super().__init__(clock)
         self._actions = actions
-        self._clock = clock
         # By UID, that of the one being tried included.
         self._spared: dict[str, _Spared] = {}
-        self._queue: DeadlineQueue[str] = DeadlineQueue()
-        self._changed = asyncio.Event()
-        self._tried = asyncio.Event()
         self._rng = random.Random()  # noqa: S311 - jitter, no secret
 
     def request(self, eviction: Eviction) -> None:
@@ -66,59 +62,25 @@ class ConditionResets:
         Once more, where that is under way: the condition may have been written since.
         """
         if eviction.uid in self._spared or len(self._spared) < _MOST:
-            self._put(_Spared(eviction.pod, condition_of(eviction.finding), 0), 0.0)
+            self._spared[eviction.uid] = _Spared(eviction.pod, condition_of(eviction.finding))
+            self.ask_for(eviction.uid)
 
-    async def run(self) -> None:
-        """Reset until cancelled."""
-        while True:
-            uid = self._queue.pop_due(self._clock.elapsed())
-            if uid is None:
-                await self._sleep()
-            else:
-                await self._try(uid, self._spared[uid])
-
-    async def drain(self) -> None:
-        """Return when everything asked for so far has been tried once."""
-        while any(not spared.tries for spared in self._spared.values()):
-            self._tried.clear()
-            await self._tried.wait()
-
-    async def _try(self, uid: str, spared: _Spared) -> None:
+    async def attempt(self, key: str, failures: int) -> Again | None:
+        """See Retrying."""
+        spared = self._spared[key]
         error = await self._failure(spared)
-        if self._spared[uid] is spared:
-            # Nobody has asked for it again meanwhile.
-            del self._spared[uid]
-            if error is not None:
-                self._try_again(spared, error)
-        self._tried.set()
-
-    def _try_again(self, spared: _Spared, error: ClusterError) -> None:
-        tries = spared.tries + 1
-        if tries < _TRIES:
-            delay = _RETRY.delay(tries, error.retry_after, self._rng)
-            self._put(spared._replace(tries=tries), delay)
-        else:
+        if error is not None and failures + 1 < _TRIES:
+            return Again(_RETRY.delay(failures + 1, error.retry_after, self._rng))
+        if error is not None:
             log.warning("condition not reset", pod=spared.pod.key, error=str(error))
-
-    def _put(self, spared: _Spared, delay: float) -> None:
-        uid = spared.pod.metadata.uid
-        self._spared[uid] = spared
-        self._queue.put(uid, self._clock.elapsed() + delay)
-        self._changed.set()
-
-    async def _sleep(self) -> None:
-        # A first one sets the event; those that wait for another try are looked at every second.
-        self._changed.clear()
-        longest = _LONGEST_SLEEP if self._spared else None
-        try:
-            async with asyncio.timeout(longest):
-                await self._changed.wait()
-        except TimeoutError:
-            return
+        if self._spared[key] is spared:
+            # Nobody has asked for it again meanwhile.
+            del self._spared[key]
+        return None
 
     async def _failure(self, spared: _Spared) -> ClusterError | None:
         """Why the condition has to be reset once more; None if it has not."""
-        pod, condition, _ = spared
+        pod, condition = spared
         try:
             async with asyncio.timeout(_LONGEST_TRY):
                 await self._actions.reset_condition(pod, condition, self._clock.now())

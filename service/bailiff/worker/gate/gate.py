@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Hold, PauseNotice, Unknown
+    from bailiff.kinds import Node
     from bailiff.worker.timers.evaluator import Evaluator
     from bailiff.worker.timers.eviction import Eviction
     from bailiff.worker.timers.pending import PendingEvictions
@@ -81,6 +82,7 @@ class Gate:
         self._running = Running(self._meters, self._keys)
         self._holding = Holding()
         self._second_look = SecondLook(pending)
+        evaluator.mirror.listen_to_nodes(self)
         # There are policies. Once there are none, the gate opens when nobody is HELD any more.
         self._governs = False
 
@@ -162,20 +164,29 @@ class Gate:
         self.surroundings.namespaces = labels
         self._look_again_at(Cause.EXCLUDED)
 
+    # What the mirror tells, of all nodes, also those that are not ours.
+
+    def nodes_relisted(self) -> None:
+        """See NodeListener; each node is told of."""
+
+    def node_changed(self, name: str, node: Node | None) -> None:  # noqa: ARG002 - the listener's
+        """See NodeListener."""
+        self.surroundings.look_at_node(name)
+
     # What the table of evictions tells.
 
     def entered(self, eviction: Eviction) -> None:
-        """See Watcher."""
+        """See `watcher` of PendingEvictions."""
         self.surroundings.blast.entered(eviction)
 
     def left(self, eviction: Eviction) -> None:
-        """See Watcher."""
+        """See `watcher` of PendingEvictions."""
         if eviction.state is State.HELD:
             self._drop(eviction)
         self.surroundings.blast.left(eviction.uid)
 
     def look_again(self, eviction: Eviction) -> None:
-        """See Watcher. One that stands in its line is looked at anyway before it begins."""
+        """One that stands in its line is looked at anyway before it begins."""
         if self._lines.keys_of(eviction.uid) != self._keys(eviction):
             self._holding.mark(eviction)
             self._on_earlier()
@@ -183,7 +194,7 @@ class Gate:
     # What people see.
 
     def hold(self, eviction: Eviction) -> Hold | None:
-        """See Watcher."""
+        """See `watcher` of PendingEvictions."""
         if self._lines.keys_of(eviction.uid) is not None:
             return self._lines.hold(eviction.uid, self._clock.elapsed())
         return None if eviction.waits is None else eviction.waits.hold

@@ -1,7 +1,7 @@
 """The nodes and pods of the cluster, as last seen, indexed by node.
 
-Fed by list and watch, read by the evaluator. A listener hears of every change after it has been
-made; what the change means is the listener's business.
+Fed by list and watch, read by the evaluator. Listeners hear of every change after it has been
+made, one after the other; what the change means is their business.
 
 A list of all pods is taken in by slices, so that others have their turn meanwhile. They see each
 pod as it was or as it is now, never neither: who vanished is dropped, all others are put over what
@@ -14,6 +14,7 @@ gone.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Protocol
 
 from bailiff.cluster import Changed, Deleted, Replaced, Unreadable
@@ -33,11 +34,18 @@ def pod_key(pod: Pod) -> PodKey:
     return pod.metadata.namespace, pod.metadata.name
 
 
-class MirrorListener(Protocol):
-    """Who wants to know."""
+class NodeListener(Protocol):
+    """Who wants to know of nodes."""
 
-    def node_changed(self, name: str) -> None:
-        """The node appeared, changed or went."""
+    def nodes_relisted(self) -> None:
+        """All nodes are about to be told of anew: what happened to them meanwhile, nobody knows."""
+
+    def node_changed(self, name: str, node: Node | None) -> None:
+        """The node appeared or changed; None: it went, or cannot be read."""
+
+
+class PodListener(Protocol):
+    """Who wants to know of pods."""
 
     def pod_changed(self, key: PodKey, pod: Pod) -> None:
         """The pod appeared or changed."""
@@ -45,15 +53,14 @@ class MirrorListener(Protocol):
     def pod_gone(self, pod: Pod) -> None:
         """The pod of this UID is no more, or cannot be read; another of its name may be there."""
 
-    def all_listed(self) -> None:
-        """All nodes, or all pods, have been taken in, for the first time or once more."""
-
 
 class Mirror:
     """All nodes and pods. Not thread-safe: one event loop owns it."""
 
-    def __init__(self, listener: MirrorListener) -> None:
-        self._listener = listener
+    def __init__(self) -> None:
+        """Start empty, with nobody to tell."""
+        self._node_listeners: list[NodeListener] = []
+        self._pod_listeners: list[PodListener] = []
         self._nodes: dict[str, Node] = {}
         self._unreadable_nodes: set[str] = set()
         self._pods: dict[PodKey, Pod] = {}
@@ -61,6 +68,16 @@ class Mirror:
         self._unfinished: dict[str, int] = {}
         self.nodes_synced = False
         self.pods_synced = False
+        # Set once both have been listed.
+        self.listed = asyncio.Event()
+
+    def listen_to_nodes(self, listener: NodeListener) -> None:
+        """Tell this one of every change of a node, after those that listen already."""
+        self._node_listeners.append(listener)
+
+    def listen_to_pods(self, listener: PodListener) -> None:
+        """Tell this one of every change of a pod, after those that listen already."""
+        self._pod_listeners.append(listener)
 
     @property
     def synced(self) -> bool:
@@ -133,6 +150,8 @@ class Mirror:
     def _replace_nodes(self, whole: Replaced[Node]) -> None:
         # In one go: breakers that judge half of the nodes would judge wrongly, and 5,000 nodes
         # take some milliseconds.
+        for listener in self._node_listeners:
+            listener.nodes_relisted()
         present = {node.metadata.name for node in whole.items}
         unreadable = {one.metadata.name for one in whole.unreadable}
         for name in (self._nodes.keys() | self._unreadable_nodes | unreadable) - present:
@@ -140,20 +159,28 @@ class Mirror:
         for node in whole.items:
             self._put_node(node)
         self.nodes_synced = True
-        self._listener.all_listed()
+        self._note_listed()
 
     def _put_node(self, node: Node) -> None:
         name = node.metadata.name
         self._unreadable_nodes.discard(name)
         self._nodes[name] = node
-        self._listener.node_changed(name)
+        self._tell_of_node(name, node)
 
     def _drop_node(self, name: str, *, unreadable: bool = False) -> None:
         self._nodes.pop(name, None)
         self._unreadable_nodes.discard(name)
         if unreadable:
             self._unreadable_nodes.add(name)
-        self._listener.node_changed(name)
+        self._tell_of_node(name, None)
+
+    def _tell_of_node(self, name: str, node: Node | None) -> None:
+        for listener in self._node_listeners:
+            listener.node_changed(name, node)
+
+    def _note_listed(self) -> None:
+        if self.synced:
+            self.listed.set()
 
     async def _replace_pods(self, items: tuple[Pod, ...]) -> None:
         present: set[PodKey] = set()
@@ -167,7 +194,7 @@ class Mirror:
             for pod in pods:
                 self._put_pod(pod)
         self.pods_synced = True
-        self._listener.all_listed()
+        self._note_listed()
 
     def _put_pod(self, pod: Pod) -> None:
         key = pod_key(pod)
@@ -184,7 +211,8 @@ class Mirror:
         self._pods[key] = pod
         if pod.spec.node_name:
             self._by_node.setdefault(pod.spec.node_name, {})[key] = pod
-        self._listener.pod_changed(key, pod)
+        for listener in self._pod_listeners:
+            listener.pod_changed(key, pod)
 
     def _drop_pod(self, key: PodKey) -> None:
         pod = self._pods.pop(key, None)
@@ -196,7 +224,8 @@ class Mirror:
             on_node.pop(key, None)
             if not on_node:
                 del self._by_node[pod.spec.node_name]
-        self._listener.pod_gone(pod)
+        for listener in self._pod_listeners:
+            listener.pod_gone(pod)
 
     def _count(self, pod: Pod, step: int) -> None:
         if pod.is_finished:

@@ -1,4 +1,4 @@
-"""What a worker watches: pods and nodes always, what its policies refer to while they do."""
+"""Where a worker's picture of the cluster comes from: the watches that feed it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import asyncio
 import contextlib
 from collections import OrderedDict
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
 
 from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch, Restart
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from bailiff.clock import Clock
     from bailiff.cluster import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         WatchHealth,
     )
     from bailiff.kinds import Node, Pod
-    from bailiff.worker.observe.metrics import WorkerMetrics
+    from bailiff.worker.observe.metrics import WatchMetrics
 
 T = TypeVar("T", bound=HasMetadata)
 
@@ -36,6 +36,21 @@ _MAX_TOLD = 1000
 log = structlog.get_logger(__name__)
 
 
+class EventSource(Protocol[T]):
+    """What a worker follows: a ListWatch, or a test's stand-in for one."""
+
+    def events(self) -> AsyncGenerator[WatchEvent[T], None]:
+        """See ListWatch."""
+        ...
+
+
+async def feed(watch: EventSource[T], apply: Callable[[WatchEvent[T]], Awaitable[None]]) -> None:
+    """Hand over all events, each after the one before has been taken in, until cancelled."""
+    async with contextlib.aclosing(watch.events()) as events:
+        async for event in events:
+            await apply(event)
+
+
 class PodWatch:
     """The pods; read again, with their labels, once somebody needs those.
 
@@ -43,23 +58,22 @@ class PodWatch:
     absence of labels.
     """
 
-    def __init__(self, open_watch: Callable[[bool], ListWatch[Pod]]) -> None:
-        """Watch without labels; `open_watch` is told whether to keep them."""
-        self._open = open_watch
+    def __init__(self, watches: Watches) -> None:
+        """Watch without labels; `watches` opens the one, and the other."""
+        self._watches = watches
         self._labels = False
-        self._watch = open_watch(False)
+        self._watch = watches.open(PODS)
         # There while an event is waited for; let expire by who wants another watch.
         self._waiting: asyncio.Timeout | None = None
-        # By resource, for whoever tells how far a mirror is to be believed.
-        self.healths: dict[str, WatchHealth] = {"pods": self._watch.health}
+        watches.healths[PODS.plural] = self._watch.health
 
     def need_labels(self) -> None:
         """Keep the labels from now on, for good."""
         if self._labels:
             return
         self._labels = True
-        self._watch = self._open(True)
-        self.healths["pods"] = self._watch.health
+        self._watch = self._watches.open(PODS, keep_labels=True)
+        self._watches.healths[PODS.plural] = self._watch.health
         if self._waiting is not None:
             self._waiting.reschedule(asyncio.get_running_loop().time())
 
@@ -89,9 +103,14 @@ class PodWatch:
 
 
 class Watches:
-    """Opens watches of one cluster; counts restarts, and objects that cannot be decoded."""
+    """Opens watches of one cluster; counts restarts, and objects that cannot be decoded.
 
-    def __init__(self, cluster: Cluster, clock: Clock, metrics: WorkerMetrics) -> None:
+    Attributes:
+        healths: of what a worker follows, by resource: how far its picture is to be believed.
+    """
+
+    def __init__(self, cluster: Cluster, clock: Clock, metrics: WatchMetrics) -> None:
+        self.healths: dict[str, WatchHealth] = {}
         self._cluster = cluster
         self._clock = clock
         self._metrics = metrics
@@ -118,10 +137,16 @@ class Watches:
 
     def pods(self) -> PodWatch:
         """Of all pods."""
-        return PodWatch(lambda labels: self.open(PODS, keep_labels=labels))
+        return PodWatch(self)
+
+    def nodes(self) -> ListWatch[Node]:
+        """Of all nodes."""
+        watch = self.open(NODES)
+        self.healths[NODES.plural] = watch.health
+        return watch
 
     def _note(self, resource: str, cause: Restart, error: ClusterError | None) -> None:
-        self._metrics.watch_restarts.labels(resource, cause.value).inc()
+        self._metrics.restarts.labels(resource, cause.value).inc()
         if cause is not Restart.ENDED:
             log.warning(
                 "watch starts again", resource=resource, cause=cause.value, error=str(error)
@@ -142,11 +167,3 @@ class Watches:
             uid=uid,
             why=one.reason,
         )
-
-
-def watches(
-    cluster: Cluster, clock: Clock, metrics: WorkerMetrics
-) -> tuple[PodWatch, ListWatch[Node]]:
-    """What every worker watches: pods and nodes."""
-    opener = Watches(cluster, clock, metrics)
-    return opener.pods(), opener.open(NODES)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bailiff.worker.systems.device_taints import Kind
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -20,15 +18,14 @@ if TYPE_CHECKING:
 
 def export_picture(metrics: WorkerMetrics, evaluator: Evaluator, pending: PendingEvictions) -> None:
     """What is mirrored, what is still to be evaluated, and what is pending."""
-    mirror, devices = evaluator.mirror, evaluator.devices
+    mirror, systems = evaluator.mirror, evaluator.systems
     metrics.pending.set_function(lambda: pending.unfinished)
     metrics.evaluator_backlog.set_function(lambda: evaluator.backlog)
     metrics.mirrored.labels("pods").set_function(lambda: mirror.pod_count)
     metrics.mirrored.labels("nodes").set_function(lambda: mirror.node_count)
-    for kind in Kind:
-        metrics.mirrored.labels(kind.value).set_function(partial(devices.count, kind))
-    metrics.synced.set_function(lambda: mirror.synced and devices.synced)
-    metrics.device_taints.set_function(lambda: devices.ready)
+    metrics.synced.set_function(
+        lambda: mirror.synced and all(one.synced for one in systems.values())
+    )
 
 
 def export_lead(metrics: WorkerMetrics, election: Election, clock: Clock) -> None:

@@ -15,7 +15,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
+
+    from prometheus_client import Histogram
 
     from bailiff.clock import Clock
 
@@ -28,15 +30,15 @@ _LONGEST_PAUSE = 30.0
 class Liveness:
     """The heartbeat of the event loop, and the tasks that must not end."""
 
-    def __init__(self, clock: Clock, observe: Callable[[float], None]) -> None:
+    def __init__(self, clock: Clock, lag: Histogram) -> None:
         """Know nothing yet.
 
         Args:
             clock: for the time between two beats.
-            observe: told with each beat how many seconds the loop was late for it.
+            lag: by how many seconds the loop was late for each beat.
         """
         self._clock = clock
-        self._observe = observe
+        self._lag = lag
         self._last: float | None = None
         self._tasks: tuple[asyncio.Task[None], ...] = ()
 
@@ -54,7 +56,7 @@ class Liveness:
         while True:
             before = self._last = self._clock.monotonic()
             await asyncio.sleep(PERIOD)
-            self._observe(max(0.0, self._clock.monotonic() - before - PERIOD))
+            self._lag.observe(max(0.0, self._clock.monotonic() - before - PERIOD))
 
     def complaints(self) -> list[str]:
         """What only a restart would mend, for people; empty if nothing is wrong."""

@@ -1,11 +1,18 @@
-"""What the worker counts. The metrics of upstream's controllers keep their names and buckets."""
+"""What the worker counts, whatever the system; what one system counts, it keeps itself."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-# pkg/controller/tainteviction/metrics: 5 ms to 4 min.
-_DELETION_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240)
+from bailiff.worker.timers.eviction import By
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Those of upstream's controllers, 5 ms to 4 min (pkg/controller/tainteviction/metrics).
+DELETION_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240)
 # From what a lone eviction takes to what a window may ask for.
 _LATENESS_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14400, 86400)
 
@@ -27,49 +34,13 @@ class WorkerMetrics:
                 nobody takes the one for the other.
         """
         real = None if on_paper else registry
-        self.deletions = Counter(
-            "taint_eviction_controller_pod_deletions_total",
-            "Total number of Pods deleted by TaintEvictionController since its start.",
-            registry=real,
-        )
-        self.deletion_duration = Histogram(
-            "taint_eviction_controller_pod_deletion_duration_seconds",
-            "Latency, in seconds, between the time when a taint effect has been activated for the "
-            "Pod and its deletion via TaintEvictionController.",
-            buckets=_DELETION_BUCKETS,
-            registry=real,
-        )
-        self.device_deletions = Counter(
-            "device_taint_eviction_controller_pod_deletions_total",
-            "Total number of Pods deleted by DeviceTaintEvictionController since its start.",
-            registry=real,
-        )
-        self.device_deletion_duration = Histogram(
-            "device_taint_eviction_controller_pod_deletion_duration_seconds",
-            "Latency, in seconds, between the time when a device taint effect has been activated "
-            "and a Pod's deletion via DeviceTaintEvictionController.",
-            buckets=_DELETION_BUCKETS,
-            registry=real,
-        )
-        self.device_taints = Gauge(
-            "bailiff_worker_device_taints",
-            "1 while pods are evicted by the taints of their devices; 0 where that is switched "
-            "off, the cluster serves no devices, does not let us see them, or has not listed them.",
-            registry=registry,
-        )
-        self.rule_status_writes = Counter(
-            "bailiff_worker_rule_status_writes_total",
-            "Writes of the status of DeviceTaintRules by fate: written, gone, replaced, conflict, "
-            "denied, overloaded, unreachable, or fenced because another worker leads.",
-            ["fate"],
-            registry=registry,
-        )
         self.attempts = _attempts_on_paper(registry) if on_paper else _attempts(registry)
         self.evictions = Counter(
             "bailiff_worker_evictions_total",
             "Evictions that the API server has taken, by how: delete, evictionApi, or override, a "
-            "delete after the hard deadline though the budget has not allowed it.",
-            ["by"],
+            "delete after the hard deadline though the budget has not allowed it; and by the "
+            "system whose finding it was.",
+            ["by", "system"],
             registry=real,
         )
         self.lateness = Histogram(
@@ -82,7 +53,9 @@ class WorkerMetrics:
         )
         self.cancelled = Counter(
             "bailiff_worker_evictions_cancelled_total",
-            "Evictions that were scheduled and then cancelled because the pod may stay.",
+            "Evictions that were scheduled and then cancelled because the pod may stay, by the "
+            "system whose finding it was.",
+            ["system"],
             registry=registry,
         )
         self.events = Counter(
@@ -105,13 +78,6 @@ class WorkerMetrics:
             ["fate"],
             registry=registry,
         )
-        self.annotations = Counter(
-            "bailiff_worker_node_annotations_total",
-            "Writes of when a node's untimed taints were first seen, by fate: written, outdated "
-            "because somebody else wrote, failed, or fenced because another worker leads.",
-            ["fate"],
-            registry=registry,
-        )
         self.pending = Gauge(
             "bailiff_worker_evictions_pending",
             "Evictions waiting for their time, for a retry, or running.",
@@ -121,12 +87,6 @@ class WorkerMetrics:
             "bailiff_worker_mirrored_objects",
             "Objects held in memory, by kind.",
             ["kind"],
-            registry=registry,
-        )
-        self.watch_restarts = Counter(
-            "bailiff_worker_watch_restarts_total",
-            "Watches that had to start again, by resource and cause; ended is the usual one.",
-            ["resource", "cause"],
             registry=registry,
         )
         self.leader = Gauge(
@@ -163,12 +123,6 @@ class WorkerMetrics:
             ["resource"],
             registry=registry,
         )
-        self.unreadable = Counter(
-            "bailiff_worker_unreadable_objects_total",
-            "Objects in lists and watches that could not be decoded and were left out.",
-            ["resource"],
-            registry=registry,
-        )
         self.evaluator_backlog = Gauge(
             "bailiff_worker_evaluator_backlog",
             "Nodes and pods that have changed and have not been evaluated yet.",
@@ -184,6 +138,31 @@ class WorkerMetrics:
             "bailiff_worker_synced",
             "1 once nodes, pods, and the devices if they are followed, have been listed. Evictions "
             "by node taints wait for nodes and pods only.",
+            registry=registry,
+        )
+
+    def expect(self, systems: Iterable[str]) -> None:
+        """These will be counted: each from nought, so that the first is seen as a rise."""
+        for system in systems:
+            self.cancelled.labels(system)
+            for by in By:
+                self.evictions.labels(by.value, system)
+
+
+class WatchMetrics:
+    """What is counted of the watches that feed a worker."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.restarts = Counter(
+            "bailiff_worker_watch_restarts_total",
+            "Watches that had to start again, by resource and cause; ended is the usual one.",
+            ["resource", "cause"],
+            registry=registry,
+        )
+        self.unreadable = Counter(
+            "bailiff_worker_unreadable_objects_total",
+            "Objects in lists and watches that could not be decoded and were left out.",
+            ["resource"],
             registry=registry,
         )
 

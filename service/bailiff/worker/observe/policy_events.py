@@ -1,25 +1,15 @@
-"""Events that policies give rise to, for people; and whom Events come from."""
+"""Events that policies give rise to, for people."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.decisions import EventNote, device_taints, node_taints
+from bailiff.decisions import EventNote
 from bailiff.decisions.text import describe_time
 
 if TYPE_CHECKING:
     from bailiff.decisions.policies import Hold
     from bailiff.kinds import Pod
-
-_CONTROLLERS = {
-    node_taints.SYSTEM: node_taints.CONTROLLER_NAME,
-    device_taints.SYSTEM: device_taints.CONTROLLER_NAME,
-}
-
-
-def controller_of(system: str) -> str:
-    """Upstream's controller for a system, from which Events about its evictions come."""
-    return _CONTROLLERS[system]
 
 
 def held_event(pod: Pod, hold: Hold) -> EventNote:

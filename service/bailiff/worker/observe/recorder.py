@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from bailiff.cluster import ClusterError, FencedError
-from bailiff.worker.observe.policy_events import controller_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
     from bailiff.clock import Clock
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import Pod
     from bailiff.worker.execute.actions import PodActions
     from bailiff.worker.observe.metrics import WorkerMetrics
+    from bailiff.worker.timers.pending import PendingEvictions
 
 _CAPACITY = 10_000
 # One, as client-go has: in a storm the API server's time goes to the evictions, and Events follow.
@@ -58,7 +57,7 @@ class Recorder:
         actions: PodActions,
         clock: Clock,
         metrics: WorkerMetrics,
-        busy: Callable[[], bool] = lambda: False,
+        pending: PendingEvictions,
     ) -> None:
         """Start with no notes.
 
@@ -66,25 +65,25 @@ class Recorder:
             actions: writes an Event.
             clock: tells when something was noted.
             metrics: for counts.
-            busy: whether evictions are overdue, so that Events had better wait.
+            pending: tells whether evictions are overdue, so that Events had better wait.
         """
         self._actions = actions
         self._clock = clock
         self._metrics = metrics
-        self._busy = busy
+        self._pending = pending
         self._hurry = asyncio.Event()
         self._notes: asyncio.Queue[_Entry] = asyncio.Queue(_CAPACITY)
         self._untold = 0
         self._told_at = float("-inf")
 
-    def record(self, pod: Pod, note: EventNote, system: str) -> None:
+    def record(self, pod: Pod, note: EventNote, controller: str) -> None:
         """Write this Event some time soon; drops it if too many wait already.
 
-        `system` is the one that evicts, or did: the Event comes from its controller.
+        `controller` is upstream's name for who evicts, or did: the Event comes from there.
         """
         now, noted = self._clock.now(), self._clock.monotonic()
         try:
-            self._notes.put_nowait(_Entry(pod, note, controller_of(system), now, noted))
+            self._notes.put_nowait(_Entry(pod, note, controller, now, noted))
         except asyncio.QueueFull:
             self._metrics.events.labels("dropped").inc()
 
@@ -131,4 +130,4 @@ class Recorder:
     def _should_wait(self, until: float) -> bool:
         if self._hurry.is_set() or self._notes.qsize() >= _MANY:
             return False
-        return self._busy() and self._clock.monotonic() < until
+        return self._pending.overdue and self._clock.monotonic() < until

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -13,16 +13,22 @@ from starlette.routing import Route
 from bailiff.worker.observe.queue_view import QueueQueryError, read_query, view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from starlette.requests import Request
 
     from bailiff.worker.mirror.freshness import Freshness
-    from bailiff.worker.observe.liveness import Liveness
     from bailiff.worker.policy.control import PolicyControl
     from bailiff.worker.shadow.comparison import Comparison
-    from bailiff.worker.timers.evaluator import Evaluator
-    from bailiff.worker.timers.pending import PendingEvictions
+    from bailiff.worker.worker import Worker
+
+
+class Complaining(Protocol):
+    """Who may know that something is wrong."""
+
+    def complaints(self) -> list[str]:
+        """What is wrong, for people; empty if nothing is."""
+        ...
 
 
 class StatusPages:
@@ -30,39 +36,29 @@ class StatusPages:
 
     def __init__(
         self,
-        pending: PendingEvictions,
-        evaluator: Evaluator,
+        worker: Worker,
         registry: CollectorRegistry,
         freshness: Freshness,
-        role: Callable[[], dict[str, Any]],
         comparison: Comparison | None,
         policies: PolicyControl | None,
-        liveness: Liveness | None,
-        complain: Sequence[Callable[[], list[str]]],
+        alarms: Sequence[Complaining],
     ) -> None:
-        self._pending = pending
-        self._evaluator = evaluator
+        self._worker = worker
         self._registry = registry
         self._freshness = freshness
-        self._role = role
         self._comparison = comparison
         self._policies = policies
-        self._liveness = liveness
-        self._complain = complain
+        self._alarms: tuple[Complaining, ...] = (freshness, *worker.systems.values(), *alarms)
 
     async def healthz(self, _: Request) -> Response:
         """Nothing is wrong that a restart would mend."""
-        return _verdict([] if self._liveness is None else self._liveness.complaints())
+        return _verdict(self._worker.liveness.complaints())
 
     async def readyz(self, _: Request) -> Response:
         """The mirror is whole and fresh, what the policies refer to is known, the clock right."""
-        if not self._evaluator.mirror.synced:
+        if not self._worker.mirror.synced:
             return _verdict(["nodes and pods have not been listed yet", *self._freshness.errors()])
-        complaints = self._freshness.complaints() + self._evaluator.devices.complaints()
-        if self._policies is not None:
-            complaints += self._policies.complaints()
-        complaints += [said for complain in self._complain for said in complain()]
-        return _verdict(complaints)
+        return _verdict([said for alarm in self._alarms for said in alarm.complaints()])
 
     async def metrics(self, _: Request) -> Response:
         """All metrics of the process."""
@@ -74,8 +70,8 @@ class StatusPages:
             query = read_query(request.query_params)
         except QueueQueryError as error:
             return _problem(400, "Bad Request", "invalid_field", str(error))
-        page = await view(self._pending, query)
-        answer = self._role() | _picture(self._evaluator) | page
+        page = await view(self._worker.pending, query)
+        answer = self._worker.role() | _picture(self._worker) | page
         return _json(200, answer)
 
     async def shadow(self, _: Request) -> Response:
@@ -94,23 +90,20 @@ class StatusPages:
 
 
 def create_status_app(
-    pending: PendingEvictions,
-    evaluator: Evaluator,
+    worker: Worker,
     registry: CollectorRegistry,
     freshness: Freshness,
-    role: Callable[[], dict[str, Any]],
     comparison: Comparison | None = None,
     policies: PolicyControl | None = None,
-    liveness: Liveness | None = None,
-    complain: Sequence[Callable[[], list[str]]] = (),
+    alarms: Sequence[Complaining] = (),
 ) -> Starlette:
-    """The worker's own pages; the answer of /v1/queue begins with what `role` tells.
+    """The worker's own pages.
 
-    `/readyz` fails while any of `complain` says that something is wrong.
+    `/readyz` fails while anybody complains: the freshness, the worker's systems, the policies, or
+    one of `alarms`.
     """
-    pages = StatusPages(
-        pending, evaluator, registry, freshness, role, comparison, policies, liveness, complain
-    )
+    told = (*alarms, policies) if policies is not None else alarms
+    pages = StatusPages(worker, registry, freshness, comparison, policies, told)
     return Starlette(
         routes=[
             Route("/healthz", pages.healthz),
@@ -123,13 +116,13 @@ def create_status_app(
     )
 
 
-def _picture(evaluator: Evaluator) -> dict[str, Any]:
-    mirror, devices = evaluator.mirror, evaluator.devices
+def _picture(worker: Worker) -> dict[str, Any]:
+    mirror, systems = worker.mirror, worker.systems
     return {
-        "synced": mirror.synced and devices.synced,
+        "synced": mirror.synced and all(one.synced for one in systems.values()),
         "nodes": mirror.node_count,
         "pods": mirror.pod_count,
-        "deviceTaints": devices.describe(),
+        "systems": {name: one.describe() for name, one in systems.items()},
     }
 
 

@@ -1,4 +1,4 @@
-"""What people are told of an eviction: the log, Events, the audit log, a count of the cancelled."""
+"""What people and systems are told of an eviction: the log, Events, metrics, the audit log."""
 
 from __future__ import annotations
 
@@ -6,61 +6,57 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bailiff.decisions import cancellation_event, device_taints
-from bailiff.worker.observe.policy_events import held_event
+from bailiff.cluster import DisruptionBudgetError
+from bailiff.decisions import cancellation_event, denial_event, eviction_event
+from bailiff.worker.execute.outcomes import Outcome
+from bailiff.worker.observe.policy_events import blocked_event, held_event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
-    from bailiff.clock import Clock
+    from bailiff.cluster import ClusterError
+    from bailiff.decisions import EventNote
     from bailiff.decisions.policies import Hold
-    from bailiff.kinds import Pod
+    from bailiff.worker.execute.condition_resets import ConditionResets
     from bailiff.worker.observe.audit import AuditLog
-    from bailiff.worker.observe.metrics import WorkerMetrics
     from bailiff.worker.observe.recorder import Recorder
+    from bailiff.worker.systems.system import Parts, SystemInWorker
     from bailiff.worker.timers.eviction import Eviction
 
 log = structlog.get_logger(__name__)
 
 
 class Teller:
-    """Tells of evictions that are held, cancelled or carried out."""
+    """Listens to evaluator, gate and executor; whatever becomes of an eviction is told here."""
 
     def __init__(
         self,
+        parts: Parts,
+        systems: Mapping[str, SystemInWorker],
         recorder: Recorder,
         audit: AuditLog | None,
-        metrics: WorkerMetrics,
-        clock: Clock,
-        may_act: Callable[[], bool],
-        on_spared: Callable[[Eviction], None],
+        resets: ConditionResets,
     ) -> None:
         """Prepare.
 
         Args:
+            parts: of the worker.
+            systems: by name; each is told of its own evictions.
             recorder: for Events.
             audit: where what was carried out is written down; None: nowhere.
-            metrics: for counts.
-            clock: for the time of an entry of the audit log.
-            may_act: whether this worker is the one to act, and so to tell of what it cancels.
-            on_spared: told of each eviction that is cancelled though its pod may carry the
-                condition that announces it.
+            resets: takes back the condition that announced what does not happen.
         """
+        self._clock = parts.clock
+        self._election = parts.election
+        self._metrics = parts.metrics
+        self._systems = systems
         self._recorder = recorder
         self.audit = audit
-        self._metrics = metrics
-        self._clock = clock
-        self._may_act = may_act
-        self._on_spared = on_spared
-        # Told of each pod that the taints of its devices have evicted.
-        self.on_device_eviction: Callable[[Pod], None] = lambda _: None
+        self._resets = resets
 
-    def executed(self, eviction: Eviction) -> None:
-        """The API server has taken it."""
-        if eviction.finding.system == device_taints.SYSTEM:
-            self.on_device_eviction(eviction.pod)
-        if self.audit:
-            self.audit.record(eviction, self._clock.now())
+    def begins(self, eviction: Eviction) -> None:
+        """The first attempt is about to be made."""
+        self._record(eviction, eviction_event(eviction.pod, eviction.finding))
 
     def held(self, eviction: Eviction, hold: Hold) -> None:
         """A policy holds it back."""
@@ -71,16 +67,69 @@ class Teller:
             cause=hold.cause.value,
             why=hold.message,
         )
-        note = held_event(eviction.pod, hold)
-        self._recorder.record(eviction.pod, note, eviction.finding.system)
+        self._record(eviction, held_event(eviction.pod, hold))
+
+    def failed(self, eviction: Eviction, outcome: Outcome, error: Exception) -> None:
+        """An attempt came to nothing."""
+        log.warning(
+            "eviction attempt failed",
+            pod=eviction.pod.key,
+            uid=eviction.uid,
+            outcome=outcome.value,
+            attempts=eviction.attempts,
+            error=str(error) or type(error).__name__,
+        )
+
+    def refused(self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None) -> None:
+        """It failed in a way that people should know of; once, not with every try."""
+        if outcome is Outcome.DENIED:
+            # Only a person can mend it.
+            self._record(eviction, denial_event(eviction.pod, str(failure)))
+        elif isinstance(failure, DisruptionBudgetError):
+            self._record(eviction, blocked_event(eviction.pod, failure.budget))
+
+    def over(self, eviction: Eviction, outcome: Outcome) -> None:
+        """No further attempt is needed."""
+        log.info(
+            "pod evicted" if outcome is Outcome.DELETED else "pod was gone already",
+            pod=eviction.pod.key,
+            uid=eviction.uid,
+            outcome=outcome.value,
+            attempts=eviction.attempts,
+            reason=eviction.finding.reason,
+            cause=eviction.finding.message,
+        )
+        if outcome is Outcome.DELETED:
+            self._evicted(eviction)
 
     def cancelled(self, eviction: Eviction, why: str) -> None:
-        """Its pod may stay."""
-        if not self._may_act():
-            return
-        pod, system = eviction.pod, eviction.finding.system
+        """Its pod may stay, and it had not begun; told by the worker alone that is to act."""
+        if self._election.may_act():
+            log.info("eviction cancelled", pod=eviction.pod.key, uid=eviction.uid, why=why)
+            self.dropped(eviction, why)
+
+    def dropped(self, eviction: Eviction, why: str) -> None:
+        """It had been announced, and does not happen."""
+        self.spared(eviction)
+        self._metrics.cancelled.labels(eviction.finding.system).inc()
+        system = eviction.finding.system
+        self._record(eviction, cancellation_event(eviction.pod, why, system))
+
+    def spared(self, eviction: Eviction) -> None:
+        """The pod will not go soon: it must not carry the condition that announces it."""
         if eviction.marked:
-            self._on_spared(eviction)
-        log.info("eviction cancelled", pod=pod.key, uid=eviction.uid, why=why)
-        self._metrics.cancelled.inc()
-        self._recorder.record(pod, cancellation_event(pod, why, system), system)
+            eviction.marked = False
+            self._resets.request(eviction)
+
+    def _evicted(self, eviction: Eviction) -> None:
+        late = max(0.0, self._clock.elapsed() - eviction.due)
+        system = eviction.finding.system
+        self._metrics.evictions.labels(eviction.by.value, system).inc()
+        self._metrics.lateness.observe(late)
+        self._systems[system].evicted(eviction, late)
+        if self.audit is not None:
+            self.audit.record(eviction, self._clock.now())
+
+    def _record(self, eviction: Eviction, note: EventNote) -> None:
+        controller = self._systems[eviction.finding.system].controller
+        self._recorder.record(eviction.pod, note, controller)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import structlog
@@ -13,13 +13,12 @@ from bailiff.decisions.policies import UNKNOWN, PauseNotice, Unknown, read_pause
 from bailiff.worker.policy.optional_watch import OptionalWatch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bailiff.clock import Clock
-    from bailiff.cluster import ListWatch, Resource, WatchHealth
     from bailiff.decisions.policies import Pause, Policies
     from bailiff.kinds import ConfigMap, Namespace
+    from bailiff.worker.mirror.watching import PodWatch, Watches
     from bailiff.worker.policy.file import PolicyFile
+    from bailiff.worker.worker import Worker
 
     NotKnown = Literal[Unknown.UNKNOWN]
 
@@ -27,36 +26,6 @@ if TYPE_CHECKING:
 _MAX_TEXT = 500
 
 log = structlog.get_logger(__name__)
-
-
-class Governed(Protocol):
-    """Who obeys: a Worker. None of these may block."""
-
-    def set_policies(self, policies: Policies) -> None:
-        """Obey these from now on."""
-
-    def set_pause(self, notice: PauseNotice | NotKnown | None) -> None:
-        """Everything is paused, or nothing, or nobody knows yet."""
-
-    def set_namespaces(self, labels: Mapping[str, Mapping[str, str]] | NotKnown) -> None:
-        """The labels of each namespace by its name, or nobody knows them yet."""
-
-
-class OpenWatch(Protocol):
-    """Makes watches."""
-
-    def __call__(self, resource: Resource[Any], selection: Selection) -> ListWatch[Any]:
-        """A watch of these."""
-        ...
-
-
-class LabelledPods(Protocol):
-    """A PodWatch."""
-
-    healths: dict[str, WatchHealth]
-
-    def need_labels(self) -> None:
-        """See PodWatch."""
 
 
 class PolicyControl:
@@ -68,10 +37,10 @@ class PolicyControl:
     def __init__(
         self,
         file: PolicyFile,
-        worker: Governed,
+        worker: Worker,
         clock: Clock,
-        open_watch: OpenWatch,
-        pods: LabelledPods,
+        watches: Watches,
+        pods: PodWatch,
     ) -> None:
         """Begin with the policies that the file has held.
 
@@ -79,8 +48,8 @@ class PolicyControl:
             file: where policies come from.
             worker: who obeys.
             clock: to tell whether a pause is over.
-            open_watch: how to watch the cluster.
-            pods: told when a policy selects pods; `healths` gets the health of our own watches.
+            watches: opens them.
+            pods: told when a policy selects pods.
         """
         self.file = file
         self.pause: PauseNotice | NotKnown | None = None
@@ -88,16 +57,10 @@ class PolicyControl:
         self._clock = clock
         self._pods = pods
         self._pauses: OptionalWatch[ConfigMap] = OptionalWatch(
-            CONFIG_MAPS.plural,
-            lambda selection: open_watch(CONFIG_MAPS, selection),
-            self._on_config_maps,
-            pods.healths,
+            CONFIG_MAPS, watches, self._on_config_maps
         )
         self._namespaces: OptionalWatch[Namespace] = OptionalWatch(
-            NAMESPACES.plural,
-            lambda selection: open_watch(NAMESPACES, selection),
-            self._on_namespaces,
-            pods.healths,
+            NAMESPACES, watches, self._on_namespaces
         )
         self._apply(file.in_force.policies)
 

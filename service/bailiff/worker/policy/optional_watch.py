@@ -24,10 +24,11 @@ from bailiff.cluster import (
 from bailiff.decisions.policies import UNKNOWN, Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
+    from collections.abc import Callable
 
-    from bailiff.cluster import ListWatch, Selection, WatchEvent
+    from bailiff.cluster import Resource, Selection, WatchEvent
     from bailiff.kinds import ObjectMeta
+    from bailiff.worker.mirror.watching import Watches
 
 T = TypeVar("T", bound=HasMetadata)
 
@@ -40,29 +41,27 @@ class OptionalWatch(Generic[T]):
 
     def __init__(
         self,
-        resource: str,
-        open_watch: Callable[[Selection], ListWatch[T]],
+        resource: Resource[T],
+        watches: Watches,
         tell: Callable[[tuple[T, ...] | Literal[Unknown.UNKNOWN]], None],
-        healths: MutableMapping[str, WatchHealth],
     ) -> None:
         """Ask for nothing yet.
 
         Args:
-            resource: its plural, for the names of tasks and for `healths`.
-            open_watch: makes a watch, which is closed when something else is asked for.
+            resource: what may be asked for.
+            watches: opens a watch, which is closed when something else is asked for.
             tell: told of what is known; must not block.
-            healths: where the health of the watch is found, under the resource.
         """
         self._resource = resource
-        self._open = open_watch
+        self._watches = watches
         self._tell = tell
-        self._healths = healths
+        self._healths = watches.healths
         self._wanted: Selection | None = None
         self._asked = asyncio.Event()
         self._objects: dict[_Key, T] = {}
         self._unreadable: set[_Key] = set()
         self.known = True
-        healths[resource] = WatchHealth()
+        self._healths[resource.plural] = WatchHealth()
 
     def ask(self, wanted: Selection | None) -> None:
         """Follow these from now on; None: none. What is followed already goes on undisturbed."""
@@ -81,17 +80,17 @@ class OptionalWatch(Generic[T]):
             self._asked.clear()
             async with asyncio.TaskGroup() as group:
                 following = group.create_task(
-                    self._follow(self._wanted), name=f"watch {self._resource}"
+                    self._follow(self._wanted), name=f"watch {self._resource.plural}"
                 )
                 await self._asked.wait()
                 following.cancel()
 
     async def _follow(self, wanted: Selection | None) -> None:
-        self._healths[self._resource] = WatchHealth()
+        self._healths[self._resource.plural] = WatchHealth()
         if wanted is None:
             return
-        watch = self._open(wanted)
-        self._healths[self._resource] = watch.health
+        watch = self._watches.open(self._resource, wanted)
+        self._healths[self._resource.plural] = watch.health
         async with contextlib.aclosing(watch.events()) as events:
             async for event in events:
                 # Between a call of `ask` and the end of this task others are asked for already.

@@ -26,16 +26,15 @@ from bailiff.decisions import Verdict
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Time
 from bailiff.kinds.meta import Value
-from bailiff.worker.systems.node_taints.undated_taints import Undated
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.clock import Clock
     from bailiff.decisions import Finding
-    from bailiff.kinds import Pod
-    from bailiff.worker.observe.metrics import WorkerMetrics
-    from bailiff.worker.timers.evaluator import Evaluator
+    from bailiff.kinds import Pod, PodCondition
+    from bailiff.worker.systems.system import SystemInWorker
+    from bailiff.worker.worker import Worker
 
 # Disagreements that are kept to be shown.
 _KEPT = 1000
@@ -102,20 +101,21 @@ class Comparison:
         self._doubtful: dict[str, tuple[float, datetime, Pod]] = {}
         self._judged: set[str] = set()
         self._since: datetime | None = None
-        self._undated: Undated | None = None
-        self._evaluator: Evaluator | None = None
-        self._metrics: WorkerMetrics | None = None
+        self._worker: Worker | None = None
         self.counts: Counter[Result] = Counter()
         self.disagreements: deque[Disagreement] = deque(maxlen=_KEPT)
 
-    def look_at(self, evaluator: Evaluator, metrics: WorkerMetrics) -> None:
-        """Say what sees and judges pods, and where results are counted."""
-        self._evaluator, self._metrics = evaluator, metrics
+    def look_at(self, worker: Worker) -> None:
+        """Say who sees and judges pods, and where results are counted."""
+        self._worker = worker
 
-    @property
-    def sees_devices(self) -> bool:
-        """What the in-tree controller does for the taints of devices can be judged."""
-        return self._evaluator is not None and self._evaluator.devices.ready
+    def system_by_condition(self, pod: Pod) -> SystemInWorker | None:
+        """The system whose in-tree controller has evicted the pod; None: somebody else has."""
+        systems = () if self._worker is None else self._worker.systems.values()
+        for system in systems:
+            if system.condition is not None and _has(pod, system.condition):
+                return system
+        return None
 
     @property
     def remembered(self) -> int:
@@ -191,27 +191,30 @@ class Comparison:
         return True
 
     def _judge_early(self, pod: Pod, seconds: float) -> None:
-        self._look_around()
-        if self._undated is not None and self._undated.on(pod.spec.node_name):
+        if self._since is None:
+            self._look_around()
+        system = self.system_by_condition(pod)
+        if system is not None and system.start_is_unknown(pod):
             self.pass_over(pod)
         else:
             self._judge(Result.EARLY, pod, seconds)
 
     def _look_around(self) -> None:
         """As soon as there is something to see; what is there by then was there before us."""
-        if self._undated is None and self._evaluator is not None and self._evaluator.mirror.synced:
-            self._undated, self._since = Undated(self._evaluator.mirror), self._clock.now()
+        if self._worker is None or not self._worker.mirror.synced:
+            return
+        self._since = self._since or self._clock.now()
+        for system in self._worker.systems.values():
+            system.look_around()
 
     def _finding_of(self, pod: Pod) -> Finding | None:
-        if self._evaluator is None:
+        if self._worker is None:
             return None
         untouched = replace(pod.metadata, deletion_timestamp=None)
-        return self._evaluator.finding(replace(pod, metadata=untouched))
+        return self._worker.evaluator.finding(replace(pod, metadata=untouched))
 
     def _sweep(self) -> None:
         self._look_around()
-        if self._undated is not None:
-            self._undated.forget_gone()
         now = self._clock.monotonic()
         for uid, (since, pod) in list(self._due.items()):
             if now - since >= self._patience:
@@ -231,20 +234,20 @@ class Comparison:
             self._judged.discard(pod.metadata.uid)
 
     def _is_ours(self, pod: Pod) -> bool:
-        return self._evaluator is not None and self._evaluator.owns(pod.spec.node_name)
+        return self._worker is not None and self._worker.marks.owns(pod.spec.node_name)
 
     def _seen(self, pod: Pod) -> Pod | None:
         """The pod as it is now; None if it has left."""
-        if self._evaluator is None:
+        if self._worker is None:
             return None
-        seen = self._evaluator.mirror.pod((pod.metadata.namespace, pod.metadata.name))
+        seen = self._worker.mirror.pod((pod.metadata.namespace, pod.metadata.name))
         return seen if seen is not None and seen.metadata.uid == pod.metadata.uid else None
 
     def _judge(self, result: Result, pod: Pod, seconds: float) -> None:
         self._judged.add(pod.metadata.uid)
         self.counts[result] += 1
-        if self._metrics is not None:
-            self._metrics.shadow.labels(result.value).inc()
+        if self._worker is not None:
+            self._worker.metrics.shadow.labels(result.value).inc()
         if result is Result.AGREED:
             return
         finding = self._finding_of(pod)
@@ -260,3 +263,10 @@ class Comparison:
         )
         self.disagreements.append(one)
         log.warning("shadow disagrees", result=result.value, pod=one.pod, seconds=one.seconds)
+
+
+def _has(pod: Pod, wanted: PodCondition) -> bool:
+    return any(
+        (c.type, c.status, c.reason) == (wanted.type, wanted.status, wanted.reason)
+        for c in pod.status.conditions
+    )

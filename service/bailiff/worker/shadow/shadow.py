@@ -1,8 +1,7 @@
 """Shadow mode: decide and record, act on nothing, and see who evicts instead.
 
 While the in-tree controllers evict, a worker in shadow mode evicts on paper only. They are told by
-the pod condition that they write, DisruptionTarget with reason DeletionByTaintManager, or
-DeletionByDeviceTaintManager where this worker looks at devices too.
+the pod condition that they write, such as DisruptionTarget with reason DeletionByTaintManager.
 """
 
 from __future__ import annotations
@@ -11,30 +10,24 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from bailiff.cluster import Changed, Deleted, Replaced
-from bailiff.decisions import device_taints, node_taints
-from bailiff.worker.execute.actions import COMPONENT
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator
     from datetime import datetime
 
     from bailiff.cluster import Resource, WatchEvent
     from bailiff.decisions import EventNote
     from bailiff.kinds import Condition, DeviceTaintRule, Node, Pod, PodCondition
-    from bailiff.worker.mirror.sources import EventSource
+    from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.shadow.comparison import Comparison
 
 
 class ShadowActions:
     """Actions that do nothing."""
 
-    def __init__(self, on_due: Callable[[Pod], None]) -> None:
-        """Act on paper.
-
-        Args:
-            on_due: told of each pod that would have been deleted now.
-        """
-        self._on_due = on_due
+    def __init__(self, comparison: Comparison) -> None:
+        """Act on paper; `comparison` is told of each pod that would have been deleted now."""
+        self._comparison = comparison
 
     async def set_condition(
         self,
@@ -57,15 +50,17 @@ class ShadowActions:
         grace_period_seconds: int | None,  # noqa: ARG002 - the port's
     ) -> None:
         """See PodActions."""
-        self._on_due(pod)
+        self._comparison.ours(pod)
 
     async def evict(self, pod: Pod) -> None:
         """See PodActions; what a budget would say is not asked."""
-        self._on_due(pod)
+        self._comparison.ours(pod)
 
-    async def record(
-        self, pod: Pod, note: EventNote, now: datetime, component: str = COMPONENT
-    ) -> None:
+    def backoff(self) -> float:
+        """See Actions. Nothing is sent, so nothing has to wait."""
+        return 0.0
+
+    async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
         """See PodActions."""
 
     async def annotate(self, node: Node, first_observed: str) -> None:
@@ -86,40 +81,35 @@ class Watched:
 
     async def events(self) -> AsyncGenerator[WatchEvent[Pod], None]:
         """As the source's."""
-        on_evicted = self._comparison.pass_over
+        listed = False
         async with contextlib.aclosing(self._source.events()) as events:
             async for event in events:
                 yield event
                 # After the mirror has taken it in, so that the core is asked with what is now.
-                self._note(event, on_evicted)
-                if isinstance(event, Replaced):
-                    on_evicted = self._comparison.theirs
+                self._note(event, judged=listed)
+                listed = listed or isinstance(event, Replaced)
 
-    def _note(self, event: WatchEvent[Pod], on_evicted: Callable[[Pod], None]) -> None:
+    def _note(self, event: WatchEvent[Pod], *, judged: bool) -> None:
+        """Who left before the first list had been taken in is passed over, and not judged."""
         match event:
             case Replaced(items=items):
                 for pod in items:
                     if pod.is_terminating:
-                        self._look(pod, on_evicted)
+                        self._look(pod, judged=judged)
                 self._comparison.listed({pod.metadata.uid for pod in items})
             case Changed(object=pod):
                 if pod.is_terminating:
-                    self._look(pod, on_evicted)
+                    self._look(pod, judged=judged)
             case Deleted(object=pod):
-                self._look(pod, on_evicted)
+                self._look(pod, judged=judged)
                 self._comparison.left(pod)
 
-    def _look(self, pod: Pod, on_evicted: Callable[[Pod], None]) -> None:
+    def _look(self, pod: Pod, *, judged: bool) -> None:
         """Tell of a pod that goes, if an in-tree controller has evicted it."""
-        if _has(pod, node_taints.CONDITION):
-            on_evicted(pod)
-        elif _has(pod, device_taints.CONDITION):
-            judged = self._comparison.sees_devices
-            (on_evicted if judged else self._comparison.pass_over)(pod)
-
-
-def _has(pod: Pod, wanted: PodCondition) -> bool:
-    return any(
-        (c.type, c.status, c.reason) == (wanted.type, wanted.status, wanted.reason)
-        for c in pod.status.conditions
-    )
+        system = self._comparison.system_by_condition(pod)
+        if system is None:
+            return
+        if judged and system.sees:
+            self._comparison.theirs(pod)
+        else:
+            self._comparison.pass_over(pod)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
 from bailiff.decisions import Finding
 from bailiff.kinds import Pod
 from bailiff.worker.timers.waits import Waits
-
-if TYPE_CHECKING:
-    from bailiff.decisions.policies import Hold
 
 
 class State(Enum):
@@ -98,19 +94,3 @@ class Eviction(Struct, eq=False, gc=False):
         """Whether the timer runs for another deadline than this finding names."""
         unbegun = self.state is State.WAITING or self.state is State.HELD
         return unbegun and self.finding.evict_at != finding.evict_at
-
-
-class Watcher(Protocol):
-    """Who wants to know of entries, all of them or those that are HELD."""
-
-    def entered(self, eviction: Eviction) -> None:
-        """It is new, or its finding is."""
-
-    def left(self, eviction: Eviction) -> None:
-        """It was taken out, or another takes its place."""
-
-    def look_again(self, eviction: Eviction) -> None:
-        """It is HELD, and something about it may have changed."""
-
-    def hold(self, eviction: Eviction) -> Hold | None:
-        """What holds back one that is HELD; None if it only waits for its turn."""

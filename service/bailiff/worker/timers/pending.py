@@ -39,30 +39,38 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from bailiff.worker.execute.outcomes import Outcome
-from bailiff.worker.timers.eviction import Eviction, State, Watcher
+from bailiff.worker.timers.eviction import Eviction, State
 from bailiff.worker.timers.queue import DeadlineQueue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import asyncio
+    from collections.abc import Iterator
 
     from bailiff.clock import Clock
     from bailiff.decisions import Finding
     from bailiff.decisions.policies import Hold
     from bailiff.kinds import Pod
+    from bailiff.worker.execute.condition_resets import ConditionResets
+    from bailiff.worker.gate import Gate
 
 
 class PendingEvictions:
     """The table of evictions and their timers. Not thread-safe: one event loop owns it."""
 
-    def __init__(self, clock: Clock, on_earlier: Callable[[], None]) -> None:
+    def __init__(
+        self, clock: Clock, earlier: asyncio.Event, resets: ConditionResets | None = None
+    ) -> None:
         """Start empty.
 
         Args:
             clock: for instants and elapsed time.
-            on_earlier: called when the first timer moves to an earlier instant.
+            earlier: set when the first timer moves to an earlier instant.
+            resets: takes back the condition of a pod whose entry gives way to one of another
+                deadline; None: nobody has written any.
         """
         self._clock = clock
-        self._on_earlier = on_earlier
+        self._earlier = earlier
+        self._resets = resets
         self._evictions: dict[str, Eviction] = {}
         # By POSIX second of the wall clock.
         self._deadlines: DeadlineQueue[str] = DeadlineQueue()
@@ -72,9 +80,7 @@ class PendingEvictions:
         # Those that wait for another try, by what the last one came to.
         self.retrying: Counter[str] = Counter()
         # None as long as there are no policies: nobody is told then, which costs nothing.
-        self.watcher: Watcher | None = None
-        # Told of each entry that gives way to one of another deadline with its pod marked.
-        self.on_spared: Callable[[Eviction], None] = lambda _: None
+        self.watcher: Gate | None = None
 
     def __len__(self) -> int:
         return len(self._evictions)
@@ -132,6 +138,12 @@ class PendingEvictions:
             return retry
         due = self._clock.elapsed() + deadline - self._wall()
         return due if retry is None else min(due, retry)
+
+    @property
+    def overdue(self) -> bool:
+        """Whether one is due this moment."""
+        due = self.next_due()
+        return due is not None and due <= self._clock.elapsed()
 
     def take(self) -> Eviction | None:
         """The first entry that is due, now RUNNING; None if none is due."""
@@ -230,8 +242,8 @@ class PendingEvictions:
         # what is counted from it does not start over with a restart.
         due = self._clock.elapsed() + (deadline - now).total_seconds()
         eviction = Eviction(pod=pod, finding=finding, deadline=deadline, due=due)
-        if old is not None and self._remove(old).marked:
-            self.on_spared(old)
+        if old is not None and self._remove(old).marked and self._resets is not None:
+            self._resets.request(old)
         self._evictions[eviction.uid] = eviction
         self._states[State.WAITING] += 1
         if self.watcher is not None:
@@ -254,7 +266,7 @@ class PendingEvictions:
         first = timers.next_due()
         timers.put(uid, at)
         if first is None or at < first:
-            self._on_earlier()
+            self._earlier.set()
 
     def _pop_due(self) -> Eviction | None:
         """The one that has been due for longest, without a timer."""

@@ -23,17 +23,19 @@ from msgspec.structs import replace
 
 from bailiff.cluster import Changed, Deleted, Replaced, Unreadable
 from bailiff.decisions.device_taints import Affected, DeviceTaintIndex, has_claims
+from bailiff.worker.mirror.mirror import pod_key
 from bailiff.worker.mirror.slices import in_slices
 from bailiff.worker.systems.device_taints.evicted import Evicted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-    from datetime import datetime
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from bailiff.cluster import Resource, WatchEvent
-    from bailiff.decisions import Finding, Options
+    from bailiff.decisions import Options
     from bailiff.kinds import DeviceTaintRule, ObjectMeta, Pod, ResourceSlice
     from bailiff.worker.mirror.mirror import PodKey
+    from bailiff.worker.systems.device_taints.rule_status import RuleStatusWriter
+    from bailiff.worker.timers.evaluator import Marks
 
 _Key: TypeAlias = "str | tuple[str, str]"
 
@@ -75,12 +77,12 @@ class Devices:
         undiscovered: the cluster has been asked for a while what it serves, and has not told.
     """
 
-    def __init__(self, options: Options, look_at_pods: Callable[[Iterable[PodKey]], None]) -> None:
+    def __init__(self, options: Options, marks: Marks) -> None:
         """Start with nothing.
 
         Args:
             options: of the decisions.
-            look_at_pods: told of the pods whose answer may have changed, after it has.
+            marks: set on the pods whose answer may have changed, after it has.
         """
         self.index = DeviceTaintIndex()
         self.pods: Mapping[PodKey, Pod] = self.index.pods
@@ -89,14 +91,14 @@ class Devices:
         self.ready = False
         self.state, self.why = State.UNKNOWN, ""
         self.undiscovered = False
-        self._look_at_pods = look_at_pods
+        self._marks = marks
         self._listed: set[Kind] = set()
-        # Told of the names of rules whose status may have to say something else.
-        self.on_rules: Callable[[Iterable[str]], None] = lambda _: None
-        # Told of a rule that is new, or whose spec is.
-        self.on_new_rule: Callable[[DeviceTaintRule], None] = lambda _: None
-        # Told when findings begin.
-        self.on_ready: Callable[[], None] = lambda: None
+        # There where statuses are written.
+        self._statuses: RuleStatusWriter | None = None
+
+    def tell_of_rules(self, statuses: RuleStatusWriter) -> None:
+        """Tell this one of rules whose status may have to say something else."""
+        self._statuses = statuses
 
     def switch_off(self, why: str) -> None:
         """Nothing is ever followed; `why` is for people."""
@@ -106,13 +108,6 @@ class Devices:
     def synced(self) -> bool:
         """Everything that is followed has been listed; true too where nothing is."""
         return self._listed >= self.served.keys()
-
-    def find(self, pod: Pod, now: datetime, options: Options) -> Finding | None:
-        """What the taints of its devices mean for a pod; None: nothing, or nobody knows yet."""
-        # It need not be there any more: who sees it go asks why.
-        if not self.ready or not has_claims(pod):
-            return None
-        return self.index.decide(pod, now, options)
 
     def describe(self) -> dict[str, Any]:
         """What /v1/queue tells of it."""
@@ -131,23 +126,22 @@ class Devices:
         """How many of a kind are known."""
         return len(self._known(kind))
 
-    def look_at_pod(self, key: PodKey, pod: Pod) -> None:
-        """A pod appeared or changed; to be told of every pod."""
+    def pod_changed(self, key: PodKey, pod: Pod) -> None:
+        """See PodListener."""
         old = self.pods.get(key)
         if old is not None:
             self.evicted.changed(old, pod)
         elif not has_claims(pod):
             return
-        affected = self.index.apply_pod(pod)
-        if affected.rules:
-            self.on_rules(affected.rules)
+        self._tell_of(self.index.apply_pod(pod).rules)
 
-    def drop_pod(self, key: PodKey) -> None:
-        """A pod is gone; to be told of every pod."""
+    def pod_gone(self, pod: Pod) -> None:
+        """See PodListener."""
+        key = pod_key(pod)
         old = self.pods.get(key)
         if old is not None:
             self.evicted.gone(old)
-            self.on_rules(self.index.delete_pod(key).rules)
+            self._tell_of(self.index.delete_pod(key).rules)
 
     async def follow(self, served: Mapping[Kind, Resource[Any]]) -> None:
         """These are followed from now on; without any, all that is known is forgotten."""
@@ -159,7 +153,7 @@ class Devices:
         for kind in gone:
             await self._change(kind, (), drop=tuple(self._known(kind)))
         if gone and not served:
-            self._look_at_pods(self.pods)
+            self._marks.look_at_pods(self.pods)
         self._settle()
 
     async def apply(self, kind: Kind, event: WatchEvent[Any]) -> None:
@@ -216,9 +210,12 @@ class Devices:
                 pods |= affected.pods
                 rules |= affected.rules
         if self.ready:
-            self._look_at_pods(pods)
-        if rules:
-            self.on_rules(rules)
+            self._marks.look_at_pods(pods)
+        self._tell_of(rules)
+
+    def _tell_of(self, rules: Collection[str]) -> None:
+        if rules and self._statuses is not None:
+            self._statuses.look_later(rules)
 
     def _put(self, kind: Kind, item: Any) -> Iterable[Affected]:  # noqa: ANN401 - of the kind named
         if kind is Kind.SLICES:
@@ -236,8 +233,8 @@ class Devices:
         for affected in self.index.applying_rule(rule):
             is_new = is_new or name in affected.rules
             yield affected
-        if is_new:
-            self.on_new_rule(rule)
+        if is_new and self._statuses is not None:
+            self._statuses.look_now(rule)
 
     def _drop(self, kind: Kind, key: Any) -> Iterable[Affected]:  # noqa: ANN401 - of the kind named
         if kind is Kind.SLICES:
@@ -253,8 +250,9 @@ class Devices:
         if self.ready or not self.served or not self.synced:
             return
         self.ready = True
-        self._look_at_pods(self.pods)
-        self.on_ready()
+        self._marks.look_at_pods(self.pods)
+        if self._statuses is not None:
+            self._statuses.look_at_all()
 
 
 def _key(kind: Kind, metadata: ObjectMeta) -> _Key:

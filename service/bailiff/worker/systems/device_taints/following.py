@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
@@ -28,9 +28,10 @@ from bailiff.cluster import (
 from bailiff.worker.systems.device_taints.devices import Kind, State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, MutableMapping
+    from collections.abc import Mapping
 
-    from bailiff.cluster import Cluster, DeviceApi, ListWatch, Resource
+    from bailiff.cluster import Cluster, DeviceApi, Resource
+    from bailiff.worker.mirror.watching import Watches
     from bailiff.worker.systems.device_taints.devices import Devices
 
 # Between two looks at what the cluster serves, in seconds.
@@ -42,14 +43,6 @@ _SOON = 5.0
 _PATIENCE = 12
 
 log = structlog.get_logger(__name__)
-
-
-class OpenWatch(Protocol):
-    """Makes watches."""
-
-    def __call__(self, resource: Resource[Any], selection: Selection) -> ListWatch[Any]:
-        """A watch of these."""
-        ...
 
 
 class _Plan(NamedTuple):
@@ -65,29 +58,27 @@ class DeviceFollowing:
     def __init__(
         self,
         cluster: Cluster,
-        open_watch: OpenWatch,
+        watches: Watches,
         devices: Devices,
-        healths: MutableMapping[str, WatchHealth],
     ) -> None:
         """Follow nothing yet.
 
         Args:
             cluster: is asked what it serves.
-            open_watch: makes watches of it.
+            watches: opens them; in `healths`, that of a kind that is not followed has never heard
+                anything.
             devices: who is told.
-            healths: where the health of each watch is found, under its resource; that of one that
-                is not followed has never heard anything.
         """
         self._cluster = cluster
-        self._open = open_watch
+        self._watches = watches
         self._devices = devices
-        self._healths = healths
+        self._healths = watches.healths
         self._tasks: dict[Kind, asyncio.Task[None]] = {}
         self._doubted: Mapping[Kind, Resource[Any]] | None = None
         self._unknown = ""
         self._vain = 0
         for kind in Kind:
-            healths[kind.value] = WatchHealth()
+            self._healths[kind.value] = WatchHealth()
 
     async def run(self) -> None:
         """Follow until cancelled."""
@@ -169,7 +160,7 @@ class DeviceFollowing:
         self._healths[kind.value] = WatchHealth()
 
     async def _watch(self, kind: Kind, resource: Resource[Any]) -> None:
-        watch = self._open(resource, Selection())
+        watch = self._watches.open(resource, Selection())
         self._healths[kind.value] = watch.health
         async with contextlib.aclosing(watch.events()) as events:
             async for event in events:

@@ -1,8 +1,8 @@
 """Writes how far the eviction by each DeviceTaintRule is, beside everything else.
 
-One task and one queue of deadlines by UID of rule. A rule that is new, or whose spec is, is looked
-at now. Whatever else may change what its status says (its pods come, go, or are evicted) leads to
-a look 10 s later, as upstream has it, and the core sees to it that two writes lie as far apart.
+A rule that is new, or whose spec is, is looked at now. Whatever else may change what its status
+says (its pods come, go, or are evicted) leads to a look 10 s later, as upstream has it, and the
+core sees to it that two writes lie as far apart.
 What a status is to say is the core's (`status_of`); here is only when to ask, and what to do if it
 cannot be written.
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
@@ -22,91 +22,70 @@ from bailiff.decisions.device_taints import STATUS_PERIOD
 from bailiff.kinds import NO_EXECUTE
 from bailiff.worker.execute.outcomes import RETRIES, Outcome, classify
 from bailiff.worker.systems.device_taints.devices import Kind
-from bailiff.worker.timers.queue import DeadlineQueue
+from bailiff.worker.timers.retrying import Again, Retrying
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from bailiff.clock import Clock
-    from bailiff.decisions import Options
+    from prometheus_client import Counter
+
     from bailiff.kinds import Condition, DeviceTaintRule
-    from bailiff.worker.execute.actions import RuleActions
-    from bailiff.worker.observe.metrics import WorkerMetrics
     from bailiff.worker.systems.device_taints.devices import Devices
+    from bailiff.worker.systems.system import Parts
 
 _PERIOD = STATUS_PERIOD.total_seconds()
-# The longest sleep, as for evictions: whoever was suspended is late by no more.
-_LONGEST_SLEEP = 1.0
-_SHORTEST_SLEEP = 0.001
 _WRITTEN = "written"
 
 log = structlog.get_logger(__name__)
 
 
-class RuleStatusWriter:
+class _Key(NamedTuple):
+    """One rule; one of the same name that comes later is another."""
+
+    name: str
+    uid: str
+
+
+class RuleStatusWriter(Retrying[_Key]):
     """Asks the core what the statuses are to say, and writes that."""
 
-    def __init__(
-        self,
-        devices: Devices,
-        actions: RuleActions,
-        metrics: WorkerMetrics,
-        clock: Clock,
-        options: Options,
-        *,
-        may_write: Callable[[], bool],
-        write_timeout: float,
-        rng: random.Random | None = None,
-    ) -> None:
+    def __init__(self, parts: Parts, devices: Devices, writes: Counter) -> None:
         """Prepare.
 
         Args:
-            devices: tells of rules.
-            actions: how a status is written.
-            metrics: where writes are counted.
-            clock: for both kinds of time.
-            options: of the decisions.
-            may_write: whether this worker is the one to write, this moment; call `look_at_all`
-                when that comes true.
-            write_timeout: seconds that one write may take.
-            rng: for the jitter of retries.
+            parts: of the worker.
+            devices: has the rules, and tells of them.
+            writes: where they are counted, by fate.
         """
+        super().__init__(parts.clock)
+        self._parts = parts
         self._devices = devices
-        self._actions = actions
-        self._metrics = metrics
-        self._clock = clock
-        self._options = options
-        self._may_write = may_write
-        self._write_timeout = write_timeout
-        self._rng = rng or random.Random()  # noqa: S311 - jitter, no secret
-        self._queue: DeadlineQueue[str] = DeadlineQueue()
-        self._names: dict[str, str] = {}
-        # Writes of a rule that have failed since the last that has not, and how the last one did.
-        self._failed: dict[str, tuple[int, Outcome]] = {}
-        self._changed = asyncio.Event()
-        devices.on_rules = self.look_later
-        devices.on_new_rule = self.look_now
-
-    def __len__(self) -> int:
-        """Rules that wait for a look; none while it is not our turn to write."""
-        return len(self._queue)
+        self._writes = writes
+        self._rng = random.Random()  # noqa: S311 - jitter, no secret
+        # How the last write for a rule failed, of those only whose last has.
+        self._failed: dict[_Key, Outcome] = {}
+        devices.tell_of_rules(self)
 
     def look_now(self, rule: DeviceTaintRule) -> None:
         """The rule is new, or its spec is."""
-        self._failed.pop(rule.metadata.uid, None)
-        self._put(rule, 0.0)
+        if self._is_our_turn():
+            self._failed.pop(_key(rule), None)
+            self.ask_for(_key(rule))
 
     def look_later(self, names: Iterable[str]) -> None:
         """Something about these rules' pods has changed."""
+        if not self._is_our_turn():
+            # Rules come and go, perhaps for weeks. When it is our turn, all are looked at.
+            return
         for name in names:
             rule = self._devices.index.rules.get(name)
-            if rule is not None and rule.metadata.uid not in self._queue:
-                self._put(rule, _PERIOD)
+            if rule is not None:
+                self.remind(_key(rule), _PERIOD)
 
     def look_at_all(self) -> None:
         """At every rule, now: this worker has just learned of them, or has just been elected."""
         for rule in self._devices.index.rules.values():
-            self._put(rule, 0.0)
+            self.look_now(rule)
 
     def look_again(self) -> None:
         """At every rule that evicts: the periodic safety net."""
@@ -116,84 +95,67 @@ class RuleStatusWriter:
             if rule.spec.taint.effect == NO_EXECUTE
         )
 
-    async def run(self) -> None:
-        """Write until cancelled."""
-        while True:
-            self._changed.clear()
-            uid = self._queue.pop_due(self._clock.monotonic()) if self._is_our_turn() else None
-            if uid is None:
-                await self._sleep()
-            else:
-                await self._look(uid)
+    async def attempt(self, key: _Key, failures: int) -> Again | None:
+        """See Retrying."""
+        rule = self._devices.index.rules.get(key.name)
+        if rule is None or rule.metadata.uid != key.uid or not self._is_our_turn():
+            self._failed.pop(key, None)
+            return None
+        evicted, options = self._devices.evicted.of(key.uid), self._parts.settings.options
+        found = self._devices.index.status_of(rule, evicted, self._clock.now(), options)
+        if found.condition is not None:
+            return await self._write(rule, found.condition, failures)
+        if found.requeue_after_seconds > 0:
+            # Bounded, for the last writer's clock may have been far ahead of ours.
+            return Again(min(found.requeue_after_seconds, _PERIOD), failed=False)
+        return None
 
     def _is_our_turn(self) -> bool:
-        devices = self._devices
-        return devices.ready and Kind.RULES in devices.served and self._may_write()
+        """Of several shards the first writes; all know all pods with claims."""
+        devices, parts = self._devices, self._parts
+        first = parts.settings.shard.index == 0
+        follows = devices.ready and Kind.RULES in devices.served
+        return first and follows and parts.election.may_act()
 
-    def _put(self, rule: DeviceTaintRule, delay: float) -> None:
-        if not self._is_our_turn():
-            # Rules come and go, perhaps for weeks. When it is our turn, all are looked at.
-            return
-        uid = rule.metadata.uid
-        self._names[uid] = rule.metadata.name
-        self._queue.put(uid, self._clock.monotonic() + delay)
-        self._changed.set()
-
-    async def _sleep(self) -> None:
-        due = self._queue.next_due() if self._is_our_turn() else None
-        wait = _LONGEST_SLEEP if due is None else due - self._clock.monotonic()
-        try:
-            async with asyncio.timeout(min(max(wait, _SHORTEST_SLEEP), _LONGEST_SLEEP)):
-                await self._changed.wait()
-        except TimeoutError:
-            return
-
-    async def _look(self, uid: str) -> None:
-        rule = self._devices.index.rules.get(self._names.pop(uid))
-        if rule is None or rule.metadata.uid != uid:
-            self._failed.pop(uid, None)
-            return
-        evicted = self._devices.evicted.of(uid)
-        found = self._devices.index.status_of(rule, evicted, self._clock.now(), self._options)
-        if found.condition is not None:
-            await self._write(rule, found.condition)
-        elif found.requeue_after_seconds > 0:
-            # Bounded, for the last writer's clock may have been far ahead of ours.
-            self._put(rule, min(max(found.requeue_after_seconds, _SHORTEST_SLEEP), _PERIOD))
-
-    async def _write(self, rule: DeviceTaintRule, condition: Condition) -> None:
+    async def _write(
+        self, rule: DeviceTaintRule, condition: Condition, failures: int
+    ) -> Again | None:
         resource = self._devices.served[Kind.RULES]
         try:
-            async with asyncio.timeout(self._write_timeout):
-                await self._actions.set_rule_condition(resource, rule, condition)
+            async with asyncio.timeout(self._parts.settings.attempt_timeout):
+                await self._parts.actions.set_rule_condition(resource, rule, condition)
         except ClusterError as error:
             outcome = classify(error, resource, rule.metadata.name)
-            self._try_again(rule, outcome, error)
+            return self._failure(rule, outcome, error, failures)
         except TimeoutError as error:
-            self._try_again(rule, Outcome.UNREACHABLE, error)
-        else:
-            self._failed.pop(rule.metadata.uid, None)
-            self._metrics.rule_status_writes.labels(_WRITTEN).inc()
+            return self._failure(rule, Outcome.UNREACHABLE, error, failures)
+        self._failed.pop(_key(rule), None)
+        self._writes.labels(_WRITTEN).inc()
+        return None
 
-    def _try_again(self, rule: DeviceTaintRule, outcome: Outcome, error: Exception) -> None:
+    def _failure(
+        self, rule: DeviceTaintRule, outcome: Outcome, error: Exception, failures: int
+    ) -> Again | None:
         """Where the rule is gone or another, the watch will tell; else with a backoff."""
-        self._metrics.rule_status_writes.labels(outcome.value).inc()
-        uid = rule.metadata.uid
-        times, before = self._failed.get(uid, (0, None))
-        if outcome is not before:
+        self._writes.labels(outcome.value).inc()
+        key = _key(rule)
+        if outcome is not self._failed.get(key):
             # Once, not with every try.
             log.warning(
                 "rule status not written",
-                rule=rule.metadata.name,
-                uid=uid,
+                rule=key.name,
+                uid=key.uid,
                 outcome=outcome.value,
                 error=str(error) or type(error).__name__,
             )
         retry = RETRIES.get(outcome)
         if retry is None:
-            self._failed.pop(uid, None)
-            return
-        self._failed[uid] = times + 1, outcome
+            self._failed.pop(key, None)
+            return None
+        self._failed[key] = outcome
         asked = error.retry_after if isinstance(error, ClusterError) else None
-        if uid not in self._queue:
-            self._put(rule, retry.delay(times + 1, asked, self._rng))
+        return Again(retry.delay(failures + 1, asked, self._rng))
+
+
+def _key(rule: DeviceTaintRule) -> _Key:
+    return _Key(rule.metadata.name, rule.metadata.uid)

@@ -8,20 +8,18 @@ version, and there is none of what nobody wants any more.
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import structlog
 
 from bailiff.cluster import ClusterError, ConflictError, FencedError
+from bailiff.worker.timers.retrying import Again, Retrying
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from prometheus_client import Counter
 
-    from bailiff.clock import Clock
-    from bailiff.worker.execute.actions import NodeActions
-    from bailiff.worker.observe.metrics import WorkerMetrics
-    from bailiff.worker.systems.node_taints.first_seen import WantedNote
+    from bailiff.worker.systems.node_taints.first_seen import FirstSeen, WantedNote
+    from bailiff.worker.systems.system import Parts
 
 _WRITERS = 8
 # Seconds until the second try, doubled with each further one, up to the last number. After a
@@ -33,124 +31,70 @@ _MAX_DELAY = 60.0
 log = structlog.get_logger(__name__)
 
 
-class Annotator:
-    """Looks at nodes by name; each waits at most once."""
+class Annotator(Retrying[str]):
+    """Looks at nodes by name."""
 
-    def __init__(
-        self,
-        actions: NodeActions,
-        metrics: WorkerMetrics,
-        clock: Clock,
-        wanted: Callable[[str], WantedNote | None],
-    ) -> None:
+    def __init__(self, parts: Parts, first_seen: FirstSeen, writes: Counter) -> None:
         """Prepare.
 
         Args:
-            actions: how nodes are written.
-            metrics: where writes are counted.
-            clock: for when a note is due.
-            wanted: what is to be written on the node of this name, if anything.
+            parts: of the worker.
+            first_seen: tells what is to be written.
+            writes: where they are counted, by fate.
         """
-        self._actions = actions
-        self._metrics = metrics
-        self._clock = clock
-        self._wanted = wanted
-        self._names: asyncio.Queue[str] = asyncio.Queue()
-        self._queued: set[str] = set()
-        # Being written, and those of them that were looked at again meanwhile.
-        self._writing: set[str] = set()
-        self._again: set[str] = set()
-        self._later: dict[str, asyncio.TimerHandle] = {}
-        self._tries: dict[str, int] = {}
+        super().__init__(parts.clock, at_a_time=_WRITERS)
+        self._parts = parts
+        self._first_seen = first_seen
+        self._writes = writes
         self._failing: set[str] = set()
 
-    def look_at(self, name: str) -> None:
-        """Write on this node what is wanted; one that waits for its next try goes on waiting."""
-        if name in self._writing:
-            self._again.add(name)
-        elif name not in self._queued and name not in self._later:
-            self._enqueue(name)
-
-    async def run(self) -> None:
-        """Write until cancelled."""
-        try:
-            async with asyncio.TaskGroup() as writers:
-                for _ in range(_WRITERS):
-                    writers.create_task(self._write_all())
-        finally:
-            for timer in self._later.values():
-                timer.cancel()
-
-    async def drain(self) -> None:
-        """Return when all that is due has been tried; what waits for its next try is left."""
-        await self._names.join()
-
-    def _enqueue(self, name: str) -> None:
-        self._later.pop(name, None)
-        self._queued.add(name)
-        self._names.put_nowait(name)
-
-    def _look_later(self, name: str, seconds: float) -> None:
-        timer = asyncio.get_running_loop().call_later(seconds, self._enqueue, name)
-        self._later[name] = timer
-
-    async def _write_all(self) -> None:
-        while True:
-            name = await self._names.get()
-            self._queued.discard(name)
-            self._writing.add(name)
-            try:
-                await self._write(name)
-            finally:
-                self._writing.discard(name)
-                self._names.task_done()
-            if name in self._again:
-                self._again.discard(name)
-                self.look_at(name)
-
-    async def _write(self, name: str) -> None:
-        note = self._wanted(name)
+    async def attempt(self, key: str, failures: int) -> Again | None:
+        """See Retrying. Bounded by the time that the client gives a request."""
+        note = self._wanted(key)
         if note is None:
-            self._settle(name)
-            return
-        wait = note.due - self._clock.monotonic()
+            self._settled(key)
+            return None
+        wait = note.due - self._parts.clock.monotonic()
         if wait > 0:
-            self._look_later(name, wait)
-        else:
-            await self._try(name, note)
+            return Again(wait, failed=False)
+        return await self._write(note, failures)
 
-    async def _try(self, name: str, note: WantedNote) -> None:
+    def _wanted(self, name: str) -> WantedNote | None:
+        node = self._parts.mirror.node(name)
+        writes = self._parts.settings.persist_observations and self._parts.election.may_act()
+        return self._first_seen.wanted_note(node) if writes and node is not None else None
+
+    async def _write(self, note: WantedNote, failures: int) -> Again | None:
+        name = note.node.metadata.name
         try:
-            await self._actions.annotate(note.node, note.text)
+            await self._parts.actions.annotate(note.node, note.text)
         except ConflictError:
-            self._metrics.annotations.labels("outdated").inc()
-            self._try_again(name, _CONFLICT_DELAY)
+            self._writes.labels("outdated").inc()
+            return _later(_CONFLICT_DELAY, failures)
         except FencedError:
             # Whoever leads writes it; if that is us again, all nodes are looked at anew.
-            self._metrics.annotations.labels("fenced").inc()
-            self._settle(name)
+            self._writes.labels("fenced").inc()
         except ClusterError as error:
-            self._metrics.annotations.labels("failed").inc()
+            self._writes.labels("failed").inc()
             self._complain(name, error)
-            self._try_again(name, _FAILURE_DELAY)
+            return _later(_FAILURE_DELAY, failures)
         else:
-            self._metrics.annotations.labels("written").inc()
-            self._settle(name)
-
-    def _try_again(self, name: str, delay: float) -> None:
-        tries = self._tries.get(name, 0)
-        self._tries[name] = tries + 1
-        # The exponent is bounded too: no float is as large as the power would grow.
-        self._look_later(name, min(delay * 2 ** min(tries, 10), _MAX_DELAY))
+            self._writes.labels("written").inc()
+        self._settled(name)
+        return None
 
     def _complain(self, name: str, error: ClusterError) -> None:
         if not self._failing:
             log.warning("nodes not annotated, trying again", node=name, error=str(error))
         self._failing.add(name)
 
-    def _settle(self, name: str) -> None:
-        self._tries.pop(name, None)
+    def _settled(self, name: str) -> None:
         if name in self._failing:
             self._failing.remove(name)
             if not self._failing:
                 log.info("nodes annotated again")
+
+
+def _later(delay: float, failures: int) -> Again:
+    # The exponent is bounded too: no float is as large as the power would grow.
+    return Again(min(delay * 2 ** min(failures, 10), _MAX_DELAY))

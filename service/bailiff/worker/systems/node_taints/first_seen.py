@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from bailiff.cluster import Changed, Deleted, Replaced, Unreadable
 from bailiff.decisions import observations
 from bailiff.decisions.instants import later
 from bailiff.decisions.observations import Since
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bailiff.clock import Clock
-    from bailiff.cluster import WatchEvent
     from bailiff.decisions.observations import Identity
     from bailiff.kinds import Node
 
@@ -78,23 +76,20 @@ class FirstSeen:
         self._clock = clock
         self._nodes: dict[str, _Memory] = {}
 
-    def apply(self, event: WatchEvent[Node]) -> None:
-        """Take in what the watch of nodes told."""
-        match event:
-            case Replaced(items=items):
-                # What happened since the last event is not known, so nothing is taken over.
-                self._nodes = {}
-                for node in items:
-                    self._take_in(node, None)
-            case Changed(object=node):
-                known = self._nodes.pop(node.metadata.name, None)
-                same = known is not None and known.uid == node.metadata.uid
-                self._take_in(node, known if same else None)
-            case Deleted(object=node):
-                self._nodes.pop(node.metadata.name, None)
-            case Unreadable(metadata=metadata):
-                # Which taints it has, nobody can tell; once it can be read, it vouches for itself.
-                self._nodes.pop(metadata.name, None)
+    def nodes_relisted(self) -> None:
+        """See NodeListener. What happened since the last event is not known: nothing is kept."""
+        self._nodes = {}
+
+    def node_changed(self, name: str, node: Node | None) -> None:
+        """See NodeListener.
+
+        Which taints one has that cannot be read, nobody can tell; once it can be, it vouches for
+        itself.
+        """
+        known = self._nodes.pop(name, None)
+        if node is not None:
+            same = known is not None and known.uid == node.metadata.uid
+            self._take_in(node, known if same else None)
 
     def since(self, node: Node) -> Mapping[Identity, Since]:
         """Since when the node's taints count.

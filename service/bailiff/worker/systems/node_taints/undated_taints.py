@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bailiff.worker.mirror.mirror import Mirror
 
 
-class Undated:
+class UndatedTaints:
     """Those of all nodes, as of one moment; taints that come later are known."""
 
     def __init__(self, mirror: Mirror) -> None:
