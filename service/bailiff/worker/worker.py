@@ -106,7 +106,7 @@ class Worker:
         )
         self.annotator = Annotator(actions, self.metrics, clock, self._wanted_note)
         self.gate = Gate(self.pending, self.evaluator, clock, self._wake, self.teller.held)
-        self.evaluator.on_node = self.gate.surroundings.look_at_node
+        self.evaluator.on_node = self.gate.look_at_node
         self.attempt = Attempt(actions, clock, self.evaluator.finding)
         self.rule_status = RuleStatusWriter(
             self.evaluator.devices,
@@ -216,7 +216,7 @@ class Worker:
     def set_policies(self, policies: Policies) -> None:
         """Obey these from now on: evictions that run go on, those that wait are looked at anew."""
         needs_cause = policies.blast_radius is not None
-        if needs_cause != (self.gate.surroundings.policies.blast_radius is not None):
+        if needs_cause != (self.gate.facts.policies.blast_radius is not None):
             self.evaluator.explain(needs_cause)
         self.attempt.eviction_api = policies.eviction_api
         self.gate.set_policies(policies)

@@ -1,76 +1,93 @@
-"""Those whom a rule holds back: by cause, by when to look again, and who is to be looked at now."""
+"""Whom a rule holds back, by cause and by when to look again, and who is to be looked at now."""
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from bailiff.worker.eviction import State
 from bailiff.worker.queue import DeadlineQueue
 
 if TYPE_CHECKING:
-    from bailiff.decisions.policies import Cause
+    from collections.abc import Iterable
+
+    from bailiff.decisions.policies import Cause, Hold
     from bailiff.worker.eviction import Eviction
+    from bailiff.worker.pending import PendingEvictions
 
 
-class Holding:
-    """Each eviction at most once; a mark is made for one that is held, or was in line."""
+class RuleHolds:
+    """Each eviction at most once in each of them. Not thread-safe: one event loop owns it."""
 
-    def __init__(self) -> None:
-        self._causes: dict[Cause, dict[str, Eviction]] = defaultdict(dict)
-        self._cause_of: dict[str, Cause] = {}
-        self._untils: DeadlineQueue[str] = DeadlineQueue()
-        # Worked off in the order they were made. In a plain dict the way to the first grows with
-        # those that have been taken.
-        self._marked: OrderedDict[str, Eviction] = OrderedDict()
-        # Those whom a cause has held when something about it changed; the first is last.
-        self._suspects: dict[Cause, list[Eviction]] = {}
+    def __init__(self, pending: PendingEvictions) -> None:
+        """Start with nobody; the table tells who is HELD."""
+        self._pending = pending
+        self._held: defaultdict[Cause, dict[Eviction, None]] = defaultdict(dict)
+        # By POSIX second of the wall clock.
+        self._untils: DeadlineQueue[Eviction] = DeadlineQueue()
+        # To be looked at, in this order. In a plain dict the way to the first grows with those taken.
+        self._marked: OrderedDict[Eviction, None] = OrderedDict()
+        # Whom else to mark: all who are held by these causes, or all who are HELD.
+        self._causes_again: set[Cause] = set()
+        self._all_again = False
 
-    def put(self, eviction: Eviction, cause: Cause, until: float | None) -> None:
-        """Keep one, to be looked at by this POSIX second, or only when it is marked."""
-        self._causes[cause][eviction.uid] = eviction
-        self._cause_of[eviction.uid] = cause
-        if until is not None:
-            self._untils.put(eviction.uid, until)
+    def put(self, eviction: Eviction, hold: Hold) -> None:
+        """Keep one until the hold says so, or until it is to be looked at for another reason."""
+        self._held[hold.cause][eviction] = None
+        if hold.until is not None:
+            self._untils.put(eviction, hold.until.timestamp())
 
-    def drop(self, uid: str) -> None:
-        """Keep one no longer, and forget its mark."""
-        self._marked.pop(uid, None)
-        self._untils.cancel(uid)
-        cause = self._cause_of.pop(uid, None)
-        if cause is not None:
-            del self._causes[cause][uid]
+    def drop(self, eviction: Eviction) -> None:
+        """Keep one no longer, and forget that it is to be looked at."""
+        for held in self._held.values():
+            held.pop(eviction, None)
+        self._untils.cancel(eviction)
+        self._marked.pop(eviction, None)
 
-    def mark(self, eviction: Eviction) -> None:
-        """Look at one soon."""
-        self._marked[eviction.uid] = eviction
+    def look_at(self, eviction: Eviction) -> None:
+        """Look at one that is HELD soon."""
+        self._marked[eviction] = None
 
-    def mark_all(self, cause: Cause) -> None:
+    def look_at_held_by(self, cause: Cause) -> None:
         """Look at all whom this cause holds, soon."""
-        self._suspects[cause] = list(self._causes[cause].values())[::-1]
+        self._causes_again.add(cause)
+
+    def look_at_all(self) -> None:
+        """Look at all who are HELD, soon."""
+        self._all_again = True
 
     def next(self, wall: float) -> Eviction | None:
-        """One to look at now, by the wall clock, which is to be dropped then; None for nobody."""
-        uid = self._untils.pop_due(wall)
-        if uid is not None:
-            return self._causes[self._cause_of[uid]][uid]
-        return next(iter(self._marked.values()), None) or self._next_suspect()
-
-    def _next_suspect(self) -> Eviction | None:
-        for cause, suspects in list(self._suspects.items()):
-            while suspects:
-                eviction = suspects.pop()
-                if self._causes[cause].get(eviction.uid) is eviction:
-                    return eviction
-            del self._suspects[cause]
-        return None
+        """One to look at now, by the wall clock, and then to be dropped; None for nobody."""
+        if self._all_again or self._causes_again:
+            self._mark()
+        due = self._untils.pop_due(wall)
+        if due is None and self._marked:
+            due, _ = self._marked.popitem(last=False)
+        return due
 
     def next_due(self, now: float, wall: float) -> float | None:
         """The instant of the next look in elapsed time, which is `now` where it is `wall`."""
-        if self._marked or self._suspects:
+        if self._marked or self._all_again or self._causes_again:
             return now
         until = self._untils.next_due()
         return None if until is None else now + until - wall
 
     def counts(self) -> Counter[str]:
         """How many are held, by cause."""
-        return Counter({cause.value: len(held) for cause, held in self._causes.items()})
+        return Counter({cause.value: len(held) for cause, held in self._held.items()})
+
+    def _mark(self) -> None:
+        """Write down in one go whom a change concerns: they are looked at later, some at a time.
+
+        To drop 150,000 from wherever they wait, and to put them elsewhere, takes seconds, in which
+        no Lease would be renewed.
+        """
+        found: Iterable[Eviction]
+        if self._all_again:
+            found = [one for one in self._pending if one.state is State.HELD]
+        else:
+            found = chain(self._marked, *(self._held[cause] for cause in self._causes_again))
+        self._marked = OrderedDict.fromkeys(found)
+        self._causes_again.clear()
+        self._all_again = False
