@@ -57,11 +57,12 @@ class RankedQueue(Generic[K, R]):
         Raises:
             IndexError: there is none.
         """
-        self._drop_leftovers()
+        self.drop_leftovers()
         rank, _, key = self._heap[0]
         return rank, key
 
-    def _drop_leftovers(self) -> None:
+    def drop_leftovers(self) -> None:
+        """Forget what stands before the first key and does not count any more."""
         heap, current = self._heap, self._current
         while heap and current.get(heap[0][2]) is not heap[0]:
             heapq.heappop(heap)
@@ -80,12 +81,12 @@ class DeadlineQueue(RankedQueue[K, float]):
 
     def next_due(self) -> float | None:
         """When the first key falls due; None if there is none."""
-        self._drop_leftovers()
+        self.drop_leftovers()
         return self._heap[0][0] if self._heap else None
 
     def pop_due(self, now: float) -> K | None:
         """Take out the first key if it is due; keys of one instant go in the order of `put`."""
-        self._drop_leftovers()
+        self.drop_leftovers()
         if not self._heap or self._heap[0][0] > now:
             return None
         _, _, key = heapq.heappop(self._heap)

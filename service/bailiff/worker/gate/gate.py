@@ -129,7 +129,8 @@ class Gate:
 
         Whoever is HELD stays so, and is looked at by these before anybody begins.
         """
-        self._lines.renew()
+        # Before the limits change: a line waits for a limit that may be gone then.
+        self._look_at_all_again()
         zones = policies.breakers.zone is not None
         self._meters.set_limits(policies.limits, zones=zones, now=self._clock.elapsed())
         self.facts.set_policies(policies)
@@ -140,7 +141,6 @@ class Gate:
         self._running = {one.uid: self._keys(one) for one in runs}
         self._meters.count_anew(self._running.values())
         self.facts.blast.count_anew(self._pending)
-        self._look_at_all_again()
 
     def set_pause(self, notice: PauseNotice | Literal[Unknown.UNKNOWN] | None) -> None:
         """This is what the ConfigMap says now."""
@@ -266,13 +266,12 @@ class Gate:
         return self._is_open
 
     def _breaker_changed(self, where: str, slow_per_second: float | None) -> None:
-        now = self._clock.elapsed()
         key = TOTAL if where == CLUSTER else Key(Scope.ZONE, where)
-        self._meters.slow_down(key, slow_per_second, now)
-        self._lines.let_out((key,), now)
+        self._meters.slow_down(key, slow_per_second, self._clock.elapsed())
         self._look_at_all_again()
 
     def _look_at_all_again(self) -> None:
+        self._lines.renew()
         self._rule_holds.look_at_all()
         self._on_earlier()
 
