@@ -6,6 +6,7 @@ import pytest
 
 from bailiff.decisions.policies import (
     NO_POLICIES,
+    BlastRadius,
     Breaker,
     Breakers,
     Exclusion,
@@ -69,3 +70,19 @@ async def test_a_turn_that_a_rule_refuses_goes_to_the_next_whom_the_same_limit_c
         await asyncio.sleep(25)
         assert world.backlog() == {"excluded": 1}
     assert world.deletions() == {"a/first": 0.0, "b/third": 10.0, "b/fourth": 20.0}
+
+
+async def test_a_blast_radius_that_comes_counts_those_that_are_evicted_and_not_gone():
+    world = Governed(NO_POLICIES)
+    world.deaf = True
+    world.tainted("n1")
+    for number in range(5):
+        world.pod(f"pod-{number}")
+    async with world.running():
+        await asyncio.sleep(10)
+        assert len(world.deleted) == 5
+        world.worker.set_policies(Policies(blast_radius=BlastRadius(max_pods=5)))
+        world.tainted("n2")
+        world.pod("late", "n2")
+        await asyncio.sleep(10)
+        assert world.held("late")["message"].startswith("taint maintenance:NoExecute evicts 6")

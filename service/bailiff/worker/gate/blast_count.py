@@ -1,7 +1,8 @@
 """How many pods each taint evicts, in all and by namespace; kept with each entry, O(1).
 
 Counted are the pods of this worker's shard that wait, are held, run, or have been evicted and are
-not gone yet: once they are, they are no longer what the taint does to the cluster now.
+not gone yet: once they are, they are no longer what the taint does to the cluster now. Those that
+were there before there were bounds enter again when their node is looked at, all of them once.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from typing import TYPE_CHECKING
 from bailiff.decisions import causing_taint
 from bailiff.decisions.observations import identity_of
 from bailiff.decisions.policies import NO_BLAST, Blast, blast_excess
+from bailiff.kinds import Taint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from bailiff.decisions.policies import BlastRadius
-    from bailiff.kinds import Taint
     from bailiff.worker.eviction import Eviction
+
+_NO_CAUSE: tuple[Taint | None, str] = (None, "")
 
 
 class BlastCount:
@@ -28,11 +31,10 @@ class BlastCount:
         """Start without bounds; the argument counts the pods of a namespace."""
         self._namespace_pods = namespace_pods
         self._bounds: BlastRadius | None = None
-        # By UID of the pod. No taint: what evicts it has no blast radius.
+        # By UID of the pod, with its namespace. No taint: what evicts it has no blast radius.
         self._causes: dict[str, tuple[Taint | None, str]] = {}
         # By the taint's identity and namespace; None: all namespaces.
         self._pods: Counter[tuple[tuple[str, str, str], str | None]] = Counter()
-        self._uncounted: list[Eviction] = []
 
     def set_bounds(self, bounds: BlastRadius | None) -> None:
         """Compare with these bounds from now on; without any, nothing is counted."""
@@ -40,23 +42,6 @@ class BlastCount:
         if bounds is None:
             self._causes.clear()
             self._pods.clear()
-            self._uncounted.clear()
-
-    @property
-    def uncounted(self) -> int:
-        """How many of those who are to be counted anew have not been: the counts are too low."""
-        return len(self._uncounted)
-
-    def count_anew(self, evictions: Iterable[Eviction]) -> None:
-        """These were there before there were bounds; `count_some` of them at a time."""
-        self._uncounted = [] if self._bounds is None else list(evictions)
-
-    def count_some(self, present: Callable[[str], Eviction | None], most: int) -> None:
-        """Count as many as `most` of them, as far as they are still `present`, by UID."""
-        for _ in range(min(most, len(self._uncounted))):
-            eviction = self._uncounted.pop()
-            if present(eviction.uid) is eviction:
-                self.entered(eviction)
 
     def entered(self, eviction: Eviction) -> bool:
         """A pod is to go, perhaps by another taint than before; returns what `left` does."""
@@ -74,15 +59,14 @@ class BlastCount:
 
     def left(self, uid: str) -> bool:
         """A pod may stay, or has gone; whether its taint no longer exceeds a bound."""
-        taint, namespace = self._causes.pop(uid, (None, ""))
+        taint, namespace = self._causes.pop(uid, _NO_CAUSE)
         exceeded = self._exceeds(taint, namespace)
         self._count(taint, namespace, -1)
         return exceeded and not self._exceeds(taint, namespace)
 
-    def of(self, uid: str) -> Blast | None:
-        """What the taint that evicts a pod does besides; None: not known yet."""
-        found = self._causes.get(uid)
-        return None if found is None else self._blast(*found)
+    def of(self, uid: str) -> Blast:
+        """What the taint that evicts a pod does besides."""
+        return self._blast(*self._causes.get(uid, _NO_CAUSE))
 
     def _count(self, taint: Taint | None, namespace: str, step: int) -> None:
         if taint is None:

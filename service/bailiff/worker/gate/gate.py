@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 # Looked at in one go, about 5 ms.
 _BATCH = 256
-# Counted in one go, about 5 ms.
-_COUNTED = 4096
 # How long to wait for the evaluator, where counts are not complete before it is through.
 _MOMENT = 0.01
 
@@ -71,28 +69,27 @@ class Gate:
         self._meters = Meters()
         self._lines = Lines(self._meters)
         self._rule_holds = RuleHolds(pending)
-        # What runs, by UID, with the limits for which it has counted since it began.
-        self._running: dict[str, tuple[Key, ...]] = {}
-        # There are policies. Once there are none, the gate opens when nobody is HELD any more.
+        # What runs, with the limits for which it counts.
+        self._running: dict[Eviction, tuple[Key, ...]] = {}
+        # There are policies. Once there are none the gate opens, when nobody is HELD any more.
         self._governs = False
 
     @property
     def _is_open(self) -> bool:
-        return self._pending.watcher is None
+        return not self._governs and not self._pending.count(State.HELD)
 
     # What the executor asks.
 
     def take(self) -> Eviction | None:
         """The first that may begin, now RUNNING; None if none may."""
-        if self._is_open:
-            return self._pending.take()
         now = self._clock.elapsed()
+        if self._is_open:
+            self._pending.watcher = None
+            eviction = self._pending.take()
+            return None if eviction is None else self._count(eviction, now)
         self.facts.zones.judge()
-        self.facts.blast.count_some(self._pending.get, _COUNTED)
         if self._is_blind() or not self._work_off(now):
             return None
-        if self._opens():
-            return self._pending.take()
         for _ in range(_BATCH):
             eviction = self._lines.first(now)
             if eviction is None:
@@ -116,10 +113,10 @@ class Gate:
 
     def finished(self, eviction: Eviction) -> None:
         """An attempt has ended."""
-        keys = self._running.pop(eviction.uid, None)
-        if keys is not None:
-            self._meters.finish(keys)
-            self._lines.let_out(keys, self._clock.elapsed())
+        keys = self._running.pop(eviction)
+        self._meters.finish(keys)
+        self._lines.let_out(keys, self._clock.elapsed())
+        if not self._is_open:
             self._on_earlier()
 
     # What others tell.
@@ -131,16 +128,15 @@ class Gate:
         """
         # Before the limits change: a line waits for a limit that may be gone then.
         self._look_at_all_again()
+        if self.facts.policies.blast_radius is None and policies.blast_radius is not None:
+            self._evaluator.mark_all()
         zones = policies.breakers.zone is not None
         self._meters.set_limits(policies.limits, zones=zones, now=self._clock.elapsed())
         self.facts.set_policies(policies)
         self._governs = needs_gate(policies)
-        if self._governs:
-            self._pending.watcher = self
-        runs = [] if self._opens() else [one for one in self._pending if one.state is State.RUNNING]
-        self._running = {one.uid: self._keys(one) for one in runs}
+        self._pending.watcher = None if self._is_open else self
+        self._running = {one: self._keys(one) for one in self._running}
         self._meters.count_anew(self._running.values())
-        self.facts.blast.count_anew(self._pending)
 
     def set_pause(self, notice: PauseNotice | Literal[Unknown.UNKNOWN] | None) -> None:
         """This is what the ConfigMap says now."""
@@ -198,14 +194,13 @@ class Gate:
 
     def _is_blind(self) -> bool:
         """Counts of pods by taint are not complete before all nodes have been looked at."""
-        bounded = self.facts.policies.blast_radius is not None
-        return bounded and bool(self.facts.blast.uncounted or self._evaluator.unread_nodes)
+        return self.facts.policies.blast_radius is not None and self._evaluator.unread_nodes > 0
 
     def _work_off(self, now: float) -> bool:
         """Look at who fell due, and who is to be looked at; False if some are left for later."""
         wall = self._clock.now().timestamp()
         for _ in range(_BATCH):
-            due = self._pending.hold() if self._governs else None
+            due = self._pending.hand_over() if self._governs else None
             eviction = due or self._rule_holds.next(wall)
             if eviction is None:
                 return True
@@ -242,10 +237,15 @@ class Gate:
         return in_its_line and self.facts.hold(eviction) is None
 
     def _begin(self, eviction: Eviction, now: float) -> Eviction:
-        keys = self._running[eviction.uid] = self._keys(eviction)
-        self._meters.start(keys, now)
+        self._count(eviction, now)
         self._drop(eviction, now)
         return self._pending.begin(eviction)
+
+    def _count(self, eviction: Eviction, now: float) -> Eviction:
+        """From now on it runs, until it has `finished`."""
+        keys = self._running[eviction] = self._keys(eviction)
+        self._meters.start(keys, now)
+        return eviction
 
     def _drop(self, eviction: Eviction, now: float) -> None:
         """Take it out of wherever it waits."""
@@ -259,11 +259,6 @@ class Gate:
         pod = eviction.pod
         zone = self.facts.zone(pod)
         return self._meters.keys(pod.spec.node_name, pod.metadata.namespace, zone)
-
-    def _opens(self) -> bool:
-        if not self._governs and not self._pending.count(State.HELD):
-            self._pending.watcher = None
-        return self._is_open
 
     def _breaker_changed(self, where: str, slow_per_second: float | None) -> None:
         key = TOTAL if where == CLUSTER else Key(Scope.ZONE, where)
