@@ -120,7 +120,7 @@ def retried(table: Table) -> Eviction:
 def held(table: Table) -> Eviction:
     table.schedule()
     table.clock.advance(10)
-    eviction = table.pending.hold()
+    eviction = table.pending.hand_over()
     assert eviction is table.entry()
     return eviction
 

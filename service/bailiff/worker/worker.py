@@ -207,7 +207,7 @@ class Worker:
     def set_policies(self, policies: Policies) -> None:
         """Obey these from now on: evictions that run go on, those that wait are looked at anew."""
         needs_cause = policies.blast_radius is not None
-        if needs_cause != (self.gate.surroundings.policies.blast_radius is not None):
+        if needs_cause != (self.gate.facts.policies.blast_radius is not None):
             self.evaluator.explain(needs_cause)
         self.attempt.eviction_api = policies.eviction_api
         self.gate.set_policies(policies)

@@ -42,7 +42,7 @@ def test_news_of_a_pod_whose_eviction_is_held_sets_no_timer():
     eviction = begun(pending)
     pending.settle_retry(eviction, "conflict", 5.0, until_news=True)
     clock.advance(5)
-    assert pending.hold() is eviction
+    assert pending.hand_over() is eviction
     pending.schedule(changed(pod), NOW)
     assert (eviction.state, pending.next_due()) == (State.HELD, None)
     assert pending.take() is None

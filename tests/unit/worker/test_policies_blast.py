@@ -149,7 +149,8 @@ async def test_what_another_system_evicts_has_no_blast_radius():
     async with world.running():
         await asyncio.sleep(1)
         (one, *_) = world.worker.pending
-        surroundings = world.worker.gate.surroundings
-        assert surroundings.hold(one) is not None
+        gate = world.worker.gate
+        assert gate.facts.hold(one) is not None
         one.finding = msgspec.structs.replace(one.finding, system="device-taints", trace=())
-        assert surroundings.hold(one) is None
+        gate.entered(one)
+        assert gate.facts.hold(one) is None

@@ -62,7 +62,7 @@ class Backlog(Collector):
         return counts
 
     def _breakers(self) -> Iterator[Metric]:
-        zones = self._gate.surroundings.zones
+        zones = self._gate.facts.zones
         zones.judge()
         yield GaugeMetricFamily(
             "bailiff_worker_cluster_breaker_state",

@@ -8,7 +8,7 @@ Lifecycle of one entry; anything not in the table leaves the state as it is:
     WAITING   schedule, other deadline           WAITING, timer set anew
     WAITING   revoke / forget                    (none)
     WAITING   take, when due                     RUNNING
-    WAITING   hold, when due                     HELD, where there are policies; the gate decides
+    WAITING   hand over, when due                HELD, where there are policies; the gate decides
     HELD      schedule, same deadline            HELD, and the gate looks again
     HELD      schedule, other deadline           WAITING, timer set anew
     HELD      revoke / forget                    (none)
@@ -21,7 +21,7 @@ Lifecycle of one entry; anything not in the table leaves the state as it is:
     RUNNING   settle: put off                    WAITING for its deadline, or (none) as above
     RUNNING   settle: dropped                    (none)
     DONE      forget                             (none)
-    DONE      take or hold, when it has lapsed   RUNNING or HELD
+    DONE      take or hand over, when it has lapsed   RUNNING or HELD
 
 DONE keeps evaluations from evicting a pod a second time before the mirror has seen it go. It is
 no end: an answer may have been made up on the way, a delete may be swallowed. So DONE lapses where
@@ -108,6 +108,8 @@ class PendingEvictions:
             self._enter(pod, finding, eviction)
         elif eviction.state is State.DONE:
             eviction.pod, eviction.finding = pod, finding
+            if self.watcher is not None:
+                self.watcher.entered(eviction)
         else:
             self._bring_up_to_date(eviction, pod, finding)
 
@@ -150,8 +152,8 @@ class PendingEvictions:
         eviction = self._pop_due()
         return None if eviction is None else self.begin(eviction)
 
-    def hold(self) -> Eviction | None:
-        """The first entry that is due, now HELD; None if none is due."""
+    def hand_over(self) -> Eviction | None:
+        """The first entry that is due, now HELD by the gate; None if none is due."""
         eviction = self._pop_due()
         if eviction is not None:
             self._move(eviction, State.HELD)

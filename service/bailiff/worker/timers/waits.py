@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.kinds.meta import Value
@@ -42,7 +42,7 @@ class Waits(Struct, eq=False, gc=False):
     hold: Hold | None = None
     since: float = 0.0
     told: bool = False
-    _past: dict[Cause, Waited] = field(default_factory=dict)
+    _past: tuple[Waited, ...] = ()
 
     def begin(self, hold: Hold, now: float) -> None:
         """This is what it waits for from now on, or still."""
@@ -61,14 +61,15 @@ class Waits(Struct, eq=False, gc=False):
         """It waited for this, for so long."""
         if seconds < _SHORTEST:
             return
-        before = self._past.get(hold.cause)
-        total = seconds + (before.seconds if before else 0.0)
+        past = {one.cause: one for one in self._past}
+        total = seconds + (past[hold.cause].seconds if hold.cause in past else 0.0)
         waited = Waited(cause=hold.cause, message=hold.message, seconds=round(total, 3))
-        self._past[hold.cause] = waited
+        # Kept as a tuple: the garbage collector would track a dict of each of 150,000 evictions.
+        self._past = tuple((past | {hold.cause: waited}).values())
 
     def past(self) -> tuple[Waited, ...]:
         """What it has waited for, in the order it came."""
-        return tuple(self._past.values())
+        return self._past
 
 
 def waits_of(eviction: Eviction) -> Waits:

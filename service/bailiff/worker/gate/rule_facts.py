@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from bailiff.decisions.node_taints import SYSTEM
 from bailiff.decisions.policies import (
-    NO_BLAST,
     NO_POLICIES,
     UNKNOWN,
     Circumstances,
@@ -25,14 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from bailiff.clock import Clock
-    from bailiff.decisions.policies import Blast, Hold
+    from bailiff.decisions.policies import Hold
     from bailiff.kinds import Pod
     from bailiff.worker.mirror.mirror import Mirror
     from bailiff.worker.timers.eviction import Eviction
 
 
-class Surroundings:
-    """The cluster around an eviction: policies, pause, labels of namespaces, breakers, counts.
+class RuleFacts:
+    """The cluster around an eviction.
 
     Attributes:
         policies: those in force.
@@ -43,12 +41,7 @@ class Surroundings:
     """
 
     def __init__(
-        self,
-        mirror: Mirror,
-        clock: Clock,
-        on_breaker: Callable[[str, float | None], None],
-        on_unjudged: Callable[[], None],
-        on_less_blast: Callable[[], None],
+        self, mirror: Mirror, clock: Clock, on_breaker: Callable[[str, float | None], None]
     ) -> None:
         """Start without policies.
 
@@ -56,17 +49,14 @@ class Surroundings:
             mirror: nodes and pods.
             clock: for `now`.
             on_breaker: see Zones.
-            on_unjudged: told that breakers should be judged soon.
-            on_less_blast: see BlastCount.
         """
         self._mirror = mirror
         self._clock = clock
         self.policies: Policies = NO_POLICIES
         self.pause: PauseNotice | Literal[Unknown.UNKNOWN] | None = UNKNOWN
         self.namespaces: Mapping[str, Mapping[str, str]] | Literal[Unknown.UNKNOWN] = UNKNOWN
-        self._on_unjudged = on_unjudged
         self.zones = Zones(on_breaker)
-        self.blast = BlastCount(mirror.pods_in, on_less_blast)
+        self.blast = BlastCount(mirror.pods_in)
 
     def set_policies(self, policies: Policies) -> None:
         """Go on with these."""
@@ -75,16 +65,14 @@ class Surroundings:
         self.zones.set_breakers(policies.breakers, mirror.nodes(), mirror.is_unreadable)
         self.blast.set_bounds(policies.blast_radius)
 
-    def look_at_node(self, name: str) -> None:
-        """A node appeared, changed or went.
+    def look_at_node(self, name: str) -> bool:
+        """A node appeared, changed or went; whether breakers should be judged soon.
 
         What was seen last of one that can no longer be read stands: were it taken for gone, a
         breaker would let evictions go on because the nodes that fail cannot be read.
         """
-        if self._mirror.is_unreadable(name):
-            return
-        if self.zones.look_at(name, self._mirror.node(name)):
-            self._on_unjudged()
+        is_known = not self._mirror.is_unreadable(name)
+        return is_known and self.zones.look_at(name, self._mirror.node(name))
 
     def zone(self, pod: Pod) -> str:
         """The zone of a pod's node; empty where it has none, or is not known."""
@@ -92,9 +80,8 @@ class Surroundings:
         return "" if node is None else zone_of(node)
 
     def hold(self, eviction: Eviction) -> Hold | None:
-        """Why an eviction may not begin now; None if it may."""
-        pod = eviction.pod
-        zone = self.zone(pod)
+        """Why an eviction may not begin now; None if it may, for all but limits."""
+        pod, zone = eviction.pod, self.zone(eviction.pod)
         facts = Circumstances(
             pod=pod,
             node=self._mirror.node(pod.spec.node_name),
@@ -103,12 +90,9 @@ class Surroundings:
             pause=self.pause,
             zone_breaker=self.zones.state(zone),
             cluster_breaker=self.zones.state(CLUSTER),
-            blast=self._blast(eviction),
+            blast=self.blast.of(eviction.uid),
         )
         return hold(facts, self.policies, self._clock.now())
-
-    def _blast(self, eviction: Eviction) -> Blast | None:
-        return self.blast.of(eviction.uid) if eviction.finding.system == SYSTEM else NO_BLAST
 
     def _labels(self, namespace: str) -> Mapping[str, str] | None:
         return None if self.namespaces is UNKNOWN else self.namespaces.get(namespace)
