@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import ClassVar
 
-from bailiff.kinds import Condition, Int64, PodCondition, Taint, Time, Toleration
+from bailiff.kinds import Int64, Pod, PodCondition, Time
 from bailiff.kinds.meta import Value
 
 
@@ -30,24 +31,8 @@ class ObjectReference(Value, frozen=True):
     uid: str = ""
 
 
-class DeviceTaintSource(Value, frozen=True):
-    """Which device a taint is on, who put it there, and whom it reaches.
-
-    Attributes:
-        claim: the ResourceClaim that the device is allocated to.
-        driver: of the device.
-        pool: of the device.
-        device: its name.
-        resource_slice: the ResourceSlice that publishes the taint; absent if a rule puts it there.
-        device_taint_rule: the DeviceTaintRule that puts it there; absent if a slice publishes it.
-    """
-
-    claim: ObjectReference
-    driver: str = ""
-    pool: str = ""
-    device: str = ""
-    resource_slice: ObjectReference | None = None
-    device_taint_rule: ObjectReference | None = None
+class Subject(Value, frozen=True, tag_field="kind"):
+    """What a rule looked at; each system has subjects of its own, told apart by `kind`."""
 
 
 class TraceStep(Value, frozen=True):
@@ -57,43 +42,63 @@ class TraceStep(Value, frozen=True):
         rule: stable code of the rule.
         outcome: stable code of what it said.
         message: the same for people.
-        taint: the taint looked at.
-        taint_index: its place in `node.spec.taints`, or in the device's taints.
-        toleration: the toleration used: of a pod the first that matches, of an allocated device
-            the one that tolerates for ever, or else for the shortest time.
-        toleration_index: its place in `pod.spec.tolerations`, or in the device's allocation.
-        added_at: when the taint counts as added.
-        added_from: where `added_at` comes from: timeAdded, firstObserved, managedFields (the last
-            edit of the node's taints), or now where none is known.
-        deadline: when this taint alone would evict the pod.
-        device: the device that the taint is on; absent for a node's.
+        subject: what it looked at, such as a taint; absent where it is the pod as a whole.
+        deadline: when this alone would evict the pod.
     """
 
     rule: str
     outcome: str
     message: str
-    taint: Taint | None = None
-    taint_index: int | None = None
-    toleration: Toleration | None = None
-    toleration_index: int | None = None
-    added_at: Time | None = None
-    added_from: str = ""
+    subject: Subject | None = None
     deadline: Time | None = None
-    device: DeviceTaintSource | None = None
+
+
+class EvictionTerms(Value, frozen=True):
+    """What is written with an eviction, and how it is done.
+
+    Attributes:
+        controller: upstream's controller for it, from which its Events come.
+        event_reason: of the Event, upstream's word for programs.
+        condition: the pod condition to write before the pod is deleted.
+        phase: of the pod, to write with the condition; empty leaves the pod its own.
+        status_reason: of `status.reason`, to write with the phase.
+        grace_period_seconds: to delete with; absent leaves the pod its own.
+        keeps_pod: the pod object stays, only its status is written.
+    """
+
+    controller: str
+    event_reason: str
+    condition: PodCondition | None = None
+    phase: str = ""
+    status_reason: str = ""
+    grace_period_seconds: Int64 | None = None
+    keeps_pod: bool = False
 
 
 class Finding(Value, frozen=True):
     """What one system says of a pod.
 
     Attributes:
-        system: node-taints or device-taints.
+        system: whose word this is, such as node-taints.
         verdict: its answer.
-        evict_at: for EVICT_AT the deadline; for EVICT_NOW the instant it fell due, where known.
-        holds_until: the answer may differ from this instant on even if no object changes.
         reason: stable code.
         message: the same for people.
+        evict_at: for EVICT_AT the deadline; for EVICT_NOW the instant it fell due, where known.
+        holds_until: the answer may differ from this instant on even if no object changes.
+        counted_from_now: `evict_at` counts from the instant of the question, since nothing tells
+            when its cause came, or the pod is not bound yet: asked later, it is later by as much.
+            Nothing is promised then, and `holds_until` is absent.
+        cause: what evicts, in Kubernetes' words, such as the taint `key=value:NoExecute`; the same
+            for all pods that go for the same.
+        due_since: for EVICT_NOW, since when the pod is due, where known.
+        grace_period_seconds: to delete with; absent leaves the pod its own.
         trace: the rules looked at, in order; empty where the caller asked for none.
     """
+
+    # What is written with the eviction; None for a pod that stays. A system that evicts has a
+    # class of finding of its own that tells it. No field, so that an answer tells it once, in the
+    # decision, and not once more in each finding.
+    eviction: ClassVar[EvictionTerms | None] = None
 
     system: str
     verdict: Verdict
@@ -101,6 +106,10 @@ class Finding(Value, frozen=True):
     message: str
     evict_at: Time | None = None
     holds_until: Time | None = None
+    counted_from_now: bool = False
+    cause: str = ""
+    due_since: Time | None = None
+    grace_period_seconds: Int64 | None = None
     trace: tuple[TraceStep, ...] = ()
 
 
@@ -127,12 +136,12 @@ class Decision(Value, frozen=True):
         verdict: KEEP, EVICT_NOW or EVICT_AT.
         evict_at: for EVICT_AT the deadline; for EVICT_NOW the instant it fell due, where known.
         holds_until: the answer may differ from this instant on even if no object changes.
+        counted_from_now: as in the finding that decides: `evict_at` moves with the question.
         decided_at: the `now` that was used.
         decided_by: the system whose answer this is; empty for KEEP.
         reason: stable code.
         message: the same for people.
-        grace_period_seconds: to delete with; absent leaves the pod its own.
-        condition: the pod condition to write before deleting.
+        eviction: what is written with the eviction; absent for KEEP.
         event: the Event to record.
         findings: each system's own answer.
     """
@@ -145,92 +154,32 @@ class Decision(Value, frozen=True):
     message: str
     evict_at: Time | None = None
     holds_until: Time | None = None
+    counted_from_now: bool = False
     decided_by: str = ""
-    grace_period_seconds: Int64 | None = None
-    condition: PodCondition | None = None
+    eviction: EvictionTerms | None = None
     event: EventNote | None = None
     findings: tuple[Finding, ...] = ()
 
 
-class DecisionChange(Value, frozen=True):
-    """How the answer for one pod changes when its node's taints do.
-
-    Attributes:
-        pod: whom it concerns.
-        before: the answer with the node as it is.
-        after: the answer with the taints changed.
-    """
-
-    pod: ObjectReference
-    before: Decision
-    after: Decision
+def reference_to(pod: Pod) -> ObjectReference:
+    """Which pod an answer is about."""
+    meta = pod.metadata
+    return ObjectReference(namespace=meta.namespace, name=meta.name, uid=meta.uid)
 
 
-class ChangeSummary(Value, frozen=True):
-    """Where the pods go whose answer changes, counted by the answer after the change.
-
-    Attributes:
-        evict_now: pods that would then be evicted at once.
-        evict_at: pods that would then be evicted at a later instant.
-        keep: pods that would then stay.
-    """
-
-    evict_now: int
-    evict_at: int
-    keep: int
+def keep(system: str, reason: str, message: str, trace: tuple[TraceStep, ...] = ()) -> Finding:
+    """A system's word that the pod stays."""
+    return Finding(system=system, verdict=Verdict.KEEP, reason=reason, message=message, trace=trace)
 
 
-class ClaimDecision(Value, frozen=True):
-    """What the taints of its devices mean for a claim: when the pods that use it are to go.
-
-    Attributes:
-        claim: whom it concerns.
-        verdict: KEEP, EVICT_NOW or EVICT_AT, for the pods that use it.
-        evict_at: when they are to go; for EVICT_NOW the instant it fell due.
-        holds_until: the answer may differ from this instant on even if no object changes.
-        reasons: each taint that is not tolerated for ever, as `DeviceTaintRule /NAME:UID` or
-            `ResourceSlice /NAME:UID DRIVER/POOL/DEVICE taint #INDEX`.
-        trace: the taints looked at, in order; empty where the caller asked for none.
-    """
-
-    claim: ObjectReference
-    verdict: Verdict
-    evict_at: Time | None = None
-    holds_until: Time | None = None
-    reasons: tuple[str, ...] = ()
-    trace: tuple[TraceStep, ...] = ()
+def keep_pod(system: str, reason: str, message: str) -> Finding:
+    """The same where the pod itself is the reason, and the only thing that was looked at."""
+    step = TraceStep(rule="Pod", outcome=reason, message=message)
+    return keep(system, reason, message, (step,))
 
 
-class DeviceDecisions(Value, frozen=True):
-    """The answers about devices.
-
-    Attributes:
-        decisions: one for each pod, in the order of the pods asked about.
-        claims: one for each claim, in the order of the claims given.
-    """
-
-    decisions: tuple[Decision, ...]
-    claims: tuple[ClaimDecision, ...]
-
-
-class DeviceTaintRulePreview(Value, frozen=True):
-    """What a DeviceTaintRule does or would do, looked at as if its effect were NoExecute.
-
-    Attributes:
-        rule: whom it concerns.
-        published_devices: how many devices it selects of those that slices publish now.
-        allocated_devices: how many allocated devices it selects; one that is allocated twice counts
-            twice.
-        namespaces: in how many namespaces it evicts pods.
-        decisions: the pods that it evicts, now or later, by namespace and name; each with its
-            answer under all rules, so that another taint may evict it sooner.
-        condition: `EvictionInProgress` as the controller would write it for the rule as it is, with
-            no pod evicted yet.
-    """
-
-    rule: ObjectReference
-    published_devices: int
-    allocated_devices: int
-    namespaces: int
-    decisions: tuple[Decision, ...]
-    condition: Condition
+def keep_ended(system: str, pod: Pod) -> Finding:
+    """What every system says of a pod that is finished or being deleted already."""
+    if pod.is_terminating:
+        return keep_pod(system, "PodTerminating", "the pod is being deleted already")
+    return keep_pod(system, "PodFinished", f"the pod has ended: {pod.status.phase}")

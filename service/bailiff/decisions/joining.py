@@ -6,12 +6,54 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bailiff.decisions.decision import Verdict
+from bailiff.decisions.decision import Decision, Verdict, reference_to
+from bailiff.decisions.events import eviction_event
+from bailiff.decisions.instants import START_OF_TIME
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from bailiff.decisions.decision import Finding
+    from bailiff.kinds import Pod
 
 _ORDER = (Verdict.EVICT_NOW, Verdict.EVICT_AT, Verdict.KEEP)
+
+
+def combine(
+    pod: Pod,
+    node: str,
+    findings: tuple[Finding, ...],
+    now: datetime,
+    until: datetime | None = None,
+) -> Decision:
+    """One decision out of what the systems found.
+
+    Args:
+        pod: whom it concerns.
+        node: the node it was decided for.
+        findings: of all systems that say something; the earliest eviction counts, or the first
+            KEEP.
+        now: the instant it was decided for.
+        until: when what a system says may differ for all pods alike.
+    """
+    if not findings:
+        return _nothing_said(pod, node, now, until)
+    finding = earliest(findings)
+    return Decision(
+        pod=reference_to(pod),
+        node=node,
+        verdict=finding.verdict,
+        evict_at=finding.evict_at,
+        holds_until=_sooner(finding.holds_until, until),
+        counted_from_now=finding.counted_from_now,
+        decided_at=now,
+        decided_by="" if finding.verdict is Verdict.KEEP else finding.system,
+        reason=finding.reason,
+        message=finding.message,
+        eviction=finding.eviction,
+        event=eviction_event(pod, finding),
+        findings=findings,
+    )
 
 
 def earliest(findings: tuple[Finding, ...]) -> Finding:
@@ -39,6 +81,23 @@ def join(findings: tuple[Finding, ...]) -> Finding:
     return replace(counts, message="; ".join(told), trace=trace)
 
 
-def _urgency(finding: Finding) -> tuple[int, float]:
-    instant = finding.evict_at.timestamp() if finding.evict_at else 0.0
-    return _ORDER.index(finding.verdict), instant
+def _urgency(finding: Finding) -> tuple[int, datetime]:
+    return _ORDER.index(finding.verdict), finding.evict_at or START_OF_TIME
+
+
+def _sooner(one: datetime | None, other: datetime | None) -> datetime | None:
+    if one is None or other is None:
+        return one or other
+    return min(one, other)
+
+
+def _nothing_said(pod: Pod, node: str, now: datetime, until: datetime | None) -> Decision:
+    return Decision(
+        pod=reference_to(pod),
+        node=node,
+        verdict=Verdict.KEEP,
+        holds_until=until,
+        decided_at=now,
+        reason="NothingSaid",
+        message="no system that was asked says anything of this pod",
+    )

@@ -4,12 +4,12 @@ A pod uses devices by way of ResourceClaims. Drivers taint devices in ResourceSl
 with DeviceTaintRules; the tolerations stand in the claim's allocation. Ask a `DeviceTaintIndex`.
 """
 
-from bailiff.decisions.device_taints.claims import ClaimFinding, MetTaint
+from bailiff.decisions.device_taints.claims import ClaimFinding, DeviceTaintSource, MetTaint
+from bailiff.decisions.device_taints.facts import DeviceTaintFacts
 from bailiff.decisions.device_taints.findings import (
-    CONDITION,
-    CONTROLLER_NAME,
-    EVENT_REASON,
     SYSTEM,
+    TERMS,
+    DeviceTaintSubject,
     PodEviction,
 )
 from bailiff.decisions.device_taints.index import Affected, DeviceTaintIndex
@@ -22,19 +22,23 @@ from bailiff.decisions.device_taints.status import (
     RuleStatus,
     rule_status,
 )
+from bailiff.decisions.device_taints.system import DEVICE_TAINTS, DeviceTaintSystem
 from bailiff.decisions.device_taints.tolerations import device_tolerates
 
 __all__ = [
-    "CONDITION",
-    "CONTROLLER_NAME",
-    "EVENT_REASON",
+    "DEVICE_TAINTS",
     "EVICTION_IN_PROGRESS",
     "STATUS_PERIOD",
     "SYSTEM",
+    "TERMS",
     "Affected",
     "ClaimFinding",
     "DeviceId",
+    "DeviceTaintFacts",
     "DeviceTaintIndex",
+    "DeviceTaintSource",
+    "DeviceTaintSubject",
+    "DeviceTaintSystem",
     "MetTaint",
     "PodEviction",
     "RuleEffect",

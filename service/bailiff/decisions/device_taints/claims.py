@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from bailiff.decisions.decision import DeviceTaintSource, ObjectReference
+from bailiff.decisions.decision import ObjectReference
 from bailiff.decisions.device_taints.pools import DeviceId
 from bailiff.decisions.device_taints.tolerations import Tolerated, tolerated
 from bailiff.decisions.instants import in_utc, later
 from bailiff.kinds import DeviceTaint
+from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,26 @@ if TYPE_CHECKING:
         ObjectMeta,
         ResourceClaim,
     )
+
+
+class DeviceTaintSource(Value, frozen=True):
+    """Which device a taint is on, who put it there, and whom it reaches.
+
+    Attributes:
+        claim: the ResourceClaim that the device is allocated to.
+        driver: of the device.
+        pool: of the device.
+        device: its name.
+        resource_slice: the ResourceSlice that publishes the taint; absent if a rule puts it there.
+        device_taint_rule: the DeviceTaintRule that puts it there; absent if a slice publishes it.
+    """
+
+    claim: ObjectReference
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+    resource_slice: ObjectReference | None = None
+    device_taint_rule: ObjectReference | None = None
 
 
 class MetTaint(Struct, frozen=True, gc=False):

@@ -6,13 +6,23 @@ bound plays no part, unlike with node taints: time runs from `timeAdded` alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from bailiff.decisions.decision import Finding, ObjectReference, TraceStep, Verdict
-from bailiff.decisions.device_taints.claims import reasons_of
+from bailiff.decisions.decision import (
+    EvictionTerms,
+    Finding,
+    ObjectReference,
+    Subject,
+    TraceStep,
+    Verdict,
+    keep,
+    keep_ended,
+    keep_pod,
+)
+from bailiff.decisions.device_taints.claims import DeviceTaintSource, reasons_of
 from bailiff.decisions.instants import in_utc
 from bailiff.decisions.text import describe_taint, describe_time, describe_toleration
-from bailiff.kinds import PodCondition
+from bailiff.kinds import PodCondition, Taint, Time, Toleration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,14 +33,43 @@ if TYPE_CHECKING:
     from bailiff.kinds import Pod
 
 SYSTEM = "device-taints"
-CONTROLLER_NAME = "device-taint-eviction-controller"
-EVENT_REASON = "DeviceTaintManagerEviction"
-CONDITION = PodCondition(
-    type="DisruptionTarget",
-    status="True",
-    reason="DeletionByDeviceTaintManager",
-    message="Device Taint manager: deleting due to NoExecute taint",
+TERMS = EvictionTerms(
+    controller="device-taint-eviction-controller",
+    event_reason="DeviceTaintManagerEviction",
+    condition=PodCondition(
+        type="DisruptionTarget",
+        status="True",
+        reason="DeletionByDeviceTaintManager",
+        message="Device Taint manager: deleting due to NoExecute taint",
+    ),
 )
+
+
+class DeviceTaintEviction(Finding, frozen=True):
+    """That a taint of its devices evicts the pod, now or later."""
+
+    eviction: ClassVar[EvictionTerms] = TERMS
+
+
+class DeviceTaintSubject(Subject, frozen=True, tag="deviceTaint"):
+    """A taint on an allocated device, and what the allocation's tolerations mean for it.
+
+    Attributes:
+        device: the device, and who put the taint there.
+        taint: the taint.
+        taint_index: its place in the device's taints; absent for a rule's.
+        toleration: the toleration used: the one that tolerates for ever, or else for the shortest
+            time.
+        toleration_index: its place in the device's allocation.
+        added_at: when the taint counts as added; absent where it carries no timeAdded.
+    """
+
+    device: DeviceTaintSource
+    taint: Taint
+    taint_index: int | None = None
+    toleration: Toleration | None = None
+    toleration_index: int | None = None
+    added_at: Time | None = None
 
 
 class PodEviction(NamedTuple):
@@ -70,19 +109,38 @@ def pod_eviction(claims: Iterable[ClaimFinding]) -> PodEviction | None:
 
 def ended(pod: Pod) -> Finding:
     """What is said of a pod that is finished or being deleted."""
-    if pod.is_terminating:
-        return _keep("PodTerminating", "the pod is being deleted already")
-    return _keep("PodFinished", f"the pod has ended: {pod.status.phase}")
+    return keep_ended(SYSTEM, pod)
 
 
 def not_bound() -> Finding:
     """What is said of a pod without a node."""
-    return _keep("PodNotBound", "the pod is bound to no node yet, no device taint evicts it")
+    why = "the pod is bound to no node yet, no device taint evicts it"
+    return keep_pod(SYSTEM, "PodNotBound", why)
 
 
 def no_claims() -> Finding:
     """What is said of a pod that names no claim."""
-    return _keep("NoDeviceClaims", "the pod uses no devices")
+    return keep_pod(SYSTEM, "NoDeviceClaims", "the pod uses no devices")
+
+
+def devices_not_read(why: str) -> Finding:
+    """For a pod with claims where nobody could see them: it may have to go."""
+    return _unseen("DevicesNotRead", f"the pod uses devices, whose taints are not known: {why}")
+
+
+def devices_not_served() -> Finding:
+    """For a pod with claims in a cluster that serves none."""
+    return _unseen("DevicesNotServed", "the cluster serves no devices (resource.k8s.io)")
+
+
+def device_eviction_off() -> Finding:
+    """For a pod with claims where the gate DRADeviceTaintEviction is off."""
+    return _unseen("DeviceTaintEvictionOff", "the gate DRADeviceTaintEviction is off")
+
+
+def _unseen(reason: str, message: str) -> Finding:
+    step = TraceStep(rule="ResourceClaim", outcome=reason, message=message)
+    return keep(SYSTEM, reason, message, (step,))
 
 
 def judge(claims: tuple[ClaimFinding, ...], trace: tuple[TraceStep, ...], now: datetime) -> Finding:
@@ -101,13 +159,14 @@ def steps(uses: Iterable[ClaimUse], claims: Iterable[ClaimFinding]) -> tuple[Tra
 
 def _stays(met: tuple[MetTaint, ...], trace: tuple[TraceStep, ...]) -> Finding:
     if not met:
-        return _keep("NoTaint", "no device of the pod has a NoExecute taint", trace)
+        why = "no device of the pod has a NoExecute taint"
+        return keep(SYSTEM, "NoTaint", why, trace)
     unknown = next((one for one in met if one.is_reason), None)
     if unknown is not None:
         why = f"{_describe(unknown)}, but it is not known since when: it carries no timeAdded"
-        return _keep("TaintStartUnknown", why, trace)
+        return keep(SYSTEM, "TaintStartUnknown", why, trace)
     why = "every NoExecute taint of the pod's devices is tolerated for ever"
-    return _keep("ToleratedForever", why, trace)
+    return keep(SYSTEM, "ToleratedForever", why, trace)
 
 
 def _goes(eviction: PodEviction, trace: tuple[TraceStep, ...], now: datetime) -> Finding:
@@ -119,27 +178,31 @@ def _goes(eviction: PodEviction, trace: tuple[TraceStep, ...], now: datetime) ->
         message += f", until {describe_time(at)}"
     elif waits:
         message += f", from {describe_time(at)} on"
-    return Finding(
+    return DeviceTaintEviction(
         system=SYSTEM,
         verdict=Verdict.EVICT_AT if waits else Verdict.EVICT_NOW,
         reason=_reason_code(first, waits=waits),
         message=f"{message} ({', '.join(eviction.reasons)})",
         evict_at=at,
         holds_until=at if waits else None,
+        cause=_cause(first),
+        due_since=None if waits else at,
         trace=trace,
     )
+
+
+def _cause(met: MetTaint) -> str:
+    """The rule, which may taint many devices, or else the taint, told apart from a node's."""
+    rule = met.source.device_taint_rule
+    if rule is not None:
+        return f"DeviceTaintRule {rule.name}"
+    return f"device taint {describe_taint(met.taint)}"
 
 
 def _reason_code(first: MetTaint, *, waits: bool) -> str:
     if first.tolerated.toleration is not None:
         return "ToleratedUntil" if waits else "TolerationExpired"
     return "TaintStartsLater" if waits else "TaintNotTolerated"
-
-
-def _keep(reason: str, message: str, trace: tuple[TraceStep, ...] | None = None) -> Finding:
-    if trace is None:
-        trace = (TraceStep(rule="Pod", outcome=reason, message=message),)
-    return Finding(system=SYSTEM, verdict=Verdict.KEEP, reason=reason, message=message, trace=trace)
 
 
 def _step(met: MetTaint) -> TraceStep:
@@ -155,14 +218,15 @@ def _step(met: MetTaint) -> TraceStep:
         rule="NoExecuteDeviceTaint",
         outcome=outcome,
         message=f"{_describe(met)} ({met.reason})",
-        taint=met.taint,
-        taint_index=met.index,
-        toleration=toleration,
-        toleration_index=place,
-        added_at=None if added is None else in_utc(added),
-        added_from="" if added is None else "timeAdded",
+        subject=DeviceTaintSubject(
+            device=met.source,
+            taint=met.taint,
+            taint_index=met.index,
+            toleration=toleration,
+            toleration_index=place,
+            added_at=None if added is None else in_utc(added),
+        ),
         deadline=met.due,
-        device=met.source,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from bailiff.decisions.facts import Options
+    from bailiff.decisions.options import Options
     from bailiff.kinds import Pod, PodResourceClaim, ResourceClaim, ResourceClaimConsumerReference
 
 # Namespace and name.

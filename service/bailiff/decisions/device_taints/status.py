@@ -84,6 +84,14 @@ def rule_status(
     return RuleStatus(replace(condition, last_transition_time=in_utc(now)))
 
 
+def counts(rule: DeviceTaintRule, now: datetime) -> bool:
+    """Whether a status written now would say how many devices or pods the rule concerns."""
+    if rule.spec.taint.effect not in (NO_EXECUTE, _NO_EFFECT):
+        return False
+    existing = _existing(rule)
+    return existing is None or _too_fresh(existing, rule, now) <= timedelta()
+
+
 def _existing(rule: DeviceTaintRule) -> Condition | None:
     return next((one for one in rule.status.conditions if one.type == EVICTION_IN_PROGRESS), None)
 

@@ -19,7 +19,7 @@ from bailiff.decisions.device_taints.rules import Rules, selects
 from bailiff.kinds import NO_EXECUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
     from bailiff.decisions.device_taints.claims import ClaimFinding
     from bailiff.decisions.device_taints.pods import ClaimKey
@@ -79,20 +79,27 @@ class ClaimVerdicts:
         """The claims that evict with an applied rule as a reason."""
         return frozenset(self._doomed_by.of(rule.metadata.name))
 
-    def doomed_if(self, rule: DeviceTaintRule) -> frozenset[ClaimKey]:
+    def doomed_if(self, rule: DeviceTaintRule) -> Generator[None, None, frozenset[ClaimKey]]:
         """The claims that would evict with a rule as a reason, had it the effect NoExecute.
 
-        Other rules play no part.
+        Other rules play no part. Counted in parts, like `applying_rule`; a claim that changes
+        meanwhile counts as it was or as it is.
         """
         taint = replace(rule.spec.taint, effect=NO_EXECUTE)
         evicting = replace(rule, spec=replace(rule.spec, taint=taint))
         alone = Rules()
         alone.apply(evicting)
-        return frozenset(
-            key
-            for key in self._selected(evicting)
-            if rules_of(judge_claim(self._claims[key], self._pools, alone))
-        )
+        found: set[ClaimKey] = set()
+        rest = iter(self._selected(evicting))
+        while part := tuple(islice(rest, _PART)):
+            claims = ((key, self._claims.get(key)) for key in part)
+            found.update(
+                key
+                for key, claim in claims
+                if claim is not None and rules_of(judge_claim(claim, self._pools, alone))
+            )
+            yield
+        return frozenset(found)
 
     def count_published(self, rule: DeviceTaintRule) -> int:
         """How many devices a rule selects of those that slices publish now."""

@@ -1,6 +1,6 @@
-"""How much one taint evicts, and whether a person has acknowledged that.
+"""How much one cause evicts, such as a taint, and whether a person has acknowledged that.
 
-A taint is its key, value and effect, on however many nodes: `identity_of`.
+A cause is its text (`Finding.cause`): of a taint its key, value and effect, on however many nodes.
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.policies.breaker import percent
-from bailiff.decisions.text import describe_taint
-from bailiff.kinds import Taint
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
@@ -20,37 +18,36 @@ ANNOTATION = "bailiff.dev/acknowledged-taints"
 
 
 class Blast(Value, frozen=True):
-    """What the taint that evicts a pod does besides.
+    """What the cause that evicts a pod does besides.
 
     Attributes:
-        taint: the one whose deadline counts for the pod.
+        cause: what evicts the pod, such as the taint `key=value:NoExecute`.
         pods: all that it evicts, now or later.
         namespace_evicted: those of them in the pod's namespace.
         namespace_pods: all pods of that namespace that have not ended.
     """
 
-    taint: Taint
+    cause: str
     pods: int
     namespace_evicted: int
     namespace_pods: int
 
 
-# Of an eviction that another system than the taints of nodes asks for.
-NO_BLAST = Blast(taint=Taint(), pods=0, namespace_evicted=0, namespace_pods=0)
+# Of an eviction whose system names no cause.
+NO_BLAST = Blast(cause="", pods=0, namespace_evicted=0, namespace_pods=0)
 
 
-def is_acknowledged(node: Node, taint: Taint) -> bool:
-    """Whether the node's annotation lists the taint."""
-    wanted = _normal(describe_taint(taint))
+def is_acknowledged(node: Node, cause: str) -> bool:
+    """Whether the node's annotation lists the cause."""
+    wanted = _normal(cause)
     listed = node.metadata.annotations.acknowledged_taints.split(",")
     return any(_normal(one) == wanted for one in listed)
 
 
 def blast_excess(blast: Blast, bounds: BlastRadius, namespace: str) -> str | None:
-    """Which bound the taint exceeds, in words; None: none."""
-    name = describe_taint(blast.taint)
+    """Which bound the cause exceeds, in words; None: none."""
     if bounds.max_pods is not None and blast.pods > bounds.max_pods:
-        return f"taint {name} evicts {blast.pods} pods, more than {bounds.max_pods}"
+        return f"{blast.cause} evicts {blast.pods} pods, more than {bounds.max_pods}"
     most = bounds.max_namespace_fraction
     if most is None or blast.namespace_pods < bounds.min_namespace_pods:
         return None
@@ -58,7 +55,7 @@ def blast_excess(blast: Blast, bounds: BlastRadius, namespace: str) -> str | Non
     if fraction <= most:
         return None
     return (
-        f"taint {name} evicts {blast.namespace_evicted} of {blast.namespace_pods} pods "
+        f"{blast.cause} evicts {blast.namespace_evicted} of {blast.namespace_pods} pods "
         f"({percent(fraction)}) of namespace {namespace}, more than {percent(most)}"
     )
 

@@ -56,8 +56,8 @@ class Circumstances(Struct, frozen=True, kw_only=True, gc=False):
         pause: the notice, or None where nothing is paused.
         zone_breaker: what the breaker of the zone says; None: not known.
         cluster_breaker: what the breaker of the cluster says; None: not known.
-        blast: what the taint that evicts the pod does besides; NO_BLAST where no taint of its
-            node does; None: not known.
+        blast: what the cause that evicts the pod does besides; NO_BLAST where its system names
+            none; None: not known.
     """
 
     pod: Pod
@@ -138,17 +138,17 @@ def protected(facts: Circumstances, policies: Policies, now: datetime) -> Hold |
 
 
 def blast_radius(facts: Circumstances, policies: Policies, _now: datetime) -> Hold | None:
-    """The taint evicts too much for nobody to have acknowledged it."""
+    """The cause evicts too much for nobody to have acknowledged it."""
     bounds = policies.blast_radius
     if bounds is None:
         return None
     if facts.blast is None:
-        message = "it is not known yet how many pods the taint evicts"
+        message = "it is not known yet how many pods the same cause evicts"
         return Hold(cause=Cause.BLAST_RADIUS, message=message)
     why = blast_excess(facts.blast, bounds, facts.pod.metadata.namespace)
     if why is None:
         return None
-    if facts.node is not None and is_acknowledged(facts.node, facts.blast.taint):
+    if facts.node is not None and is_acknowledged(facts.node, facts.blast.cause):
         return None
     node = facts.pod.spec.node_name
     message = f"{why}, and node {node} does not acknowledge it ({ANNOTATION})"

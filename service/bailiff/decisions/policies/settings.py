@@ -200,11 +200,12 @@ class Window(Settings, frozen=True):
 
 
 class BlastRadius(Settings, frozen=True):
-    """Waits for a person where one taint would evict too much.
+    """Waits for a person where one cause would evict too much.
 
-    A taint is its key, value and effect, on however many nodes. Its pods are those that it evicts
-    now or later. They wait until the node they run on carries the annotation
-    `bailiff.dev/acknowledged-taints`, which lists taints as `key=value:NoExecute`, with commas.
+    A cause is a taint by its key, value and effect, on however many nodes, or a DeviceTaintRule.
+    Its pods are those that it evicts now or later. They wait until the node they run on carries the
+    annotation `bailiff.dev/acknowledged-taints`, which lists causes as `key=value:NoExecute`,
+    `device taint key=value:NoExecute` or `DeviceTaintRule NAME`, with commas.
 
     Attributes:
         max_pods: more pods than these need to be acknowledged.

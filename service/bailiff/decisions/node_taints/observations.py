@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from bailiff.decisions.facts import TaintObservation
 from bailiff.decisions.instants import in_utc, later
+from bailiff.decisions.node_taints.facts import TaintObservation
 from bailiff.kinds import NO_EXECUTE, DecodeError, Time, decode
 
 if TYPE_CHECKING:

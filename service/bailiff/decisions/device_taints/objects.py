@@ -1,4 +1,4 @@
-"""The devices of a question, made ready to be asked about; and what is said without them."""
+"""The devices of a question, made ready to be asked about."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bailiff.decisions.decision import Finding, TraceStep, Verdict
-from bailiff.decisions.device_taints import SYSTEM, DeviceTaintIndex
+from bailiff.decisions.device_taints.index import DeviceTaintIndex
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from bailiff.decisions.bounds import DeviceObjects
+    from bailiff.decisions.device_taints.facts import DeviceTaintFacts
     from bailiff.kinds import Node, Pod, ResourceSlice
 
 # Any name will do: only whether there is one counts.
 _UNNAMED_NODE = "(unnamed)"
 
 
-def index_of(facts: DeviceObjects) -> DeviceTaintIndex:
+def index_of(facts: DeviceTaintFacts) -> DeviceTaintIndex:
     """An index of the devices, claims and rules of a question; of no pods.
 
     Of objects of one name the last counts. Every object is taken in once and touches nothing that
@@ -44,28 +43,6 @@ def as_if_on(node: Node | None, pod: Pod) -> Pod:
         return pod
     name = node.metadata.name or _UNNAMED_NODE
     return replace(pod, spec=replace(pod.spec, node_name=name))
-
-
-def devices_not_read(why: str) -> Finding:
-    """For a pod with claims where Bailiff could not see them: it may have to go."""
-    return _keep("DevicesNotRead", f"the pod uses devices, whose taints are not known: {why}")
-
-
-def devices_not_served() -> Finding:
-    """For a pod with claims in a cluster that serves none."""
-    return _keep("DevicesNotServed", "the cluster serves no devices (resource.k8s.io)")
-
-
-def device_eviction_off() -> Finding:
-    """For a pod with claims where the gate DRADeviceTaintEviction is off."""
-    return _keep("DeviceTaintEvictionOff", "the gate DRADeviceTaintEviction is off")
-
-
-def _keep(reason: str, message: str) -> Finding:
-    step = TraceStep(rule="ResourceClaim", outcome=reason, message=message)
-    return Finding(
-        system=SYSTEM, verdict=Verdict.KEEP, reason=reason, message=message, trace=(step,)
-    )
 
 
 def _newest(slices: Collection[ResourceSlice]) -> list[ResourceSlice]:

@@ -1,171 +1,83 @@
-"""What a question may cost: the one set of limits behind REST, gRPC and the command line."""
+"""What it costs to decide by devices: counted from lengths, before anything is compared."""
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import product
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from bailiff.decisions.cost import Cost, check_number
+from bailiff.decisions.device_taints.facts import MAX_CLAIMS, MAX_RULES, MAX_SLICES
 from bailiff.kinds import NO_EXECUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from bailiff.decisions.device_taints.facts import DeviceTaintFacts
     from bailiff.kinds import (
         DeviceRequestAllocationResult,
         DeviceTaintRule,
         Pod,
         ResourceClaim,
         ResourceSlice,
-        Taint,
     )
 
-# Pods in one question about a node. A kubelet runs 110 by default.
-MAX_PODS = 1000
-# Toleration-taint comparisons that one question may cost at worst, about 0.1 s of work, in which
-# the server does nothing else.
-MAX_COMPARISONS = 200_000
-
-# Objects in one question about devices: those of a cluster of 5,000 nodes with eight devices each,
-# of which half are in use.
-MAX_CLAIMS = 20_000
-MAX_SLICES = 20_000
 MAX_DEVICES = 50_000
-MAX_DEVICE_PODS = 20_000
-MAX_RULES = 1000
 # Allocated devices in one question; a claim has at most 32 (resource/v1, AllocationResultsMaxSize).
 MAX_ALLOCATED = 100_000
-# Steps that one question about devices may cost at worst, about a second of work: taints of
-# allocated devices compared with tolerations, and users of claims looked through for pods.
-MAX_DEVICE_STEPS = 500_000
-# Taints that an answer about devices may name, once for each claim and each pod that they reach:
-# about 30 MB.
-MAX_TOLD = 100_000
-# What a trace is longer than a reason.
-_TRACE_WEIGHT = 10
+# Bytes of a decision, or of a claim's report, that names no taint; of a taint that it names, and of
+# one with its trace.
+_ANSWER, _TOLD, _EXPLAINED = 1000, 400, 3000
+# A comparison here costs more than one of a node's taints by so much.
+_STEP = 2
+PATH = "$.deviceTaints.resourceClaims"
 
 
-class FactsError(ValueError):
-    """A question that cannot be asked.
-
-    Attributes:
-        path: the field at fault, as `$.node`.
-        reason: what is wrong and what is allowed.
-    """
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}")
-        self.path = path
-        self.reason = reason
-
-
-class DeviceObjects(Protocol):
-    """What any question about devices brings."""
-
-    @property
-    def resource_claims(self) -> tuple[ResourceClaim, ...]:
-        """Who has which devices."""
-        ...
-
-    @property
-    def resource_slices(self) -> tuple[ResourceSlice, ...]:
-        """Which devices there are."""
-        ...
-
-    @property
-    def device_taint_rules(self) -> tuple[DeviceTaintRule, ...]:
-        """What administrators say of them."""
-        ...
-
-
-def check_node(taints: Iterable[Taint], pods: Iterable[Pod]) -> None:
-    """Refuse more taints and tolerations than can be compared in time.
-
-    Raises:
-        FactsError: as said.
-    """
-    evicting = sum(taint.effect == NO_EXECUTE for taint in taints)
-    check_comparisons(evicting * sum(len(pod.spec.tolerations) for pod in pods))
-
-
-def check_comparisons(number: int) -> None:
-    """Refuse more comparisons of a node's taints than MAX_COMPARISONS.
-
-    Raises:
-        FactsError: as said.
-    """
-    if number > MAX_COMPARISONS:
-        raise FactsError(
-            "$.node.spec.taints",
-            f"needs {number} comparisons of taints, at most {MAX_COMPARISONS} are allowed",
-        )
-
-
-def check_devices(
-    facts: DeviceObjects,
+def weigh(
+    facts: DeviceTaintFacts,
     pods: Sequence[Pod],
     *,
-    explain: bool = False,
-    tells_claims: bool = False,
+    explain: bool,
+    tells_claims: bool = True,
     also: tuple[DeviceTaintRule, ...] = (),
-) -> None:
-    """Refuse what cannot be answered in bounded time and space.
+) -> Cost:
+    """The cost of deciding for these pods.
 
     Args:
         facts: the devices.
         pods: the pods to decide for.
-        explain: a trace may be asked for.
+        explain: a trace is asked for.
         tells_claims: the answer is about the claims, too.
         also: rules that apply beside those of the facts.
 
     Raises:
-        FactsError: too many objects, too much work, or too long an answer.
+        FactsError: too many objects.
     """
     _check_numbers(facts)
     met = _Met(facts, also)
     steps = met.steps + sum(met.steps_for(pod) for pod in pods)
-    if steps > MAX_DEVICE_STEPS:
-        raise FactsError(
-            "$.resourceClaims",
-            f"needs {steps} comparisons of device taints and users, "
-            f"at most {MAX_DEVICE_STEPS} are allowed",
-        )
     told = sum(met.told_to(pod) for pod in pods) + (met.taints if tells_claims else 0)
-    told *= _TRACE_WEIGHT if explain else 1
-    if told > MAX_TOLD:
-        raise FactsError(
-            "$.resourceClaims",
-            f"the answer could name {told} taints, at most {MAX_TOLD} are allowed, "
-            f"each counted {_TRACE_WEIGHT} times with a trace",
-        )
+    answers = len(pods) + (len(facts.resource_claims) if tells_claims else 0)
+    length = answers * _ANSWER + told * (_EXPLAINED if explain else _TOLD)
+    return Cost(_STEP * steps, length, PATH)
 
 
-def check_number(path: str, number: int, most: int) -> None:
-    """Refuse too long a list.
-
-    Raises:
-        FactsError: as said.
-    """
-    if number > most:
-        raise FactsError(path, f"at most {most} are allowed, there are {number}")
-
-
-def _check_numbers(facts: DeviceObjects) -> None:
+def _check_numbers(facts: DeviceTaintFacts) -> None:
     claims, slices = facts.resource_claims, facts.resource_slices
-    check_number("$.resourceClaims", len(claims), MAX_CLAIMS)
-    check_number("$.resourceSlices", len(slices), MAX_SLICES)
-    check_number("$.deviceTaintRules", len(facts.device_taint_rules), MAX_RULES)
+    check_number("$.deviceTaints.resourceClaims", len(claims), MAX_CLAIMS)
+    check_number("$.deviceTaints.resourceSlices", len(slices), MAX_SLICES)
+    check_number("$.deviceTaints.deviceTaintRules", len(facts.device_taint_rules), MAX_RULES)
     devices = sum(len(one.spec.devices) for one in slices)
-    check_number("$.resourceSlices[*].spec.devices", devices, MAX_DEVICES)
+    check_number("$.deviceTaints.resourceSlices[*].spec.devices", devices, MAX_DEVICES)
     allocated = sum(len(_results(claim)) for claim in claims)
-    path = "$.resourceClaims[*].status.allocation.devices.results"
+    path = "$.deviceTaints.resourceClaims[*].status.allocation.devices.results"
     check_number(path, allocated, MAX_ALLOCATED)
 
 
 class _Met:
     """How many taints the allocated devices meet at most, and what it costs to compare them."""
 
-    def __init__(self, facts: DeviceObjects, also: tuple[DeviceTaintRule, ...]) -> None:
+    def __init__(self, facts: DeviceTaintFacts, also: tuple[DeviceTaintRule, ...]) -> None:
         self.steps = 0
         self.taints = 0
         self._published = _published(facts.resource_slices)

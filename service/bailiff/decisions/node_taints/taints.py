@@ -13,40 +13,75 @@ happens to look, and never moves a deadline; see docs/differences-from-upstream.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from bailiff.decisions import observations
-from bailiff.decisions.decision import Finding, TraceStep, Verdict
-from bailiff.decisions.facts import DEFAULT_OPTIONS, Options
+from bailiff.decisions.decision import (
+    EvictionTerms,
+    Finding,
+    Subject,
+    TraceStep,
+    Verdict,
+    keep,
+    keep_ended,
+    keep_pod,
+)
 from bailiff.decisions.instants import in_utc, later
-from bailiff.decisions.observations import identity_of
+from bailiff.decisions.node_taints import observations
+from bailiff.decisions.node_taints.observations import identity_of
+from bailiff.decisions.options import DEFAULT_OPTIONS, Options
 from bailiff.decisions.text import describe_taint, describe_time, describe_toleration
 from bailiff.decisions.tolerations import first_tolerating
-from bailiff.kinds import NO_EXECUTE, Node, Pod, PodCondition, Taint, Toleration
+from bailiff.kinds import NO_EXECUTE, Node, Pod, PodCondition, Taint, Time, Toleration
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from bailiff.decisions.facts import TaintObservation
-    from bailiff.decisions.observations import Identity, Since
+    from bailiff.decisions.node_taints.facts import TaintObservation
+    from bailiff.decisions.node_taints.observations import Identity, Since
 
 SYSTEM = "node-taints"
-CONTROLLER_NAME = "taint-eviction-controller"
-EVENT_REASON = "TaintManagerEviction"
-CONDITION = PodCondition(
-    type="DisruptionTarget",
-    status="True",
-    reason="DeletionByTaintManager",
-    message="Taint manager: deleting due to NoExecute taint",
+TERMS = EvictionTerms(
+    controller="taint-eviction-controller",
+    event_reason="TaintManagerEviction",
+    condition=PodCondition(
+        type="DisruptionTarget",
+        status="True",
+        reason="DeletionByTaintManager",
+        message="Taint manager: deleting due to NoExecute taint",
+    ),
 )
 
-# Outcomes of a step for taints that evict.
-NOT_TOLERATED = "NotTolerated"
-FOR_NO_TIME = "ToleratedForNoTime"
-FOR_SECONDS = "ToleratedForSeconds"
+_NO_TAINT = "the node has no NoExecute taint"
+
+
+class NodeTaintEviction(Finding, frozen=True):
+    """That a taint of its node evicts the pod, now or later."""
+
+    eviction: ClassVar[EvictionTerms] = TERMS
+
+
+class NodeTaintSubject(Subject, frozen=True, tag="nodeTaint"):
+    """A taint of the pod's node, and what the pod's tolerations mean for it.
+
+    Attributes:
+        taint: the taint.
+        taint_index: its place in `node.spec.taints`.
+        toleration: of the pod's the first that matches.
+        toleration_index: its place in `pod.spec.tolerations`.
+        added_at: when the taint counts as added.
+        added_from: where `added_at` comes from: timeAdded, firstObserved, managedFields (the last
+            edit of the node's taints), or now where none is known.
+    """
+
+    taint: Taint
+    taint_index: int
+    toleration: Toleration | None = None
+    toleration_index: int | None = None
+    added_at: Time | None = None
+    added_from: str = ""
 
 
 class _AddedTaint(Value, frozen=True):
@@ -54,8 +89,15 @@ class _AddedTaint(Value, frozen=True):
 
     taint: Taint
     index: int
+    # As `key=value:Effect`.
+    name: str
     added_at: datetime
     added_from: str
+
+    @property
+    def is_known(self) -> bool:
+        """Something tells when it was added; else it counts from the instant of the question."""
+        return self.added_from != "now"
 
 
 class _Tolerated(Struct, gc=False):
@@ -71,7 +113,7 @@ class _Tolerated(Struct, gc=False):
     def describe(self) -> str:
         """In words; made once, for the finding and for its trace."""
         if not self.description:
-            text = f"taint {describe_taint(self.added.taint)} is "
+            text = f"taint {self.added.name} is "
             if self.toleration is None:
                 text += "not tolerated"
             else:
@@ -153,9 +195,10 @@ class NodeTaints:
         """
         spec = pod.spec
         if spec.node_name and spec.node_name != self._node:
-            return _keep("PodOnOtherNode", f"the pod runs on node {spec.node_name}")
+            why = f"the pod runs on node {spec.node_name}"
+            return keep_pod(SYSTEM, "PodOnOtherNode", why)
         if not self._evict_ended_pods and pod.has_ended:
-            return _ended(pod)
+            return keep_ended(SYSTEM, pod)
         if not spec.node_name:
             bound_at = self._now
         elif bound_at is None:
@@ -194,33 +237,35 @@ class NodeTaints:
     def _judge(self, matched: list[_Tolerated], bound_at: datetime | None) -> Finding:
         trace = _trace(matched, bound_at) if self._options.explain else ()
         if not matched:
-            return _keep("NoTaint", "the node has no NoExecute taint", trace)
+            return keep(SYSTEM, "NoTaint", _NO_TAINT, trace)
         cause, deadline = None, None
         for tolerated in matched:
             if tolerated.seconds == 0:
-                return _evict_now(tolerated, None, trace)
+                return _evict_now(tolerated, None, _due_since(matched, bound_at), trace)
             end = tolerated.deadline(bound_at)
             if end is not None and (deadline is None or end < deadline):
                 cause, deadline = tolerated, end
         if cause is None or deadline is None:
-            return _keep("ToleratedForever", "every NoExecute taint is tolerated for ever", trace)
+            why = "every NoExecute taint is tolerated for ever"
+            return keep(SYSTEM, "ToleratedForever", why, trace)
         if deadline <= self._now:
-            return _evict_now(cause, deadline, trace)
-        return _evict_at(cause, deadline, trace)
-
-
-def _ended(pod: Pod) -> Finding:
-    if pod.is_terminating:
-        return _keep("PodTerminating", "the pod is being deleted already")
-    return _keep("PodFinished", f"the pod has ended: {pod.status.phase}")
+            return _evict_now(cause, deadline, deadline, trace)
+        # An unbound pod is taken as bound now, so its time counts from now as well.
+        from_now = not cause.added.is_known or bound_at is self._now
+        return _evict_at(cause, deadline, trace, from_now=from_now)
 
 
 def keep_without_node(pod: Pod) -> Finding:
-    """What is said of a pod whose node does not exist; see decide_without_node."""
+    """What is said of a pod of a real cluster whose node does not exist there.
+
+    A pod that is not bound has no node yet, and no taint evicts it. The pods of a node that was
+    deleted are pod garbage collection's (pkg/controller/podgc), unless another system evicts them.
+    """
     if not pod.spec.node_name:
-        return _keep("PodNotBound", "the pod is bound to no node yet, no taint reaches it")
+        why = "the pod is bound to no node yet, no taint reaches it"
+        return keep_pod(SYSTEM, "PodNotBound", why)
     why = f"node {pod.spec.node_name} does not exist, pod garbage collection deletes the pod"
-    return _keep("NodeGone", why)
+    return keep_pod(SYSTEM, "NodeGone", why)
 
 
 def _added(
@@ -232,48 +277,64 @@ def _added(
         at, source = in_utc(now), "now"
     else:
         at, source = since[identity_of(taint)]
-    return _AddedTaint(taint=taint, index=index, added_at=at, added_from=source)
+    name = describe_taint(taint)
+    return _AddedTaint(taint=taint, index=index, name=name, added_at=at, added_from=source)
 
 
-def _keep(reason: str, message: str, trace: tuple[TraceStep, ...] | None = None) -> Finding:
-    if trace is None:
-        trace = (TraceStep(rule="Pod", outcome=reason, message=message),)
-    return Finding(system=SYSTEM, verdict=Verdict.KEEP, reason=reason, message=message, trace=trace)
+def _due_since(matched: list[_Tolerated], bound_at: datetime | None) -> datetime | None:
+    """Since when a pod is due that does not tolerate a taint at all: a deadline of no seconds.
+
+    None where nothing tells when the taint was added.
+    """
+    added = min(t.added.added_at for t in matched if t.seconds == 0)
+    known = any(t.added.is_known for t in matched if t.seconds == 0)
+    if not known:
+        return None
+    return max(added, bound_at or added)
 
 
 def _evict_now(
-    cause: _Tolerated, deadline: datetime | None, trace: tuple[TraceStep, ...]
-) -> Finding:
+    cause: _Tolerated,
+    deadline: datetime | None,
+    since: datetime | None,
+    trace: tuple[TraceStep, ...],
+) -> NodeTaintEviction:
     reason = "TaintNotTolerated" if cause.toleration is None else "TolerationExpired"
     message = cause.describe()
     if deadline is not None:
         message += f", until {describe_time(deadline)}"
-    return Finding(
+    return NodeTaintEviction(
         system=SYSTEM,
         verdict=Verdict.EVICT_NOW,
         reason=reason,
         message=message,
         evict_at=deadline,
+        cause=cause.added.name,
+        due_since=since,
         trace=trace,
     )
 
 
-def _evict_at(cause: _Tolerated, deadline: datetime, trace: tuple[TraceStep, ...]) -> Finding:
-    return Finding(
+def _evict_at(
+    cause: _Tolerated, deadline: datetime, trace: tuple[TraceStep, ...], *, from_now: bool
+) -> NodeTaintEviction:
+    message = f"{cause.describe()}, until {describe_time(deadline)}"
+    return NodeTaintEviction(
         system=SYSTEM,
         verdict=Verdict.EVICT_AT,
         reason="ToleratedUntil",
-        message=f"{cause.describe()}, until {describe_time(deadline)}",
+        message=f"{message}, counted from now" if from_now else message,
         evict_at=deadline,
-        holds_until=deadline,
+        holds_until=None if from_now else deadline,
+        counted_from_now=from_now,
+        cause=cause.added.name,
         trace=trace,
     )
 
 
 def _trace(matched: list[_Tolerated], bound_at: datetime | None) -> tuple[TraceStep, ...]:
     if not matched:
-        message = "the node has no NoExecute taint"
-        return (TraceStep(rule="NoExecuteTaint", outcome="NoTaint", message=message),)
+        return (TraceStep(rule="NoExecuteTaint", outcome="NoTaint", message=_NO_TAINT),)
     return tuple(_step(tolerated, bound_at) for tolerated in matched)
 
 
@@ -281,20 +342,22 @@ def _step(tolerated: _Tolerated, bound_at: datetime | None) -> TraceStep:
     added = tolerated.added
     seconds = tolerated.seconds
     if tolerated.toleration is None:
-        outcome = NOT_TOLERATED
+        outcome = "NotTolerated"
     elif seconds is None:
         outcome = "ToleratedForever"
     else:
-        outcome = FOR_SECONDS if seconds else FOR_NO_TIME
+        outcome = "ToleratedForSeconds" if seconds else "ToleratedForNoTime"
     return TraceStep(
         rule="NoExecuteTaint",
         outcome=outcome,
         message=tolerated.describe(),
-        taint=added.taint,
-        taint_index=added.index,
-        toleration=tolerated.toleration,
-        toleration_index=tolerated.toleration_index,
-        added_at=added.added_at,
-        added_from=added.added_from,
+        subject=NodeTaintSubject(
+            taint=added.taint,
+            taint_index=added.index,
+            toleration=tolerated.toleration,
+            toleration_index=tolerated.toleration_index,
+            added_at=added.added_at,
+            added_from=added.added_from,
+        ),
         deadline=tolerated.deadline(bound_at) if seconds else None,
     )

@@ -1,0 +1,101 @@
+"""The system of device taints: what it decides from, and what it wants to see of a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.decisions.device_taints.facts import DeviceTaintFacts
+from bailiff.decisions.device_taints.findings import (
+    SYSTEM,
+    DeviceTaintSubject,
+    device_eviction_off,
+    devices_not_read,
+    devices_not_served,
+    no_claims,
+)
+from bailiff.decisions.device_taints.looking import look_up
+from bailiff.decisions.device_taints.objects import as_if_on, index_of
+from bailiff.decisions.device_taints.pods import has_claims
+from bailiff.decisions.device_taints.preview import PREVIEW_DEVICE_TAINT_RULE
+from bailiff.decisions.device_taints.report import DeviceTaintReport, report_on
+from bailiff.decisions.device_taints.weighing import weigh
+from bailiff.decisions.system import NotRead, Round, System, Unread, Why
+
+if TYPE_CHECKING:
+    from bailiff.decisions.cost import Cost
+    from bailiff.decisions.decision import Finding
+    from bailiff.decisions.options import Options
+    from bailiff.decisions.system import LookUp, Scene
+    from bailiff.kinds import Pod
+
+
+class DeviceTaintSystem(System[DeviceTaintFacts]):
+    """Should the NoExecute taints of its devices evict this pod (KEP-5055)?"""
+
+    name = SYSTEM
+    needs = "deviceTaints"
+    facts = DeviceTaintFacts
+    report = DeviceTaintReport
+    subjects = (DeviceTaintSubject,)
+    questions = (PREVIEW_DEVICE_TAINT_RULE,)
+
+    def is_reached(self, scene: Scene, facts: DeviceTaintFacts) -> bool:  # noqa: ARG002 - see System
+        """Where the question brings claims, slices or rules."""
+        return facts.any
+
+    def cost(self, scene: Scene, facts: DeviceTaintFacts, options: Options) -> Cost:
+        """See System."""
+        return weigh(facts, scene.pods, explain=options.explain)
+
+    def prepare(self, scene: Scene, facts: DeviceTaintFacts, options: Options) -> Round:
+        """See System."""
+        if not options.device_taint_eviction:
+            return _Off()
+        return _Devices(scene, facts, options)
+
+    def look_up(self, scene: Scene, options: Options) -> LookUp[DeviceTaintFacts]:
+        """The claims that the pods name, the slices of their devices, and all rules."""
+        users = [pod for pod in scene.pods if has_claims(pod)]
+        if not users:
+            return DeviceTaintFacts()
+        if not options.device_taint_eviction:
+            return _Off()
+        found = yield from look_up(users)
+        return _Unseen(found) if isinstance(found, NotRead) else found
+
+
+class _Devices(Round):
+    def __init__(self, scene: Scene, facts: DeviceTaintFacts, options: Options) -> None:
+        self._scene = scene
+        self._options = options
+        self._index = index_of(facts)
+        if facts.resource_claims:
+            self.report = report_on(self._index, facts.resource_claims, scene.now, options)
+
+    def of(self, pod: Pod) -> Finding:
+        pod = as_if_on(self._scene.node, pod)
+        return self._index.decide(pod, self._scene.now, self._options)
+
+
+class _Off(Round):
+    """The gate DRADeviceTaintEviction is off."""
+
+    def of(self, pod: Pod) -> Finding:
+        return device_eviction_off() if has_claims(pod) else no_claims()
+
+
+class _Unseen(Unread):
+    """The devices could not be looked at."""
+
+    def __init__(self, why: NotRead) -> None:
+        self._why = why
+
+    def of(self, pod: Pod) -> Finding | None:
+        if not has_claims(pod):
+            return None
+        if self._why.why is Why.NOT_SERVED:
+            return devices_not_served()
+        return devices_not_read(self._why.detail)
+
+
+DEVICE_TAINTS = DeviceTaintSystem()

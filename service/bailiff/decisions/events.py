@@ -1,0 +1,34 @@
+"""The Events that tell people of evictions, in upstream's words as far as it has any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.decisions.decision import EventNote
+
+if TYPE_CHECKING:
+    from bailiff.decisions.decision import EvictionTerms, Finding
+    from bailiff.kinds import Pod
+
+# Ours: upstream gives up in silence.
+DENIED_REASON = "EvictionDenied"
+
+
+def eviction_event(pod: Pod, finding: Finding) -> EventNote | None:
+    """Upstream's reason and words, and after them the cause; None for a pod that stays."""
+    if finding.eviction is None:
+        return None
+    message = f"Marking for deletion Pod {pod.key}: {finding.message}"
+    return EventNote(type="Normal", reason=finding.eviction.event_reason, message=message)
+
+
+def cancellation_event(pod: Pod, why: str, terms: EvictionTerms) -> EventNote:
+    """For an eviction that was announced under these terms and will not happen."""
+    message = f"Cancelling deletion of Pod {pod.key}: {why}"
+    return EventNote(type="Normal", reason=terms.event_reason, message=message)
+
+
+def denial_event(pod: Pod, why: str) -> EventNote:
+    """For an eviction that the cluster refuses, so that a person learns of it."""
+    message = f"Cannot evict Pod {pod.key}, trying again: {why}"
+    return EventNote(type="Warning", reason=DENIED_REASON, message=message)

@@ -1,0 +1,16 @@
+"""Eviction by the taints of nodes (pkg/controller/tainteviction, with named repairs)."""
+
+from bailiff.decisions.node_taints.facts import NodeTaintFacts, TaintObservation
+from bailiff.decisions.node_taints.system import NODE_TAINTS, NodeTaintSystem
+from bailiff.decisions.node_taints.taints import SYSTEM, TERMS, NodeTaints, NodeTaintSubject
+
+__all__ = [
+    "NODE_TAINTS",
+    "SYSTEM",
+    "TERMS",
+    "NodeTaintFacts",
+    "NodeTaintSubject",
+    "NodeTaintSystem",
+    "NodeTaints",
+    "TaintObservation",
+]

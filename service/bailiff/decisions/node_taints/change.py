@@ -1,0 +1,206 @@
+"""What would adding or removing these taints do? A node before and after, for the same pods."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bailiff.decisions.cost import MAX_PODS, FactsError, check_cost, check_number
+from bailiff.decisions.decision import Decision, ObjectReference, Verdict, reference_to
+from bailiff.decisions.joining import combine
+from bailiff.decisions.node_taints import observations
+from bailiff.decisions.node_taints.facts import NodeTaintFacts
+from bailiff.decisions.node_taints.observations import Since
+from bailiff.decisions.node_taints.taints import NodeTaints
+from bailiff.decisions.node_taints.weighing import PATH, weigh
+from bailiff.decisions.question import Asked, Plan, Question, Size
+from bailiff.decisions.questions import Pods
+from bailiff.kinds import Node, NodeSpec, Taint
+from bailiff.kinds.meta import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from bailiff.decisions.node_taints.observations import Identity
+    from bailiff.decisions.question import Terms
+    from bailiff.kinds import Pod
+
+
+class TaintSelector(Value, frozen=True):
+    """A taint to take away, as `kubectl taint node NODE KEY:EFFECT-`.
+
+    Attributes:
+        key: of the taint.
+        effect: of the taint; empty: any.
+    """
+
+    key: str
+    effect: str = ""
+
+
+class PreviewTaintChangeRequest(Asked, frozen=True, kw_only=True):
+    """A node, its pods, and taints to add or remove: whose answer would change?
+
+    Attributes:
+        node: the node as it is.
+        pods: its pods, at most 20,000.
+        add_taints: one of the same key and effect is replaced.
+        remove_taints: goes first, so that a taint may be removed and added anew.
+        node_taints: what is known of the node's taints that the node does not tell.
+    """
+
+    node: Node
+    pods: Pods
+    add_taints: tuple[Taint, ...] = ()
+    remove_taints: tuple[TaintSelector, ...] = ()
+    node_taints: NodeTaintFacts = NodeTaintFacts()
+
+
+class DecisionChange(Value, frozen=True):
+    """How the answer for one pod changes when its node's taints do.
+
+    Attributes:
+        pod: whom it concerns.
+        before: the answer with the node as it is.
+        after: the answer with the taints changed.
+    """
+
+    pod: ObjectReference
+    before: Decision
+    after: Decision
+
+
+class ChangeSummary(Value, frozen=True):
+    """Where the pods go whose answer changes, counted by the answer after the change.
+
+    Attributes:
+        evict_now: pods that would then be evicted at once.
+        evict_at: pods that would then be evicted at a later instant.
+        keep: pods that would then stay.
+    """
+
+    evict_now: int
+    evict_at: int
+    keep: int
+
+
+class PreviewTaintChangeResponse(Value, frozen=True):
+    """What a change of taints would do.
+
+    Attributes:
+        changes: the pods whose answer changes, in the order asked; the others are left out.
+        summary: how many of them go where.
+    """
+
+    changes: tuple[DecisionChange, ...]
+    summary: ChangeSummary
+
+    def counted(self) -> Iterable[Decision]:
+        """The answers after the change."""
+        return (change.after for change in self.changes)
+
+
+def _weigh(facts: PreviewTaintChangeRequest, terms: Terms) -> Plan[PreviewTaintChangeResponse]:
+    if not facts.add_taints and not facts.remove_taints:
+        raise FactsError("$.addTaints", "at least one of addTaints, removeTaints is required")
+    if facts.node_taints.bound_at is not None:
+        raise FactsError("$.nodeTaints.boundAt", "not here: it is read from the pods")
+    check_number("$.pods", len(facts.pods), MAX_PODS)
+    taints = facts.node.spec.taints + facts.add_taints
+    cost = weigh(taints, facts.pods, explain=terms.options.explain)
+    # Merging compares every present taint with every change.
+    merging = len(taints) * (len(facts.add_taints) + len(facts.remove_taints))
+    # Twice: before and after.
+    both = cost._replace(steps=2 * cost.steps + merging, told=2 * cost.told, path=PATH)
+    return Plan(check_cost((both,)), partial(_preview, facts, terms))
+
+
+def _preview(facts: PreviewTaintChangeRequest, terms: Terms) -> PreviewTaintChangeResponse:
+    now, options = terms
+    observed = facts.node_taints.first_observed
+    before = NodeTaints(facts.node, now, observed, options)
+    changed = _changed(facts)
+    after = NodeTaints(changed, now, options=options, since=_since_after(facts, changed, now))
+    found = (_change(pod, facts.node, before, after, now) for pod in facts.pods)
+    changes = tuple(change for change in found if change is not None)
+    return PreviewTaintChangeResponse(changes=changes, summary=summarize(changes))
+
+
+def summarize(changes: Iterable[DecisionChange]) -> ChangeSummary:
+    """How many of the changed pods would then go at once, go later, and stay."""
+    counts = Counter(change.after.verdict for change in changes)
+    return ChangeSummary(
+        evict_now=counts[Verdict.EVICT_NOW],
+        evict_at=counts[Verdict.EVICT_AT],
+        keep=counts[Verdict.KEEP],
+    )
+
+
+def _change(
+    pod: Pod, node: Node, before: NodeTaints, after: NodeTaints, now: datetime
+) -> DecisionChange | None:
+    old, new = before.decide(pod), after.decide(pod)
+    if (old.verdict, old.evict_at) == (new.verdict, new.evict_at):
+        return None
+    name = node.metadata.name
+    return DecisionChange(
+        pod=reference_to(pod),
+        before=combine(pod, name, (old,), now),
+        after=combine(pod, name, (new,), now),
+    )
+
+
+def _changed(facts: PreviewTaintChangeRequest) -> Node:
+    """The node after the change: a taint is replaced by one of the same key and effect."""
+    added = {(taint.key, taint.effect): taint for taint in facts.add_taints}
+    kept = tuple(
+        taint
+        for taint in facts.node.spec.taints
+        if (taint.key, taint.effect) not in added and not _removed(facts, taint)
+    )
+    spec = NodeSpec(taints=kept + tuple(added.values()))
+    return Node(metadata=facts.node.metadata, spec=spec)
+
+
+def _since_after(
+    facts: PreviewTaintChangeRequest, changed: Node, now: datetime
+) -> dict[Identity, Since]:
+    """Since when the taints count after the change: those that it brings, from now.
+
+    A taint that is removed and added in one is a new one, as for kubectl; one that is there and is
+    added keeps the time since which it counts.
+    """
+    before = observations.since(facts.node, facts.node_taints.first_observed, now)
+    taints = facts.node.spec.taints
+    gone = {observations.identity_of(taint) for taint in taints if _removed(facts, taint)}
+    fresh = Since(now, "now")
+    return {
+        one: fresh if one in gone else before.get(one, fresh)
+        for one in observations.untimed(changed)
+    }
+
+
+def _removed(facts: PreviewTaintChangeRequest, taint: Taint) -> bool:
+    return any(_selects(selector, taint) for selector in facts.remove_taints)
+
+
+def _selects(selector: TaintSelector, taint: Taint) -> bool:
+    return selector.key == taint.key and selector.effect in ("", taint.effect)
+
+
+PREVIEW_TAINT_CHANGE = Question(
+    name="previewTaintChange",
+    path="previews/taint-change",
+    summary="What would adding or removing these taints do?",
+    description=(
+        "Answers with the pods whose verdict or deadline would change, before and after, and with "
+        "how many would go now, go later and stay. Changes nothing."
+    ),
+    facts=PreviewTaintChangeRequest,
+    answer=PreviewTaintChangeResponse,
+    weigh=_weigh,
+    explains=False,
+    size=Size.MANY,
+)

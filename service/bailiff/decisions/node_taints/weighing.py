@@ -1,0 +1,62 @@
+"""What it costs to hold a node's taints against the tolerations of pods, and to tell of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bailiff.decisions.cost import MAX_ANSWER_BYTES, Cost
+from bailiff.kinds import NO_EXECUTE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bailiff.kinds import Pod, Taint, Toleration
+
+PATH = "$.node.spec.taints"
+# A step of a trace is made as well as compared: that takes as long as this many comparisons.
+_TRACE_STEPS = 10
+# Bytes of a decision besides names, taints and tolerations; of a step of its trace.
+_DECISION, _STEP = 1400, 500
+# A taint or a toleration may have so many bytes, where nobody has looked: keys and values as long
+# as Kubernetes allows, each of their characters written as `\u0001`.
+_LONGEST = 3000
+# A decision names the taint and the toleration that decide three times (its own message, the
+# Event's and the finding's), and the taint once more as the cause; a step names each twice.
+_NAMED, _NAMED_IN_STEP = 4, 2
+
+
+def weigh(taints: Sequence[Taint], pods: Sequence[Pod], *, explain: bool) -> Cost:
+    """The cost of deciding for these pods, whether or not any toleration matches.
+
+    The length of the answer is counted from the longest that there can be, which costs nothing;
+    only where that would be too long are the taints and tolerations looked at.
+    """
+    evicting = [taint for taint in taints if taint.effect == NO_EXECUTE]
+    steps = len(evicting) * sum(len(pod.spec.tolerations) + 1 for pod in pods)
+    if explain:
+        steps += _TRACE_STEPS * len(evicting) * len(pods)
+    told = len(pods) * _told(2 * _LONGEST, 2 * _LONGEST * len(evicting), len(evicting), explain)
+    if told > MAX_ANSWER_BYTES:
+        told = _measured(evicting, pods, explain=explain)
+    return Cost(steps, told, PATH)
+
+
+def _told(longest: int, together: int, steps: int, explain: bool) -> int:
+    told = _DECISION + _NAMED * longest
+    return told + steps * _STEP + _NAMED_IN_STEP * together if explain else told
+
+
+def _measured(taints: Sequence[Taint], pods: Sequence[Pod], *, explain: bool) -> int:
+    lengths = [_length(taint) for taint in taints]
+    longest, together, number = max(lengths, default=0), sum(lengths), len(taints)
+    told = 0
+    for pod in pods:
+        toleration = max(map(_length, pod.spec.tolerations), default=0)
+        told += _told(longest + toleration, together + number * toleration, number, explain)
+    return told
+
+
+def _length(one: Taint | Toleration) -> int:
+    return len(msgspec.json.encode(one))

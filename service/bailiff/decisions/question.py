@@ -1,0 +1,128 @@
+"""What a question is: all that the faces, the corpus and the documents know of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from bailiff.decisions.cost import QUICK_STEPS
+from bailiff.decisions.instants import in_utc
+from bailiff.decisions.options import NO_OVERRIDES, OptionOverrides
+from bailiff.kinds import Time
+from bailiff.kinds.meta import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from bailiff.decisions.decision import Decision
+    from bailiff.decisions.options import Options
+
+
+class Asked(Value, frozen=True):
+    """What every question has.
+
+    Attributes:
+        now: the instant to decide for; absent: the server's clock.
+        options: what to do otherwise than the server is set.
+    """
+
+    now: Time | None = None
+    options: OptionOverrides = NO_OVERRIDES
+
+
+class Answer(Protocol):
+    """What every answer can tell of itself."""
+
+    def counted(self) -> Iterable[Decision]:
+        """The decisions in it that are to be counted as given."""
+        ...
+
+
+A = TypeVar("A", bound=Answer)
+
+
+class Terms(NamedTuple):
+    """Under which a question is answered.
+
+    Attributes:
+        now: the instant, in UTC.
+        options: the server's, with the caller's laid over them.
+    """
+
+    now: datetime
+    options: Options
+
+
+class Plan(NamedTuple, Generic[A]):
+    """A question that was found to be answerable, and what that will cost.
+
+    Attributes:
+        steps: rules to look at.
+        answer: does it.
+    """
+
+    steps: int
+    answer: Callable[[], A]
+
+    @property
+    def is_quick(self) -> bool:
+        """It may be answered where it arrives; others are to be answered where nobody waits."""
+        return self.steps <= QUICK_STEPS
+
+
+class Size(Enum):
+    """How large a question may be. ONE: a pod and what is around it. MANY: those of a cluster."""
+
+    ONE = "one"
+    MANY = "many"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Generic[A]):
+    """One question, under the same name in every face.
+
+    Attributes:
+        name: stable, as `decideBatch`.
+        path: what it asks for, as `decisions/batch`.
+        summary: one line.
+        description: Markdown.
+        facts: the type of what the caller brings, an Asked.
+        answer: the type of the answer.
+        weigh: counts what an answer costs and gives back the plan for it; raises FactsError where
+            the facts do not suffice or are too many.
+        explains: a trace is given where the caller does not say.
+        size: how large it may be.
+    """
+
+    name: str
+    path: str
+    summary: str
+    description: str
+    facts: type[Asked]
+    answer: type[A]
+    weigh: Callable[[Any, Terms], Plan[A]]
+    explains: bool
+    size: Size
+
+    def plan(self, facts: Asked, now: datetime, defaults: Options) -> Plan[A]:
+        """Count what an answer costs.
+
+        Args:
+            facts: what the caller tells, of the type `facts`.
+            now: the clock's instant, used where the facts name none.
+            defaults: the server's options; of `explain` the question's own default counts.
+
+        Raises:
+            FactsError: the facts do not suffice, or are too many.
+        """
+        if defaults.explain is not self.explains:
+            defaults = replace(defaults, explain=self.explains)
+        return self.weigh(facts, Terms(in_utc(facts.now or now), facts.options.over(defaults)))
+
+    def ask(self, facts: Asked, now: datetime, defaults: Options) -> A:
+        """The answer; args and errors as `plan`."""
+        return self.plan(facts, now, defaults).answer()

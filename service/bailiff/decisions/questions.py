@@ -1,0 +1,131 @@
+"""The questions that all systems answer together; a system's own stand in its folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
+
+from bailiff.decisions.cost import MAX_PODS
+from bailiff.decisions.decision import Decision
+from bailiff.decisions.question import Asked, Question, Size
+from bailiff.kinds import Node, Pod
+from bailiff.kinds.meta import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bailiff.decisions.question import Plan, Terms
+
+Pods = Annotated[tuple[Pod, ...], Meta(max_length=MAX_PODS)]
+
+
+class PodFacts(Asked, frozen=True, kw_only=True):
+    """One pod and what is known around it; what only one system needs stands in its section.
+
+    Attributes:
+        pod: the pod. Without `spec.nodeName` the question is "what if it ran there from now on".
+        node: its node.
+        systems: ask only these; absent: all that the facts reach.
+    """
+
+    pod: Pod
+    node: Node | None = None
+    systems: tuple[str, ...] = ()
+
+
+class PodsFacts(Asked, frozen=True, kw_only=True):
+    """Pods to decide for, each answered as if asked alone.
+
+    Attributes:
+        pods: the pods, at most 20,000, and of one node where it is given.
+        node: the node that all of them are on, or would be.
+        systems: ask only these; absent: all that the facts reach.
+    """
+
+    pods: Pods = ()
+    node: Node | None = None
+    systems: tuple[str, ...] = ()
+
+
+class Reports(Value, frozen=True):
+    """What systems say of anything but pods, by the system's name."""
+
+
+class PodAnswer(Value, frozen=True, kw_only=True):
+    """The answer for one pod.
+
+    Attributes:
+        decision: the earliest of all systems asked.
+        reports: what systems say of anything but the pod, by the system's name.
+    """
+
+    decision: Decision
+    reports: Reports | None = None
+
+    def counted(self) -> tuple[Decision, ...]:
+        """The decision."""
+        return (self.decision,)
+
+
+class PodsAnswer(Value, frozen=True, kw_only=True):
+    """The answers for many pods.
+
+    Attributes:
+        decisions: one for each pod, in the order of the pods asked about.
+        reports: what systems say of anything but pods, by the system's name.
+    """
+
+    decisions: tuple[Decision, ...]
+    reports: Reports | None = None
+
+    def counted(self) -> tuple[Decision, ...]:
+        """All decisions."""
+        return self.decisions
+
+
+def decide_question(
+    facts: type[PodFacts],
+    answer: type[PodAnswer],
+    weigh: Callable[[Any, Terms], Plan[PodAnswer]],
+) -> Question[PodAnswer]:
+    """Should this pod be evicted, and when?"""
+    return Question(
+        name="decide",
+        path="decisions",
+        summary="Should this pod be evicted, and when?",
+        description=(
+            "Asks every system that the facts reach, or those that `systems` names, and answers "
+            "with the earliest eviction; each system's own answer, with its trace, is in "
+            "`findings`."
+        ),
+        facts=facts,
+        answer=answer,
+        weigh=weigh,
+        explains=True,
+        size=Size.ONE,
+    )
+
+
+def decide_batch_question(
+    facts: type[PodsFacts],
+    answer: type[PodsAnswer],
+    weigh: Callable[[Any, Terms], Plan[PodsAnswer]],
+) -> Question[PodsAnswer]:
+    """Which of these pods should be evicted, and when?"""
+    return Question(
+        name="decideBatch",
+        path="decisions/batch",
+        summary="Which of these pods should be evicted, and when?",
+        description=(
+            "Up to 20,000 pods, those of one node where `node` is given; each is answered as if "
+            "asked alone, in their order. What the systems say of anything else, such as the "
+            "claims of devices, is in `reports`. The trace comes only where `options.explain` is "
+            "true."
+        ),
+        facts=facts,
+        answer=answer,
+        weigh=weigh,
+        explains=False,
+        size=Size.MANY,
+    )

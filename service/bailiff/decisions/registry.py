@@ -1,0 +1,239 @@
+"""All systems together: what may be asked of them, and how they answer as one.
+
+`SYSTEMS` below is the list; a system that is added there is asked by every face.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from bailiff.decisions.cost import MAX_PODS, FactsError, check_cost, check_number
+from bailiff.decisions.device_taints import DEVICE_TAINTS
+from bailiff.decisions.joining import combine
+from bailiff.decisions.node_taints import NODE_TAINTS
+from bailiff.decisions.question import Plan
+from bailiff.decisions.questions import (
+    PodAnswer,
+    PodFacts,
+    PodsAnswer,
+    PodsFacts,
+    Reports,
+    decide_batch_question,
+    decide_question,
+)
+from bailiff.decisions.system import Round, Scene, Unread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from bailiff.decisions.decision import Decision, Finding, Subject
+    from bailiff.decisions.options import Options
+    from bailiff.decisions.question import Question, Terms
+    from bailiff.decisions.system import LookUp, System
+    from bailiff.kinds import Node, Pod
+    from bailiff.kinds.meta import Value
+
+# A system and its facts, or what is said in its place where those could not be read.
+Part: TypeAlias = "tuple[System[Any], Value | Round]"
+
+
+class Systems:
+    """The systems of one process; an argument of whoever puts the process together.
+
+    Attributes:
+        all: the systems, in the order of their findings.
+        questions: every question that can be asked, by name.
+        subjects: the types of what trace steps look at.
+    """
+
+    def __init__(self, systems: Iterable[System[Any]]) -> None:
+        """Put the table of questions together; raises ValueError where two have one name."""
+        self.all = tuple(systems)
+        self._by_name = {system.name: system for system in self.all}
+        if len(self._by_name) < len(self.all):
+            raise ValueError("two systems have the same name")
+        self.subjects: tuple[type[Subject], ...] = tuple(
+            dict.fromkeys(subject for system in self.all for subject in system.subjects)
+        )
+        sections = [(s.section, s.facts, s.facts()) for s in self.all if s.facts.__struct_fields__]
+        told = [(s.section, s.report | None, None) for s in self.all if s.report is not None]
+        names = {s.section: s.name for s in self.all}
+        self._reports = _made("Reports", told, Reports, rename=names.__getitem__)
+        reports = [("reports", self._reports | None, None)]
+        self._pod_answer: type[PodAnswer] = _made("DecideResponse", reports, PodAnswer)
+        self._pods_answer: type[PodsAnswer] = _made("DecideBatchResponse", reports, PodsAnswer)
+        pod_facts = _made("DecideRequest", sections, PodFacts)
+        pods_facts = _made("DecideBatchRequest", sections, PodsFacts)
+        self.questions = _by_name(
+            (
+                decide_question(pod_facts, self._pod_answer, self._weigh_pod),
+                decide_batch_question(pods_facts, self._pods_answer, self._weigh_pods),
+                *(question for system in self.all for question in system.questions),
+            )
+        )
+
+    def look_ups(self, scene: Scene, options: Options) -> Iterator[tuple[System[Any], LookUp[Any]]]:
+        """What each system wants to see of a live cluster to decide for the pods of a scene."""
+        for system in self.all:
+            yield system, system.look_up(scene, options)
+
+    def weigh_seen_pod(
+        self, scene: Scene, parts: Iterable[Part], options: Options
+    ) -> Plan[PodAnswer]:
+        """As `decide`, by what the systems' look-ups for the scene's one pod have come to."""
+        return self._plan_pod(scene, _speaking(scene, parts), options)
+
+    def weigh_seen_pods(
+        self, scene: Scene, parts: Iterable[Part], options: Options
+    ) -> Plan[PodsAnswer]:
+        """As `decideBatch`, by what the systems' look-ups have come to."""
+        return self._plan_pods(scene, _speaking(scene, parts), options)
+
+    def _weigh_pod(self, facts: PodFacts, terms: Terms) -> Plan[PodAnswer]:
+        scene = Scene((facts.pod,), terms.now, facts.node)
+        return self._plan_pod(scene, self._reached(scene, facts), terms.options)
+
+    def _weigh_pods(self, facts: PodsFacts, terms: Terms) -> Plan[PodsAnswer]:
+        scene = Scene(facts.pods, terms.now, facts.node)
+        return self._plan_pods(scene, self._reached(scene, facts), terms.options)
+
+    def _plan_pod(self, scene: Scene, parts: list[Part], options: Options) -> Plan[PodAnswer]:
+        steps = _weigh(scene, parts, options)
+        return Plan(steps, partial(self._answer_pod, scene, parts, options))
+
+    def _plan_pods(self, scene: Scene, parts: list[Part], options: Options) -> Plan[PodsAnswer]:
+        check_number("$.pods", len(scene.pods), MAX_PODS)
+        steps = _weigh(scene, parts, options)
+        return Plan(steps, partial(self._answer_pods, scene, parts, options))
+
+    def _reached(self, scene: Scene, facts: PodFacts | PodsFacts) -> list[Part]:
+        """The systems to ask, with their facts: those that the question names, or all it reaches.
+
+        Raises:
+            FactsError: a name that no system has, or nothing to decide from.
+        """
+        _check_node(scene)
+        if facts.systems:
+            parts: list[Part] = [(s, _own(s, facts)) for s in self._named(facts.systems)]
+        else:
+            told = ((system, _own(system, facts)) for system in self.all)
+            parts = [(s, own) for s, own in told if s.is_reached(scene, own)]
+        for system, own in parts:
+            system.check(scene, own)
+        if not parts:
+            wanted = " or ".join(system.needs for system in self.all if system.needs)
+            raise FactsError("$", f"nothing to decide from: {wanted} is required")
+        return parts
+
+    def _named(self, names: Sequence[str]) -> list[System[Any]]:
+        for index, name in enumerate(names):
+            if name not in self._by_name:
+                known = ", ".join(self._by_name)
+                raise FactsError(f"$.systems[{index}]", f"must be one of {known}, got {name!r}")
+        return [system for system in self.all if system.name in names]
+
+    def _answer_pod(self, scene: Scene, parts: list[Part], options: Options) -> PodAnswer:
+        rounds = _prepare(scene, parts, options)
+        (decision,) = _decide(scene, rounds)
+        return self._pod_answer(decision=decision, reports=self._report(parts, rounds))
+
+    def _answer_pods(self, scene: Scene, parts: list[Part], options: Options) -> PodsAnswer:
+        rounds = _prepare(scene, parts, options)
+        decisions = _decide(scene, rounds)
+        return self._pods_answer(decisions=decisions, reports=self._report(parts, rounds))
+
+    def _report(self, parts: Iterable[Part], rounds: Iterable[Round]) -> Reports | None:
+        told = {
+            system.section: one.report
+            for (system, _), one in zip(parts, rounds, strict=True)
+            if one.report is not None
+        }
+        return self._reports(**told) if told else None
+
+
+def _own(system: System[Any], facts: PodFacts | PodsFacts) -> Value:
+    own: Value | None = getattr(facts, system.section, None)
+    return system.facts() if own is None else own
+
+
+def _speaking(scene: Scene, parts: Iterable[Part]) -> list[Part]:
+    """Those with anything to say; what could not be read stands first, see Unread."""
+    found = [(s, own) for s, own in parts if isinstance(own, Round) or s.is_reached(scene, own)]
+    return sorted(found, key=lambda part: not isinstance(part[1], Unread))
+
+
+def _weigh(scene: Scene, parts: Iterable[Part], options: Options) -> int:
+    costs = [s.cost(scene, own, options) for s, own in parts if not isinstance(own, Round)]
+    return check_cost(costs)
+
+
+def _prepare(scene: Scene, parts: Iterable[Part], options: Options) -> list[Round]:
+    return [
+        own if isinstance(own, Round) else system.prepare(scene, own, options)
+        for system, own in parts
+    ]
+
+
+def _decide(scene: Scene, rounds: list[Round]) -> tuple[Decision, ...]:
+    """One decision for each pod of the scene.
+
+    With one system, as nearly always, nothing is put together that need not be: this is done for
+    every pod of a batch.
+    """
+    until = min((one.holds_until for one in rounds if one.holds_until is not None), default=None)
+    node, now = _name_of(scene.node), scene.now
+    if len(rounds) == 1:
+        of = rounds[0].of
+        return tuple(
+            combine(pod, node or pod.spec.node_name, _alone(of(pod)), now, until)
+            for pod in scene.pods
+        )
+    return tuple(
+        combine(pod, node or pod.spec.node_name, _told(rounds, pod), now, until)
+        for pod in scene.pods
+    )
+
+
+def _alone(finding: Finding | None) -> tuple[Finding, ...]:
+    return () if finding is None else (finding,)
+
+
+def _told(rounds: list[Round], pod: Pod) -> tuple[Finding, ...]:
+    found = (one.of(pod) for one in rounds)
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _name_of(node: Node | None) -> str:
+    return "" if node is None else node.metadata.name
+
+
+def _check_node(scene: Scene) -> None:
+    """Refuse a node without a name for a pod that is bound to one: nobody knows if it is that."""
+    if scene.node is None or scene.node.metadata.name:
+        return
+    for pod in scene.pods:
+        if pod.spec.node_name:
+            why = f"required: pod {pod.key} is bound to node {pod.spec.node_name}"
+            raise FactsError("$.node.metadata.name", why)
+
+
+def _made(name: str, fields: Sequence[tuple[str, Any, Any]], base: type, **config: Any) -> Any:  # noqa: ANN401 - a type, made at run time
+    namespace = {"__doc__": base.__doc__}
+    return msgspec.defstruct(
+        name, fields, bases=(base,), frozen=True, kw_only=True, namespace=namespace, **config
+    )
+
+
+def _by_name(questions: Iterable[Question[Any]]) -> Mapping[str, Question[Any]]:
+    found: dict[str, Question[Any]] = {}
+    for question in questions:
+        if question.name in found:
+            raise ValueError(f"two questions are called {question.name}")
+        found[question.name] = question
+    return found
+
+
+SYSTEMS = Systems((NODE_TAINTS, DEVICE_TAINTS))

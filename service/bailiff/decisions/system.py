@@ -1,0 +1,161 @@
+"""What a system is: a source of evictions, such as the taints of nodes.
+
+A system is one folder beside this file and one line in `registry`. Everybody else asks all systems
+that there are, and knows none of them by name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+
+from bailiff.kinds.meta import Value
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bailiff.decisions.cost import Cost
+    from bailiff.decisions.decision import Finding, Subject
+    from bailiff.decisions.options import Options
+    from bailiff.decisions.question import Question
+    from bailiff.kinds import Node, Pod
+
+
+class NoFacts(Value, frozen=True):
+    """The facts of a system that needs none of its own."""
+
+
+# Unlike the others a system may keep its facts between rounds, so it is bound to its own type.
+F = TypeVar("F", bound=Value)
+
+
+class Scene(NamedTuple):
+    """What every system may see.
+
+    Attributes:
+        pods: all that the question brings, the neighbours of the one that is asked about included.
+        now: the instant to decide for, in UTC.
+        node: the node, where the question is about one.
+        node_is_gone: there is no node of the name that the pod is bound to: its cluster was asked.
+    """
+
+    pods: tuple[Pod, ...]
+    now: datetime
+    node: Node | None = None
+    node_is_gone: bool = False
+
+
+class Round(ABC):
+    """A system made ready for one scene.
+
+    Attributes:
+        report: what it says of anything but pods; None: nothing.
+        holds_until: what it says may differ from this instant on even if no object changes, for
+            all pods alike; None: each finding says for itself.
+    """
+
+    report: Value | None = None
+    holds_until: datetime | None = None
+
+    @abstractmethod
+    def of(self, pod: Pod) -> Finding | None:
+        """What it says of one pod; None: nothing."""
+
+
+class Unread(Round):
+    """In the place of a round whose facts could not be read; stands first among the findings.
+
+    So a pod of which a system might know more does not seem to stay for sure.
+    """
+
+
+class Wanted(NamedTuple):
+    """Objects of the cluster that a system wants to see, for an answer about live objects.
+
+    Attributes:
+        kind: their type in `kinds`.
+        namespace: where they live; empty for kinds without one.
+        names: only these, as far as there are any of the name; None: all.
+        fields: only those with these values, as of a field selector.
+    """
+
+    kind: type[Value]
+    namespace: str = ""
+    names: tuple[str, ...] | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+
+
+class Why(Enum):
+    """Why objects could not be read."""
+
+    FORBIDDEN = "forbidden"
+    NOT_SERVED = "not served"
+
+
+class NotRead(NamedTuple):
+    """What could not be read.
+
+    Attributes:
+        why: see there.
+        detail: for people, and what to do about it.
+    """
+
+    why: Why
+    detail: str
+
+
+Seen: TypeAlias = "tuple[Value, ...] | NotRead"
+# Yields what it wants to see, is sent what was seen, and returns its facts, or what it says
+# without them.
+LookUp: TypeAlias = Generator[Wanted, Seen, F | Round]
+
+
+class System(ABC, Generic[F]):
+    """A source of evictions. Pure: what it needs from a cluster it is told, or asks for by data.
+
+    Attributes:
+        name: stable, lower-case with hyphens; with underscores its section of a question.
+        needs: the field of a question that it decides from, as `node`; empty: only the pod.
+        facts: the type of its section of a question.
+        report: the type of what it says of anything but pods; None: nothing.
+        subjects: the types of what its trace steps look at.
+        questions: further questions that only this system answers.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[str] = ""
+    facts: type[F]
+    report: ClassVar[type[Value] | None] = None
+    subjects: ClassVar[tuple[type[Subject], ...]] = ()
+    questions: ClassVar[tuple[Question[Any], ...]] = ()
+
+    def is_reached(self, scene: Scene, facts: F) -> bool:  # noqa: ARG002 - for those that need more
+        """Whether a question brings what this system decides from; it is not asked otherwise."""
+        return True
+
+    def check(self, scene: Scene, facts: F) -> None:
+        """Refuse what this system cannot decide from, where it is to be asked.
+
+        Raises:
+            FactsError: names the field that is missing or wrong.
+        """
+
+    @abstractmethod
+    def cost(self, scene: Scene, facts: F, options: Options) -> Cost:
+        """What its part of the answer costs at most, counted before any of it is done."""
+
+    @abstractmethod
+    def prepare(self, scene: Scene, facts: F, options: Options) -> Round:
+        """Make ready to be asked about the pods of a scene."""
+
+    def look_up(self, scene: Scene, options: Options) -> LookUp[F]:  # noqa: ARG002 - as above
+        """What it wants to see of a live cluster to decide for the pods of a scene; see LookUp."""
+        yield from ()
+        return self.facts()
+
+    @property
+    def section(self) -> str:
+        """Its section's name in a question."""
+        return self.name.replace("-", "_")

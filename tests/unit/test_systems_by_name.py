@@ -1,0 +1,85 @@
+"""A system is one folder and one line in the registry: nothing else decides by its name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bailiff.decisions import SYSTEMS
+
+SERVICE = Path(__file__).parents[2] / "service"
+NAMES = re.compile("|".join(re.escape(s.name) + "|" + re.escape(s.section) for s in SYSTEMS.all))
+SECTIONS = {system.section for system in SYSTEMS.all}
+# Where the systems are listed, and what protoc makes of the messages that they bring.
+ALLOWED = {"decisions/registry.py", "worker/systems/__init__.py"}
+GENERATED = "v1/"
+
+
+def is_of_a_system(path: str) -> bool:
+    """In its half of the core or of the worker."""
+    for half in ("decisions/", "worker/systems/"):
+        if path.startswith(half):
+            return path.removeprefix(half).split("/")[0].removesuffix(".py") in SECTIONS
+    return False
+
+
+def files() -> Iterator[tuple[str, Path]]:
+    for path in sorted((SERVICE / "bailiff").rglob("*.py")):
+        name = path.relative_to(SERVICE / "bailiff").as_posix()
+        if not (name in ALLOWED or name.startswith(GENERATED) or is_of_a_system(name)):
+            yield name, path
+
+
+def said_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every name and every text of a program, but for its docstrings."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    prose = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        line = getattr(node, "lineno", 0)
+        match node:
+            case ast.Constant(value=str(text)) if id(node) not in prose:
+                yield line, text
+            case ast.Name(id=text) | ast.Attribute(attr=text) | ast.arg(arg=text):
+                yield line, text
+            case ast.ImportFrom(module=str(text)):
+                yield line, text
+            case ast.alias(name=text) | ast.keyword(arg=str(text)):
+                yield line, text
+            case _:
+                pass
+
+
+def named_in(text: str) -> list[str]:
+    return [f"{line}: {said}" for line, said in said_in(ast.parse(text)) if NAMES.search(said)]
+
+
+def test_nothing_decides_by_a_systems_name() -> None:
+    found = {name: named_in(path.read_text()) for name, path in files()}
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'if finding.system == "node-taints": pass',
+        "from bailiff.decisions import node_taints",
+        "from bailiff.decisions.device_taints import SYSTEM",
+        "facts.device_taints",
+        "ask(node_taints=1)",
+        "f'of {x} by node-taints'",
+    ],
+)
+def test_it_would_be_found(text: str) -> None:
+    assert named_in(text)
+
+
+def test_prose_may_name_them() -> None:
+    assert not named_in('"""Of node-taints."""\nclass A:\n    """device-taints"""\n# node-taints\n')
