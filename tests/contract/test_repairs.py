@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 from bailiff.decisions import Options
-from bailiff.worker.execute.actions import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.api import NODES, PODS, name_of, uid_of
 from tests.harness.between import go_between
 from tests.harness.objects import KEY, taint, tolerating

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from bailiff.cluster import PatchType
-from bailiff.worker.execute.actions import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.api import NODES, uid_of
 from tests.harness.kube.webhook import Webhook, in_force, keeping_annotations
 from tests.harness.objects import KEY, taint, tolerating

@@ -7,7 +7,7 @@ import time
 
 from bailiff.clock import SystemClock
 from bailiff.worker import ClusterActions
-from bailiff.worker.execute.actions import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.api import NODES, name_of, uid_of
 from tests.harness.objects import KEY, taint, tolerating
 from tests.harness.working import is_going, messages, outlast, until

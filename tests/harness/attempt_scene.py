@@ -12,7 +12,8 @@ from bailiff.cluster import (
     DisruptionBudgetError,
     WatchHealth,
 )
-from bailiff.decisions import Finding, TraceStep, Verdict
+from bailiff.decisions import Finding, Verdict
+from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.kinds import Node, Pod, PodCondition
 from bailiff.worker.execute.attempt import Attempt
 from bailiff.worker.execute.outcomes import Outcome
@@ -23,16 +24,14 @@ from tests.harness.kinds import node_of, pod_of
 POD = pod_of("web", "n1", uid="1", resource_version="5")
 WRITTEN = replace(POD, metadata=replace(POD.metadata, resource_version="6"))
 DUE = START + timedelta(seconds=10)
-GO = Finding(
+GO = NodeTaintEviction(
     system="node-taints", verdict=Verdict.EVICT_NOW, reason="r", message="go", evict_at=DUE
 )
 STAY = replace(GO, verdict=Verdict.KEEP, message="stay")
 LATER = replace(GO, verdict=Verdict.EVICT_AT, message="later")
 LATER_STILL = replace(LATER, evict_at=DUE + timedelta(seconds=1))
 # It goes at once, since the taint came.
-NOT_TOLERATED = replace(
-    GO, evict_at=None, trace=(TraceStep("r", "NotTolerated", "m", added_at=DUE),)
-)
+NOT_TOLERATED = replace(GO, evict_at=None, due_since=DUE)
 OF_DEVICES = replace(GO, system="device-taints")
 BLOCKED = DisruptionBudgetError("not now", status=429)
 

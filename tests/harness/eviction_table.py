@@ -6,7 +6,8 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
-from bailiff.decisions import Finding, Verdict
+from bailiff.decisions import Verdict
+from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.worker.timers.eviction import Eviction, State
 from bailiff.worker.timers.pending import PendingEvictions
@@ -75,7 +76,7 @@ class Table:
         """The pod is to go in so many seconds from START; None: at once, since nobody knows."""
         at = None if seconds is None else START + timedelta(seconds=seconds)
         verdict = Verdict.EVICT_NOW if seconds is None else Verdict.EVICT_AT
-        finding = Finding("node-taints", verdict, "r", "m", evict_at=at)
+        finding = NodeTaintEviction("node-taints", verdict, "r", "m", evict_at=at)
         self.pending.schedule(pod or pod_of(name, "n1", uid=name), finding)
 
     def entry(self, name: str = "a") -> Eviction:

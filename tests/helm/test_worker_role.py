@@ -19,7 +19,7 @@ from bailiff.cluster import ClusterSettings, ForbiddenError, LeaseStore, WatchHe
 from bailiff.cluster.leases import LEASES
 from bailiff.decisions.device_taints import STATUS_PERIOD
 from bailiff.worker import ElectionSettings, Elector
-from bailiff.worker.execute.actions import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from bailiff.worker.systems.device_taints.devices import State
 from tests.harness.api import NODES
 from tests.harness.clocks import JumpingClock

@@ -133,14 +133,14 @@ def _control(
 def _systems(cluster: Cluster, watches: Watches, settings: WorkSettings) -> tuple[MakeSystem, ...]:
     """Those that say who is to go, in the order in which they are asked."""
 
-    def device_taints(parts: Parts) -> DeviceTaintsInWorker:
+    def with_devices(parts: Parts) -> DeviceTaintsInWorker:
         if not settings.device_taint_eviction:
             return DeviceTaintsInWorker(parts, off="--no-device-taint-eviction")
         return DeviceTaintsInWorker(
             parts, lambda devices: DeviceFollowing(cluster, watches, devices).run
         )
 
-    return NodeTaintsInWorker, device_taints
+    return NodeTaintsInWorker, with_devices
 
 
 @contextlib.asynccontextmanager

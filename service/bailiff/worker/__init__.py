@@ -19,8 +19,13 @@ from bailiff.worker.policy.pause_switch import PausedAlreadyError, PauseSwitch
 from bailiff.worker.settings import WorkerSettings
 from bailiff.worker.shadow.comparison import Comparison
 from bailiff.worker.shadow.shadow import ShadowActions, Watched
-from bailiff.worker.systems import SYSTEMS, DeviceTaintsInWorker, MakeSystem, NodeTaintsInWorker
-from bailiff.worker.systems.device_taints.following import DeviceFollowing
+from bailiff.worker.systems import (
+    SYSTEMS,
+    DeviceFollowing,
+    DeviceTaintsInWorker,
+    MakeSystem,
+    NodeTaintsInWorker,
+)
 from bailiff.worker.worker import Worker
 
 __all__ = [

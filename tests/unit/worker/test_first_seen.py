@@ -10,7 +10,7 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from bailiff.cluster import Changed, Replaced
-from bailiff.decisions import observations
+from bailiff.decisions.node_taints import observations
 from bailiff.kinds import Annotations, Node, NodeMeta, NodeSpec
 from bailiff.worker.mirror.mirror import Mirror
 from bailiff.worker.systems.node_taints.first_seen import FirstSeen

@@ -1,4 +1,4 @@
-"""Lines against a plain list: always the best one that no limit holds back, and nobody forgotten."""
+"""Lines against a plain list: always the best one that no limit holds, and nobody forgotten."""
 
 import math
 

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from prometheus_client import CollectorRegistry, Counter
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -14,14 +13,16 @@ from bailiff.cli.app import app
 from bailiff.clock import SystemClock
 from bailiff.cluster import Restart
 from bailiff.decisions import (
-    Finding,
     Verdict,
     cancellation_event,
     denial_event,
     device_taints,
     eviction_event,
+    node_taints,
 )
 from bailiff.decisions.device_taints import EVICTION_IN_PROGRESS, RuleEffect, rule_status
+from bailiff.decisions.device_taints.findings import DeviceTaintEviction
+from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.kinds import DeviceTaint, DeviceTaintRule, DeviceTaintRuleSpec, ObjectMeta, Pod
 from bailiff.worker import (
@@ -42,8 +43,12 @@ from bailiff.worker.systems.device_taints.system import DeviceTaintMetrics
 from bailiff.worker.systems.node_taints.system import NodeTaintMetrics
 
 TEXT = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
-FINDING = Finding(system="node-taints", verdict=Verdict.EVICT_NOW, reason="R", message="why")
-DEVICE_FINDING = replace(FINDING, system=device_taints.SYSTEM)
+FINDING = NodeTaintEviction(
+    system="node-taints", verdict=Verdict.EVICT_NOW, reason="R", message="why"
+)
+DEVICE_FINDING = DeviceTaintEviction(
+    system=device_taints.SYSTEM, verdict=Verdict.EVICT_NOW, reason="R", message="why"
+)
 HOLD = Hold(cause=Cause.PAUSED, message="why")
 POD = Pod(metadata=ObjectMeta(namespace="NS", name="NAME"))
 
@@ -107,12 +112,12 @@ def test_every_value_of_a_label_is_explained(values):
     "note",
     [
         eviction_event(POD, FINDING),
-        cancellation_event(POD, "why"),
+        cancellation_event(POD, "why", node_taints.TERMS),
         denial_event(POD, "why"),
         blocked_event(POD, "why"),
         held_event(POD, HOLD),
         eviction_event(POD, DEVICE_FINDING),
-        cancellation_event(POD, "why", device_taints.SYSTEM),
+        cancellation_event(POD, "why", device_taints.TERMS),
     ],
     ids=lambda note: f"{note.reason} {note.message.split(' ')[0]}",
 )

@@ -4,14 +4,15 @@ import asyncio
 
 import msgspec
 
-from bailiff.decisions import Finding, Verdict
+from bailiff.decisions import Verdict
+from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.kinds import Pod
 from bailiff.worker.timers.eviction import Eviction, State
 from bailiff.worker.timers.pending import PendingEvictions
 from tests.harness.clocks import ManualClock
 from tests.harness.kinds import pod_of
 
-NOW = Finding(
+NOW = NodeTaintEviction(
     system="node-taints", verdict=Verdict.EVICT_NOW, reason="TaintNotTolerated", message=""
 )
 

@@ -85,4 +85,4 @@ async def test_a_blast_radius_that_comes_counts_those_that_are_evicted_and_not_g
         world.tainted("n2")
         world.pod("late", "n2")
         await asyncio.sleep(10)
-        assert world.held("late")["message"].startswith("taint maintenance:NoExecute evicts 6")
+        assert world.held("late")["message"].startswith("maintenance:NoExecute evicts 6")

@@ -8,12 +8,15 @@ import msgspec
 import pytest
 
 from bailiff.cluster import Changed, Deleted, Replaced
-from bailiff.decisions.node_taints import CONDITION
+from bailiff.decisions.node_taints import TERMS
 from bailiff.kinds import PodStatus
 from bailiff.worker import Comparison, ShadowActions, Shard, Watched
 from tests.harness.clocks import START
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.world import World
+
+assert TERMS.condition is not None
+CONDITION = TERMS.condition
 
 pytestmark = pytest.mark.looptime(start=0)
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 
 from bailiff.cluster import ServerError, WatchHealth
-from bailiff.decisions import Finding, Verdict
+from bailiff.decisions import Verdict
+from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.kinds import ObjectMeta, Pod, PodSpec
 from bailiff.worker import create_status_app
 from bailiff.worker.mirror.freshness import Freshness
@@ -27,7 +28,7 @@ def pending_of(*names):
     for number, name in enumerate(names):
         namespace, _, pod = name.partition("/")
         meta = ObjectMeta(name=pod, namespace=namespace, uid=f"uid-{number}")
-        finding = Finding(
+        finding = NodeTaintEviction(
             system="node-taints", verdict=Verdict.EVICT_NOW, reason="TaintNotTolerated", message=""
         )
         pending.schedule(Pod(metadata=meta, spec=PodSpec(node_name=f"n{number % 2}")), finding)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bailiff.cluster import EVENTS, NODES, PODS, AlreadyExistsError, Cluster, PatchType
-from bailiff.decisions import device_taints, node_taints
+from bailiff.cluster import EVENTS, PODS, AlreadyExistsError, Cluster, PatchType
 from bailiff.decisions.text import describe_time
-from bailiff.kinds import Annotations
+from bailiff.worker.mirror.mirror import has_condition
 from bailiff.worker.observe.event_names import EventNames
 
 if TYPE_CHECKING:
@@ -16,21 +15,17 @@ if TYPE_CHECKING:
 
     from bailiff.cluster import Resource
     from bailiff.decisions import EventNote
-    from bailiff.kinds import Condition, DeviceTaintRule, Node, Pod, PodCondition
-
-COMPONENT = node_taints.CONTROLLER_NAME
-DEVICE_COMPONENT = device_taints.CONTROLLER_NAME
-# Who writes the annotation, by managedFields. A name of its own: what a manager writes moves the
-# time of all that it owns, and a manager that taints nodes would seem to have edited the taints.
-NOTE_MANAGER = "bailiff-taints-first-observed"
-ANNOTATION = Annotations.__struct_encode_fields__[0]
+    from bailiff.kinds import Pod, PodCondition
 
 
 class PodActions(Protocol):
     """The port; all raise ClusterError."""
 
-    async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
-        """Write a status condition where it is missing; returns the pod as the server has it."""
+    async def set_condition(self, pod: Pod, condition: PodCondition | None, now: datetime) -> Pod:
+        """Write a status condition where it is missing; returns the pod as the server has it.
+
+        None: nothing is written, and the pod of this UID is looked at.
+        """
         ...
 
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
@@ -67,25 +62,32 @@ class PodActions(Protocol):
         ...
 
 
-class NodeActions(Protocol):
-    """What is done to nodes; raises ClusterError."""
+class ObjectActions(Protocol):
+    """What systems write besides evictions; raises ClusterError."""
 
-    async def annotate(self, node: Node, first_observed: str) -> None:
-        """Write the annotation if this node is still in this version; empty takes it away."""
-        ...
-
-
-class RuleActions(Protocol):
-    """What is done to DeviceTaintRules; raises ClusterError."""
-
-    async def set_rule_condition(
-        self, resource: Resource[DeviceTaintRule], rule: DeviceTaintRule, condition: Condition
+    async def write(
+        self,
+        resource: Resource[Any],
+        body: dict[str, Any],
+        *,
+        field_manager: str,
+        apply: bool = False,
+        subresource: str = "",
     ) -> None:
-        """Put a condition into the status of the rule of this UID, as its field's only owner."""
+        """Write an object that has no namespace.
+
+        Args:
+            resource: its kind.
+            body: a merge patch, with the object's name, and with its UID or version as a guard.
+            field_manager: who writes, as managedFields tell.
+            apply: it is the whole of what this manager says of the object, forced upon others
+                (server-side apply), and no patch.
+            subresource: as `status`.
+        """
         ...
 
 
-class Actions(PodActions, NodeActions, RuleActions, Protocol):
+class Actions(PodActions, ObjectActions, Protocol):
     """All that a worker does."""
 
     def backoff(self) -> float:
@@ -113,15 +115,16 @@ class ClusterActions:
         """See Actions, and Cluster.held."""
         return self._cluster.held()
 
-    async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
+    async def set_condition(self, pod: Pod, condition: PodCondition | None, now: datetime) -> Pod:
         """See PodActions. A wrong UID in the patch is answered with a conflict."""
-        return await self._patch_status(pod, {}, _condition_body(pod, condition, now))
+        written = () if condition is None else (_condition_body(pod, condition, now),)
+        return await self._patch_status(pod, {}, *written)
 
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """See PodActions. The version is a precondition: nobody else's condition is reset."""
         # A patch that changes nothing is answered with the pod as it is, and needs no right to get.
         current = await self._patch_status(pod, {})
-        if _has(current, condition) and not current.has_ended:
+        if has_condition(current, condition) and not current.has_ended:
             version = {"resourceVersion": current.metadata.resource_version}
             await self._patch_status(pod, version, _reset_body(current, condition, now))
 
@@ -167,39 +170,23 @@ class ClusterActions:
             meta.name, meta.namespace, meta.uid, meta.resource_version, dry_run=self._dry_run
         )
 
-    async def annotate(self, node: Node, first_observed: str) -> None:
-        """See NodeActions."""
-        to = (NODES, node.metadata.name, "", _note_body(node, first_observed))
-        how: Any = {"field_manager": NOTE_MANAGER, "dry_run": self._dry_run}
-        if first_observed and node.taints_edited is None:
-            # Of a node that was made with nothing in it that can be owned, the API server keeps no
-            # managedFields before the first apply (k8s.io/apimachinery, pkg/util/managedfields/
-            # internal/skipnonapplied.go). From then on they tell when its taints are edited.
-            await self._cluster.apply(*to, force=True, **how)
-        else:
-            await self._cluster.patch(*to, patch_type=PatchType.MERGE, **how)
-
-    async def set_rule_condition(
-        self, resource: Resource[DeviceTaintRule], rule: DeviceTaintRule, condition: Condition
+    async def write(
+        self,
+        resource: Resource[Any],
+        body: dict[str, Any],
+        *,
+        field_manager: str,
+        apply: bool = False,
+        subresource: str = "",
     ) -> None:
-        """See RuleActions. A wrong UID is answered with a conflict."""
-        meta = rule.metadata
-        body = {
-            "apiVersion": f"{resource.group}/{resource.version}",
-            "kind": "DeviceTaintRule",
-            "metadata": {"name": meta.name, "uid": meta.uid},
-            "status": {"conditions": [_rule_condition_body(condition)]},
-        }
-        await self._cluster.apply(
-            resource,
-            meta.name,
-            "",
-            body,
-            field_manager=DEVICE_COMPONENT,
-            force=True,
-            subresource="status",
-            dry_run=self._dry_run,
-        )
+        """See ObjectActions."""
+        to = (resource, body["metadata"]["name"], "", body)
+        how: Any = {"field_manager": field_manager, "subresource": subresource}
+        if apply:
+            await self._cluster.apply(*to, force=True, dry_run=self._dry_run, **how)
+        else:
+            how |= {"patch_type": PatchType.MERGE, "dry_run": self._dry_run}
+            await self._cluster.patch(*to, **how)
 
     async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
         """See PodActions."""
@@ -217,7 +204,7 @@ def _condition_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[st
         "message": condition.message,
         "observedGeneration": pod.metadata.generation,
     }
-    if not _has(pod, condition):
+    if not has_condition(pod, condition):
         # One that is there keeps its time, and the patch, which then changes nothing, is no write.
         body["lastTransitionTime"] = describe_time(now.replace(microsecond=0))
     return body
@@ -232,34 +219,6 @@ def _reset_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[str, A
         "message": "",
         "observedGeneration": pod.metadata.generation,
         "lastTransitionTime": describe_time(now.replace(microsecond=0)),
-    }
-
-
-def _has(pod: Pod, wanted: PodCondition) -> bool:
-    return any(
-        (c.type, c.status, c.reason) == (wanted.type, wanted.status, wanted.reason)
-        for c in pod.status.conditions
-    )
-
-
-def _note_body(node: Node, first_observed: str) -> dict[str, Any]:
-    """With the UID: an apply would create a node that is not there."""
-    meta = node.metadata
-    guards = {"uid": meta.uid, "resourceVersion": meta.resource_version}
-    annotations = {ANNOTATION: first_observed or None}
-    metadata = {"name": meta.name, "annotations": annotations, **guards}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
-
-
-def _rule_condition_body(condition: Condition) -> dict[str, Any]:
-    at = condition.last_transition_time
-    return {
-        "type": condition.type,
-        "status": condition.status,
-        "reason": condition.reason,
-        "message": condition.message,
-        "observedGeneration": condition.observed_generation,
-        "lastTransitionTime": None if at is None else describe_time(at.replace(microsecond=0)),
     }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from bailiff.cluster import DisruptionBudgetError, DryRunUnsupportedError
-from bailiff.decisions import Verdict, condition_of, due_since
+from bailiff.decisions import Verdict
 from bailiff.worker.execute.outcomes import Outcome, is_past_deadline
 from bailiff.worker.mirror.fresh_nodes import FreshNodes
 from bailiff.worker.timers.eviction import By
@@ -109,7 +109,7 @@ class Attempt:
         """Since when it would have been due, had this worker been there: once."""
         if eviction.outcome == Outcome.BLOCKED.value:
             return
-        since = due_since(eviction.finding, eviction.pod.bound_at)
+        since = eviction.finding.due_since
         if since is not None:
             ago = (self._clock.now() - since).total_seconds()
             eviction.due = min(eviction.due, self._clock.elapsed() - ago)
@@ -117,16 +117,15 @@ class Attempt:
     async def _delete(self, eviction: Eviction, node: Node | None) -> Outcome:
         if eviction.count_of(Outcome.DENIED.value):
             await self._ask(eviction.pod)
-        eviction.marked = True
+        terms = eviction.terms
+        eviction.marked = terms.condition is not None
         # The answer shows the pod as it is this moment, and its version: a look before the leap.
         # The delete holds for that version only, so that one whose answer was lost, or that
         # another worker has sent, is never accepted a second time.
-        pod = await self._actions.set_condition(
-            eviction.pod, condition_of(eviction.finding), self._clock.now()
-        )
+        pod = await self._actions.set_condition(eviction.pod, terms.condition, self._clock.now())
         objection = self._objection(eviction, pod, node)
         if objection is None:
-            await self._actions.delete(pod, None)
+            await self._actions.delete(pod, _grace_of(eviction))
             return Outcome.DELETED
         if objection.outcome is Outcome.KEPT and self._objection(eviction, eviction.pod) is None:
             # The watch has not told of it yet. It will, and then the evaluator cancels.
@@ -165,6 +164,12 @@ class Attempt:
         if objection.outcome is not Outcome.PUT_OFF:
             eviction.revoked = objection.why
         return objection.outcome
+
+
+def _grace_of(eviction: Eviction) -> int | None:
+    """Seconds; None leaves the pod its own."""
+    own = eviction.finding.grace_period_seconds
+    return eviction.terms.grace_period_seconds if own is None else own
 
 
 class _Objection(NamedTuple):

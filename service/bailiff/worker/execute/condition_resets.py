@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from bailiff.cluster import PODS, ClusterError, UnreachableError
-from bailiff.decisions import condition_of
 from bailiff.worker.execute.outcomes import Outcome, Retry, classify
 from bailiff.worker.timers.retrying import Again, Retrying
 
@@ -61,8 +60,10 @@ class ConditionResets(Retrying[str]):
 
         Once more, where that is under way: the condition may have been written since.
         """
-        if eviction.uid in self._spared or len(self._spared) < _MOST:
-            self._spared[eviction.uid] = _Spared(eviction.pod, condition_of(eviction.finding))
+        condition = eviction.terms.condition
+        room = eviction.uid in self._spared or len(self._spared) < _MOST
+        if condition is not None and room:
+            self._spared[eviction.uid] = _Spared(eviction.pod, condition)
             self.ask_for(eviction.uid)
 
     async def attempt(self, key: str, failures: int) -> Again | None:

@@ -37,7 +37,7 @@ class RuleFacts:
         pause: the notice that was read last; UNKNOWN before the first.
         namespaces: labels by name of namespace; UNKNOWN before they have been read.
         zones: breakers.
-        blast: pods by taint.
+        blast: pods by what evicts them.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Iterator
+    from collections.abc import AsyncGenerator, Generator, Iterable, Iterator
 
 T = TypeVar("T")
 
@@ -33,3 +33,14 @@ async def in_slices(items: Iterable[T], size: int = SLICE) -> AsyncGenerator[lis
         if number:
             await asyncio.sleep(0)
         yield part
+
+
+async def in_turns(parts: Generator[None, None, T]) -> T:
+    """What comes of work that is done in parts; after each all other tasks have a turn."""
+    while True:
+        try:
+            next(parts)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        await asyncio.sleep(0)

@@ -56,7 +56,9 @@ class Teller:
 
     def begins(self, eviction: Eviction) -> None:
         """The first attempt is about to be made."""
-        self._record(eviction, eviction_event(eviction.pod, eviction.finding))
+        note = eviction_event(eviction.pod, eviction.finding)
+        if note is not None:
+            self._record(eviction, note)
 
     def held(self, eviction: Eviction, hold: Hold) -> None:
         """A policy holds it back."""
@@ -112,8 +114,7 @@ class Teller:
         """It had been announced, and does not happen."""
         self.spared(eviction)
         self._metrics.cancelled.labels(eviction.finding.system).inc()
-        system = eviction.finding.system
-        self._record(eviction, cancellation_event(eviction.pod, why, system))
+        self._record(eviction, cancellation_event(eviction.pod, why, eviction.terms))
 
     def spared(self, eviction: Eviction) -> None:
         """The pod will not go soon: it must not carry the condition that announces it."""
@@ -131,5 +132,4 @@ class Teller:
             self.audit.record(eviction, self._clock.now())
 
     def _record(self, eviction: Eviction, note: EventNote) -> None:
-        controller = self._systems[eviction.finding.system].controller
-        self._recorder.record(eviction.pod, note, controller)
+        self._recorder.record(eviction.pod, note, eviction.terms.controller)

@@ -26,13 +26,14 @@ from bailiff.decisions import Verdict
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Time
 from bailiff.kinds.meta import Value
+from bailiff.worker.mirror.mirror import has_condition
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.clock import Clock
     from bailiff.decisions import Finding
-    from bailiff.kinds import Pod, PodCondition
+    from bailiff.kinds import Pod
     from bailiff.worker.systems.system import SystemInWorker
     from bailiff.worker.worker import Worker
 
@@ -113,7 +114,7 @@ class Comparison:
         """The system whose in-tree controller has evicted the pod; None: somebody else has."""
         systems = () if self._worker is None else self._worker.systems.values()
         for system in systems:
-            if system.condition is not None and _has(pod, system.condition):
+            if system.condition is not None and has_condition(pod, system.condition):
                 return system
         return None
 
@@ -263,10 +264,3 @@ class Comparison:
         )
         self.disagreements.append(one)
         log.warning("shadow disagrees", result=result.value, pod=one.pod, seconds=one.seconds)
-
-
-def _has(pod: Pod, wanted: PodCondition) -> bool:
-    return any(
-        (c.type, c.status, c.reason) == (wanted.type, wanted.status, wanted.reason)
-        for c in pod.status.conditions
-    )

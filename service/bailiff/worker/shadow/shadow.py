@@ -7,7 +7,7 @@ the pod condition that they write, such as DisruptionTarget with reason Deletion
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bailiff.cluster import Changed, Deleted, Replaced
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bailiff.cluster import Resource, WatchEvent
     from bailiff.decisions import EventNote
-    from bailiff.kinds import Condition, DeviceTaintRule, Node, Pod, PodCondition
+    from bailiff.kinds import Pod, PodCondition
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.shadow.comparison import Comparison
 
@@ -32,7 +32,7 @@ class ShadowActions:
     async def set_condition(
         self,
         pod: Pod,
-        condition: PodCondition,  # noqa: ARG002 - the port's
+        condition: PodCondition | None,  # noqa: ARG002 - the port's
         now: datetime,  # noqa: ARG002 - the port's
     ) -> Pod:
         """See PodActions."""
@@ -63,13 +63,16 @@ class ShadowActions:
     async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
         """See PodActions."""
 
-    async def annotate(self, node: Node, first_observed: str) -> None:
-        """See NodeActions."""
-
-    async def set_rule_condition(
-        self, resource: Resource[DeviceTaintRule], rule: DeviceTaintRule, condition: Condition
+    async def write(
+        self,
+        resource: Resource[Any],
+        body: dict[str, Any],
+        *,
+        field_manager: str,
+        apply: bool = False,
+        subresource: str = "",
     ) -> None:
-        """See RuleActions."""
+        """See ObjectActions."""
 
 
 class Watched:

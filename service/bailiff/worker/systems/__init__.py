@@ -6,6 +6,7 @@ A system is a folder here and a line in the list that the composition root gives
 from collections.abc import Callable
 from typing import TypeAlias
 
+from bailiff.worker.systems.device_taints.following import DeviceFollowing
 from bailiff.worker.systems.device_taints.system import DeviceTaintsInWorker
 from bailiff.worker.systems.node_taints.system import NodeTaintsInWorker
 from bailiff.worker.systems.system import Parts, SystemInWorker
@@ -18,6 +19,7 @@ SYSTEMS: tuple[MakeSystem, ...] = (NodeTaintsInWorker, DeviceTaintsInWorker)
 
 __all__ = [
     "SYSTEMS",
+    "DeviceFollowing",
     "DeviceTaintsInWorker",
     "MakeSystem",
     "NodeTaintsInWorker",

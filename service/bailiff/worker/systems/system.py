@@ -69,7 +69,6 @@ class SystemInWorker(ABC):
 
     Attributes:
         name: as its findings have it.
-        controller: upstream's name for who evicts; Events about its evictions come from there.
         condition: what its in-tree controller writes on a pod that it evicts; None: there is none,
             and a shadow holds nobody's deeds against its findings.
         by_node: its findings rest on the node, so that an eviction by it reads the node first where
@@ -77,13 +76,14 @@ class SystemInWorker(ABC):
     """
 
     name: str
-    controller: str
     condition: PodCondition | None = None
     by_node: bool = False
 
     @abstractmethod
     def prepare(self, node: Node | None, now: datetime, *, explain: bool) -> Ask | None:
         """Get ready to be asked about the pods of a node.
+
+        A finding that evicts is of a class that tells its terms (`Finding.eviction`).
 
         Args:
             node: None where it is gone, or cannot be read.

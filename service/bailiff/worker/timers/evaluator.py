@@ -89,7 +89,6 @@ class Evaluator:
         self._pending = pending
         self._clock = clock
         self._teller = teller
-        self._explains = False
         # The node that is being worked off, where one step was not enough, and its pods to come.
         self._node_under_way: tuple[str, Iterator[list[PodKey]]] | None = None
         mirror.listen_to_nodes(self)
@@ -125,11 +124,6 @@ class Evaluator:
     def backlog(self) -> int:
         """Marks not yet worked off."""
         return len(self.marks) + (self._node_under_way is not None)
-
-    def explain(self, always: bool) -> None:
-        """Whether all findings carry their trace, which names the taint, and not only the last."""
-        self._explains = always
-        self.mark_all()
 
     async def run(self) -> None:
         """Work marks off until cancelled."""
@@ -188,7 +182,7 @@ class Evaluator:
         self._node_under_way = (name, rest) if len(keys) == SLICE else None
 
     def _evaluate_pods(self, node: Node | None, pods: Iterable[Pod]) -> None:
-        ask, marked = self._ask(node, explain=self._explains), self.marks.pods
+        ask, marked = self._ask(node, explain=False), self.marks.pods
         if node is not None:
             for system in self.systems.values():
                 system.evaluated(node)
@@ -204,7 +198,7 @@ class Evaluator:
         if pod is None or not pod.spec.node_name or not self.marks.owns(pod.spec.node_name):
             return
         node = self.mirror.node(pod.spec.node_name)
-        self._apply(pod, self._ask(node, explain=self._explains)(pod), node)
+        self._apply(pod, self._ask(node, explain=False)(pod), node)
 
     def _apply(self, pod: Pod, finding: Finding | None, node: Node | None) -> None:
         if finding is None:

@@ -7,7 +7,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from bailiff.decisions import Finding
+from bailiff.decisions import EvictionTerms, Finding
 from bailiff.kinds import Pod
 from bailiff.worker.timers.waits import Waits
 
@@ -78,6 +78,18 @@ class Eviction(Struct, eq=False, gc=False):
     def place(self) -> float:
         """When its turn comes, in elapsed time: its next attempt, or its deadline as estimated."""
         return self.due if self.next_try is None else self.next_try
+
+    @property
+    def terms(self) -> EvictionTerms:
+        """What is written with it, and how it is done.
+
+        Raises:
+            ValueError: its system has not said so, which is a fault of the system's.
+        """
+        terms = self.finding.eviction
+        if terms is None:
+            raise ValueError(f"{self.finding.system} evicts {self.pod.key} and names no terms")
+        return terms
 
     def count_failure(self, outcome: str) -> int:
         """One more attempt came to this; how many have."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.device_taints import CONDITION
+from bailiff.decisions.device_taints import TERMS
+from bailiff.worker.mirror.mirror import has_condition
 
 if TYPE_CHECKING:
     from bailiff.decisions import Options
@@ -71,7 +72,4 @@ class Evicted:
 
 
 def _by_device_manager(pod: Pod) -> bool:
-    return any(
-        (c.type, c.status, c.reason) == (CONDITION.type, CONDITION.status, CONDITION.reason)
-        for c in pod.status.conditions
-    )
+    return TERMS.condition is not None and has_condition(pod, TERMS.condition)

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
 from bailiff.cluster import ClusterError
-from bailiff.decisions.device_taints import STATUS_PERIOD
+from bailiff.decisions.device_taints import STATUS_PERIOD, TERMS
+from bailiff.decisions.text import describe_time
 from bailiff.kinds import NO_EXECUTE
 from bailiff.worker.execute.outcomes import RETRIES, Outcome, classify
+from bailiff.worker.mirror.slices import in_turns
 from bailiff.worker.systems.device_taints.devices import Kind
 from bailiff.worker.timers.retrying import Again, Retrying
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from prometheus_client import Counter
 
+    from bailiff.cluster import Resource
     from bailiff.kinds import Condition, DeviceTaintRule
     from bailiff.worker.systems.device_taints.devices import Devices
     from bailiff.worker.systems.system import Parts
@@ -102,7 +105,8 @@ class RuleStatusWriter(Retrying[_Key]):
             self._failed.pop(key, None)
             return None
         evicted, options = self._devices.evicted.of(key.uid), self._parts.settings.options
-        found = self._devices.index.status_of(rule, evicted, self._clock.now(), options)
+        now = self._clock.now()
+        found = await in_turns(self._devices.index.counting_status(rule, evicted, now, options))
         if found.condition is not None:
             return await self._write(rule, found.condition, failures)
         if found.requeue_after_seconds > 0:
@@ -123,7 +127,13 @@ class RuleStatusWriter(Retrying[_Key]):
         resource = self._devices.served[Kind.RULES]
         try:
             async with asyncio.timeout(self._parts.settings.attempt_timeout):
-                await self._parts.actions.set_rule_condition(resource, rule, condition)
+                await self._parts.actions.write(
+                    resource,
+                    _status_body(resource, rule, condition),
+                    field_manager=TERMS.controller,
+                    apply=True,
+                    subresource="status",
+                )
         except ClusterError as error:
             outcome = classify(error, resource, rule.metadata.name)
             return self._failure(rule, outcome, error, failures)
@@ -159,3 +169,27 @@ class RuleStatusWriter(Retrying[_Key]):
 
 def _key(rule: DeviceTaintRule) -> _Key:
     return _Key(rule.metadata.name, rule.metadata.uid)
+
+
+def _status_body(
+    resource: Resource[Any], rule: DeviceTaintRule, condition: Condition
+) -> dict[str, Any]:
+    """The condition into the status of the rule of this UID; a wrong one is a conflict."""
+    return {
+        "apiVersion": f"{resource.group}/{resource.version}",
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": rule.metadata.name, "uid": rule.metadata.uid},
+        "status": {"conditions": [_condition_body(condition)]},
+    }
+
+
+def _condition_body(condition: Condition) -> dict[str, Any]:
+    at = condition.last_transition_time
+    return {
+        "type": condition.type,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+        "observedGeneration": condition.observed_generation,
+        "lastTransitionTime": None if at is None else describe_time(at.replace(microsecond=0)),
+    }

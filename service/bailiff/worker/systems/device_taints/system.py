@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec.structs import replace
 from prometheus_client import Counter, Gauge, Histogram
 
-from bailiff.decisions import device_taints
-from bailiff.decisions.device_taints import has_claims
+from bailiff.decisions.device_taints import SYSTEM, TERMS, has_claims
 from bailiff.worker.observe.metrics import DELETION_BUCKETS
 from bailiff.worker.systems.device_taints.devices import Devices, Kind
 from bailiff.worker.systems.device_taints.rule_status import RuleStatusWriter
@@ -38,9 +37,8 @@ class Follow(Protocol):
 class DeviceTaintsInWorker(SystemInWorker):
     """What taints of devices mean for the pods that use them."""
 
-    name = device_taints.SYSTEM
-    controller = device_taints.CONTROLLER_NAME
-    condition = device_taints.CONDITION
+    name = SYSTEM
+    condition = TERMS.condition
 
     def __init__(self, parts: Parts, follow: Follow | None = None, off: str = "") -> None:
         """Listen to the pods, of which those that name claims are kept.

@@ -8,18 +8,26 @@ version, and there is none of what nobody wants any more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from bailiff.cluster import ClusterError, ConflictError, FencedError
+from bailiff.cluster import NODES, ClusterError, ConflictError, FencedError
+from bailiff.kinds import Annotations
 from bailiff.worker.timers.retrying import Again, Retrying
 
 if TYPE_CHECKING:
     from prometheus_client import Counter
 
+    from bailiff.kinds import Node
+    from bailiff.worker.execute.actions import ObjectActions
     from bailiff.worker.systems.node_taints.first_seen import FirstSeen, WantedNote
     from bailiff.worker.systems.system import Parts
+
+# Who writes the annotation, by managedFields. A name of its own: what a manager writes moves the
+# time of all that it owns, and a manager that taints nodes would seem to have edited the taints.
+NOTE_MANAGER = "bailiff-taints-first-observed"
+ANNOTATION = Annotations.__struct_encode_fields__[0]
 
 _WRITERS = 8
 # Seconds until the second try, doubled with each further one, up to the last number. After a
@@ -67,7 +75,7 @@ class Annotator(Retrying[str]):
     async def _write(self, note: WantedNote, failures: int) -> Again | None:
         name = note.node.metadata.name
         try:
-            await self._parts.actions.annotate(note.node, note.text)
+            await annotate(self._parts.actions, note.node, note.text)
         except ConflictError:
             self._writes.labels("outdated").inc()
             return _later(_CONFLICT_DELAY, failures)
@@ -98,3 +106,26 @@ class Annotator(Retrying[str]):
 def _later(delay: float, failures: int) -> Again:
     # The exponent is bounded too: no float is as large as the power would grow.
     return Again(min(delay * 2 ** min(failures, 10), _MAX_DELAY))
+
+
+async def annotate(actions: ObjectActions, node: Node, first_observed: str) -> None:
+    """Write the annotation if this node is still in this version; empty takes it away.
+
+    Raises:
+        ClusterError: as `write`.
+    """
+    # Of a node that was made with nothing in it that can be owned, the API server keeps no
+    # managedFields before the first apply (k8s.io/apimachinery, pkg/util/managedfields/internal/
+    # skipnonapplied.go). From then on they tell when its taints are edited.
+    apply = bool(first_observed) and node.taints_edited is None
+    body = _note_body(node, first_observed)
+    await actions.write(NODES, body, field_manager=NOTE_MANAGER, apply=apply)
+
+
+def _note_body(node: Node, first_observed: str) -> dict[str, Any]:
+    """With the UID: an apply would create a node that is not there."""
+    meta = node.metadata
+    guards = {"uid": meta.uid, "resourceVersion": meta.resource_version}
+    annotations = {ANNOTATION: first_observed or None}
+    metadata = {"name": meta.name, "annotations": annotations, **guards}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata}

@@ -4,7 +4,7 @@ The memory follows every event of a node, and not the evaluations, which look on
 state: a taint that is taken away and put back in between has a new time. It counts before the
 node's annotation, so that a note that nobody could clear does no harm while this worker lives.
 Where the worker has not been watching, before its start and across a new list of the nodes, it
-believes what the node itself can vouch for; see `decisions/observations.py`.
+believes what the node itself can vouch for; see `decisions/node_taints/observations.py`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from bailiff.decisions import observations
 from bailiff.decisions.instants import later
-from bailiff.decisions.observations import Since
+from bailiff.decisions.node_taints import observations
+from bailiff.decisions.node_taints.observations import Since
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bailiff.clock import Clock
-    from bailiff.decisions.observations import Identity
+    from bailiff.decisions.node_taints.observations import Identity
     from bailiff.kinds import Node
 
 

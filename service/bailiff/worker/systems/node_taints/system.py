@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 from prometheus_client import Counter, Histogram
 
-from bailiff.decisions import NodeTaints, node_taints
+from bailiff.decisions.node_taints import SYSTEM, TERMS, NodeTaints
 from bailiff.worker.observe.metrics import DELETION_BUCKETS
 from bailiff.worker.systems.node_taints.annotator import Annotator
 from bailiff.worker.systems.node_taints.first_seen import FirstSeen
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 class NodeTaintsInWorker(SystemInWorker):
     """What NoExecute taints of nodes mean for their pods."""
 
-    name = node_taints.SYSTEM
-    controller = node_taints.CONTROLLER_NAME
-    condition = node_taints.CONDITION
+    name = SYSTEM
+    condition = TERMS.condition
     by_node = True
 
     def __init__(self, parts: Parts) -> None:

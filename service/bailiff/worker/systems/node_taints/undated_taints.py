@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.decisions import observations
+from bailiff.decisions.node_taints import observations
 
 if TYPE_CHECKING:
     from bailiff.kinds import Node
