@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from bailiff.decisions import Finding, NodeTaints, Options, Verdict, tolerates
+from bailiff.decisions import Finding, Options, Verdict, tolerates
+from bailiff.decisions.node_taints import NodeTaints
 from bailiff.kinds import Node, NodeMeta, NodeSpec, Pod, PodSpec, Taint, Toleration
 from tests.conformance.device_taints import (
     answer_device_rule_status,

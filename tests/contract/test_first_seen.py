@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bailiff.cluster import NODES, PODS, ConflictError, NotFoundError, PatchType
-from bailiff.decisions import observations
+from bailiff.decisions.node_taints import NodeTaints, observations
 from bailiff.worker import ClusterActions
 from bailiff.worker.systems.node_taints.annotator import annotate
 from tests.harness.api import NODES as NODES_AS_JSON
