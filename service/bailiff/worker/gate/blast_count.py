@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from bailiff.decisions import causing_taint
 from bailiff.decisions.observations import identity_of
 from bailiff.decisions.policies import NO_BLAST, Blast, blast_excess
-from bailiff.kinds import Taint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bailiff.decisions.policies import BlastRadius
+    from bailiff.kinds import Taint
     from bailiff.worker.eviction import Eviction
 
 _NO_CAUSE: tuple[Taint | None, str] = (None, "")
