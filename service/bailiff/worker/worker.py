@@ -206,14 +206,8 @@ class Worker:
 
     def set_policies(self, policies: Policies) -> None:
         """Obey these from now on: evictions that run go on, those that wait are looked at anew."""
-        counts_anew = (policies.blast_radius is None) != (
-            self.gate.facts.policies.blast_radius is None
-        )
         self.attempt.eviction_api = policies.eviction_api
         self.gate.set_policies(policies)
-        if counts_anew:
-            # Whoever is pending already is entered in the counts when its node is looked at.
-            self.evaluator.mark_all()
 
     def set_pause(self, notice: PauseNotice | Literal[Unknown.UNKNOWN] | None) -> None:
         """Everything is paused, or nothing, or nobody knows yet; of no meaning without the policy.

@@ -86,3 +86,41 @@ async def test_a_blast_radius_that_comes_counts_those_that_are_evicted_and_not_g
         world.pod("late", "n2")
         await asyncio.sleep(10)
         assert world.held("late")["message"].startswith("maintenance:NoExecute evicts 6")
+
+
+async def test_what_has_ended_lets_the_next_begin_at_once():
+    world = Governed(Policies(limits=Limits(per_node=Limit(concurrency=1))))
+    world.latency = 0.3
+    world.tainted("n1")
+    world.pod("first")
+    world.pod("second")
+    async with world.running():
+        await asyncio.sleep(5)
+    # Two requests each.
+    assert [at for at, _ in world.begun] == pytest.approx([0.0, 0.6])
+
+
+async def test_a_taint_whose_pods_another_evicts_by_now_no_longer_evicts_too_many():
+    world = Governed(Policies(blast_radius=BlastRadius(max_pods=5)))
+    world.tainted("n1", "n2")
+    for number in range(6):
+        world.pod(f"pod-{number}", f"n{number % 2 + 1}")
+    async with world.running():
+        await asyncio.sleep(10)
+        assert world.deleted == []
+        world.node("n2", no_execute("other"))
+        await asyncio.sleep(1)
+    assert len(world.deleted) == 6
+
+
+async def test_a_blast_radius_that_comes_lets_nobody_begin_before_all_nodes_are_looked_at():
+    world = Governed(Policies(limits=Limits(total=Limit(concurrency=1))))
+    world.latency = 1000.0
+    world.tainted("n1", "n2")
+    for number in range(6):
+        world.pod(f"pod-{number}", f"n{number % 2 + 1}")
+    async with world.running():
+        await asyncio.sleep(1)
+        world.worker.gate.set_policies(Policies(blast_radius=BlastRadius(max_pods=5)))
+        await asyncio.sleep(1)
+        assert world.backlog() == {"blast_radius": 5}

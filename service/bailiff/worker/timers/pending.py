@@ -21,7 +21,7 @@ Lifecycle of one entry; anything not in the table leaves the state as it is:
     RUNNING   settle: put off                    WAITING for its deadline, or (none) as above
     RUNNING   settle: dropped                    (none)
     DONE      forget                             (none)
-    DONE      take or hand over, when it has lapsed   RUNNING or HELD
+    DONE      take / hand over, when it lapses   RUNNING or HELD
 
 DONE keeps evaluations from evicting a pod a second time before the mirror has seen it go. It is
 no end: an answer may have been made up on the way, a delete may be swallowed. So DONE lapses where
