@@ -20,7 +20,8 @@ from bailiff.cluster import Changed, Deleted, Replaced
 from bailiff.decisions import Options
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Node, Pod, PodCondition
-from bailiff.worker.timers.eviction import Eviction, State
+from bailiff.worker.timers.eviction import Eviction
+from bailiff.worker.timers.states import State
 from tests.conformance.upstream_timers import Answer, Repair, Sequence, Step, replay
 from tests.harness.evaluating import Evaluating
 

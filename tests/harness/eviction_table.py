@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, cast
 from bailiff.decisions import Verdict
 from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.decisions.policies import Cause, Hold
-from bailiff.worker.timers.eviction import Eviction, State
+from bailiff.worker.timers.eviction import Eviction
 from bailiff.worker.timers.pending import PendingEvictions
+from bailiff.worker.timers.states import State
 from tests.harness.clocks import START, ManualClock
 from tests.harness.kinds import pod_of
 

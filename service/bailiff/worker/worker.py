@@ -28,8 +28,8 @@ from bailiff.worker.observe.telling import Teller
 from bailiff.worker.systems import SYSTEMS
 from bailiff.worker.systems.system import Parts
 from bailiff.worker.timers.evaluator import Evaluator, Marks
-from bailiff.worker.timers.eviction import State
 from bailiff.worker.timers.pending import PendingEvictions
+from bailiff.worker.timers.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -7,8 +7,9 @@ import msgspec
 from bailiff.decisions import Verdict
 from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.kinds import Pod
-from bailiff.worker.timers.eviction import Eviction, State
+from bailiff.worker.timers.eviction import Eviction
 from bailiff.worker.timers.pending import PendingEvictions
+from bailiff.worker.timers.states import State
 from tests.harness.clocks import ManualClock
 from tests.harness.kinds import pod_of
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from bailiff.worker.timers.eviction import State
+from bailiff.worker.timers.states import State
 from tests.harness.eviction_table import Table, done, on_paper, retried
 from tests.harness.kinds import pod_of
 

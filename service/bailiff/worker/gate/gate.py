@@ -20,7 +20,7 @@ from bailiff.worker.gate.meters import TOTAL, Key, Meters, Scope
 from bailiff.worker.gate.rule_facts import RuleFacts, needs_gate
 from bailiff.worker.gate.rule_holds import RuleHolds
 from bailiff.worker.gate.zones import CLUSTER
-from bailiff.worker.timers.eviction import State
+from bailiff.worker.timers.states import State
 from bailiff.worker.timers.waits import waits_of
 
 if TYPE_CHECKING:

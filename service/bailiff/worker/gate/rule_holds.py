@@ -7,8 +7,8 @@ from itertools import chain
 from operator import length_hint
 from typing import TYPE_CHECKING
 
-from bailiff.worker.timers.eviction import State
 from bailiff.worker.timers.queue import DeadlineQueue
+from bailiff.worker.timers.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

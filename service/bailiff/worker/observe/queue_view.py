@@ -14,11 +14,12 @@ from msgspec import Meta, Struct
 from bailiff.decisions.policies import Cause
 from bailiff.decisions.text import describe_time
 from bailiff.worker.mirror.slices import in_slices
-from bailiff.worker.timers.eviction import Eviction, State
+from bailiff.worker.timers.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bailiff.worker.timers.eviction import Eviction
     from bailiff.worker.timers.pending import PendingEvictions
 
 DEFAULT_LIMIT = 100

@@ -9,16 +9,8 @@ from msgspec import Struct
 
 from bailiff.decisions import EvictionTerms, Finding
 from bailiff.kinds import Pod
+from bailiff.worker.timers.states import State
 from bailiff.worker.timers.waits import Waits
-
-
-class State(Enum):
-    """See the table in bailiff.worker.timers.pending."""
-
-    WAITING = "waiting"
-    HELD = "held"
-    RUNNING = "running"
-    DONE = "done"
 
 
 class By(Enum):
@@ -41,7 +33,7 @@ class Eviction(Struct, eq=False, gc=False):
         deadline: the wall-clock instant it falls due.
         due: the same in elapsed time, in seconds; an estimate until it has fallen due.
         next_try: instant of the next attempt in elapsed time; None: its deadline.
-        state: see the table in bailiff.worker.timers.pending.
+        state: see the table in bailiff.worker.timers.states.
         attempts: how often it has been tried.
         outcome: what the last attempt came to; empty before the first.
         failures: how many attempts have failed, by what they came to; None: none.

@@ -1,31 +1,6 @@
 """Every eviction that is to come, runs, or was just carried out, by pod UID.
 
-Lifecycle of one entry; anything not in the table leaves the state as it is:
-
-    state     what happens                       next
-    (none)    schedule                           WAITING
-    WAITING   schedule, same deadline            WAITING, timer untouched
-    WAITING   schedule, other deadline           WAITING, timer set anew
-    WAITING   revoke / forget                    (none)
-    WAITING   take, when due                     RUNNING
-    WAITING   hand over, when due                HELD, where there are policies; the gate decides
-    HELD      schedule, same deadline            HELD, and the gate looks again
-    HELD      schedule, other deadline           WAITING, timer set anew
-    HELD      revoke / forget                    (none)
-    HELD      begin, when the gate lets it       RUNNING
-    HELD      release, when policies change      WAITING, due at once
-    RUNNING   schedule                           RUNNING, no longer revoked or gone
-    RUNNING   revoke / forget                    RUNNING, but not retried
-    RUNNING   settle: over                       DONE
-    RUNNING   settle: retry                      WAITING, or (none) where revoked meanwhile
-    RUNNING   settle: put off                    WAITING for its deadline, or (none) as above
-    RUNNING   settle: dropped                    (none)
-    DONE      forget                             (none)
-    DONE      take / hand over, when it lapses   RUNNING or HELD
-
-DONE keeps evaluations from evicting a pod a second time before the mirror has seen it go. It is
-no end: an answer may have been made up on the way, a delete may be swallowed. So DONE lapses where
-the mirror goes on showing the pod, alive: whatever ends it, or begins to, is told by `forget`.
+What may happen to an entry, and what it is then, is the table in `states.py`.
 
 Deadlines are wall-clock instants, and are compared with the wall clock whenever somebody asks
 what is due, so that a clock that is put right moves them all. Retries are instants of elapsed
@@ -39,8 +14,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from bailiff.worker.execute.outcomes import Outcome
-from bailiff.worker.timers.eviction import Eviction, State
+from bailiff.worker.timers import states
+from bailiff.worker.timers.eviction import Eviction
 from bailiff.worker.timers.queue import DeadlineQueue
+from bailiff.worker.timers.states import State
 
 if TYPE_CHECKING:
     import asyncio
@@ -106,32 +83,24 @@ class PendingEvictions:
         eviction = self._evictions.get(pod.metadata.uid)
         if eviction is None or eviction.waits_for_other_than(finding):
             self._enter(pod, finding, eviction)
-        elif eviction.state is State.DONE:
-            eviction.pod, eviction.finding = pod, finding
-            if self.watcher is not None:
-                self.watcher.entered(eviction)
         else:
             self._bring_up_to_date(eviction, pod, finding)
 
     def revoke(self, uid: str, why: str) -> Eviction | None:
         """The pod may stay. Returns the entry if it was still waiting, and so is cancelled."""
         eviction = self._evictions.get(uid)
-        if eviction is None or eviction.state is State.DONE:
+        if eviction is None:
             return None
-        if eviction.state is State.RUNNING:
+        after = self._move(eviction, states.REVOKE)
+        if after is State.RUNNING:
             eviction.revoked = why
-            return None
-        return self._remove(eviction)
+        return eviction if after is None else None
 
     def forget(self, uid: str) -> None:
         """The pod is gone or going: nothing is left to do."""
         eviction = self._evictions.get(uid)
-        if eviction is None:
-            return
-        if eviction.state is State.RUNNING:
+        if eviction is not None and self._move(eviction, states.FORGET) is State.RUNNING:
             eviction.gone = True
-        else:
-            self._remove(eviction)
 
     def next_due(self) -> float | None:
         """The first timer, by elapsed time; None: none. Ask again after a second: clocks step."""
@@ -150,24 +119,22 @@ class PendingEvictions:
     def take(self) -> Eviction | None:
         """The first entry that is due, now RUNNING; None if none is due."""
         eviction = self._pop_due()
-        return None if eviction is None else self.begin(eviction)
+        return None if eviction is None else self._begin(eviction, states.TAKE)
 
     def hand_over(self) -> Eviction | None:
         """The first entry that is due, now HELD by the gate; None if none is due."""
         eviction = self._pop_due()
         if eviction is not None:
-            self._move(eviction, State.HELD)
+            self._move(eviction, states.HAND_OVER)
         return eviction
 
     def begin(self, eviction: Eviction) -> Eviction:
-        """Let one that is due be RUNNING."""
-        self._move(eviction, State.RUNNING)
-        eviction.attempts += 1
-        return eviction
+        """Let one that is HELD be RUNNING."""
+        return self._begin(eviction, states.BEGIN)
 
     def release(self, eviction: Eviction) -> None:
         """Let one that is HELD fall due once more."""
-        self._wait(eviction)
+        self._wait(eviction, states.RELEASE)
 
     def held_by(self, eviction: Eviction) -> Hold | None:
         """What keeps one that is due from happening now: a policy, or its budget."""
@@ -190,20 +157,20 @@ class PendingEvictions:
         """
         eviction.outcome = outcome
         if eviction.gone:
-            self._remove(eviction)
+            self._move(eviction, states.DROP)
             return
-        self._move(eviction, State.DONE)
+        self._move(eviction, states.OVER)
         if lapse is not None:
             eviction.next_try = self._clock.elapsed() + lapse
             self._set_timer(eviction)
 
     def settle_dropped(self, eviction: Eviction) -> None:
         """The attempt found that the pod may stay."""
-        self._remove(eviction)
+        self._move(eviction, states.DROP)
 
     def settle_put_off(self, eviction: Eviction) -> bool:
         """Wait for the deadline, which has not come; False if no longer wanted and removed."""
-        return self._settle_again(eviction, None)
+        return self._settle_again(eviction, states.PUT_OFF, None)
 
     def settle_retry(
         self, eviction: Eviction, outcome: str, delay: float, *, until_news: bool = False
@@ -214,17 +181,18 @@ class PendingEvictions:
         """
         eviction.outcome = outcome
         eviction.until_news = until_news
-        return self._settle_again(eviction, self._clock.elapsed() + delay)
+        return self._settle_again(eviction, states.RETRY, self._clock.elapsed() + delay)
 
-    def _settle_again(self, eviction: Eviction, next_try: float | None) -> bool:
+    def _settle_again(self, eviction: Eviction, move: states.Move, next_try: float | None) -> bool:
         if eviction.gone or eviction.revoked:
-            self._remove(eviction)
+            self._move(eviction, states.DROP)
             return False
         eviction.next_try = next_try
-        self._wait(eviction)
+        self._wait(eviction, move)
         return True
 
     def _bring_up_to_date(self, eviction: Eviction, pod: Pod, finding: Finding) -> None:
+        self._move(eviction, states.UPDATE)
         news = eviction.until_news and eviction.pod != pod
         eviction.pod, eviction.finding, eviction.revoked = pod, finding, ""
         eviction.gone = False  # a relist that lacked it for a moment has been made good
@@ -244,16 +212,26 @@ class PendingEvictions:
         # what is counted from it does not start over with a restart.
         due = self._clock.elapsed() + (deadline - now).total_seconds()
         eviction = Eviction(pod=pod, finding=finding, deadline=deadline, due=due)
-        if old is not None and self._remove(old).marked and self._resets is not None:
-            self._resets.request(old)
+        if old is not None:
+            self._move(old, states.REPLACE)
+            self._spare(old)
         self._evictions[eviction.uid] = eviction
-        self._states[State.WAITING] += 1
+        self._states[eviction.state] += 1
         if self.watcher is not None:
             self.watcher.entered(eviction)
         self._set_timer(eviction)
 
-    def _wait(self, eviction: Eviction) -> None:
-        self._move(eviction, State.WAITING)
+    def _spare(self, eviction: Eviction) -> None:
+        if eviction.marked and self._resets is not None:
+            self._resets.request(eviction)
+
+    def _begin(self, eviction: Eviction, move: states.Move) -> Eviction:
+        self._move(eviction, move)
+        eviction.attempts += 1
+        return eviction
+
+    def _wait(self, eviction: Eviction, move: states.Move) -> None:
+        self._move(eviction, move)
         if eviction.next_try is not None:
             self.retrying[eviction.outcome] += 1
         self._set_timer(eviction)
@@ -296,7 +274,18 @@ class PendingEvictions:
     def _wall(self) -> float:
         return self._clock.now().timestamp()
 
-    def _remove(self, eviction: Eviction) -> Eviction:
+    def _move(self, eviction: Eviction, move: states.Move) -> State | None:
+        """What the table says; returns the state that follows, None for an entry that is out."""
+        before, after = eviction.state, move.after(eviction.state)
+        if after is None:
+            self._remove(eviction)
+        elif after is not before:
+            self._states[before] -= 1
+            self._states[after] += 1
+            eviction.state = after
+        return after
+
+    def _remove(self, eviction: Eviction) -> None:
         self._deadlines.cancel(eviction.uid)
         self._retries.cancel(eviction.uid)
         del self._evictions[eviction.uid]
@@ -305,9 +294,3 @@ class PendingEvictions:
         self._states[eviction.state] -= 1
         if self.watcher is not None:
             self.watcher.left(eviction)
-        return eviction
-
-    def _move(self, eviction: Eviction, state: State) -> None:
-        self._states[eviction.state] -= 1
-        self._states[state] += 1
-        eviction.state = state
