@@ -2,10 +2,9 @@
 
 from datetime import timedelta
 
-from bailiff.worker.eviction import Eviction
-
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.worker.gate.rule_holds import RuleHolds
+from bailiff.worker.timers.eviction import Eviction
 from tests.harness.clocks import START
 from tests.harness.eviction_table import HOLD, Table
 
