@@ -26,7 +26,7 @@ fuzz: setup-dev
 	$(PYTEST) -m schema --hypothesis-profile=fuzz $(ARGS)
 
 # Whether the unit tests would see a mistake: mutants of the files that keep the promises, or of
-# others: make mutants ARGS="worker/queue.py", make mutants ARGS="--sample 200". Minutes.
+# others: make mutants ARGS="worker/timers/queue.py", make mutants ARGS="--sample 200". Minutes.
 mutants: setup-dev
 	@$(BIN)/python -m tests.mutants $(ARGS)
 

@@ -26,9 +26,8 @@ from bailiff.kinds import (
     Taint,
     Toleration,
 )
-from bailiff.worker.devices import Kind
-from bailiff.worker.evaluator import Evaluator
-from bailiff.worker.pending import PendingEvictions
+from bailiff.worker.systems import DeviceTaintsInWorker, NodeTaintsInWorker, Parts
+from bailiff.worker.systems.device_taints.devices import Kind
 from benchmarks.device_taints import (
     DEVICES,
     NODES,
@@ -40,6 +39,7 @@ from benchmarks.device_taints import (
     claimed,
     published,
 )
+from tests.harness.evaluating import Evaluating
 from tests.harness.turns import straight_through
 
 PODS = NODES * DEVICES
@@ -68,27 +68,25 @@ class StillClock:
         return 0.0
 
 
-class Fleet:
+class Fleet(Evaluating):
     """A worker's evaluator and what it evaluates."""
 
     def __init__(self, pods: list[Pod]) -> None:
         clock = StillClock()
-        self.pending = PendingEvictions(clock, lambda: None)
-        self.evaluator = Evaluator(
-            self.pending, clock, SILENT, lambda _, __: None, lambda _, __: None
-        )
+        super().__init__(clock, SILENT, (NodeTaintsInWorker, self._device_taints))
         nodes = tuple(node(number) for number in range(NODES))
-        straight_through(self.evaluator.apply_node(Replaced(nodes, "1")))
-        straight_through(self.evaluator.mirror.apply_pod(Replaced(tuple(pods), "1")))
-        self.drain()
+        self.tell_node(Replaced(nodes, "1"))
+        self.tell_pod(Replaced(tuple(pods), "1"))
+        self.through()
 
-    def drain(self) -> None:
-        while self.evaluator.step():
-            pass
+    def _device_taints(self, parts: Parts) -> DeviceTaintsInWorker:
+        system = DeviceTaintsInWorker(parts)
+        self.devices = system.devices
+        return system
 
     def tell(self, kind: Kind, event: WatchEvent[Any]) -> None:
-        straight_through(self.evaluator.devices.apply(kind, event))
-        self.drain()
+        straight_through(self.devices.apply(kind, event))
+        self.through()
 
     def expect(self, pods: int) -> None:
         assert len(self.pending) == pods, len(self.pending)
@@ -118,7 +116,7 @@ def listed(fleet: Fleet, claims: tuple[ResourceClaim, ...]) -> float:
     """Milliseconds to take in the lists of everything."""
     slices = tuple(published(number) for number in range(NODES))
     start = time.perf_counter()
-    straight_through(fleet.evaluator.devices.follow(SERVED))
+    straight_through(fleet.devices.follow(SERVED))
     for kind, items in ((Kind.SLICES, slices), (Kind.CLAIMS, claims), (Kind.RULES, ())):
         fleet.tell(kind, Replaced(items, "1"))
     return (time.perf_counter() - start) * 1000
@@ -139,8 +137,8 @@ def tainting(fleet: Fleet, *taints: Taint) -> Callable[[], None]:
 
     def run() -> None:
         for one in nodes:
-            straight_through(fleet.evaluator.apply_node(Changed(one)))
-        fleet.drain()
+            fleet.tell_node(Changed(one))
+        fleet.through()
         fleet.expect(PODS if taints else 0)
 
     return run

@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterable
 
-from bailiff.worker.queue import DeadlineQueue
+from bailiff.worker.timers.queue import DeadlineQueue
 
 COUNT = 1_000_000
 

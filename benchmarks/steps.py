@@ -50,9 +50,10 @@ from bailiff.kinds import (
     Taint,
     Toleration,
 )
-from bailiff.worker import ShadowActions, Worker, WorkerSettings
-from bailiff.worker.devices import Devices, Kind
-from bailiff.worker.status import StatusPages
+from bailiff.worker import Comparison, ShadowActions, Shard, Worker, WorkerSettings
+from bailiff.worker.observe.status import StatusPages
+from bailiff.worker.systems.device_taints.devices import Devices, Kind
+from bailiff.worker.timers.evaluator import Marks
 from benchmarks import device_taints
 
 PODS, NODES = 150_000, 5_000
@@ -108,20 +109,12 @@ class Scene:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         clock = SystemClock()
-        self.worker = Worker(
-            ShadowActions(lambda _: None), clock, self.registry, WorkerSettings(on_paper=True)
-        )
-        self.mirror = self.worker.evaluator.mirror
+        actions = ShadowActions(Comparison(clock))
+        self.worker = Worker(actions, clock, self.registry, WorkerSettings(on_paper=True))
+        self.mirror = self.worker.mirror
+        freshness = self.worker.trust({})
         self.pages = StatusPages(
-            self.worker.pending,
-            self.worker.evaluator,
-            self.registry,
-            self.worker.trust({}),
-            self.worker.role,
-            comparison=None,
-            policies=None,
-            liveness=None,
-            complain=(),
+            self.worker, self.registry, freshness, comparison=None, policies=None, alarms=()
         )
 
     async def through(self) -> None:
@@ -135,11 +128,11 @@ class Scene:
 
     async def tainted(self, *taints: Taint) -> None:
         for number in range(NODES):
-            await self.worker.evaluator.apply_node(Changed(node(number, *taints)))
+            await self.worker.mirror.apply_node(Changed(node(number, *taints)))
         await self.through()
 
     async def tainted_one(self) -> None:
-        await self.worker.evaluator.apply_node(Changed(node(NODES, TAINT)))
+        await self.worker.mirror.apply_node(Changed(node(NODES, TAINT)))
         await self.through()
 
     async def marked(self) -> None:
@@ -197,10 +190,10 @@ async def ungoverned(scene: Scene, steps: Steps) -> None:
     """What there is to do without policies."""
     nodes = tuple(node(number) for number in range(NODES + 1))
     first, second = fleet(1), fleet(2)
-    await steps.of("nodes listed", lambda: scene.worker.evaluator.apply_node(Replaced(nodes, "1")))
+    await steps.of("nodes listed", lambda: scene.worker.mirror.apply_node(Replaced(nodes, "1")))
     await steps.of("pods listed", lambda: scene.listed(first))
     await steps.of(
-        "nodes listed again", lambda: scene.worker.evaluator.apply_node(Replaced(nodes, "1"))
+        "nodes listed again", lambda: scene.worker.mirror.apply_node(Replaced(nodes, "1"))
     )
     await steps.of("pods listed again", lambda: scene.listed(second))
     await steps.of("every node tainted", lambda: scene.tainted(TAINT))
@@ -247,7 +240,7 @@ async def held(scene: Scene, steps: Steps) -> None:
 
 async def devices(steps: Steps) -> None:
     """One rule over 20,000 claims comes, is counted for its status, and goes."""
-    known = Devices(Options(explain=False), lambda _: None)
+    known = Devices(Options(explain=False), Marks(Shard()))
     known.index = device_taints.filled()
     harmless = replace(
         device_taints.RULE,

@@ -14,7 +14,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
-from bailiff.worker.actions import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.acceptance.stage import Stage, stage
 from tests.chaos.fleet import Fleet
 from tests.chaos.scenarios import beside

@@ -20,12 +20,10 @@ from bailiff.cluster import Changed, Deleted, Replaced
 from bailiff.decisions import Options
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Node, Pod, PodCondition
-from bailiff.worker.evaluator import Evaluator
-from bailiff.worker.eviction import Eviction, State
-from bailiff.worker.mirror import Mirror
-from bailiff.worker.pending import PendingEvictions
+from bailiff.worker.timers.eviction import Eviction
+from bailiff.worker.timers.states import State
 from tests.conformance.upstream_timers import Answer, Repair, Sequence, Step, replay
-from tests.harness.turns import straight_through
+from tests.harness.evaluating import Evaluating
 
 Json = dict[str, Any]
 
@@ -57,17 +55,10 @@ class WorkerTimers:
 
     def __init__(self, start: datetime) -> None:
         self._clock = HandClock(start)
-        self._pending = PendingEvictions(self._clock, lambda: None)
-        self._evaluator = Evaluator(
-            self._pending,
-            self._clock,
-            OPTIONS,
-            on_cancelled=lambda gone, why: self._answer.cancelled.append(gone.pod.key),
-            on_observed=lambda node: None,
-        )
-        self._mirror: Mirror = self._evaluator.mirror
-        straight_through(self._evaluator.apply_node(Replaced((), "1")))
-        straight_through(self._mirror.apply_pod(Replaced((), "1")))
+        self._worker = Evaluating(self._clock, OPTIONS)
+        self._pending = self._worker.pending
+        self._worker.tell_node(Replaced((), "1"))
+        self._worker.tell_pod(Replaced((), "1"))
         self._pods: dict[str, Pod] = {}
         self._nodes: dict[str, Node] = {}
         self._answer = Answer()
@@ -75,6 +66,7 @@ class WorkerTimers:
     def step(self, step: Step) -> Answer:
         """Take one change in and tell what stands after it."""
         self._answer = Answer()
+        self._worker.gone_back_on.clear()
         self._change(step)
         self._work()
         self._advance(step.advance_seconds)
@@ -82,6 +74,7 @@ class WorkerTimers:
 
     def _told(self) -> Answer:
         answer = self._answer
+        answer.cancelled.extend(gone.pod.key for gone, _ in self._worker.gone_back_on)
         for eviction in self._pending:
             # Nothing runs between two steps, and what is done has left: any other state shows.
             waits = eviction.state is State.WAITING
@@ -94,14 +87,14 @@ class WorkerTimers:
     def _change(self, step: Step) -> None:
         if step.node is not None:
             self._nodes[step.node.metadata.name] = step.node
-            straight_through(self._evaluator.apply_node(Changed(step.node)))
+            self._worker.tell_node(Changed(step.node))
         elif step.pod is not None:
             pod = self._pods[step.pod.key] = self._as_served(step.pod)
-            straight_through(self._mirror.apply_pod(Changed(pod)))
+            self._worker.tell_pod(Changed(pod))
         elif step.delete_pod in self._pods:
-            straight_through(self._mirror.apply_pod(Deleted(self._pods.pop(step.delete_pod))))
+            self._worker.tell_pod(Deleted(self._pods.pop(step.delete_pod)))
         elif step.delete_node in self._nodes:
-            straight_through(self._evaluator.apply_node(Deleted(self._nodes.pop(step.delete_node))))
+            self._worker.tell_node(Deleted(self._nodes.pop(step.delete_node)))
 
     def _as_served(self, pod: Pod) -> Pod:
         """With the time it was made, and the time it was bound to its node."""
@@ -127,8 +120,7 @@ class WorkerTimers:
 
     def _work(self) -> None:
         while True:
-            while self._evaluator.step():
-                pass
+            self._worker.through()
             eviction = self._pending.take()
             if eviction is None:
                 return
@@ -141,7 +133,7 @@ class WorkerTimers:
             return
         self._pending.settle_over(eviction, "deleted")
         self._answer.deleted.append(current.key)
-        straight_through(self._mirror.apply_pod(Deleted(self._pods.pop(current.key))))
+        self._worker.tell_pod(Deleted(self._pods.pop(current.key)))
 
 
 def answer_taint_sequence(case: Json) -> Json:

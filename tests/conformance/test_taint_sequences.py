@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from bailiff.decisions import Options
 from bailiff.decisions.instants import later
 from bailiff.kinds import Pod
-from bailiff.worker import evaluator
-from bailiff.worker.eviction import Eviction
-from bailiff.worker.first_seen import FirstSeen
-from bailiff.worker.pending import PendingEvictions
+from bailiff.worker.systems.node_taints.first_seen import FirstSeen
+from bailiff.worker.timers import evaluator
+from bailiff.worker.timers.eviction import Eviction
+from bailiff.worker.timers.pending import PendingEvictions
 from tests.conformance import taint_sequences
 from tests.conformance.__main__ import DATA
 from tests.conformance.runner import run_file
@@ -109,7 +109,8 @@ def timed_cases():
 def test_a_deadline_off_by_one_second_fails_every_case_with_a_timer(seconds, monkeypatch):
     timed = set(timed_cases())
     monkeypatch.setattr(
-        "bailiff.decisions.node_taints.later", lambda start, span: later(start, span + seconds)
+        "bailiff.decisions.node_taints.taints.later",
+        lambda start, span: later(start, span + seconds),
     )
     assert set(run_file(FILE).failed) >= timed
     assert len(timed) > 100

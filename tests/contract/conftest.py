@@ -22,7 +22,7 @@ from tests.harness.device_objects import CLASSES, RULES, SLICES
 from tests.harness.gpus import gpus_of
 from tests.harness.kube.fixtures import kube_apiserver
 from tests.harness.kube.programs import assets
-from tests.harness.working import running_worker, until
+from tests.harness.working import devices_of, running_worker, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -112,7 +112,7 @@ def clock() -> JumpingClock:
 async def worker(cluster: Cluster, clock: JumpingClock) -> AsyncIterator[Worker]:
     """A worker that has seen everything."""
     async with running_worker(cluster, clock=clock) as worker:
-        await until(lambda: worker.evaluator.mirror.synced)
+        await until(lambda: worker.mirror.synced)
         yield worker
 
 
@@ -120,7 +120,7 @@ async def worker(cluster: Cluster, clock: JumpingClock) -> AsyncIterator[Worker]
 async def device_worker(cluster: Cluster, clock: JumpingClock) -> AsyncIterator[Worker]:
     """The same, for devices too."""
     async with running_worker(cluster, devices=True, clock=clock) as worker:
-        await until(lambda: worker.evaluator.mirror.synced and worker.evaluator.devices.ready)
+        await until(lambda: worker.mirror.synced and devices_of(worker).ready)
         yield worker
 
 

@@ -10,7 +10,7 @@ from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, ConflictError, NotFoundError, UidMismatchError
 from bailiff.decisions.node_taints import CONDITION
 from bailiff.worker import ClusterActions
-from bailiff.worker.outcomes import Outcome, classify
+from bailiff.worker.execute.outcomes import Outcome, classify
 from tests.harness.api import name_of, version_of
 from tests.harness.objects import condition
 

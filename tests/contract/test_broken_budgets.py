@@ -40,7 +40,7 @@ async def test_as_many_as_are_still_believed(bench: Bench) -> None:
 
 async def test_the_hard_deadline_overrides_it_as_any_refusal_by_a_budget(bench: Bench) -> None:
     async with running_worker(bench.cluster) as worker:
-        await until(lambda: worker.evaluator.mirror.synced)
+        await until(lambda: worker.mirror.synced)
         worker.set_policies(Policies(eviction_api=EvictionApi(deadline_seconds=1.5)))
         pod = await running(bench)
         await budget(bench, disruptionsAllowed=1, disruptedPods=UNCONFIRMED)

@@ -26,7 +26,7 @@ from tests.harness.device_objects import (
     write_claim,
 )
 from tests.harness.objects import container, pod_object
-from tests.harness.working import is_going, outlast, running_worker, until
+from tests.harness.working import devices_of, is_going, outlast, running_worker, until
 
 if TYPE_CHECKING:
     from bailiff.cluster import Cluster
@@ -162,7 +162,7 @@ async def test_extended_resource_claims_count_unless_a_setting_says_otherwise(
         if counts:
             await until(lambda: is_going(bench, "extended"))
         else:
-            await until(lambda: worker.evaluator.devices.ready)
+            await until(lambda: devices_of(worker).ready)
             await outlast(bench, clock, 1)
     assert await is_going(bench, "extended") == counts
 

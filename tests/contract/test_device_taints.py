@@ -20,7 +20,16 @@ from tests.harness.device_objects import (
     patience,
 )
 from tests.harness.objects import KEY, taint
-from tests.harness.working import EVENTS, is_going, messages, outlast, running_worker, until
+from tests.harness.working import (
+    EVENTS,
+    deletions,
+    devices_of,
+    is_going,
+    messages,
+    outlast,
+    running_worker,
+    until,
+)
 
 if TYPE_CHECKING:
     from bailiff.cluster import Cluster
@@ -52,8 +61,7 @@ async def test_a_slice_s_taint_evicts_with_condition_event_and_metric(
     listing = await bench.cluster.list(EVENTS, namespace=bench.namespace)
     about = [one for one in listing.items if one["involvedObject"]["uid"] == uid_of(pod)]
     assert {one["source"]["component"] for one in about} == {"device-taint-eviction-controller"}
-    assert device_worker.metrics.device_deletions._value.get() == 1
-    assert device_worker.metrics.deletions._value.get() == 0
+    assert deletions(device_worker) == {"node-taints": 0, "device-taints": 1}
     assert not await is_going(bench, "stoic")
 
 
@@ -107,7 +115,7 @@ async def test_a_rule_without_effect_reports_numbers_and_evicts_nothing(
     bench: Bench, gpus: Gpus, device_worker: Worker, clock: JumpingClock
 ) -> None:
     await gpus.pod("plain")
-    await until(lambda: len(device_worker.evaluator.devices.index.claims))
+    await until(lambda: len(devices_of(device_worker).index.claims))
     await gpus.rule("None")
     await until(gpus.condition)
     found = await gpus.condition()

@@ -9,17 +9,16 @@ from prometheus_client import CollectorRegistry
 from bailiff.clock import SystemClock
 from bailiff.worker import (
     ClusterActions,
-    DeviceFollowing,
     Watches,
+    WatchMetrics,
     Worker,
     WorkerSettings,
-    watches,
 )
 from tests.harness.api import NODES, version_of
 from tests.harness.device_objects import RULES
 from tests.harness.gpus import gpus_of
 from tests.harness.objects import KEY, taint
-from tests.harness.working import messages, until
+from tests.harness.working import deletions, messages, systems_of, until
 
 
 async def test_everything_is_asked_and_nothing_is_kept(bench, cluster):
@@ -30,7 +29,8 @@ async def test_everything_is_asked_and_nothing_is_kept(bench, cluster):
     clock, registry, stop = SystemClock(), CollectorRegistry(), asyncio.Event()
     actions = ClusterActions(cluster, instance="test", dry_run=True)
     worker = Worker(actions, clock, registry, WorkerSettings(on_paper=True))
-    task = asyncio.create_task(worker.run(*watches(cluster, clock, worker.metrics), stop))
+    watches = Watches(cluster, clock, WatchMetrics(registry))
+    task = asyncio.create_task(worker.run(watches.pods(), watches.nodes(), stop))
 
     def evicted():
         labels = {"outcome": "deleted"}
@@ -48,10 +48,9 @@ async def test_everything_is_asked_and_nothing_is_kept(bench, cluster):
 async def test_a_rule_s_pods_are_asked_for_and_its_status_is_not_kept(bench, cluster):
     clock, registry, stop = SystemClock(), CollectorRegistry(), asyncio.Event()
     actions = ClusterActions(cluster, instance="test", dry_run=True)
-    worker = Worker(actions, clock, registry, WorkerSettings())
-    pods, nodes = watches(cluster, clock, worker.metrics)
-    opener = Watches(cluster, clock, worker.metrics)
-    follower = DeviceFollowing(cluster, opener.open, worker.evaluator.devices, pods.healths)
+    watches = Watches(cluster, clock, WatchMetrics(registry))
+    systems = systems_of(cluster, watches)
+    worker = Worker(actions, clock, registry, WorkerSettings(), systems=systems)
 
     def written():
         labels = {"fate": "written"}
@@ -60,8 +59,8 @@ async def test_a_rule_s_pods_are_asked_for_and_its_status_is_not_kept(bench, clu
     async with gpus_of(bench) as gpus:
         pod = await gpus.pod("plain")
         rule = await gpus.rule()
-        task = asyncio.create_task(worker.run(pods, nodes, stop, follower))
-        await until(worker.metrics.device_deletions._value.get)
+        task = asyncio.create_task(worker.run(watches.pods(), watches.nodes(), stop))
+        await until(lambda: deletions(worker)["device-taints"])
         await until(written)
         stop.set()
         await task

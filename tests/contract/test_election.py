@@ -23,11 +23,12 @@ from bailiff.worker import (
     ElectionSettings,
     Elector,
     Shard,
+    Watches,
+    WatchMetrics,
     Worker,
     WorkerSettings,
-    watches,
 )
-from bailiff.worker.sharding import shard_of
+from bailiff.worker.lead.sharding import shard_of
 from tests.harness.api import name_of
 from tests.harness.objects import KEY, taint
 from tests.harness.working import is_going, messages, until
@@ -55,7 +56,8 @@ class Process:
         settings = WorkerSettings(shutdown_grace=5.0, shard=shard or Shard())
         actions = ClusterActions(self.fenced, instance=identity)
         self.worker = Worker(actions, clock, self.registry, settings, self.elector)
-        running = self.worker.run(*watches(cluster, clock, self.worker.metrics), self._stop)
+        watches = Watches(cluster, clock, WatchMetrics(self.registry))
+        running = self.worker.run(watches.pods(), watches.nodes(), self._stop)
         self._task = asyncio.create_task(running)
 
     @property
@@ -64,7 +66,7 @@ class Process:
 
     @property
     def warm(self) -> bool:
-        return self.worker.evaluator.mirror.synced
+        return self.worker.mirror.synced
 
     @property
     def deletions(self) -> float:

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bailiff.cluster import NODES, PODS, ConflictError, NotFoundError, PatchType
-from bailiff.decisions import Facts, decide, observations
+from bailiff.decisions.node_taints import NodeTaints, observations
 from bailiff.worker import ClusterActions
+from bailiff.worker.systems.node_taints.annotator import annotate
 from tests.harness.api import NODES as NODES_AS_JSON
 from tests.harness.api import name_of, uid_of
 from tests.harness.between import go_between
@@ -68,7 +69,7 @@ async def test_another_manager_s_writes_leave_the_time_as_it_is(bench, cluster):
     await bench.taint(node, taint(KEY))
     first = await edited(bench, node)
     await past(first)
-    await ClusterActions(cluster, instance="test").annotate(await cluster.get(NODES, node), "[]")
+    await annotate(ClusterActions(cluster, instance="test"), await cluster.get(NODES, node), "[]")
     label = {"metadata": {"labels": {"a": "b"}}}
     other = {"patch_type": PatchType.MERGE, "field_manager": "somebody-else"}
     await bench.cluster.patch(NODES_AS_JSON, node, "", label, **other)
@@ -84,14 +85,14 @@ async def test_once_noted_a_node_that_was_made_bare_tells_of_edits_too(bench, cl
     actions = ClusterActions(cluster, instance="test")
     node = await bench.bare_node()
     await bench.taint(node, taint(KEY))
-    await actions.annotate(await cluster.get(NODES, node), "[]")
+    await annotate(actions, await cluster.get(NODES, node), "[]")
     first = await edited(bench, node)
     assert first is not None
     await past(first)
     await bench.taint(node)
     await bench.taint(node, taint(KEY))
     assert await edited(bench, node) > first
-    await actions.annotate(await cluster.get(NODES, node), "")
+    await annotate(actions, await cluster.get(NODES, node), "")
     assert not (await cluster.get(NODES, node)).metadata.annotations.taints_first_observed
 
 
@@ -100,15 +101,15 @@ async def test_a_note_for_a_node_that_was_made_bare_is_guarded_as_any_other(benc
     node = await bench.bare_node()
     await bench.taint(node, taint(KEY))
     seen = await cluster.get(NODES, node)
-    await ClusterActions(cluster, instance="test", dry_run=True).annotate(seen, "[]")
+    await annotate(ClusterActions(cluster, instance="test", dry_run=True), seen, "[]")
     assert await cluster.get(NODES, node) == seen
     actions = ClusterActions(cluster, instance="test")
     await bench.taint(node)
     with pytest.raises(ConflictError):
-        await actions.annotate(seen, "[]")
+        await annotate(actions, seen, "[]")
     await cluster.delete(NODES, node)
     with pytest.raises((ConflictError, NotFoundError)):
-        await actions.annotate(seen, "[]")
+        await annotate(actions, seen, "[]")
     with pytest.raises(NotFoundError):
         await cluster.get(NODES, node)
 
@@ -138,7 +139,7 @@ async def test_a_node_that_was_made_bare_is_dated_by_its_edits_and_not_by_the_re
     node = await bench.bare_node()
     pod = await bench.pod(node=node, tolerations=[tolerating(100)])
     async with running_worker(cluster) as worker:
-        await until(lambda: worker.evaluator.mirror.synced)
+        await until(lambda: worker.mirror.synced)
         await bench.taint(node, taint(KEY))
         await until(lambda: note_counts(bench, node))
     await bench.taint(node)
@@ -181,7 +182,7 @@ async def test_a_note_that_cannot_be_cleared_evicts_nobody_early(bench, api, tmp
             assert evict_at(worker, pod) >= back + timedelta(seconds=100)
             seen = observations.as_served(await bench.cluster.get(NODES, node))
             slim = await bench.cluster.get(PODS, name_of(pod), bench.namespace)
-            asked = decide(Facts(pod=slim, node=seen), now())
+            asked = NodeTaints(seen, now()).decide(slim)
             assert asked.evict_at >= back + timedelta(seconds=100)
             proxy.refused = ""
             await until(lambda: note_is_of(bench, node, evict_at(worker, pod)))

@@ -211,7 +211,7 @@ async def test_a_zone_of_which_most_nodes_fail_is_left_alone_until_it_recovers(b
         labels = {"metadata": {"labels": {"topology.kubernetes.io/zone": zone}}}
         await bench.cluster.patch(NODES, node, "", labels, patch_type=PatchType.MERGE)
         await bench.taint(node, taint(NOT_READY))
-    zones = worker.gate.surroundings.zones
+    zones = worker.gate.facts.zones
     await until(lambda: zones.state(zone).level == "stopped")
     # Without one of its own a pod is given 300 seconds (DefaultTolerationSeconds).
     hasty = {"key": NOT_READY, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0}

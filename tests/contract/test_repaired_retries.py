@@ -49,7 +49,7 @@ async def scene(api, bench, folder):
     ):
         node = await bench.node()
         await bench.pod("db-0", node=node)
-        await until(lambda: worker.evaluator.mirror.pod((bench.namespace, "db-0")))
+        await until(lambda: worker.mirror.pod((bench.namespace, "db-0")))
         yield proxy, worker, node
 
 
@@ -209,7 +209,7 @@ async def test_a_right_that_is_missing_is_told_and_waited_for(
     token = json.loads(await bench.cluster.send(Request("POST", path, body=asked)))["status"]
     own = kube_apiserver.write_kubeconfig(name, {"token": token["token"]})
     async with await connect(own) as cluster, running_worker(cluster, clock=clock) as worker:
-        await until(lambda: worker.evaluator.mirror.synced)
+        await until(lambda: worker.mirror.synced)
         node = await bench.node(taint(KEY))
         pod = await bench.pod("db-0", node=node)
         [message] = await denied(bench, worker, pod)

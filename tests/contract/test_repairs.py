@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 from bailiff.decisions import Options
-from bailiff.worker.actions import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.api import NODES, PODS, name_of, uid_of
 from tests.harness.between import go_between
 from tests.harness.objects import KEY, taint, tolerating
@@ -225,7 +225,7 @@ async def test_a_storm_is_worked_off_in_order_with_few_requests(api, bench, tmp_
         go_between(api, tmp_path) as (proxy, cluster),
         running_worker(cluster, concurrency=1) as worker,
     ):
-        await until(lambda: worker.evaluator.mirror.synced)
+        await until(lambda: worker.mirror.synced)
         await bench.taint(node, taint(KEY))
         for name in names:
             await until(partial(is_going, bench, name))

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from bailiff.cluster import PatchType
-from bailiff.worker.actions import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.api import NODES, uid_of
 from tests.harness.kube.webhook import Webhook, in_force, keeping_annotations
 from tests.harness.objects import KEY, taint, tolerating
@@ -82,7 +82,7 @@ async def test_a_taint_that_comes_back_counts_from_its_return(
         watched(cluster) as witness,
     ):
         async with running_worker(cluster, clock=clock) as worker:
-            await until(lambda: worker.evaluator.mirror.synced)
+            await until(lambda: worker.mirror.synced)
             await scene.taint(*scene.nodes)
             begun = time.monotonic()
             await until(scene.noted)
@@ -91,7 +91,7 @@ async def test_a_taint_that_comes_back_counts_from_its_return(
         await asyncio.sleep(begun + STAYED - time.monotonic())
         await scene.return_taint("unseen")
         async with running_worker(cluster, clock=clock) as worker:
-            await until(lambda: worker.evaluator.mirror.synced)
+            await until(lambda: worker.mirror.synced)
             await scene.return_taint("seen", "clear denied")
             await until(lambda: webhook.denied[denied])
             # What comes after the taints has been seen, and so have they.

@@ -13,7 +13,7 @@ from functools import partial
 
 import pytest
 
-from bailiff.worker.actions import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.api import NODES, PODS
 from tests.harness.between import go_between
 from tests.harness.in_tree import evicts, kube_controller_manager

@@ -7,7 +7,7 @@ import time
 
 from bailiff.clock import SystemClock
 from bailiff.worker import ClusterActions
-from bailiff.worker.actions import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.api import NODES, name_of, uid_of
 from tests.harness.objects import KEY, taint, tolerating
 from tests.harness.working import is_going, messages, outlast, until
@@ -72,7 +72,7 @@ async def test_the_event_is_one_that_the_api_server_takes(bench, cluster):
 
     slim = await cluster.get(PODS, name_of(pod), bench.namespace)
     note = EventNote(type="Normal", reason="TaintManagerEviction", message="m" * 5000)
-    await actions.record(slim, note, SystemClock().now())
+    await actions.record(slim, note, SystemClock().now(), "taint-eviction-controller")
     assert await messages(bench, pod) == ["m" * 1024]
 
 

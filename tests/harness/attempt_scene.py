@@ -12,27 +12,26 @@ from bailiff.cluster import (
     DisruptionBudgetError,
     WatchHealth,
 )
-from bailiff.decisions import Finding, TraceStep, Verdict
+from bailiff.decisions import Finding, Verdict
+from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.kinds import Node, Pod, PodCondition
-from bailiff.worker.attempt import Attempt
-from bailiff.worker.eviction import Eviction
-from bailiff.worker.outcomes import Outcome
+from bailiff.worker.execute.attempt import Attempt
+from bailiff.worker.execute.outcomes import Outcome
+from bailiff.worker.timers.eviction import Eviction
 from tests.harness.clocks import START, ManualClock
 from tests.harness.kinds import node_of, pod_of
 
 POD = pod_of("web", "n1", uid="1", resource_version="5")
 WRITTEN = replace(POD, metadata=replace(POD.metadata, resource_version="6"))
 DUE = START + timedelta(seconds=10)
-GO = Finding(
+GO = NodeTaintEviction(
     system="node-taints", verdict=Verdict.EVICT_NOW, reason="r", message="go", evict_at=DUE
 )
 STAY = replace(GO, verdict=Verdict.KEEP, message="stay")
 LATER = replace(GO, verdict=Verdict.EVICT_AT, message="later")
 LATER_STILL = replace(LATER, evict_at=DUE + timedelta(seconds=1))
 # It goes at once, since the taint came.
-NOT_TOLERATED = replace(
-    GO, evict_at=None, trace=(TraceStep("r", "NotTolerated", "m", added_at=DUE),)
-)
+NOT_TOLERATED = replace(GO, evict_at=None, due_since=DUE)
 OF_DEVICES = replace(GO, system="device-taints")
 BLOCKED = DisruptionBudgetError("not now", status=429)
 
@@ -57,7 +56,7 @@ class Scene:
         self.on_node: Finding | None = GO
         self.nodes: list[Node | None] = []
         self.condition: PodCondition | None = None
-        self.attempt = Attempt(cast("Any", self), self.clock, self.finding)
+        self.attempt = Attempt(cast("Any", self), self.clock, cast("Any", self))
         self.eviction = Eviction(pod=POD, finding=finding, deadline=DUE, due=10.0)
 
     def finding(self, pod: Pod, node: Node | None) -> Finding | None:
@@ -65,6 +64,9 @@ class Scene:
         if node is not None:
             return self.on_node
         return self.says.get(pod.metadata.resource_version, self.eviction.finding)
+
+    def goes_by_node(self, finding: Finding) -> bool:
+        return finding.system == GO.system
 
     async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
         assert (pod, now) == (POD, self.clock.now())

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from bailiff.decisions import Finding, Verdict
+from bailiff.decisions import Verdict
+from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.decisions.policies import Cause, Hold
-from bailiff.worker.eviction import Eviction, State
-from bailiff.worker.pending import PendingEvictions
+from bailiff.worker.timers.eviction import Eviction
+from bailiff.worker.timers.pending import PendingEvictions
+from bailiff.worker.timers.states import State
 from tests.harness.clocks import START, ManualClock
 from tests.harness.kinds import pod_of
 
 if TYPE_CHECKING:
     from bailiff.kinds import Pod
+    from bailiff.worker.gate import Gate
 
 HOLD = Hold(cause=Cause.PAUSED, message="paused")
 
@@ -27,6 +31,15 @@ class SteppedClock(ManualClock):
         return super().now() + self.step
 
 
+class Rings(asyncio.Event):
+    """Counts how often it is set."""
+
+    times = 0
+
+    def set(self) -> None:
+        self.times += 1
+
+
 class Table:
     """A table of evictions at second 0 by both clocks, and what it tells.
 
@@ -37,14 +50,15 @@ class Table:
 
     def __init__(self, *, watched: bool = False) -> None:
         self.clock = SteppedClock()
-        self.woken = 0
+        self.earlier = Rings()
         self.told: list[str] = []
-        self.pending = PendingEvictions(self.clock, self._wake)
+        self.pending = PendingEvictions(self.clock, self.earlier)
         if watched:
-            self.pending.watcher = self
+            self.pending.watcher = cast("Gate", self)
 
-    def _wake(self) -> None:
-        self.woken += 1
+    @property
+    def woken(self) -> int:
+        return self.earlier.times
 
     def entered(self, eviction: Eviction) -> None:
         self.told.append(f"entered {eviction.uid}")
@@ -63,7 +77,7 @@ class Table:
         """The pod is to go in so many seconds from START; None: at once, since nobody knows."""
         at = None if seconds is None else START + timedelta(seconds=seconds)
         verdict = Verdict.EVICT_NOW if seconds is None else Verdict.EVICT_AT
-        finding = Finding("node-taints", verdict, "r", "m", evict_at=at)
+        finding = NodeTaintEviction("node-taints", verdict, "r", "m", evict_at=at)
         self.pending.schedule(pod or pod_of(name, "n1", uid=name), finding)
 
     def entry(self, name: str = "a") -> Eviction:
@@ -108,7 +122,7 @@ def retried(table: Table) -> Eviction:
 def held(table: Table) -> Eviction:
     table.schedule()
     table.clock.advance(10)
-    eviction = table.pending.hold()
+    eviction = table.pending.hand_over()
     assert eviction is table.entry()
     return eviction
 

@@ -33,7 +33,6 @@ async def wired_worker(
         CollectorRegistry(),
         WorkerSettings(concurrency=concurrency, shutdown_grace=10.0),
         election,
-        held=cluster.held,
     )
     doomed = [pod_of(f"p{n}", "n1", uid=f"u{n}", resource_version="1") for n in range(pods)]
     async with asyncio.TaskGroup() as group:

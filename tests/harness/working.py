@@ -12,14 +12,19 @@ from prometheus_client import CollectorRegistry
 from bailiff.clock import SystemClock
 from bailiff.cluster import NODES, NotFoundError, PatchType, Resource
 from bailiff.worker import (
+    SYSTEMS,
     ClusterActions,
     DeviceFollowing,
+    DeviceTaintsInWorker,
+    MakeSystem,
+    NodeTaintsInWorker,
     Unopposed,
     Watches,
+    WatchMetrics,
     Worker,
     WorkerSettings,
-    watches,
 )
+from bailiff.worker.systems import Parts
 from tests.harness.api import PODS, name_of, uid_of
 from tests.harness.objects import KEY, taint, tolerating
 
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster import Cluster
     from bailiff.worker import Election
+    from bailiff.worker.systems.device_taints.devices import Devices
     from tests.harness.api import Bench
     from tests.harness.clocks import JumpingClock
     from tests.harness.objects import Object
@@ -50,17 +56,44 @@ async def running_worker(
     election = election or Unopposed()
     actions = ClusterActions(cluster.fenced(election.may_act), instance="test")
     chosen = WorkerSettings(**{"shutdown_grace": 5.0} | settings)
-    worker = Worker(actions, clock, CollectorRegistry(), chosen, election)
-    pods, nodes = watches(cluster, clock, worker.metrics)
-    opener = Watches(cluster, clock, worker.metrics)
-    follower = DeviceFollowing(cluster, opener.open, worker.evaluator.devices, pods.healths)
-    worker.trust(pods.healths | {"nodes": nodes.health}, partial(cluster.get, NODES))
-    task = asyncio.create_task(worker.run(pods, nodes, stop, follower if devices else None))
+    registry = CollectorRegistry()
+    watches = Watches(cluster, clock, WatchMetrics(registry))
+    systems = systems_of(cluster, watches) if devices else SYSTEMS
+    worker = Worker(actions, clock, registry, chosen, election, systems=systems)
+    pods, nodes = watches.pods(), watches.nodes()
+    worker.trust(watches.healths, partial(cluster.get, NODES))
+    task = asyncio.create_task(worker.run(pods, nodes, stop))
     try:
         yield worker
     finally:
         stop.set()
         await task
+
+
+def systems_of(cluster: Cluster, watches: Watches) -> tuple[MakeSystem, ...]:
+    """All systems, those of a cluster that serves devices included."""
+
+    def device_taints(parts: Parts) -> DeviceTaintsInWorker:
+        return DeviceTaintsInWorker(
+            parts, lambda devices: DeviceFollowing(cluster, watches, devices).run
+        )
+
+    return NodeTaintsInWorker, device_taints
+
+
+def deletions(worker: Worker) -> dict[str, int]:
+    """How many pods have been evicted by each system, as upstream's metric of each says."""
+    return {
+        name: int(one.metrics.deletions._value.get())
+        for name, one in worker.systems.items()
+        if isinstance(one, NodeTaintsInWorker | DeviceTaintsInWorker)
+    }
+
+
+def devices_of(worker: Worker) -> Devices:
+    """What the worker knows of devices."""
+    (found,) = (s for s in worker.systems.values() if isinstance(s, DeviceTaintsInWorker))
+    return found.devices
 
 
 async def until(holds: Callable[[], object], within: float = 60.0) -> None:

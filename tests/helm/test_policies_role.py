@@ -19,9 +19,9 @@ from bailiff.worker import (
     PolicyControl,
     PolicyFile,
     Watches,
+    WatchMetrics,
     Worker,
     WorkerSettings,
-    watches,
 )
 from tests.harness.budgets import LABELS, budget
 from tests.harness.helm.accounts import Permission, log_in, permissions
@@ -98,10 +98,10 @@ async def governed_worker(own, path):
     clock, registry, stop = SystemClock(), CollectorRegistry(), asyncio.Event()
     actions = ClusterActions(own, instance="test")
     worker = Worker(actions, clock, registry, WorkerSettings(shutdown_grace=5.0))
-    pods, nodes = watches(own, clock, worker.metrics)
-    opener = Watches(own, clock, worker.metrics)
+    watches = Watches(own, clock, WatchMetrics(registry))
+    pods, nodes = watches.pods(), watches.nodes()
     file = PolicyFile(path, clock, registry)
-    control = PolicyControl(file, worker, clock, opener.open, pods)
+    control = PolicyControl(file, worker, clock, watches, pods)
     async with asyncio.TaskGroup() as group:
         controlling = group.create_task(control.run())
         working = group.create_task(worker.run(pods, nodes, stop))

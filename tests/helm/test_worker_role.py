@@ -19,15 +19,15 @@ from bailiff.cluster import ClusterSettings, ForbiddenError, LeaseStore, WatchHe
 from bailiff.cluster.leases import LEASES
 from bailiff.decisions.device_taints import STATUS_PERIOD
 from bailiff.worker import ElectionSettings, Elector
-from bailiff.worker.actions import ANNOTATION
-from bailiff.worker.devices import State
+from bailiff.worker.systems.device_taints.devices import State
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.api import NODES
 from tests.harness.clocks import JumpingClock
 from tests.harness.device_objects import device_taint
 from tests.harness.gpus import gpus_of
 from tests.harness.helm.accounts import Permission, log_in, permissions
 from tests.harness.objects import KEY, taint
-from tests.harness.working import is_going, messages, running_worker, until
+from tests.harness.working import devices_of, is_going, messages, running_worker, until
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 
@@ -135,7 +135,7 @@ async def test_under_the_chart_s_rules_the_worker_does_all_its_work(
 
 
 async def sees_nothing(scene):
-    assert not scene.worker.evaluator.mirror.synced
+    assert not scene.worker.mirror.synced
     assert not await scene.going()
 
 
@@ -176,7 +176,7 @@ async def leads_no_longer(scene):
 
 
 async def evicts_for_nodes_only(scene):
-    devices = scene.worker.evaluator.devices
+    devices = devices_of(scene.worker)
     assert devices.state is State.OFF
     assert 'resource "resource' in devices.why
     await until(scene.going)
@@ -185,7 +185,7 @@ async def evicts_for_nodes_only(scene):
 
 
 async def evicts_for_slices_only(scene):
-    devices = scene.worker.evaluator.devices
+    devices = devices_of(scene.worker)
     assert devices.state is State.ON
     assert 'resource "devicetaintrules"' in devices.why
     await until(lambda: is_going(scene.bench, "trainer"))

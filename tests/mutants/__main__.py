@@ -19,12 +19,12 @@ STAGES = ROOT / ".mutants"
 # The files that keep the promises of docs/architecture.md.
 FILES = (
     "decisions/observations.py",
-    "worker/pending.py",
-    "worker/queue.py",
-    "worker/outcomes.py",
-    "worker/attempt.py",
-    "worker/tenure.py",
-    "worker/mirror.py",
+    "worker/timers/pending.py",
+    "worker/timers/queue.py",
+    "worker/execute/outcomes.py",
+    "worker/execute/attempt.py",
+    "worker/lead/tenure.py",
+    "worker/mirror/mirror.py",
     "cluster/list_watch.py",
     "cluster/slimming.py",
 )

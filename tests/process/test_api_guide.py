@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from bailiff.rest_api.operations import QUESTIONS
 from google.rpc import code_pb2  # type: ignore[import-untyped]  # it ships no types
 
 import bailiff.decisions
@@ -16,7 +17,6 @@ from bailiff.grpc_api import GrpcSettings
 from bailiff.grpc_api.errors import RefusedError
 from bailiff.grpc_api.questions import SERVICE
 from bailiff.rest_api import RestSettings
-from bailiff.rest_api.operations import QUESTIONS
 from bailiff.rest_api.problems import STATUS
 from bailiff.rest_api.routers import cluster, health
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bailiff.bootstrap.choices import CLOCK_SKEW_LIMIT
 from bailiff.decisions import Options
 from bailiff.worker import ElectionSettings, Shard
-from bailiff.worker.policy_file import LOOK_EVERY
+from bailiff.worker.policy.file import LOOK_EVERY
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -33,18 +33,20 @@ from bailiff.worker import (
     ClusterActions,
     Comparison,
     DeviceFollowing,
+    DeviceTaintsInWorker,
     Election,
     Elector,
+    NodeTaintsInWorker,
     PolicyControl,
     PolicyFile,
     ShadowActions,
     Unopposed,
     Watched,
     Watches,
+    WatchMetrics,
     Worker,
     WorkerSettings,
     create_status_app,
-    watches,
 )
 
 if TYPE_CHECKING:
@@ -57,8 +59,9 @@ if TYPE_CHECKING:
     from bailiff.bootstrap.settings import WorkSettings
     from bailiff.cluster import ListWatch
     from bailiff.kinds import Node
-    from bailiff.worker import Actions, PodWatch
-    from bailiff.worker.liveness import Liveness
+    from bailiff.worker import Actions, MakeSystem, PodWatch
+    from bailiff.worker.observe.liveness import Liveness
+    from bailiff.worker.systems.system import Parts
 
 log = structlog.get_logger(__name__)
 
@@ -88,6 +91,7 @@ def work(settings: WorkSettings, machine: Clock | None = None) -> Program:
             api.held.set_function(cluster.held)
             election = _election(cluster, clock, settings)
             actions = _actions(cluster, election, comparison, settings)
+            watches = Watches(cluster, clock, WatchMetrics(registry))
             worker = Worker(
                 actions,
                 clock,
@@ -95,32 +99,21 @@ def work(settings: WorkSettings, machine: Clock | None = None) -> Program:
                 _worker_settings(settings),
                 election,
                 settings.audit_log,
-                held=cluster.held,
+                systems=_systems(cluster, watches, settings),
             )
-            pods, nodes = watches(cluster, clock, worker.metrics)
-            pods.healths["nodes"] = nodes.health
-            control = _control(policies, worker, pods, cluster, clock)
-            devices = _devices(worker, pods, cluster, clock, settings)
+            pods, nodes = watches.pods(), watches.nodes()
+            control = _control(policies, worker, pods, watches, clock)
             # A shadow only lists and watches, and harms nobody by what it does not know yet.
             read_node = None if settings.shadow else partial(cluster.get, NODES)
-            freshness = worker.trust(pods.healths, read_node)
+            freshness = worker.trust(watches.healths, read_node)
             worker.metrics.clock_skew.set_function(clock.skew)
-            app = create_status_app(
-                worker.pending,
-                worker.evaluator,
-                registry,
-                freshness,
-                worker.role,
-                comparison,
-                control,
-                worker.liveness,
-                (SkewAlarm(clock, settings.clock_skew_limit).complaints,),
-            )
+            alarm = SkewAlarm(clock, settings.clock_skew_limit)
+            app = create_status_app(worker, registry, freshness, comparison, control, (alarm,))
             async with _served(app, settings), _beside(worker.liveness, control):
                 if comparison is None:
-                    await worker.run(pods, nodes, stop, devices)
+                    await worker.run(pods, nodes, stop)
                 else:
-                    await _run_in_shadow(worker, comparison, pods, nodes, stop, devices)
+                    await _run_in_shadow(worker, comparison, pods, nodes, stop)
 
     return program
 
@@ -134,24 +127,22 @@ def _policies(
 
 
 def _control(
-    policies: PolicyFile | None, worker: Worker, pods: PodWatch, cluster: Cluster, clock: Clock
+    policies: PolicyFile | None, worker: Worker, pods: PodWatch, watches: Watches, clock: Clock
 ) -> PolicyControl | None:
-    if policies is None:
-        return None
-    return PolicyControl(
-        policies, worker, clock, Watches(cluster, clock, worker.metrics).open, pods
-    )
+    return None if policies is None else PolicyControl(policies, worker, clock, watches, pods)
 
 
-def _devices(
-    worker: Worker, pods: PodWatch, cluster: Cluster, clock: Clock, settings: WorkSettings
-) -> DeviceFollowing | None:
-    devices = worker.evaluator.devices
-    if not settings.device_taint_eviction:
-        devices.switch_off("--no-device-taint-eviction")
-        return None
-    open_watch = Watches(cluster, clock, worker.metrics).open
-    return DeviceFollowing(cluster, open_watch, devices, pods.healths)
+def _systems(cluster: Cluster, watches: Watches, settings: WorkSettings) -> tuple[MakeSystem, ...]:
+    """Those that say who is to go, in the order in which they are asked."""
+
+    def with_devices(parts: Parts) -> DeviceTaintsInWorker:
+        if not settings.device_taint_eviction:
+            return DeviceTaintsInWorker(parts, off="--no-device-taint-eviction")
+        return DeviceTaintsInWorker(
+            parts, lambda devices: DeviceFollowing(cluster, watches, devices).run
+        )
+
+    return NodeTaintsInWorker, with_devices
 
 
 @contextlib.asynccontextmanager
@@ -188,7 +179,7 @@ def _actions(
     cluster: Cluster, election: Election, comparison: Comparison | None, settings: WorkSettings
 ) -> Actions:
     if comparison is not None:
-        return ShadowActions(comparison.ours)
+        return ShadowActions(comparison)
     return ClusterActions(
         cluster.fenced(election.may_act), instance=socket.gethostname(), dry_run=settings.dry_run
     )
@@ -200,12 +191,11 @@ async def _run_in_shadow(
     pods: PodWatch,
     nodes: ListWatch[Node],
     stop: asyncio.Event,
-    devices: DeviceFollowing | None,
 ) -> None:
-    comparison.look_at(worker.evaluator, worker.metrics)
+    comparison.look_at(worker)
     async with asyncio.TaskGroup() as group:
         looking = group.create_task(comparison.run(), name="shadow")
-        await worker.run(Watched(pods, comparison), nodes, stop, devices)
+        await worker.run(Watched(pods, comparison), nodes, stop)
         looking.cancel()
 
 

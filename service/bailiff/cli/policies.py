@@ -33,7 +33,7 @@ def check(
 
     from bailiff.decisions.policies import NO_POLICIES  # noqa: PLC0415
     from bailiff.decisions.policies.reading import API_VERSION, KIND, MAX_BYTES  # noqa: PLC0415
-    from bailiff.worker.policy_file import interpret, see  # noqa: PLC0415
+    from bailiff.worker.policy.file import interpret, see  # noqa: PLC0415
 
     found = interpret(sys.stdin.buffer.read(MAX_BYTES + 1) if str(file) == "-" else see(file))
     if isinstance(found, str):

@@ -1,37 +1,48 @@
 r"""The worker: mirrors the cluster, asks the core, holds the timed queue, evicts.
 
-list+watch -> Mirror -> Evaluator -> PendingEvictions -> Executor -> PodActions
-                                                                 \-> Recorder (Events)
+list+watch -> Mirror -> Evaluator -> PendingEvictions -> Gate -> Executor -> Attempt -> Actions
+                        \-> systems                                 \-> Teller
 """
 
-from bailiff.worker.actions import Actions, ClusterActions, PodActions
-from bailiff.worker.api_metrics import ApiMetrics
-from bailiff.worker.comparison import Comparison
-from bailiff.worker.devices import DeviceFollowing
-from bailiff.worker.election import Election, Elector, Unopposed
-from bailiff.worker.freshness import Freshness
-from bailiff.worker.pause_switch import PausedAlreadyError, PauseSwitch
-from bailiff.worker.policy_control import PolicyControl
-from bailiff.worker.policy_file import PoliciesUnusableError, PolicyFile
+from bailiff.worker.execute.actions import Actions, ClusterActions, PodActions
+from bailiff.worker.lead.election import Election, Elector, Unopposed
+from bailiff.worker.lead.sharding import MAX_SHARDS, Shard
+from bailiff.worker.lead.tenure import ElectionSettings
+from bailiff.worker.mirror.freshness import Freshness
+from bailiff.worker.mirror.watching import PodWatch, Watches
+from bailiff.worker.observe.api_metrics import ApiMetrics
+from bailiff.worker.observe.metrics import WatchMetrics
+from bailiff.worker.observe.status import create_status_app
+from bailiff.worker.policy.control import PolicyControl
+from bailiff.worker.policy.file import PoliciesUnusableError, PolicyFile
+from bailiff.worker.policy.pause_switch import PausedAlreadyError, PauseSwitch
 from bailiff.worker.settings import WorkerSettings
-from bailiff.worker.shadow import ShadowActions, Watched
-from bailiff.worker.sharding import MAX_SHARDS, Shard
-from bailiff.worker.status import create_status_app
-from bailiff.worker.tenure import ElectionSettings
-from bailiff.worker.watching import PodWatch, Watches, watches
+from bailiff.worker.shadow.comparison import Comparison
+from bailiff.worker.shadow.shadow import ShadowActions, Watched
+from bailiff.worker.systems import (
+    SYSTEMS,
+    DeviceFollowing,
+    DeviceTaintsInWorker,
+    MakeSystem,
+    NodeTaintsInWorker,
+)
 from bailiff.worker.worker import Worker
 
 __all__ = [
     "MAX_SHARDS",
+    "SYSTEMS",
     "Actions",
     "ApiMetrics",
     "ClusterActions",
     "Comparison",
     "DeviceFollowing",
+    "DeviceTaintsInWorker",
     "Election",
     "ElectionSettings",
     "Elector",
     "Freshness",
+    "MakeSystem",
+    "NodeTaintsInWorker",
     "PauseSwitch",
     "PausedAlreadyError",
     "PodActions",
@@ -42,10 +53,10 @@ __all__ = [
     "ShadowActions",
     "Shard",
     "Unopposed",
+    "WatchMetrics",
     "Watched",
     "Watches",
     "Worker",
     "WorkerSettings",
     "create_status_app",
-    "watches",
 ]

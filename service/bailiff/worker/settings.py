@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bailiff.decisions import Options
-from bailiff.worker.sharding import Shard
+from bailiff.worker.lead.sharding import Shard
 
 
 @dataclass(frozen=True)

@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
 
 from bailiff.decisions.policies import NO_POLICIES
-from bailiff.worker.annotator import Annotator
-from bailiff.worker.attempt import Attempt
-from bailiff.worker.audit import AuditLog
-from bailiff.worker.backlog import Backlog
-from bailiff.worker.condition_resets import ConditionResets
-from bailiff.worker.devices import RuleStatusWriter
-from bailiff.worker.election import Election, Unopposed
-from bailiff.worker.evaluator import Evaluator
-from bailiff.worker.eviction import State
-from bailiff.worker.executor import Executor
-from bailiff.worker.freshness import Freshness
+from bailiff.worker.execute.attempt import Attempt
+from bailiff.worker.execute.condition_resets import ConditionResets
+from bailiff.worker.execute.executor import Executor
 from bailiff.worker.gate import Gate
-from bailiff.worker.gauges import export_freshness, export_lead, export_picture
-from bailiff.worker.liveness import Liveness
-from bailiff.worker.metrics import WorkerMetrics
-from bailiff.worker.mirror import pod_key
-from bailiff.worker.pending import PendingEvictions
-from bailiff.worker.recorder import Recorder
-from bailiff.worker.sources import feed
-from bailiff.worker.telling import Teller
+from bailiff.worker.lead.election import Election, Unopposed
+from bailiff.worker.mirror.freshness import Freshness
+from bailiff.worker.mirror.mirror import Mirror
+from bailiff.worker.mirror.watching import feed
+from bailiff.worker.observe.audit import AuditLog
+from bailiff.worker.observe.backlog import Backlog
+from bailiff.worker.observe.gauges import export_freshness, export_lead, export_picture
+from bailiff.worker.observe.liveness import Liveness
+from bailiff.worker.observe.metrics import WorkerMetrics
+from bailiff.worker.observe.recorder import Recorder
+from bailiff.worker.observe.telling import Teller
+from bailiff.worker.systems import SYSTEMS
+from bailiff.worker.systems.system import Parts
+from bailiff.worker.timers.evaluator import Evaluator, Marks
+from bailiff.worker.timers.pending import PendingEvictions
+from bailiff.worker.timers.states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from prometheus_client import CollectorRegistry
@@ -40,10 +41,11 @@ if TYPE_CHECKING:
     from bailiff.cluster import WatchHealth
     from bailiff.decisions.policies import PauseNotice, Policies, Unknown
     from bailiff.kinds import Node, Pod
-    from bailiff.worker.actions import Actions
-    from bailiff.worker.first_seen import WantedNote
+    from bailiff.worker.execute.actions import Actions
+    from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.settings import WorkerSettings
-    from bailiff.worker.sources import EventSource, Follower
+    from bailiff.worker.systems import MakeSystem
+    from bailiff.worker.systems.system import Work
 
 # Of the grace period; the rest is for the release of the Lease, of three requests at most.
 _DRAIN_SHARE = 0.75
@@ -63,7 +65,7 @@ class Worker:
         election: Election | None = None,
         audit_log: Path | None = None,
         policies: Policies = NO_POLICIES,
-        held: Callable[[], float] = lambda: 0.0,
+        systems: Sequence[MakeSystem] = SYSTEMS,
     ) -> None:
         """Wire the parts; nothing runs yet.
 
@@ -76,78 +78,55 @@ class Worker:
                 for the only worker of its shard.
             audit_log: where evictions are written down, see AuditLog; None: nowhere.
             policies: to begin with, see `set_policies`.
-            held: seconds for which the API server is to be left alone, see `Cluster.held`.
+            systems: makes each of those that say who is to go; they are asked in this order.
         """
         self._settings = settings
         self._clock = clock
+        # Set when there may be something to do earlier than the executor knows.
+        self._earlier = asyncio.Event()
         self.election = election or Unopposed()
         self.metrics = WorkerMetrics(registry, on_paper=settings.on_paper)
-        self.liveness = Liveness(clock, self.metrics.loop_lag.observe)
-        self.recorder = Recorder(actions, clock, self.metrics, self._overdue)
-        self.audit = AuditLog(audit_log, self.metrics) if audit_log else None
-        self.condition_resets = ConditionResets(actions, clock)
-        self.teller = Teller(
-            self.recorder,
-            self.audit,
-            self.metrics,
-            clock,
-            self.election.may_act,
-            self.condition_resets.request,
+        self.liveness = Liveness(clock, self.metrics.loop_lag)
+        self.mirror, self.marks = Mirror(), Marks(settings.shard)
+        parts = Parts(
+            actions=actions,
+            clock=clock,
+            registry=registry,
+            metrics=self.metrics,
+            settings=settings,
+            election=self.election,
+            mirror=self.mirror,
+            marks=self.marks,
         )
-        self.pending = PendingEvictions(clock, self._wake)
-        self.pending.on_spared = self.condition_resets.request
-        self.evaluator = Evaluator(
-            self.pending,
-            clock,
-            settings.options,
-            self.teller.cancelled,
-            self._look_at_note,
-            settings.shard.owns,
-        )
-        self.annotator = Annotator(actions, self.metrics, clock, self._wanted_note)
-        self.gate = Gate(self.pending, self.evaluator, clock, self._wake, self.teller.held)
-        self.evaluator.on_node = self.gate.surroundings.look_at_node
-        self.attempt = Attempt(actions, clock, self.evaluator.finding)
-        self.rule_status = RuleStatusWriter(
-            self.evaluator.devices,
-            actions,
-            self.metrics,
-            clock,
-            settings.options,
-            may_write=self._may_write_rules,
-            write_timeout=settings.attempt_timeout,
-        )
-        self.teller.on_device_eviction = self.evaluator.devices.evicted.ours
-        self.evaluator.devices.on_ready = self.rule_status.look_at_all
-        self.executor = Executor(
-            self.pending,
-            self.gate,
-            self.attempt,
-            self.recorder,
-            self.metrics,
-            clock,
-            reevaluate=lambda pod: self.evaluator.look_at_pods((pod_key(pod),)),
-            concurrency=settings.concurrency,
-            attempt_timeout=settings.attempt_timeout,
-            may_act=self.election.may_act,
-            held=held,
-            on_executed=self.teller.executed,
-            on_spared=self.condition_resets.request,
-            on_paper=settings.on_paper,
-        )
-        self.backlog = Backlog(self.pending, self.gate)
+        self.systems = {one.name: one for one in (make(parts) for make in systems)}
+        self.metrics.expect(self.systems)
+        self._wire(parts, AuditLog(audit_log, self.metrics) if audit_log else None)
         registry.register(self.backlog)
         export_picture(self.metrics, self.evaluator, self.pending)
         export_lead(self.metrics, self.election, clock)
         if policies != NO_POLICIES:
             self.set_policies(policies)
 
+    def _wire(self, parts: Parts, audit: AuditLog | None) -> None:
+        """Put together what an eviction goes through, each with those that it tells."""
+        actions, clock = parts.actions, parts.clock
+        self.audit = audit
+        self.condition_resets = ConditionResets(actions, clock)
+        self.pending = PendingEvictions(clock, self._earlier, self.condition_resets)
+        self.recorder = Recorder(actions, clock, self.metrics, self.pending)
+        self.teller = Teller(parts, self.systems, self.recorder, audit, self.condition_resets)
+        self.evaluator = Evaluator(
+            self.systems, self.mirror, self.marks, self.pending, clock, self.teller
+        )
+        self.gate = Gate(self.pending, self.evaluator, clock, self._earlier.set, self.teller.held)
+        self.attempt = Attempt(actions, clock, self.evaluator)
+        self.executor = Executor(
+            parts, self.pending, self.gate, self.attempt, self.teller, self._earlier
+        )
+        self.backlog = Backlog(self.pending, self.gate)
+
     async def run(
-        self,
-        pods: EventSource[Pod],
-        nodes: EventSource[Node],
-        stop: asyncio.Event,
-        devices: Follower | None = None,
+        self, pods: EventSource[Pod], nodes: EventSource[Node], stop: asyncio.Event
     ) -> None:
         """Work until `stop` is set, then drain within the grace period.
 
@@ -155,31 +134,14 @@ class Worker:
             pods: their events.
             nodes: their events.
             stop: see above.
-            devices: keeps `evaluator.devices` in step with the cluster; None: nobody does, and
-                no pod is evicted by the taints of its devices.
 
         Raises:
             ExceptionGroup: a part failed in a way it should not; the process should end, so that
                 whoever supervises it starts a fresh one.
         """
-        mirror = self.evaluator.mirror
         async with asyncio.TaskGroup() as group:
-            parts = [
-                group.create_task(feed(nodes, self.evaluator.apply_node), name="watch nodes"),
-                group.create_task(feed(pods, mirror.apply_pod), name="watch pods"),
-                group.create_task(self.evaluator.run(), name="evaluator"),
-                group.create_task(self._resync(), name="resync"),
-            ]
-            if devices is not None:
-                parts.append(group.create_task(devices.run(), name="devices"))
-            writers = [
-                group.create_task(self.recorder.run(), name="recorder"),
-                group.create_task(self.condition_resets.run(), name="condition resets"),
-                group.create_task(self.annotator.run(), name="annotator"),
-                group.create_task(self.rule_status.run(), name="rule status"),
-            ]
-            if self.audit is not None:
-                writers.append(group.create_task(self.audit.run(), name="audit"))
+            parts = self._start(group, self._parts(pods, nodes))
+            writers = self._start(group, self._writers())
             election = group.create_task(
                 self.election.run(self._on_elected, self.metrics.lease_transitions.inc),
                 name="election",
@@ -198,6 +160,35 @@ class Worker:
         # Only now, when nothing of ours is under way any more.
         await self._release(grace_ends)
 
+    def _start(
+        self, group: asyncio.TaskGroup, works: Mapping[str, Work]
+    ) -> list[asyncio.Task[None]]:
+        return [group.create_task(work(), name=name) for name, work in works.items()]
+
+    def _parts(self, pods: EventSource[Pod], nodes: EventSource[Node]) -> dict[str, Work]:
+        """What ends as soon as the worker is to stop."""
+        works: dict[str, Work] = {
+            "watch nodes": partial(feed, nodes, self.mirror.apply_node),
+            "watch pods": partial(feed, pods, self.mirror.apply_pod),
+            "evaluator": self.evaluator.run,
+            "resync": self._resync,
+        }
+        for system in self.systems.values():
+            works |= system.followers()
+        return works
+
+    def _writers(self) -> dict[str, Work]:
+        """What writes besides evictions, and may end what it has begun."""
+        works: dict[str, Work] = {
+            "recorder": self.recorder.run,
+            "condition resets": self.condition_resets.run,
+        }
+        if self.audit is not None:
+            works["audit"] = self.audit.run
+        for system in self.systems.values():
+            works |= system.writers()
+        return works
+
     def trust(
         self,
         watches: Mapping[str, WatchHealth],
@@ -215,9 +206,6 @@ class Worker:
 
     def set_policies(self, policies: Policies) -> None:
         """Obey these from now on: evictions that run go on, those that wait are looked at anew."""
-        needs_cause = policies.blast_radius is not None
-        if needs_cause != (self.gate.surroundings.policies.blast_radius is not None):
-            self.evaluator.explain(needs_cause)
         self.attempt.eviction_api = policies.eviction_api
         self.gate.set_policies(policies)
 
@@ -255,7 +243,8 @@ class Worker:
 
     async def _drain_writers(self) -> None:
         # Together: one that hangs costs the others nothing.
-        drained = [self.condition_resets.drain(), self.recorder.drain(), self.annotator.drain()]
+        drained = [self.condition_resets.drain(), self.recorder.drain()]
+        drained += [system.drain() for system in self.systems.values()]
         if self.audit:
             drained.append(self.audit.drain())
         await asyncio.gather(*drained)
@@ -271,29 +260,12 @@ class Worker:
         while True:
             await asyncio.sleep(self._settings.resync_interval)
             self.evaluator.mark_all()
-            self.rule_status.look_again()
+            for system in self.systems.values():
+                system.look_again()
 
     def _on_elected(self) -> None:
         # What was decided and could not be written meanwhile is decided again.
         self.evaluator.mark_all()
-        self.rule_status.look_at_all()
-        self.executor.wake()
-
-    def _may_write_rules(self) -> bool:
-        """Of several shards the first writes; all know all pods with claims."""
-        return self._settings.shard.index == 0 and self.election.may_act()
-
-    def _look_at_note(self, node: str) -> None:
-        self.annotator.look_at(node)
-
-    def _wanted_note(self, name: str) -> WantedNote | None:
-        node = self.evaluator.mirror.node(name)
-        writes = self._settings.persist_observations and self.election.may_act()
-        return self.evaluator.first_seen.wanted_note(node) if writes and node is not None else None
-
-    def _overdue(self) -> bool:
-        due = self.pending.next_due()
-        return due is not None and due <= self._clock.elapsed()
-
-    def _wake(self) -> None:
-        self.executor.wake()
+        for system in self.systems.values():
+            system.elected()
+        self._earlier.set()

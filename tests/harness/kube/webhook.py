@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from bailiff.cluster import Cluster, ClusterError, Resource
-from bailiff.worker.actions import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.working import until
 
 if TYPE_CHECKING:

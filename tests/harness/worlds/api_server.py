@@ -18,7 +18,7 @@ import msgspec
 
 from bailiff.cluster import Changed, ClusterError, Deleted, FencedError, Request
 from bailiff.kinds import Node, Pod
-from bailiff.worker.actions import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.clocks import LoopClock
 from tests.harness.worlds import refusals
 from tests.harness.worlds.calls import Call, read

@@ -9,6 +9,7 @@ class Appointment:
     """An election that a test decides."""
 
     holder = "somebody"
+    renewed_at = None
 
     def __init__(self, *, leads: bool = False) -> None:
         self.leads = leads

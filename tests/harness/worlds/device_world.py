@@ -18,8 +18,10 @@ from bailiff.kinds import (
     ResourceClaim,
     ResourceSlice,
 )
-from bailiff.worker.devices import Devices, Kind, State
-from bailiff.worker.sources import EventSource
+from bailiff.worker import DeviceTaintsInWorker, NodeTaintsInWorker
+from bailiff.worker.mirror.watching import EventSource
+from bailiff.worker.systems import Parts
+from bailiff.worker.systems.device_taints.devices import Devices, Kind, State
 from tests.harness import device_objects
 from tests.harness.clocks import START
 from tests.harness.device_objects import BROKEN, DRIVER
@@ -39,7 +41,7 @@ SERVED: dict[Kind, Resource[Any]] = {
 class HandFed:
     """Feeds Devices from a test's watches."""
 
-    def __init__(self, devices: Devices, watches: dict[Kind, FakeWatch]) -> None:
+    def __init__(self, watches: dict[Kind, FakeWatch], devices: Devices) -> None:
         self.devices = devices
         self.watches = watches
 
@@ -70,9 +72,9 @@ class DeviceWorld(World):
     """The world; the pool and the device of `gpu_pod("a")` bear the names `n1` and `gpu-a`."""
 
     def __init__(self, follows: tuple[Kind, ...] = tuple(Kind), **settings: Any) -> None:
-        super().__init__(**settings)
-        self.objects: dict[Kind, dict[str, Any]] = {kind: {} for kind in Kind}
         self.watches = {kind: FakeWatch() for kind in follows}
+        super().__init__(systems=(NodeTaintsInWorker, self._device_taints), **settings)
+        self.objects: dict[Kind, dict[str, Any]] = {kind: {} for kind in Kind}
         self.lists = dict.fromkeys(follows, True)  # of each kind: whether it begins with a list
         self.statuses: list[tuple[float, str, Condition]] = []
         self.rule_failures: list[ClusterError] = []
@@ -80,9 +82,15 @@ class DeviceWorld(World):
         self._uids = 0
         self.verbs["apply"] = self._serve_apply
 
+    def _device_taints(self, parts: Parts) -> DeviceTaintsInWorker:
+        self.device_taints = DeviceTaintsInWorker(
+            parts, lambda devices: HandFed(self.watches, devices).run
+        )
+        return self.device_taints
+
     @property
     def devices(self) -> Devices:
-        return self.worker.evaluator.devices
+        return self.device_taints.devices
 
     def successor(self, **settings: Any) -> DeviceWorld:
         heir = DeviceWorld(**settings)
@@ -205,8 +213,7 @@ class DeviceWorld(World):
         for kind, watch in self.watches.items():
             if self.lists[kind]:
                 self.relist(kind, watch)
-        follower = HandFed(self.devices, self.watches)
-        await self.worker.run(self.pod_events(), self.node_watch, stop, follower)
+        await self.worker.run(self.pod_events(), self.node_watch, stop)
 
     def pod_events(self) -> EventSource[Pod]:
         """What the worker learns of pods from."""

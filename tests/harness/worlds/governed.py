@@ -6,7 +6,7 @@ from typing import Any
 
 from bailiff.decisions.policies import NO_POLICIES, Policies
 from bailiff.kinds import LABEL_ZONE, Annotations, Pod, Taint
-from bailiff.worker.queue_view import QueueQuery, view
+from bailiff.worker.observe.queue_view import QueueQuery, view
 from tests.harness.kinds import no_execute, node_of, pod_of
 from tests.harness.turns import straight_through
 from tests.harness.worlds.calls import Call

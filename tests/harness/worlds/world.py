@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, cast
 
@@ -16,7 +16,15 @@ from bailiff.cluster import Changed, Cluster, ClusterSettings, Deleted, Replaced
 from bailiff.cluster.transport import Transport
 from bailiff.decisions.policies import NO_POLICIES
 from bailiff.kinds import ManagedFieldsEntry, Node, Pod, Taint, Toleration
-from bailiff.worker import ClusterActions, Election, Worker, WorkerSettings
+from bailiff.worker import (
+    SYSTEMS,
+    Actions,
+    ClusterActions,
+    Election,
+    MakeSystem,
+    Worker,
+    WorkerSettings,
+)
 from tests.harness.clocks import START, LoopClock
 from tests.harness.kinds import edited_at, no_execute, node_of, pod_of
 from tests.harness.worlds.api_server import ApiServer
@@ -36,7 +44,7 @@ class World(ApiServer, ClusterActions):
         audit_log=None,
         election: Election | None = None,
         policies=NO_POLICIES,
-        held: Callable[[], float] = lambda: 0.0,
+        systems: Sequence[MakeSystem] = SYSTEMS,
         **settings,
     ) -> None:
         ApiServer.__init__(self, LoopClock())
@@ -47,15 +55,23 @@ class World(ApiServer, ClusterActions):
         self.managed = True  # the API server tells in managedFields of edits of taints
         self.registry = CollectorRegistry()
         self.worker = Worker(
-            self,
+            self.worker_actions(),
             self.worker_clock(),
             self.registry,
             WorkerSettings(**settings),
             election,
             audit_log=audit_log,
             policies=policies,
-            held=held,
+            systems=systems,
         )
+
+    def worker_actions(self) -> Actions:
+        """What the worker does; by requests to this cluster, unless a test says otherwise."""
+        return self
+
+    def backoff(self) -> float:
+        """Seconds for which the worker's client leaves the API server alone."""
+        return 0.0
 
     def worker_clock(self) -> Clock:
         """The clock that the worker goes by."""

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from bailiff.cluster import ConflictError, DryRunUnsupportedError, ForbiddenError
-from bailiff.worker.eviction import By
-from bailiff.worker.outcomes import Outcome
+from bailiff.worker.execute.outcomes import Outcome
+from bailiff.worker.timers.eviction import By
 from tests.harness.attempt_scene import GO, LATER, LATER_STILL, OF_DEVICES, STAY, WRITTEN, Scene
 from tests.harness.clocks import START
 

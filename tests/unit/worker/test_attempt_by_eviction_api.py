@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from bailiff.cluster import DisruptionBudgetError
 from bailiff.decisions import Finding
 from bailiff.decisions.policies import EvictionApi
-from bailiff.worker.eviction import By
-from bailiff.worker.outcomes import Outcome
-from tests.harness.attempt_scene import BLOCKED, GO, NOT_TOLERATED, POD, STAY, Scene
+from bailiff.worker.execute.outcomes import Outcome
+from bailiff.worker.timers.eviction import By
+from tests.harness.attempt_scene import BLOCKED, GO, NOT_TOLERATED, STAY, Scene
 from tests.harness.clocks import START
 
 
@@ -72,10 +72,9 @@ def test_the_first_refusal_looks_back_since_when_it_would_have_been_due(entered,
 
 
 def test_a_pod_that_came_after_the_taint_is_due_since_it_came():
-    scene = blocked(None, NOT_TOLERATED)
     came = START + timedelta(seconds=40)
-    bound = replace(POD, metadata=replace(POD.metadata, creation_timestamp=came))
-    scene.eviction.pod, scene.eviction.due = bound, 60.0
+    scene = blocked(None, replace(NOT_TOLERATED, due_since=came))
+    scene.eviction.due = 60.0
     with pytest.raises(DisruptionBudgetError):
         scene.make()
     assert scene.eviction.due == pytest.approx(40.0)

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from bailiff.cluster import ServerError
-from bailiff.worker.audit import AuditLog
+from bailiff.worker.observe.audit import AuditLog
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.world import World, tainted
 

@@ -8,17 +8,18 @@ from typing import cast
 import pytest
 
 from bailiff.cluster import FencedError, NotFoundError, ServerError, UidMismatchError
-from bailiff.decisions import Finding, Verdict
-from bailiff.worker import condition_resets
-from bailiff.worker.actions import PodActions
-from bailiff.worker.condition_resets import ConditionResets
-from bailiff.worker.eviction import Eviction
+from bailiff.decisions import Verdict
+from bailiff.decisions.node_taints.taints import NodeTaintEviction
+from bailiff.worker.execute import condition_resets
+from bailiff.worker.execute.actions import PodActions
+from bailiff.worker.execute.condition_resets import ConditionResets
+from bailiff.worker.timers.eviction import Eviction
 from tests.harness.clocks import START, LoopClock
 from tests.harness.kinds import pod_of
 
 pytestmark = pytest.mark.looptime(start=0)
 
-FINDING = Finding(
+FINDING = NodeTaintEviction(
     system="node-taints", verdict=Verdict.EVICT_NOW, reason="TaintNotTolerated", message=""
 )
 GONE = NotFoundError("gone", status=404, reason="NotFound", details={"name": "a", "kind": "pods"})

@@ -8,16 +8,16 @@ import json
 from datetime import timedelta
 
 import pytest
-from prometheus_client import CollectorRegistry
 
 from bailiff.cluster import Changed, Deleted
 from bailiff.decisions.policies import BlastRadius, Cause, EvictionApi, Pause, PauseNotice, Policies
-from bailiff.worker import Comparison, ShadowActions, Watched, Worker, WorkerSettings
-from bailiff.worker.devices import Kind
-from bailiff.worker.queue_view import QueueQuery, view
+from bailiff.kinds import Annotations
+from bailiff.worker import Actions, Comparison, ShadowActions, Watched
+from bailiff.worker.observe.queue_view import QueueQuery, view
+from bailiff.worker.systems.device_taints.devices import Kind
 from tests.harness.clocks import START
 from tests.harness.device_objects import patience
-from tests.harness.kinds import no_execute
+from tests.harness.kinds import no_execute, node_of
 from tests.harness.turns import straight_through
 from tests.harness.worlds.device_world import DeviceWorld, taint_added, untainted
 
@@ -86,7 +86,7 @@ async def test_what_the_eviction_api_takes_counts_for_the_rule():
     assert world.told() == "1 pod evicted since starting the controller."
 
 
-async def test_the_blast_radius_is_that_of_a_node_s_taint_and_holds_no_device_s():
+async def test_the_blast_radius_counts_what_a_rule_evicts_until_the_rule_is_acknowledged():
     policies = Policies(blast_radius=BlastRadius(max_pods=1))
     world = untainted(policies=policies)
     for name in ("a", "b", "c"):
@@ -98,8 +98,12 @@ async def test_the_blast_radius_is_that_of_a_node_s_taint_and_holds_no_device_s(
         assert world.deletions() == {}
         world.rule("rule", at=10, pool="n1")
         await asyncio.sleep(10)
-        # Those that the node's taint evicts too are held for that, as long as it is there.
+        # Those that the node's taint evicts too go for that no more, and for the rule still.
         world.taint("n1")
+        await asyncio.sleep(10)
+        assert world.deletions() == {}
+        annotations = Annotations(acknowledged_taints="DeviceTaintRule rule")
+        world._put_node(node_of("n1", annotations=annotations))
         await asyncio.sleep(10)
     assert set(world.deletions()) == {"a", "b", "c"}
 
@@ -120,7 +124,8 @@ async def test_the_audit_log_names_claim_device_and_who_tainted_it(tmp_path):
     assert line["finding"]["system"] == SYSTEM["device"]
     assert line["finding"]["reason"] == "TolerationExpired"
     assert line["deadline"] == (START + timedelta(seconds=3)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    steps = [one for one in line["finding"]["trace"] if "device" in one]
+    looked_at = [one["subject"] for one in line["finding"]["trace"] if "subject" in one]
+    steps = [one for one in looked_at if one["kind"] == "deviceTaint"]
     assert {one["device"]["device"] for one in steps} == {"gpu-a"}
     assert {one["device"]["claim"]["name"] for one in steps} == {"claim-a"}
     named = [
@@ -154,14 +159,14 @@ class Shadowed(DeviceWorld):
 
     def __init__(self, **settings):
         super().__init__(**settings)
+
+    def worker_actions(self) -> Actions:
         self.comparison = Comparison(self.clock)
-        self.registry = CollectorRegistry()
-        actions = ShadowActions(self.comparison.ours)
-        self.worker = Worker(actions, self.clock, self.registry, WorkerSettings())
+        return ShadowActions(self.comparison)
 
     @contextlib.asynccontextmanager
     async def running(self):
-        self.comparison.look_at(self.worker.evaluator, self.worker.metrics)
+        self.comparison.look_at(self.worker)
         looking = asyncio.create_task(self.comparison.run())
         async with super().running():
             await asyncio.sleep(0.1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from structlog.testing import capture_logs
@@ -20,7 +20,11 @@ from bailiff.cluster import (
     WatchHealth,
 )
 from bailiff.decisions import Options
-from bailiff.worker.devices import DeviceFollowing, Devices, Kind, State, following
+from bailiff.worker import Shard
+from bailiff.worker.systems.device_taints import following
+from bailiff.worker.systems.device_taints.devices import Devices, Kind, State
+from bailiff.worker.systems.device_taints.following import DeviceFollowing
+from bailiff.worker.timers.evaluator import Marks
 from tests.harness.worlds.device_world import SERVED
 
 if TYPE_CHECKING:
@@ -58,7 +62,7 @@ class Server:
         self.opened: list[str] = []
         self.asked = 0
         self.healths: dict[str, WatchHealth] = {}
-        self.devices = Devices(Options(), lambda _: None)
+        self.devices = Devices(Options(), Marks(Shard()))
 
     async def served(self, _: object) -> DeviceApi | None:
         self.asked += 1
@@ -77,7 +81,7 @@ class Server:
     @contextlib.asynccontextmanager
     async def followed(self) -> AsyncGenerator[None, None]:
         nobody: Any = None  # the cluster is only handed on
-        follower = DeviceFollowing(nobody, self.open, self.devices, self.healths)
+        follower = DeviceFollowing(nobody, cast("Any", self), self.devices)
         task = asyncio.create_task(follower.run())
         try:
             await asyncio.sleep(0.01)

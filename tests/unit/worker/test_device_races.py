@@ -8,8 +8,8 @@ import pytest
 
 from bailiff.cluster import ConflictError, ServerError
 from bailiff.worker import Shard
-from bailiff.worker.devices import Kind
-from bailiff.worker.sharding import shard_of
+from bailiff.worker.lead.sharding import shard_of
+from bailiff.worker.systems.device_taints.devices import Kind
 from tests.harness.device_objects import patience
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.appointment import Appointment

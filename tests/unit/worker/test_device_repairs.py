@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from bailiff.cluster import ServerError
 from bailiff.decisions import Options
 from bailiff.kinds import PodSchedulingGroup
-from bailiff.worker.devices import Kind
+from bailiff.worker.systems.device_taints.devices import Kind
 from tests.harness.device_objects import patience
 from tests.harness.worlds.device_world import DeviceWorld, taint_added, untainted
 from tests.harness.worlds.world import attempts

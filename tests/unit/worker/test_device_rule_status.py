@@ -9,7 +9,7 @@ import pytest
 
 from bailiff.cluster import ForbiddenError, NotFoundError, ServerError, UidMismatchError
 from bailiff.worker import Shard
-from bailiff.worker.devices import Kind
+from bailiff.worker.systems.device_taints.devices import Kind
 from tests.harness.device_objects import patience
 from tests.harness.kinds import no_execute
 from tests.harness.worlds.appointment import Appointment
@@ -146,7 +146,7 @@ async def test_a_standby_writes_nothing_and_says_at_once_what_is_when_it_is_appo
             await asyncio.sleep(1)
         assert world.statuses == []
         # Nothing is kept of rules that have come and gone meanwhile.
-        assert len(world.worker.rule_status) == 0
+        assert len(world.device_taints.rule_status) == 0
         election.appoint()
         await asyncio.sleep(1)
     assert world.said() == [(120.0, "True", PENDING)]

@@ -7,8 +7,7 @@ import pytest
 
 from bailiff.cluster import Replaced, Unreadable
 from bailiff.kinds import ObjectMeta
-from bailiff.worker.devices import Kind
-from bailiff.worker.devices.devices import _SLICE
+from bailiff.worker.systems.device_taints.devices import _SLICE, Kind
 from tests.harness.device_objects import patience
 from tests.harness.turns import turns
 from tests.harness.worlds.device_world import DeviceWorld, taint_added
@@ -54,7 +53,10 @@ async def test_nothing_that_is_in_both_lists_is_missing_while_the_new_one_is_tak
         for _ in turns(devices.apply(Kind.SLICES, Replaced(whole, "2"))):
             stops += 1
             assert devices.index.slices["n1"] is whole[0]
-            assert devices.find(world.pods["a"], world.clock.now(), world.worker._settings.options)
+            assert devices.ready
+            finding = world.worker.evaluator.finding(world.pods["a"])
+            assert finding is not None
+            assert finding.system == "device-taints"
         assert stops == 2
         assert set(devices.index.slices) == {one.metadata.name for one in whole}
 

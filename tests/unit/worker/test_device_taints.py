@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bailiff.worker.devices import Kind
+from bailiff.worker.systems.device_taints.devices import Kind
 from tests.harness.device_objects import patience
 from tests.harness.kinds import no_execute
 from tests.harness.objects import tolerating

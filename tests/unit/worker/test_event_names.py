@@ -11,7 +11,7 @@ from aiohttp import web
 from bailiff import cluster as k8s
 from bailiff.decisions import EventNote
 from bailiff.worker import ClusterActions
-from bailiff.worker.event_names import EventNames
+from bailiff.worker.observe.event_names import EventNames
 from tests.harness.clocks import START
 from tests.harness.kinds import pod_of
 from tests.harness.scripted_server import kubeconfig, serving
@@ -61,7 +61,7 @@ def test_the_longest_name_of_a_pod_leaves_room_for_the_suffix() -> None:
 
 
 def test_what_was_told_is_remembered_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bailiff.worker.event_names._CAPACITY", 2)
+    monkeypatch.setattr("bailiff.worker.observe.event_names._CAPACITY", 2)
     names = EventNames()
     first = names.next(**TOLD)
     for number in range(2):
@@ -81,6 +81,6 @@ async def test_an_event_that_is_there_already_counts_as_written(tmp_path: Path) 
     async with serving(answer) as port, await k8s.connect(kubeconfig(tmp_path, port)) as cluster:
         first, second = (ClusterActions(cluster, instance=name) for name in ("a", "b"))
         with pytest.raises(k8s.ConflictError):
-            await first.record(POD, NOTE, START)
-        await second.record(POD, NOTE, START)
+            await first.record(POD, NOTE, START, "taint-eviction-controller")
+        await second.record(POD, NOTE, START, "taint-eviction-controller")
     assert len(set(told)) == 1

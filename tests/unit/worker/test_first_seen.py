@@ -10,11 +10,13 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from bailiff.cluster import Changed, Replaced
-from bailiff.decisions import observations
+from bailiff.decisions.node_taints import observations
 from bailiff.kinds import Annotations, Node, NodeMeta, NodeSpec
-from bailiff.worker.first_seen import FirstSeen
+from bailiff.worker.mirror.mirror import Mirror
+from bailiff.worker.systems.node_taints.first_seen import FirstSeen
 from tests.harness.clocks import ManualClock
 from tests.harness.kinds import edited_at, no_execute
+from tests.harness.turns import straight_through
 
 SECOND = timedelta(seconds=1)
 KEYS = ("a", "b")
@@ -90,6 +92,8 @@ class History:
     def restart(self) -> None:
         """Another worker, which knows nothing."""
         self.worker = FirstSeen(self.clock)
+        self.mirror = Mirror()
+        self.mirror.listen_to_nodes(self.worker)
         self.relist()
 
     def relist(self) -> None:
@@ -125,7 +129,7 @@ class History:
         self.relist()
 
     def _tell(self, event) -> None:
-        self.worker.apply(event)
+        straight_through(self.mirror.apply_node(event))
         match event:
             case Replaced(items=(node,)) | Changed(object=node):
                 self.seen = node
@@ -230,5 +234,5 @@ def test_a_node_made_anew_starts_anew():
     history.do(("toggle", "a"))
     history.do(("wait", 40.0))
     again = replace(history.server.node.metadata, uid="2")
-    history.worker.apply(Changed(replace(history.server.node, metadata=again)))
+    history.worker.node_changed(again.name, replace(history.server.node, metadata=again))
     assert set(history.of_worker().values()) == {history.clock.now()}

@@ -7,7 +7,7 @@ import pytest
 
 from bailiff.cluster import Changed, UnreachableError, WatchHealth
 from bailiff.kinds import Node
-from bailiff.worker.fresh_nodes import FreshNodes
+from bailiff.worker.mirror.fresh_nodes import FreshNodes
 from tests.harness.clocks import START, LoopClock
 from tests.harness.kinds import edited_at, no_execute, node_of, tolerating
 from tests.harness.worlds.world import World, attempts

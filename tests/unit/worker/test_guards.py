@@ -18,6 +18,7 @@ from bailiff.cluster.transport import Transport
 from bailiff.decisions.policies import EvictionApi, Policies
 from bailiff.kinds import Pod, PodCondition
 from bailiff.worker import ClusterActions
+from bailiff.worker.systems.node_taints.annotator import annotate
 from tests.harness.clocks import START
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.governed import Governed
@@ -111,11 +112,11 @@ async def test_an_annotation_is_written_on_the_version_that_was_looked_at():
     world = World()
     world.taint("n1", no_execute())
     node = world.nodes["n1"]
-    await world.annotate(node, "seen")
+    await annotate(world, node, "seen")
     assert world.nodes["n1"].metadata.annotations.taints_first_observed == "seen"
     assert world.nodes["n1"].spec == node.spec
     with pytest.raises(ConflictError):
-        await world.annotate(node, "")
+        await annotate(world, node, "")
     assert world.annotated == ["seen"]
 
 

@@ -1,10 +1,11 @@
 """What /healthz answers by: the loop turns, and no task of ours has ended."""
 
 import asyncio
+from typing import Any, cast
 
 import pytest
 
-from bailiff.worker.liveness import PERIOD, Liveness
+from bailiff.worker.observe.liveness import PERIOD, Liveness
 from tests.harness.clocks import LoopClock, ManualClock
 from tests.harness.worlds.fake_watch import FakeWatch
 from tests.harness.worlds.world import World, tainted
@@ -12,10 +13,17 @@ from tests.harness.worlds.world import World, tainted
 pytestmark = pytest.mark.looptime(start=0)
 
 
+class Lags:
+    """What the metric is told."""
+
+    def __init__(self, told):
+        self.observe = told.append
+
+
 async def test_the_loop_s_delay_is_measured_with_each_beat():
     lags: list[float] = []
     clock = ManualClock()
-    beating = asyncio.create_task(Liveness(clock, lags.append).run())
+    beating = asyncio.create_task(Liveness(clock, cast("Any", Lags(lags))).run())
     await asyncio.sleep(PERIOD / 2)
     clock.advance(PERIOD + 0.4)
     await asyncio.sleep(PERIOD)
@@ -25,7 +33,7 @@ async def test_the_loop_s_delay_is_measured_with_each_beat():
 
 async def test_a_heart_that_has_not_beaten_for_long_is_told():
     clock = LoopClock()
-    liveness = Liveness(clock, lambda _: None)
+    liveness = Liveness(clock, cast("Any", Lags([])))
     assert liveness.complaints() == []
     beating = asyncio.create_task(liveness.run())
     await asyncio.sleep(100)
@@ -78,17 +86,29 @@ async def test_what_is_only_tried_out_is_counted_apart_from_evictions():
         "bailiff_worker_lateness_seconds_count",
     ):
         assert count(name, outcome if "attempts" in name else {}) is None
-    assert count("bailiff_worker_evictions_total", {"by": "delete"}) is None
+    assert (
+        count("bailiff_worker_evictions_total", {"by": "delete", "system": "node-taints"}) is None
+    )
 
 
 async def returns():
     """A part that ends though nobody has told it to."""
 
 
-@pytest.mark.parametrize("writer", ["recorder", "annotator", "condition_resets", "rule_status"])
-async def test_a_writer_that_ended_though_the_worker_runs_is_told(writer, monkeypatch):
+@pytest.mark.parametrize(
+    ("writer", "name"),
+    [
+        ("recorder", "recorder"),
+        ("condition_resets", "condition resets"),
+        ("systems.node-taints.annotator", "annotator"),
+        ("systems.device-taints.rule_status", "rule status"),
+    ],
+)
+async def test_a_writer_that_ended_though_the_worker_runs_is_told(writer, name, monkeypatch):
     world = World()
-    monkeypatch.setattr(getattr(world.worker, writer), "run", returns)
+    found = world.worker
+    for step in writer.split("."):
+        found = found[step] if isinstance(found, dict) else getattr(found, step)
+    monkeypatch.setattr(found, "run", returns)
     async with world.running():
-        name = writer.replace("_", " ")
         assert world.worker.liveness.complaints() == [f"the task '{name}' has ended"]

@@ -8,8 +8,8 @@ from hypothesis import given
 
 from bailiff.cluster import Changed, Deleted, Replaced, Unreadable
 from bailiff.kinds import Node, ObjectMeta, Pod
-from bailiff.worker.mirror import Mirror, PodKey, pod_key
-from bailiff.worker.slices import SLICE
+from bailiff.worker.mirror.mirror import Mirror, PodKey, pod_key
+from bailiff.worker.mirror.slices import SLICE
 from tests.harness.kinds import node_of, pod_of
 from tests.harness.turns import straight_through, turns
 
@@ -20,7 +20,10 @@ class Diary:
     def __init__(self) -> None:
         self.told: list[str] = []
 
-    def node_changed(self, name: str) -> None:
+    def nodes_relisted(self) -> None:
+        self.told.append("nodes relisted")
+
+    def node_changed(self, name: str, node: Node | None) -> None:
         self.told.append(f"node {name}")
 
     def pod_changed(self, key: PodKey, pod: Pod) -> None:
@@ -29,14 +32,13 @@ class Diary:
     def pod_gone(self, pod: Pod) -> None:
         self.told.append(f"gone {pod.metadata.uid}")
 
-    def all_listed(self) -> None:
-        self.told.append("listed")
-
 
 class Scene:
     def __init__(self) -> None:
         self.diary = Diary()
-        self.mirror = Mirror(self.diary)
+        self.mirror = Mirror()
+        self.mirror.listen_to_nodes(self.diary)
+        self.mirror.listen_to_pods(self.diary)
 
     def tell(self, event: Replaced[Pod] | Changed[Pod] | Deleted[Pod] | Unreadable) -> list[str]:
         """What the listener hears of an event of pods."""
@@ -77,13 +79,13 @@ BEGINNING = Replaced((pod("a"), pod("b"), pod("c", node="n2")), "1")
     [
         pytest.param(
             Replaced((pod("a"), pod("d")), "2"),
-            ["gone uid-b", "gone uid-c", "pod a uid-a", "pod d uid-d", "listed"],
+            ["gone uid-b", "gone uid-c", "pod a uid-a", "pod d uid-d"],
             {"a": "uid-a", "d": "uid-d"},
             id="a list without pods that were there",
         ),
         pytest.param(
             Replaced((pod("a", "new"), pod("b"), pod("c", node="n2")), "2"),
-            ["gone uid-a", "pod a new", "pod b uid-b", "pod c uid-c", "listed"],
+            ["gone uid-a", "pod a new", "pod b uid-b", "pod c uid-c"],
             {"a": "new", "b": "uid-b", "c": "uid-c"},
             id="a list with another pod under the name",
         ),
@@ -106,7 +108,7 @@ BEGINNING = Replaced((pod("a"), pod("b"), pod("c", node="n2")), "1")
         ),
         pytest.param(
             Replaced((pod("b"),), "2", (unreadable("a"),)),
-            ["gone uid-a", "gone uid-c", "pod b uid-b", "listed"],
+            ["gone uid-a", "gone uid-c", "pod b uid-b"],
             {"b": "uid-b"},
             id="a list with one that cannot be decoded",
         ),
@@ -203,16 +205,16 @@ def test_the_first_list_counts_as_taken_in_when_all_of_it_is():
     assert len(seen) == 4
     assert not any(seen)
     assert scene.mirror.synced
-    assert scene.diary.told[-1] == "listed"
+    assert scene.mirror.listed.is_set()
 
 
 def test_without_a_list_of_nodes_absence_means_nothing():
     scene = Scene()
     scene.tell(BEGINNING)
     scene.tell_node(Changed(node_of("n1")))
-    assert not scene.mirror.synced
+    assert (scene.mirror.synced, scene.mirror.listed.is_set()) == (False, False)
     scene.tell_node(Replaced((), "1"))
-    assert scene.mirror.synced
+    assert (scene.mirror.synced, scene.mirror.listed.is_set()) == (True, True)
 
 
 def test_while_a_list_is_taken_in_each_pod_is_there_as_it_was_or_as_it_is():
@@ -262,4 +264,4 @@ def test_a_list_of_nodes_drops_those_that_are_not_in_it():
     scene.tell_node(Replaced((node_of("n2"),), "2"))
     assert [node.metadata.name for node in scene.mirror.nodes()] == ["n2"]
     assert not scene.mirror.is_unreadable("n3")
-    assert sorted(scene.diary.told) == ["listed", "node n1", "node n2", "node n3"]
+    assert sorted(scene.diary.told) == ["node n1", "node n2", "node n3", "nodes relisted"]

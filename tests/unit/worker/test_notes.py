@@ -13,7 +13,7 @@ from bailiff.cluster import (
     Replaced,
     ServerError,
 )
-from bailiff.decisions import observations
+from bailiff.decisions.node_taints import observations
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.fake_watch import FakeWatch
@@ -46,12 +46,12 @@ class Refusing(World):
         self.pace = 0.0
         self.answer_takes = 0.0
 
-    async def annotate(self, node, text):
+    async def write(self, *what, **how):
         self.tried.append(self.clock.monotonic())
         await asyncio.sleep(self.pace)
         if self.refusal is not None:
             raise self.refusal
-        await super().annotate(node, text)
+        await super().write(*what, **how)
         await asyncio.sleep(self.answer_takes)
 
     def put_node_again(self, name="n1"):

@@ -2,11 +2,13 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from bailiff.cluster import ServerError
-from bailiff.decisions import Facts, decide, observations
+from bailiff.decisions import SYSTEMS, Options
+from bailiff.decisions.node_taints import observations
 from bailiff.kinds import Annotations, Node, NodeMeta, NodeSpec
 from tests.harness.clocks import START
 from tests.harness.kinds import no_execute, tolerating
@@ -63,15 +65,15 @@ async def test_a_failed_write_is_tried_again_and_delays_nothing():
     world = World()
     world.taint("n1", no_execute())
     world.add_pod("patient", tolerating(seconds=2))
-    write = world.annotate
+    write = world.write
     failing = [ServerError("down", status=500)] * 2
 
-    async def annotate(node, text):
+    async def fail_twice(*what, **how):
         if failing:
             raise failing.pop()
-        await write(node, text)
+        await write(*what, **how)
 
-    world.annotate = annotate  # type: ignore[method-assign]  # the port, broken for a while
+    world.write = fail_twice  # type: ignore[method-assign]  # the port, broken for a while
     async with world.running():
         await asyncio.sleep(3)
         assert world.deletions() == {"patient": 2.0}
@@ -83,13 +85,13 @@ async def test_shutdown_waits_for_what_is_still_to_be_written_down():
     world = World()
     for number in range(10):
         world.taint(f"n{number}", no_execute())
-    write = world.annotate
+    write = world.write
 
-    async def annotate(node, text):
+    async def write_slowly(*what, **how):
         await asyncio.sleep(1)
-        await write(node, text)
+        await write(*what, **how)
 
-    world.annotate = annotate  # type: ignore[method-assign]  # the port, slowed down
+    world.write = write_slowly  # type: ignore[method-assign]  # the port, slowed down
     async with world.running():
         await asyncio.sleep(1)
     assert len(world.annotated) == 10
@@ -99,10 +101,10 @@ async def test_shutdown_waits_for_the_writing_down_no_longer_than_its_grace_peri
     world = World(shutdown_grace=5.0)
     world.taint("n1", no_execute())
 
-    async def annotate(node, text):
+    async def write_never(*what, **how):
         await asyncio.Event().wait()
 
-    world.annotate = annotate  # type: ignore[method-assign]  # the port, dead
+    world.write = write_never  # type: ignore[method-assign]  # the port, dead
     async with world.running():
         pass
     assert world.annotated == []
@@ -115,7 +117,10 @@ async def test_the_api_names_the_deadline_that_the_worker_keeps():
     pod = world.add_pod("patient", tolerating(seconds=100))
     async with world.running():
         await asyncio.sleep(40)
-        asked = decide(Facts(pod=pod, node=world.nodes["n1"]), world.clock.now())
+        question = SYSTEMS.questions["decide"]
+        kind: Any = question.facts
+        facts = kind(pod=pod, node=world.nodes["n1"])
+        asked = question.ask(facts, world.clock.now(), Options()).decision
         await asyncio.sleep(100)
     assert asked.evict_at is not None
     assert round((asked.evict_at - START).total_seconds()) == world.deletions()["patient"] == 100

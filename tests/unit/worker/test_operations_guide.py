@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from prometheus_client import CollectorRegistry, Counter
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -14,27 +13,42 @@ from bailiff.cli.app import app
 from bailiff.clock import SystemClock
 from bailiff.cluster import Restart
 from bailiff.decisions import (
-    Finding,
     Verdict,
     cancellation_event,
     denial_event,
     device_taints,
     eviction_event,
+    node_taints,
 )
 from bailiff.decisions.device_taints import EVICTION_IN_PROGRESS, RuleEffect, rule_status
+from bailiff.decisions.device_taints.findings import DeviceTaintEviction
+from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.kinds import DeviceTaint, DeviceTaintRule, DeviceTaintRuleSpec, ObjectMeta, Pod
-from bailiff.worker import ApiMetrics, ShadowActions, Worker, WorkerSettings
-from bailiff.worker.comparison import Result
-from bailiff.worker.devices import State
-from bailiff.worker.metrics import WorkerMetrics
-from bailiff.worker.notes import blocked_event, held_event
-from bailiff.worker.outcomes import Outcome
-from bailiff.worker.policy_file import PolicyMetrics
+from bailiff.worker import (
+    ApiMetrics,
+    Comparison,
+    ShadowActions,
+    WatchMetrics,
+    Worker,
+    WorkerSettings,
+)
+from bailiff.worker.execute.outcomes import Outcome
+from bailiff.worker.observe.metrics import WorkerMetrics
+from bailiff.worker.observe.policy_events import blocked_event, held_event
+from bailiff.worker.policy.file import PolicyMetrics
+from bailiff.worker.shadow.comparison import Result
+from bailiff.worker.systems.device_taints.devices import State
+from bailiff.worker.systems.device_taints.system import DeviceTaintMetrics
+from bailiff.worker.systems.node_taints.system import NodeTaintMetrics
 
 TEXT = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
-FINDING = Finding(system="node-taints", verdict=Verdict.EVICT_NOW, reason="R", message="why")
-DEVICE_FINDING = replace(FINDING, system=device_taints.SYSTEM)
+FINDING = NodeTaintEviction(
+    system="node-taints", verdict=Verdict.EVICT_NOW, reason="R", message="why"
+)
+DEVICE_FINDING = DeviceTaintEviction(
+    system=device_taints.SYSTEM, verdict=Verdict.EVICT_NOW, reason="R", message="why"
+)
 HOLD = Hold(cause=Cause.PAUSED, message="why")
 POD = Pod(metadata=ObjectMeta(namespace="NS", name="NAME"))
 
@@ -48,8 +62,19 @@ def first_cells():
 def metrics():
     """As the guide writes them: the name, and the labels in braces."""
     real, on_paper = (WorkerMetrics(CollectorRegistry(), on_paper=one) for one in (False, True))
-    others = vars(ApiMetrics(CollectorRegistry())) | vars(PolicyMetrics(CollectorRegistry()))
-    for metric in (*vars(real).values(), *others.values(), on_paper.attempts):
+    registry = CollectorRegistry()
+    others = vars(ApiMetrics(registry)) | vars(PolicyMetrics(registry))
+    others |= vars(WatchMetrics(registry))
+    of_systems = (
+        NodeTaintMetrics(registry, on_paper=False),
+        DeviceTaintMetrics(registry, on_paper=False),
+    )
+    for metric in (
+        *vars(real).values(),
+        *others.values(),
+        *(metric for system in of_systems for metric in vars(system).values()),
+        on_paper.attempts,
+    ):
         name = metric._name + ("_total" if isinstance(metric, Counter) else "")
         labels = ",".join(metric._labelnames)
         yield f"{name}{{{labels}}}" if labels else name
@@ -57,8 +82,9 @@ def metrics():
 
 def collected():
     """Those that are counted when they are read."""
-    actions = ShadowActions(lambda _: None)
-    worker = Worker(actions, SystemClock(), CollectorRegistry(), WorkerSettings())
+    clock = SystemClock()
+    actions = ShadowActions(Comparison(clock))
+    worker = Worker(actions, clock, CollectorRegistry(), WorkerSettings())
     for metric in worker.backlog.collect():
         labels = ",".join(vars(metric)["_labelnames"])
         yield f"{metric.name}{{{labels}}}" if labels else metric.name
@@ -86,12 +112,12 @@ def test_every_value_of_a_label_is_explained(values):
     "note",
     [
         eviction_event(POD, FINDING),
-        cancellation_event(POD, "why"),
+        cancellation_event(POD, "why", node_taints.TERMS),
         denial_event(POD, "why"),
         blocked_event(POD, "why"),
         held_event(POD, HOLD),
         eviction_event(POD, DEVICE_FINDING),
-        cancellation_event(POD, "why", device_taints.SYSTEM),
+        cancellation_event(POD, "why", device_taints.TERMS),
     ],
     ids=lambda note: f"{note.reason} {note.message.split(' ')[0]}",
 )

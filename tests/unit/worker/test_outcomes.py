@@ -27,7 +27,7 @@ from bailiff.cluster import (
     UnreachableError,
 )
 from bailiff.decisions.policies import EvictionApi
-from bailiff.worker.outcomes import RETRIES, Outcome, Retry, classify, is_past_deadline
+from bailiff.worker.execute.outcomes import RETRIES, Outcome, Retry, classify, is_past_deadline
 
 
 def not_found(kind: str, name: str, reason: str = "NotFound") -> NotFoundError:

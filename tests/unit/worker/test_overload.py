@@ -16,7 +16,7 @@ from bailiff.cluster import (
     UnreachableError,
 )
 from bailiff.cluster.pace import Pace
-from bailiff.worker.outcomes import RETRIES
+from bailiff.worker.execute.outcomes import RETRIES
 from tests.harness.clocks import LoopClock
 from tests.harness.kinds import no_execute
 from tests.harness.worlds.calls import Call
@@ -45,13 +45,16 @@ class BusyWorld(World):
         self, error: ClusterError, allowed: int, *, pods: int = 300, takes: float = 0.0
     ) -> None:
         self.pace = Pace(LoopClock(), CONCURRENCY + 20, random.Random(1))
-        super().__init__(held=self.pace.held, concurrency=CONCURRENCY)
+        super().__init__(concurrency=CONCURRENCY)
         self._error, self._allowed, self._takes = error, allowed, takes
         self.sent: Counter[int] = Counter()
         self.through: Counter[int] = Counter()
         self.taint("n1", no_execute())
         for number in range(pods):
             self.add_pod(f"pod-{number}")
+
+    def backoff(self) -> float:
+        return self.pace.held()
 
     async def _arrive(self, call: Call) -> None:
         async with self.pace.turn(call.verb):
@@ -118,10 +121,21 @@ async def test_a_silent_server_is_asked_less_and_less_at_a_time() -> None:
     assert world.pods == {}
 
 
+class HeldWorld(World):
+    """Its client leaves the server alone for so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__()
+
+    def backoff(self) -> float:
+        return self.seconds
+
+
 @pytest.mark.parametrize(("held", "begun"), [(1.9, True), (2.1, False)])
 async def test_only_a_long_hold_keeps_evictions_from_being_begun(held: float, begun: bool) -> None:
     """A short one may end early, and of that the requests learn, but not who sleeps through it."""
-    world = World(held=lambda: held)
+    world = HeldWorld(held)
     world.taint("n1", no_execute())
     world.add_pod("pod")
     async with world.running():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bailiff.decisions.policies import Cause, Hold
-from bailiff.worker.waits import Waits
+from bailiff.worker.timers.waits import Waits
 from tests.harness.eviction_table import HOLD, Table, held, retried
 
 
@@ -11,7 +11,7 @@ def test_one_that_is_held_waits_without_a_timer_until_it_is_let_go():
     table = Table(watched=True)
     eviction = held(table)
     assert (table.counts(), eviction.attempts) == ({"held": 1}, 0)
-    assert (table.pending.next_due(), table.pending.hold()) == (None, None)
+    assert (table.pending.next_due(), table.pending.hand_over()) == (None, None)
     assert table.pending.begin(eviction) is eviction
     assert (table.counts(), eviction.attempts) == ({"running": 1}, 1)
 
@@ -22,14 +22,14 @@ def test_one_that_is_released_is_due_once_more():
     table.pending.release(eviction)
     assert (table.counts(), table.pending.next_due()) == ({"waiting": 1}, 10)
     assert +table.pending.retrying == {}
-    assert table.pending.hold() is eviction
+    assert table.pending.hand_over() is eviction
 
 
 def test_a_retry_that_was_held_and_is_released_is_counted_as_before():
     table = Table()
     eviction = retried(table)
     table.clock.advance(5)
-    assert table.pending.hold() is eviction
+    assert table.pending.hand_over() is eviction
     assert +table.pending.retrying == {}
     table.pending.release(eviction)
     assert +table.pending.retrying == {"denied": 1}

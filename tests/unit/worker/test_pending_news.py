@@ -1,15 +1,19 @@
 """The table of evictions: what it counts, and which of its entries have a timer."""
 
+import asyncio
+
 import msgspec
 
-from bailiff.decisions import Finding, Verdict
+from bailiff.decisions import Verdict
+from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.kinds import Pod
-from bailiff.worker.eviction import Eviction, State
-from bailiff.worker.pending import PendingEvictions
+from bailiff.worker.timers.eviction import Eviction
+from bailiff.worker.timers.pending import PendingEvictions
+from bailiff.worker.timers.states import State
 from tests.harness.clocks import ManualClock
 from tests.harness.kinds import pod_of
 
-NOW = Finding(
+NOW = NodeTaintEviction(
     system="node-taints", verdict=Verdict.EVICT_NOW, reason="TaintNotTolerated", message=""
 )
 
@@ -29,7 +33,7 @@ def begun(pending: PendingEvictions) -> Eviction:
 def table() -> tuple[PendingEvictions, ManualClock, Pod]:
     """With one entry, which is due."""
     clock = ManualClock()
-    pending = PendingEvictions(clock, lambda: None)
+    pending = PendingEvictions(clock, asyncio.Event())
     pod = pod_of("web", "n1", uid="uid-web")
     pending.schedule(pod, NOW)
     return pending, clock, pod
@@ -40,7 +44,7 @@ def test_news_of_a_pod_whose_eviction_is_held_sets_no_timer():
     eviction = begun(pending)
     pending.settle_retry(eviction, "conflict", 5.0, until_news=True)
     clock.advance(5)
-    assert pending.hold() is eviction
+    assert pending.hand_over() is eviction
     pending.schedule(changed(pod), NOW)
     assert (eviction.state, pending.next_due()) == (State.HELD, None)
     assert pending.take() is None

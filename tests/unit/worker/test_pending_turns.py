@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from bailiff.worker.eviction import State
+from bailiff.worker.timers.states import State
 from tests.harness.eviction_table import Table, done, on_paper, retried
 from tests.harness.kinds import pod_of
 
@@ -71,7 +71,7 @@ def test_the_one_that_has_been_due_for_longest_goes_first():
         table.schedule(seconds, name)
     assert table.pending.next_due() == 14
     table.clock.advance(20)
-    order = [one.uid for one in iter(table.pending.take, None) if one]
+    order = [one.uid for one in iter(table.pending.take, None)]
     assert order == ["before", "at once", "a", "after"]
 
 

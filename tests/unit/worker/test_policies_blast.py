@@ -25,7 +25,7 @@ async def test_not_one_goes_before_all_have_been_counted():
         assert world.requests == []
         assert world.backlog() == {"blast_radius": 6}
         assert world.held("pod-0")["message"] == (
-            "taint maintenance:NoExecute evicts 6 pods, more than 5, and node n1 does not "
+            "maintenance:NoExecute evicts 6 pods, more than 5, and node n1 does not "
             "acknowledge it (bailiff.dev/acknowledged-taints)"
         )
 
@@ -58,7 +58,7 @@ async def test_those_that_are_evicted_and_not_gone_still_count():
         world.tainted("n2")
         world.pod("late", "n2")
         await asyncio.sleep(10)
-        assert world.held("late")["message"].startswith("taint maintenance:NoExecute evicts 6")
+        assert world.held("late")["message"].startswith("maintenance:NoExecute evicts 6")
 
 
 async def test_those_that_go_later_count_and_another_taint_is_another():
@@ -76,7 +76,7 @@ async def test_those_that_go_later_count_and_another_taint_is_another():
         await asyncio.sleep(10)
         # None of the five tolerates this one.
         assert world.order() == ["elsewhere"]
-        assert world.held("now")["message"].startswith("taint third:NoExecute evicts 6 pods")
+        assert world.held("now")["message"].startswith("third:NoExecute evicts 6 pods")
 
 
 async def test_a_fraction_of_a_namespace():
@@ -90,7 +90,7 @@ async def test_a_fraction_of_a_namespace():
         await asyncio.sleep(10)
         assert len(world.deleted) == 3
         assert world.held("large/pod-0")["message"].startswith(
-            "taint maintenance:NoExecute evicts 4 of 6 pods (66.7 %) of namespace large"
+            "maintenance:NoExecute evicts 4 of 6 pods (66.7 %) of namespace large"
         )
         # Two more that stay make it a half.
         world.pod("large/extra", "n9")
@@ -111,7 +111,7 @@ async def test_a_guard_that_is_raised_while_pods_wait_counts_them():
         world.worker.set_policies(FIVE)
         await asyncio.sleep(100)
         assert len(world.deleted) == 2
-        assert world.held("pod-9")["message"].startswith("taint maintenance:NoExecute evicts 8")
+        assert world.held("pod-9")["message"].startswith("maintenance:NoExecute evicts 8")
         world.worker.set_policies(Policies())
         await asyncio.sleep(10)
     assert len(world.deleted) == 10
@@ -141,7 +141,7 @@ async def test_only_pods_of_this_shard_are_this_workers():
     assert len(world.deleted) == 3
 
 
-async def test_what_another_system_evicts_has_no_blast_radius():
+async def test_a_finding_that_names_no_cause_has_no_blast_radius():
     world = Governed(FIVE)
     world.tainted("n1")
     for number in range(6):
@@ -149,7 +149,8 @@ async def test_what_another_system_evicts_has_no_blast_radius():
     async with world.running():
         await asyncio.sleep(1)
         (one, *_) = world.worker.pending
-        surroundings = world.worker.gate.surroundings
-        assert surroundings.hold(one) is not None
-        one.finding = msgspec.structs.replace(one.finding, system="device-taints", trace=())
-        assert surroundings.hold(one) is None
+        gate = world.worker.gate
+        assert gate.facts.hold(one) is not None
+        one.finding = msgspec.structs.replace(one.finding, cause="")
+        gate.entered(one)
+        assert gate.facts.hold(one) is None

@@ -29,7 +29,12 @@ def governed(policies=BUDGETED, **others) -> Governed:
 
 
 def counted(world: Governed, by: str) -> float:
-    return world.registry.get_sample_value("bailiff_worker_evictions_total", {"by": by}) or 0
+    return (
+        world.registry.get_sample_value(
+            "bailiff_worker_evictions_total", {"by": by, "system": "node-taints"}
+        )
+        or 0
+    )
 
 
 async def test_one_request_and_no_condition_of_ours():
@@ -210,7 +215,7 @@ async def test_an_outdated_version_is_tried_again_though_the_watch_is_silent():
 async def test_a_shadow_evicts_on_paper():
     world = governed()
     comparison = Comparison(world.clock)
-    world.worker.attempt._actions = ShadowActions(comparison.ours)
+    world.worker.attempt._actions = ShadowActions(comparison)
     world.pod("web")
     async with world.running():
         await asyncio.sleep(1)

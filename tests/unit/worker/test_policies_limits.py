@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from bailiff.decisions import Finding, Verdict
 from bailiff.decisions.policies import EvictionApi, Limit, Limits, Policies
 from bailiff.kinds import ObjectMeta, Pod
-from bailiff.worker.eviction import Eviction
 from bailiff.worker.gate.lines import Lines
 from bailiff.worker.gate.meters import TOTAL, Key, Meters, Pace, Scope
+from bailiff.worker.timers.eviction import Eviction
 from tests.harness.clocks import START, virtual_loop
 from tests.harness.worlds.governed import Governed
 
@@ -79,16 +79,18 @@ def test_those_that_come_and_leave_leave_nothing_behind():
         return Eviction(pod=pod, finding=finding, deadline=START, due=0.0, next_try=0.0)
 
     stays = eviction(0)
-    lines.put(stays, (), (0,), now)
+    lines.put(stays, (), (0,))
     for number in range(1, 20_000):
         # One that shares the line of the other, and one that has a line of its own.
         keys = () if number % 2 else (Key(Scope.NODE, f"n{number}"),)
-        lines.put(eviction(number), keys, (number,), now)
+        comes = eviction(number)
+        lines.put(comes, keys, (number,))
         assert lines.first(now) is None
-        lines.remove(f"uid-{number}")
-    (line,) = lines
+        lines.remove(comes, now)
+    (line,) = lines._lines.values()
+    (waiting,) = lines._waiting.values()
     assert len(line._heap) < 2_000
-    assert len(lines._ready) < 2_000
+    assert len(waiting._heap) < 2_000
     assert lines.first(1_000.0) is stays
 
 
@@ -201,8 +203,8 @@ async def test_five_thousand_at_one_a_second_are_not_looked_at_again_and_again()
     for number in range(5_000):
         world.pod(f"pod-{number}", f"n{number % 2 + 1}")
     world.tainted("n2")
-    surroundings = world.worker.gate.surroundings
-    with patch.object(surroundings, "hold", wraps=surroundings.hold) as looks:
+    facts = world.worker.gate.facts
+    with patch.object(facts, "hold", wraps=facts.hold) as looks:
         async with world.running():
             await asyncio.sleep(2)
             looks.reset_mock()

@@ -16,7 +16,7 @@ from bailiff.decisions.policies import (
     Policies,
 )
 from bailiff.kinds import Annotations
-from bailiff.worker.eviction import State
+from bailiff.worker.timers.states import State
 from tests.harness.clocks import START
 from tests.harness.kinds import tolerating
 from tests.harness.worlds.governed import Governed

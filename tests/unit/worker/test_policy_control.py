@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from typing import Any, cast
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -9,8 +10,8 @@ from prometheus_client import CollectorRegistry
 from bailiff.cluster import Changed, Deleted, Replaced, Selection, Unreadable, WatchHealth
 from bailiff.decisions.policies import UNKNOWN, PauseNotice, read
 from bailiff.kinds import ConfigMap, Namespace, ObjectMeta
-from bailiff.worker.policy_control import PolicyControl
-from bailiff.worker.policy_file import PolicyFile
+from bailiff.worker.policy.control import PolicyControl
+from bailiff.worker.policy.file import PolicyFile
 from tests.harness.clocks import START, LoopClock
 from tests.harness.worlds.fake_watch import FakeWatch
 
@@ -49,9 +50,10 @@ class Scene:
         clock = LoopClock()
         file = PolicyFile(self.path, clock, CollectorRegistry(), look_every=5)
         self.healths = {}
-        self.control = PolicyControl(file, self, clock, self._open, self)
+        me = cast("Any", self)
+        self.control = PolicyControl(file, me, clock, me, me)
 
-    def _open(self, resource, selection):
+    def open(self, resource, selection):
         self.watches.append(OpenedWatch(resource, selection))
         return self.watches[-1]
 

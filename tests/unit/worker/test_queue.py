@@ -2,7 +2,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from bailiff.worker.queue import DeadlineQueue
+from bailiff.worker.timers.queue import DeadlineQueue
 
 KEYS = st.integers(0, 20)
 TIMES = st.integers(0, 50).map(float)

@@ -15,7 +15,7 @@ from bailiff.decisions.policies import (
     PauseNotice,
     Policies,
 )
-from bailiff.worker.eviction import State
+from bailiff.worker.timers.states import State
 from tests.harness.clocks import START
 from tests.harness.worlds.governed import Governed
 

@@ -6,15 +6,17 @@ from datetime import timedelta
 
 import msgspec
 import pytest
-from prometheus_client import CollectorRegistry
 
 from bailiff.cluster import Changed, Deleted, Replaced
-from bailiff.decisions.node_taints import CONDITION
+from bailiff.decisions.node_taints import TERMS
 from bailiff.kinds import PodStatus
-from bailiff.worker import Comparison, ShadowActions, Shard, Watched, Worker, WorkerSettings
+from bailiff.worker import Comparison, ShadowActions, Shard, Watched
 from tests.harness.clocks import START
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.world import World
+
+assert TERMS.condition is not None
+CONDITION = TERMS.condition
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -24,17 +26,17 @@ class Shadowed(World):
 
     def __init__(self, **settings):
         super().__init__(**settings)
+
+    def worker_actions(self):
         self.comparison = Comparison(self.clock)
-        self.registry = CollectorRegistry()
-        actions = ShadowActions(self.comparison.ours)
-        self.worker = Worker(actions, self.clock, self.registry, WorkerSettings(**settings))
+        return ShadowActions(self.comparison)
 
     @contextlib.asynccontextmanager
     async def running(self):
         self.node_watch.send(Replaced(tuple(self.nodes.values()), "1"))
         self.pod_watch.send(Replaced(tuple(self.pods.values()), "1"))
         stop = asyncio.Event()
-        self.comparison.look_at(self.worker.evaluator, self.worker.metrics)
+        self.comparison.look_at(self.worker)
         pods = Watched(self.pod_watch, self.comparison)
         tasks = [
             asyncio.create_task(self.worker.run(pods, self.node_watch, stop)),

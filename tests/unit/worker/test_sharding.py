@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.worker import MAX_SHARDS, Shard
-from bailiff.worker.sharding import fnv1a_32, shard_of
+from bailiff.worker.lead.sharding import fnv1a_32, shard_of
 
 NAMES = st.text(max_size=253)
 

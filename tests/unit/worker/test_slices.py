@@ -5,14 +5,11 @@ import asyncio
 import pytest
 
 from bailiff.cluster import Deleted, Replaced, Unreadable
-from bailiff.decisions import Options
 from bailiff.kinds import ObjectMeta
-from bailiff.worker.evaluator import Evaluator
-from bailiff.worker.pending import PendingEvictions
-from bailiff.worker.slices import SLICE
+from bailiff.worker.mirror.slices import SLICE
 from tests.harness.clocks import ManualClock
+from tests.harness.evaluating import Evaluating
 from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
-from tests.harness.turns import straight_through
 from tests.harness.worlds.world import World, tainted
 
 CROWD = 2 * SLICE + 10
@@ -22,34 +19,13 @@ def crowd(node="n1", count=CROWD):
     return tuple(pod_of(f"p{n}", node, tolerating(seconds=60), uid=f"u{n}") for n in range(count))
 
 
-class Scene:
+class Scene(Evaluating):
     """An evaluator, stepped by hand."""
 
     def __init__(self, pods, *nodes):
-        clock = ManualClock()
-        self.cancelled: list[tuple[str, str]] = []
-        self.pending = PendingEvictions(clock, lambda: None)
-        self.evaluator = Evaluator(
-            self.pending,
-            clock,
-            Options(explain=False),
-            on_cancelled=lambda eviction, why: self.cancelled.append((eviction.uid, why)),
-            on_observed=lambda node: None,
-        )
+        super().__init__(ManualClock())
         self.tell_node(Replaced(nodes, "1"))
         self.tell_pod(Replaced(pods, "1"))
-
-    def tell_node(self, event):
-        straight_through(self.evaluator.apply_node(event))
-
-    def tell_pod(self, event):
-        straight_through(self.evaluator.mirror.apply_pod(event))
-
-    def through(self):
-        steps = 0
-        while self.evaluator.step():
-            steps += 1
-        return steps
 
 
 def test_a_node_of_very_many_pods_is_worked_off_in_steps_and_counts_as_unread_till_the_last():
@@ -72,7 +48,7 @@ def test_a_node_that_is_untainted_half_way_leaves_nobody_pending():
     assert len(scene.pending) == SLICE
     scene.through()
     assert len(scene.pending) == 0
-    assert len(scene.cancelled) == SLICE
+    assert len(scene.gone_back_on) == SLICE
 
 
 def test_pods_that_went_or_moved_half_way_are_not_entered():
@@ -87,7 +63,7 @@ def test_pods_that_went_or_moved_half_way_are_not_entered():
     assert scene.pending.get(first.metadata.uid) is None
     assert scene.pending.get(last.metadata.uid) is None
     assert len(scene.pending) == CROWD - 2
-    assert scene.cancelled == []
+    assert scene.gone_back_on == []
 
 
 def test_a_node_that_goes_half_way_cancels_what_was_entered():
@@ -96,7 +72,7 @@ def test_a_node_that_goes_half_way_cancels_what_was_entered():
     scene.tell_node(Deleted(node_of("n1")))
     scene.through()
     assert len(scene.pending) == 0
-    assert {why for _, why in scene.cancelled} == {
+    assert {why for _, why in scene.gone_back_on} == {
         "node n1 is gone, pod garbage collection owns its pods"
     }
 

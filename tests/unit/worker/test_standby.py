@@ -7,7 +7,7 @@ import pytest
 
 from bailiff.cluster import FencedError, WatchHealth
 from bailiff.worker import Shard, create_status_app
-from bailiff.worker.sharding import shard_of
+from bailiff.worker.lead.sharding import shard_of
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.worlds.appointment import Appointment
@@ -30,7 +30,7 @@ async def test_a_standby_writes_nothing_and_knows_everything():
     async with world.running():
         world.taint("n1", no_execute())
         await asyncio.sleep(600)
-        assert world.worker.evaluator.mirror.pod_count == 3
+        assert world.worker.mirror.pod_count == 3
         assert len(world.worker.pending) == 2
         # The taint goes, and the evictions that were never announced are not taken back aloud.
         world.taint("n1")
@@ -166,9 +166,7 @@ async def test_each_shard_evicts_from_its_own_nodes_only():
 async def ask(world, path):
     worker = world.worker
     freshness = worker.trust({"pods": WatchHealth(), "nodes": WatchHealth()})
-    app = create_status_app(
-        worker.pending, worker.evaluator, world.registry, freshness, worker.role
-    )
+    app = create_status_app(worker, world.registry, freshness)
     return await call(app, "GET", path)
 
 

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 
 from bailiff.cluster import ServerError, WatchHealth
-from bailiff.decisions import Finding, Verdict
+from bailiff.decisions import Verdict
+from bailiff.decisions.node_taints.taints import NodeTaintEviction
 from bailiff.kinds import ObjectMeta, Pod, PodSpec
 from bailiff.worker import create_status_app
-from bailiff.worker.freshness import Freshness
-from bailiff.worker.pending import PendingEvictions
-from bailiff.worker.queue_view import QueueQueryError, read_query, view
-from bailiff.worker.slices import SLICE
+from bailiff.worker.mirror.freshness import Freshness
+from bailiff.worker.mirror.slices import SLICE
+from bailiff.worker.observe.queue_view import QueueQueryError, read_query, view
+from bailiff.worker.timers.pending import PendingEvictions
 from tests.harness.clocks import ManualClock
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, tolerating
@@ -23,11 +24,11 @@ from tests.harness.worlds.world import World
 
 
 def pending_of(*names):
-    pending = PendingEvictions(ManualClock(), lambda: None)
+    pending = PendingEvictions(ManualClock(), asyncio.Event())
     for number, name in enumerate(names):
         namespace, _, pod = name.partition("/")
         meta = ObjectMeta(name=pod, namespace=namespace, uid=f"uid-{number}")
-        finding = Finding(
+        finding = NodeTaintEviction(
             system="node-taints", verdict=Verdict.EVICT_NOW, reason="TaintNotTolerated", message=""
         )
         pending.schedule(Pod(metadata=meta, spec=PodSpec(node_name=f"n{number % 2}")), finding)
@@ -139,14 +140,7 @@ async def test_the_endpoint():
     world.failures = [ServerError("down", status=500)]
     health = {"pods": WatchHealth(), "nodes": WatchHealth(last_contact=0.0, last_error=DOWN)}
     worker = world.worker
-    app = create_status_app(
-        worker.pending,
-        worker.evaluator,
-        world.registry,
-        worker.trust(health),
-        worker.role,
-        liveness=worker.liveness,
-    )
+    app = create_status_app(worker, world.registry, worker.trust(health))
     early = await call(app, "GET", "/readyz")
     assert (early.status, early.body.split(b"; ")[1]) == (503, b"nodes: " + str(DOWN).encode())
     async with world.running():

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from bailiff.cluster import Lease, LeaseRecord
-from bailiff.worker.tenure import ElectionSettings, Sent, Tenure
+from bailiff.worker.lead.tenure import ElectionSettings, Sent, Tenure
 from tests.harness.clocks import START, ManualClock
 
 

@@ -8,10 +8,10 @@ import pytest
 import structlog
 from prometheus_client import CollectorRegistry
 
-from bailiff.cluster import Changed, Cluster, Replaced, Unreadable, WatchHealth
+from bailiff.cluster import PODS, Changed, Cluster, Replaced, Unreadable, WatchHealth
 from bailiff.kinds import LABELS_NOT_KEPT, ObjectMeta
-from bailiff.worker.metrics import WorkerMetrics
-from bailiff.worker.watching import PodWatch, Watches
+from bailiff.worker import WatchMetrics
+from bailiff.worker.mirror.watching import PodWatch, Watches
 from tests.harness.clocks import ManualClock
 from tests.harness.kinds import pod_of
 from tests.harness.worlds.fake_watch import FakeWatch
@@ -38,10 +38,12 @@ class Scene:
     def __init__(self):
         self.opened = []
         self.seen = []
-        self.watch = PodWatch(self._open)
+        self.healths = {}
+        self.watch = PodWatch(cast("Watches", self))
 
-    def _open(self, labels):
-        self.opened.append(OpenedWatch(labels))
+    def open(self, resource, *, keep_labels=False):
+        assert resource is PODS
+        self.opened.append(OpenedWatch(keep_labels))
         return self.opened[-1]
 
     @contextlib.asynccontextmanager
@@ -84,7 +86,7 @@ async def test_labels_are_read_by_a_new_watch_and_the_old_one_is_closed():
         await asyncio.sleep(1)
         old, new = scene.opened
         assert (old.closed, new.labels, new.opened) == (True, True, True)
-        assert scene.watch.healths == {"pods": new.health}
+        assert scene.healths == {"pods": new.health}
         old.send(Changed(unlabelled("late")))
         new.send(Replaced((unlabelled("a"),), "2"))
         await asyncio.sleep(1)
@@ -113,7 +115,7 @@ async def test_labels_that_are_needed_while_an_event_is_being_taken_in_do_not_di
 
 async def test_an_object_that_cannot_be_decoded_is_counted_each_time_and_logged_once():
     registry = CollectorRegistry()
-    opener = Watches(cast("Cluster", None), ManualClock(), WorkerMetrics(registry))
+    opener = Watches(cast("Cluster", None), ManualClock(), WatchMetrics(registry))
     bad = Unreadable(ObjectMeta(name="n1", uid="u", resource_version="1"), "why")
     worse = Unreadable(ObjectMeta(name="n1", uid="u", resource_version="2"), "why else")
     with structlog.testing.capture_logs() as logs:

@@ -1,10 +1,9 @@
 r"""The gate between an eviction that is due and one that runs: policies, as a worker applies them.
 
-due -> Gate -> rules (bailiff.decisions.policies) -> HELD, by cause
+due -> Gate -> RuleHolds, while one of bailiff.decisions.policies holds it back, by RuleFacts
             \-> Lines, by Meters -> RUNNING
 """
 
 from bailiff.worker.gate.gate import Gate
-from bailiff.worker.gate.surroundings import Surroundings
 
-__all__ = ["Gate", "Surroundings"]
+__all__ = ["Gate"]

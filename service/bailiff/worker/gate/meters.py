@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.policies import Cause, Hold, Limit, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # Meters that rest are swept out when there are more of them than this, and twice as many as the
 # last sweep left: so many that nobody notices their memory, so few that a sweep takes no time.
@@ -77,6 +80,12 @@ class Pace:
         return Pace(per_second, burst, min(self.full_at, latest))
 
 
+def _retuned(pace: Pace | None, per_second: float | None, burst: int, now: float) -> Pace | None:
+    if per_second is None:
+        return None
+    return (pace or Pace(per_second, burst)).retuned(per_second, burst, now)
+
+
 class Meter:
     """The state of one key's limit.
 
@@ -114,21 +123,11 @@ class Meter:
     def set_limit(self, limit: Limit, now: float) -> None:
         """Go on with another limit; what runs and what was spent still counts."""
         self.limit = limit
-        if limit.per_second is None:
-            self._pace = None
-        elif self._pace is None:
-            self._pace = Pace(limit.per_second, limit.burst)
-        else:
-            self._pace = self._pace.retuned(limit.per_second, limit.burst, now)
+        self._pace = _retuned(self._pace, limit.per_second, limit.burst, now)
 
     def slow_down(self, per_second: float | None, now: float) -> None:
         """Begin no more than so many a second besides; None: as many as the limit allows."""
-        if per_second is None:
-            self._slow = None
-        elif self._slow is None:
-            self._slow = Pace(per_second)
-        else:
-            self._slow = self._slow.retuned(per_second, 1, now)
+        self._slow = _retuned(self._slow, per_second, 1, now)
 
     def is_at_rest(self, now: float) -> bool:
         """Whether a new meter would be the same."""
@@ -160,7 +159,7 @@ class Meters:
         return len(self._meters)
 
     def set_limits(self, limits: Limits, *, zones: bool, now: float) -> None:
-        """Go on with other limits; say of each eviction under way that it `runs`.
+        """Go on with other limits; then `count_anew`, since others may be counted now.
 
         Args:
             limits: see there.
@@ -173,12 +172,14 @@ class Meters:
         }
         for key, meter in self._meters.items():
             meter.set_limit(self._limits[key.scope], now)
-            meter.running = 0
 
-    def runs(self, keys: tuple[Key, ...]) -> None:
-        """One with these keys is under way."""
-        for key in (TOTAL, *keys):
-            self.of(key).running += 1
+    def count_anew(self, running: Iterable[tuple[Key, ...]]) -> None:
+        """These are under way, each with its keys, and no others."""
+        for meter in self._meters.values():
+            meter.running = 0
+        for keys in running:
+            for key in (TOTAL, *keys):
+                self.of(key).running += 1
 
     def keys(self, node: str, namespace: str, zone: str) -> tuple[Key, ...]:
         """The limits that concern a pod of this place, but for TOTAL, which concerns all."""

@@ -1,0 +1,250 @@
+"""What the worker does to the cluster: each request guarded by the object's UID or version."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bailiff.cluster import EVENTS, PODS, AlreadyExistsError, Cluster, PatchType
+from bailiff.decisions.text import describe_time
+from bailiff.worker.mirror.mirror import has_condition
+from bailiff.worker.observe.event_names import EventNames
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bailiff.cluster import Resource
+    from bailiff.decisions import EventNote
+    from bailiff.kinds import Pod, PodCondition
+
+
+class PodActions(Protocol):
+    """The port; all raise ClusterError."""
+
+    async def set_condition(self, pod: Pod, condition: PodCondition | None, now: datetime) -> Pod:
+        """Write a status condition where it is missing; returns the pod as the server has it.
+
+        None: nothing is written, and the pod of this UID is looked at.
+        """
+        ...
+
+    async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
+        """Set this condition to False, where the pod of this UID has it and is not going."""
+        ...
+
+    async def try_delete(self, pod: Pod) -> None:
+        """Have a delete of the pod of this UID checked, admission included; nothing is deleted.
+
+        DryRunUnsupportedError where an admission webhook cannot be asked that way.
+        """
+        ...
+
+    async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
+        """Delete the pod of this UID in this version; None leaves it its own grace period.
+
+        A pod that has changed since, were it only that somebody else has deleted it, is answered
+        with ConflictError.
+        """
+        ...
+
+    async def evict(self, pod: Pod) -> None:
+        """Delete the pod of this UID in this version, if its PodDisruptionBudget allows it.
+
+        DisruptionBudgetError where it does not; ConflictError as `delete`.
+        """
+        ...
+
+    async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
+        """Create an Event about the pod; `component` is the controller that it comes from.
+
+        One that is there already, from this worker or another, counts as created.
+        """
+        ...
+
+
+class ObjectActions(Protocol):
+    """What systems write besides evictions; raises ClusterError."""
+
+    async def write(
+        self,
+        resource: Resource[Any],
+        body: dict[str, Any],
+        *,
+        field_manager: str,
+        apply: bool = False,
+        subresource: str = "",
+    ) -> None:
+        """Write an object that has no namespace.
+
+        Args:
+            resource: its kind.
+            body: a merge patch, with the object's name, and with its UID or version as a guard.
+            field_manager: who writes, as managedFields tell.
+            apply: it is the whole of what this manager says of the object, forced upon others
+                (server-side apply), and no patch.
+            subresource: as `status`.
+        """
+        ...
+
+
+class Actions(PodActions, ObjectActions, Protocol):
+    """All that a worker does."""
+
+    def backoff(self) -> float:
+        """Seconds for which the API server is to be left alone; 0: it need not be."""
+        ...
+
+
+class ClusterActions:
+    """The actions on a real API server."""
+
+    def __init__(self, cluster: Cluster, instance: str, *, dry_run: bool = False) -> None:
+        """Act.
+
+        Args:
+            cluster: where.
+            instance: who reports Events, as `reportingInstance`.
+            dry_run: have the API server check every write, admission included, and keep none.
+        """
+        self._cluster = cluster
+        self._instance = instance
+        self._dry_run = dry_run
+        self._names = EventNames()
+
+    def backoff(self) -> float:
+        """See Actions, and Cluster.held."""
+        return self._cluster.held()
+
+    async def set_condition(self, pod: Pod, condition: PodCondition | None, now: datetime) -> Pod:
+        """See PodActions. A wrong UID in the patch is answered with a conflict."""
+        written = () if condition is None else (_condition_body(pod, condition, now),)
+        return await self._patch_status(pod, {}, *written)
+
+    async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
+        """See PodActions. The version is a precondition: nobody else's condition is reset."""
+        # A patch that changes nothing is answered with the pod as it is, and needs no right to get.
+        current = await self._patch_status(pod, {})
+        if has_condition(current, condition) and not current.has_ended:
+            version = {"resourceVersion": current.metadata.resource_version}
+            await self._patch_status(pod, version, _reset_body(current, condition, now))
+
+    async def _patch_status(
+        self, pod: Pod, precondition: dict[str, str], *conditions: dict[str, Any]
+    ) -> Pod:
+        meta = pod.metadata
+        body: dict[str, Any] = {"metadata": {"uid": meta.uid, **precondition}}
+        if conditions:
+            body["status"] = {"conditions": conditions}
+        return await self._cluster.patch(
+            PODS,
+            meta.name,
+            meta.namespace,
+            body,
+            patch_type=PatchType.STRATEGIC,
+            subresource="status",
+            dry_run=self._dry_run,
+        )
+
+    async def try_delete(self, pod: Pod) -> None:
+        """See PodActions."""
+        meta = pod.metadata
+        await self._cluster.delete(PODS, meta.name, meta.namespace, uid=meta.uid, dry_run=True)
+
+    async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
+        """See PodActions."""
+        meta = pod.metadata
+        await self._cluster.delete(
+            PODS,
+            meta.name,
+            meta.namespace,
+            uid=meta.uid,
+            resource_version=meta.resource_version,
+            grace_period_seconds=grace_period_seconds,
+            dry_run=self._dry_run,
+        )
+
+    async def evict(self, pod: Pod) -> None:
+        """See PodActions."""
+        meta = pod.metadata
+        await self._cluster.evict(
+            meta.name, meta.namespace, meta.uid, meta.resource_version, dry_run=self._dry_run
+        )
+
+    async def write(
+        self,
+        resource: Resource[Any],
+        body: dict[str, Any],
+        *,
+        field_manager: str,
+        apply: bool = False,
+        subresource: str = "",
+    ) -> None:
+        """See ObjectActions."""
+        to = (resource, body["metadata"]["name"], "", body)
+        how: Any = {"field_manager": field_manager, "subresource": subresource}
+        if apply:
+            await self._cluster.apply(*to, force=True, dry_run=self._dry_run, **how)
+        else:
+            how |= {"patch_type": PatchType.MERGE, "dry_run": self._dry_run}
+            await self._cluster.patch(*to, **how)
+
+    async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
+        """See PodActions."""
+        name = self._names.next(pod, note, now, component)
+        body = _event_body(name, pod, note, now, self._instance, component)
+        with contextlib.suppress(AlreadyExistsError):
+            await self._cluster.create(EVENTS, body, pod.metadata.namespace, dry_run=self._dry_run)
+
+
+def _condition_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "type": condition.type,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+        "observedGeneration": pod.metadata.generation,
+    }
+    if not has_condition(pod, condition):
+        # One that is there keeps its time, and the patch, which then changes nothing, is no write.
+        body["lastTransitionTime"] = describe_time(now.replace(microsecond=0))
+    return body
+
+
+def _reset_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[str, Any]:
+    """As pkg/controller/disruption writes it: False, for no reason."""
+    return {
+        "type": condition.type,
+        "status": "False",
+        "reason": "",
+        "message": "",
+        "observedGeneration": pod.metadata.generation,
+        "lastTransitionTime": describe_time(now.replace(microsecond=0)),
+    }
+
+
+def _event_body(
+    name: str, pod: Pod, note: EventNote, now: datetime, instance: str, component: str
+) -> dict[str, Any]:
+    meta = pod.metadata
+    at = describe_time(now.replace(microsecond=0))
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": name, "namespace": meta.namespace},
+        "involvedObject": {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "namespace": meta.namespace,
+            "name": meta.name,
+            "uid": meta.uid,
+        },
+        "type": note.type,
+        "reason": note.reason,
+        "message": note.message[:1024],
+        "source": {"component": component},
+        "reportingComponent": component,
+        "reportingInstance": instance,
+        "firstTimestamp": at,
+        "lastTimestamp": at,
+        "count": 1,
+    }

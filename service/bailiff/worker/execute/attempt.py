@@ -1,0 +1,179 @@
+"""One attempt to evict a pod: look, ask the core once more, then delete or evict."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, NamedTuple
+
+import structlog
+
+from bailiff.cluster import DisruptionBudgetError, DryRunUnsupportedError
+from bailiff.decisions import Verdict
+from bailiff.worker.execute.outcomes import Outcome, is_past_deadline
+from bailiff.worker.mirror.fresh_nodes import FreshNodes
+from bailiff.worker.timers.eviction import By
+
+if TYPE_CHECKING:
+    from bailiff.clock import Clock
+    from bailiff.decisions.policies import EvictionApi
+    from bailiff.kinds import Node, Pod
+    from bailiff.worker.execute.actions import PodActions
+    from bailiff.worker.timers.evaluator import Evaluator
+    from bailiff.worker.timers.eviction import Eviction
+
+# A wait below the clock's resolution would be over before it began, again and again.
+_A_MOMENT = 0.001
+
+log = structlog.get_logger(__name__)
+
+
+class Attempt:
+    """How an attempt is made."""
+
+    def __init__(
+        self,
+        actions: PodActions,
+        clock: Clock,
+        evaluator: Evaluator,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            actions: what is done to the cluster.
+            clock: for instants and elapsed time.
+            evaluator: knows what holds for a pod now.
+        """
+        self._actions = actions
+        self._clock = clock
+        self._evaluator = evaluator
+        self.fresh_nodes = FreshNodes(clock)
+        # Whether the Eviction API is asked; may be set at any time.
+        self.eviction_api: EvictionApi | None = None
+
+    async def __call__(self, eviction: Eviction) -> Outcome:
+        """Make one; raises ClusterError."""
+        objection = self._objection(eviction, eviction.pod)
+        if objection is not None:
+            return self._given_up(eviction, objection)
+        node = await self._fresh_node(eviction)
+        if node is not None and self._objection(eviction, eviction.pod, node) is not None:
+            # The watch of nodes has not told of it yet. It will, and then the evaluator decides.
+            return Outcome.CONFLICT
+        eviction.by = By.DELETE
+        if self.eviction_api is not None and await self._evicted(eviction, self.eviction_api):
+            return Outcome.DELETED
+        return await self._delete(eviction, node)
+
+    async def _fresh_node(self, eviction: Eviction) -> Node | None:
+        """Its node as it is now, where its taints decide and the mirror may not have the last."""
+        if not self._evaluator.goes_by_node(eviction.finding):
+            return None
+        return await self.fresh_nodes.read(eviction.pod.spec.node_name)
+
+    def until_override(self, eviction: Eviction, delay: float) -> float:
+        """Seconds to wait before a pod that its budget protects is tried again.
+
+        That is `delay`, or less where its hard deadline comes before.
+        """
+        api = self.eviction_api
+        if api is None or api.deadline_seconds is None:
+            return delay
+        left = eviction.due + api.deadline_seconds - self._clock.elapsed()
+        return min(delay, max(left, _A_MOMENT))
+
+    async def _evicted(self, eviction: Eviction, api: EvictionApi) -> bool:
+        """Ask the Eviction API; False where the pod is to be deleted without its consent.
+
+        There is no look before it: it writes the condition itself, and takes the pod only in the
+        version that the watch has told of.
+        """
+        eviction.by = By.EVICTION_API
+        try:
+            await self._actions.evict(eviction.pod)
+        except DisruptionBudgetError as error:
+            self._look_back(eviction)
+            if not is_past_deadline(eviction.due, api, self._clock.elapsed()):
+                raise
+            eviction.by = By.OVERRIDE
+            log.warning(
+                "budget overridden",
+                pod=eviction.pod.key,
+                uid=eviction.uid,
+                deadline_seconds=api.deadline_seconds,
+                budget=error.budget,
+            )
+            return False
+        return True
+
+    def _look_back(self, eviction: Eviction) -> None:
+        """Since when it would have been due, had this worker been there: once."""
+        if eviction.outcome == Outcome.BLOCKED.value:
+            return
+        since = eviction.finding.due_since
+        if since is not None:
+            ago = (self._clock.now() - since).total_seconds()
+            eviction.due = min(eviction.due, self._clock.elapsed() - ago)
+
+    async def _delete(self, eviction: Eviction, node: Node | None) -> Outcome:
+        if eviction.count_of(Outcome.DENIED.value):
+            await self._ask(eviction.pod)
+        terms = eviction.terms
+        eviction.marked = terms.condition is not None
+        # The answer shows the pod as it is this moment, and its version: a look before the leap.
+        # The delete holds for that version only, so that one whose answer was lost, or that
+        # another worker has sent, is never accepted a second time.
+        pod = await self._actions.set_condition(eviction.pod, terms.condition, self._clock.now())
+        objection = self._objection(eviction, pod, node)
+        if objection is None:
+            await self._actions.delete(pod, _grace_of(eviction))
+            return Outcome.DELETED
+        if objection.outcome is Outcome.KEPT and self._objection(eviction, eviction.pod) is None:
+            # The watch has not told of it yet. It will, and then the evaluator cancels.
+            return Outcome.CONFLICT
+        return self._given_up(eviction, objection)
+
+    async def _ask(self, pod: Pod) -> None:
+        """Have a delete denied, if it is still denied, before the pod's condition announces it.
+
+        kube-controller-manager takes a condition back that is followed by no deletion for two
+        minutes (pkg/controller/disruption, stalePodDisruptionTimeout): were it written with every
+        try, the two would contradict each other for as long as the denial lasts.
+        """
+        with contextlib.suppress(DryRunUnsupportedError):
+            await self._actions.try_delete(pod)
+
+    def _objection(
+        self, eviction: Eviction, pod: Pod, node: Node | None = None
+    ) -> _Objection | None:
+        """What speaks against going on, by the core's word of this moment; None if nothing."""
+        if eviction.revoked:
+            return _Objection(Outcome.KEPT, eviction.revoked)
+        finding = self._evaluator.finding(pod, node)
+        if finding is None or finding.verdict is Verdict.KEEP:
+            why = finding.message if finding else "its node is not known"
+            ended = pod.is_terminating or pod.is_finished
+            return _Objection(Outcome.ENDED if ended else Outcome.KEPT, why)
+        if finding.verdict is Verdict.EVICT_NOW:
+            eviction.finding = finding
+            return None
+        # It was due, and is not: its deadline has moved, or the clock was put right.
+        same = finding.evict_at == eviction.deadline
+        return _Objection(Outcome.PUT_OFF if same else Outcome.KEPT, finding.message)
+
+    def _given_up(self, eviction: Eviction, objection: _Objection) -> Outcome:
+        if objection.outcome is not Outcome.PUT_OFF:
+            eviction.revoked = objection.why
+        return objection.outcome
+
+
+def _grace_of(eviction: Eviction) -> int | None:
+    """Seconds; None leaves the pod its own."""
+    own = eviction.finding.grace_period_seconds
+    return eviction.terms.grace_period_seconds if own is None else own
+
+
+class _Objection(NamedTuple):
+    """Why not to go on, and what the attempt has come to by that."""
+
+    outcome: Outcome
+    why: str

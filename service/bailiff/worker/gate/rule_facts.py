@@ -1,0 +1,103 @@
+"""What the rules of the policies look at, put together for one eviction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
+
+from bailiff.decisions.policies import (
+    NO_POLICIES,
+    UNKNOWN,
+    Circumstances,
+    PauseNotice,
+    Policies,
+    Unknown,
+    hold,
+    zone_of,
+)
+from bailiff.worker.gate.blast_count import BlastCount
+from bailiff.worker.gate.zones import CLUSTER, Zones
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bailiff.clock import Clock
+    from bailiff.decisions.policies import Hold
+    from bailiff.kinds import Pod
+    from bailiff.worker.mirror.mirror import Mirror
+    from bailiff.worker.timers.eviction import Eviction
+
+
+class RuleFacts:
+    """The cluster around an eviction.
+
+    Attributes:
+        policies: those in force.
+        pause: the notice that was read last; UNKNOWN before the first.
+        namespaces: labels by name of namespace; UNKNOWN before they have been read.
+        zones: breakers.
+        blast: pods by what evicts them.
+    """
+
+    def __init__(
+        self, mirror: Mirror, clock: Clock, on_breaker: Callable[[str, float | None], None]
+    ) -> None:
+        """Start without policies.
+
+        Args:
+            mirror: nodes and pods.
+            clock: for `now`.
+            on_breaker: see Zones.
+        """
+        self._mirror = mirror
+        self._clock = clock
+        self.policies: Policies = NO_POLICIES
+        self.pause: PauseNotice | Literal[Unknown.UNKNOWN] | None = UNKNOWN
+        self.namespaces: Mapping[str, Mapping[str, str]] | Literal[Unknown.UNKNOWN] = UNKNOWN
+        self.zones = Zones(on_breaker)
+        self.blast = BlastCount(mirror.pods_in)
+
+    def set_policies(self, policies: Policies) -> None:
+        """Go on with these."""
+        self.policies = policies
+        mirror = self._mirror
+        self.zones.set_breakers(policies.breakers, mirror.nodes(), mirror.is_unreadable)
+        self.blast.set_bounds(policies.blast_radius)
+
+    def look_at_node(self, name: str) -> bool:
+        """A node appeared, changed or went; whether breakers should be judged soon.
+
+        What was seen last of one that can no longer be read stands: were it taken for gone, a
+        breaker would let evictions go on because the nodes that fail cannot be read.
+        """
+        is_known = not self._mirror.is_unreadable(name)
+        return is_known and self.zones.look_at(name, self._mirror.node(name))
+
+    def zone(self, pod: Pod) -> str:
+        """The zone of a pod's node; empty where it has none, or is not known."""
+        node = self._mirror.node(pod.spec.node_name)
+        return "" if node is None else zone_of(node)
+
+    def hold(self, eviction: Eviction) -> Hold | None:
+        """Why an eviction may not begin now; None if it may, for all but limits."""
+        pod, zone = eviction.pod, self.zone(eviction.pod)
+        facts = Circumstances(
+            pod=pod,
+            node=self._mirror.node(pod.spec.node_name),
+            zone=zone,
+            namespace_labels=self._labels(pod.metadata.namespace),
+            pause=self.pause,
+            zone_breaker=self.zones.state(zone),
+            cluster_breaker=self.zones.state(CLUSTER),
+            blast=self.blast.of(eviction.uid),
+        )
+        return hold(facts, self.policies, self._clock.now())
+
+    def _labels(self, namespace: str) -> Mapping[str, str] | None:
+        return None if self.namespaces is UNKNOWN else self.namespaces.get(namespace)
+
+
+def needs_gate(policies: Policies) -> bool:
+    """Whether any policy says when an eviction may begin; the Eviction API says how it is done."""
+    return replace(policies, eviction_api=None) != NO_POLICIES

@@ -1,0 +1,1 @@
+"""Which of several workers acts, and for which nodes."""

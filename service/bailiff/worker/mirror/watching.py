@@ -1,0 +1,169 @@
+"""Where a worker's picture of the cluster comes from: the watches that feed it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import structlog
+
+from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch, Restart
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+    from bailiff.clock import Clock
+    from bailiff.cluster import (
+        Cluster,
+        ClusterError,
+        Resource,
+        Selection,
+        Unreadable,
+        WatchEvent,
+        WatchHealth,
+    )
+    from bailiff.kinds import Node, Pod
+    from bailiff.worker.observe.metrics import WatchMetrics
+
+T = TypeVar("T", bound=HasMetadata)
+
+# Objects that cannot be decoded and are logged once; each entry takes some 500 bytes.
+_MAX_TOLD = 1000
+
+log = structlog.get_logger(__name__)
+
+
+class EventSource(Protocol[T]):
+    """What a worker follows: a ListWatch, or a test's stand-in for one."""
+
+    def events(self) -> AsyncGenerator[WatchEvent[T], None]:
+        """See ListWatch."""
+        ...
+
+
+async def feed(watch: EventSource[T], apply: Callable[[WatchEvent[T]], Awaitable[None]]) -> None:
+    """Hand over all events, each after the one before has been taken in, until cancelled."""
+    async with contextlib.aclosing(watch.events()) as events:
+        async for event in events:
+            await apply(event)
+
+
+class PodWatch:
+    """The pods; read again, with their labels, once somebody needs those.
+
+    Until they have been read again, pods come with LABELS_NOT_KEPT, and nobody takes that for an
+    absence of labels.
+    """
+
+    def __init__(self, watches: Watches) -> None:
+        """Watch without labels; `watches` opens the one, and the other."""
+        self._watches = watches
+        self._labels = False
+        self._watch = watches.open(PODS)
+        # There while an event is waited for; let expire by who wants another watch.
+        self._waiting: asyncio.Timeout | None = None
+        watches.healths[PODS.plural] = self._watch.health
+
+    def need_labels(self) -> None:
+        """Keep the labels from now on, for good."""
+        if self._labels:
+            return
+        self._labels = True
+        self._watch = self._watches.open(PODS, keep_labels=True)
+        self._watches.healths[PODS.plural] = self._watch.health
+        if self._waiting is not None:
+            self._waiting.reschedule(asyncio.get_running_loop().time())
+
+    async def events(self) -> AsyncGenerator[WatchEvent[Pod], None]:
+        """See ListWatch; read and closed by one task."""
+        while True:
+            watch = self._watch
+            async with contextlib.aclosing(watch.events()) as events:
+                while (event := await self._next(watch, events)) is not None:
+                    yield event
+
+    async def _next(
+        self, watch: ListWatch[Pod], events: AsyncGenerator[WatchEvent[Pod], None]
+    ) -> WatchEvent[Pod] | None:
+        """The next event; None once another watch has taken the place of this one."""
+        # The time-out is there while we wait, and not while the consumer works: it would strike
+        # the consumer.
+        try:
+            async with asyncio.timeout(None) as self._waiting:
+                return await anext(events) if watch is self._watch else None
+        except TimeoutError:
+            if watch is self._watch:
+                raise
+            return None
+        finally:
+            self._waiting = None
+
+
+class Watches:
+    """Opens watches of one cluster; counts restarts, and objects that cannot be decoded.
+
+    Attributes:
+        healths: of what a worker follows, by resource: how far its picture is to be believed.
+    """
+
+    def __init__(self, cluster: Cluster, clock: Clock, metrics: WatchMetrics) -> None:
+        self.healths: dict[str, WatchHealth] = {}
+        self._cluster = cluster
+        self._clock = clock
+        self._metrics = metrics
+        # Those that have been told of, latest last; more than there is room for are told of again.
+        self._told: OrderedDict[tuple[str, str, str], None] = OrderedDict()
+
+    def open(
+        self,
+        resource: Resource[T],
+        selection: Selection | None = None,
+        *,
+        keep_labels: bool = False,
+    ) -> ListWatch[T]:
+        """A watch of these objects; `keep_labels` as in ListWatch."""
+        return ListWatch(
+            self._cluster,
+            resource,
+            self._clock,
+            selection=selection,
+            keep_labels=keep_labels,
+            on_restart=partial(self._note, resource.plural),
+            on_unreadable=partial(self._note_unreadable, resource.plural),
+        )
+
+    def pods(self) -> PodWatch:
+        """Of all pods."""
+        return PodWatch(self)
+
+    def nodes(self) -> ListWatch[Node]:
+        """Of all nodes."""
+        watch = self.open(NODES)
+        self.healths[NODES.plural] = watch.health
+        return watch
+
+    def _note(self, resource: str, cause: Restart, error: ClusterError | None) -> None:
+        self._metrics.restarts.labels(resource, cause.value).inc()
+        if cause is not Restart.ENDED:
+            log.warning(
+                "watch starts again", resource=resource, cause=cause.value, error=str(error)
+            )
+
+    def _note_unreadable(self, resource: str, one: Unreadable) -> None:
+        self._metrics.unreadable.labels(resource).inc()
+        name, uid = f"{one.metadata.namespace}/{one.metadata.name}".lstrip("/"), one.metadata.uid
+        if (resource, uid, one.reason) in self._told:
+            return
+        self._told[resource, uid, one.reason] = None
+        if len(self._told) > _MAX_TOLD:
+            self._told.popitem(last=False)
+        log.warning(
+            "object cannot be decoded and is left out",
+            resource=resource,
+            name=name,
+            uid=uid,
+            why=one.reason,
+        )

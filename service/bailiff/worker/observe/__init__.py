@@ -1,0 +1,1 @@
+"""What people can see: metrics, pages, Events, the audit log."""

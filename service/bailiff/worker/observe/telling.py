@@ -1,0 +1,135 @@
+"""What people and systems are told of an eviction: the log, Events, metrics, the audit log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bailiff.cluster import DisruptionBudgetError
+from bailiff.decisions import cancellation_event, denial_event, eviction_event
+from bailiff.worker.execute.outcomes import Outcome
+from bailiff.worker.observe.policy_events import blocked_event, held_event
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bailiff.cluster import ClusterError
+    from bailiff.decisions import EventNote
+    from bailiff.decisions.policies import Hold
+    from bailiff.worker.execute.condition_resets import ConditionResets
+    from bailiff.worker.observe.audit import AuditLog
+    from bailiff.worker.observe.recorder import Recorder
+    from bailiff.worker.systems.system import Parts, SystemInWorker
+    from bailiff.worker.timers.eviction import Eviction
+
+log = structlog.get_logger(__name__)
+
+
+class Teller:
+    """Listens to evaluator, gate and executor; whatever becomes of an eviction is told here."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        systems: Mapping[str, SystemInWorker],
+        recorder: Recorder,
+        audit: AuditLog | None,
+        resets: ConditionResets,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            parts: of the worker.
+            systems: by name; each is told of its own evictions.
+            recorder: for Events.
+            audit: where what was carried out is written down; None: nowhere.
+            resets: takes back the condition that announced what does not happen.
+        """
+        self._clock = parts.clock
+        self._election = parts.election
+        self._metrics = parts.metrics
+        self._systems = systems
+        self._recorder = recorder
+        self.audit = audit
+        self._resets = resets
+
+    def begins(self, eviction: Eviction) -> None:
+        """The first attempt is about to be made."""
+        note = eviction_event(eviction.pod, eviction.finding)
+        if note is not None:
+            self._record(eviction, note)
+
+    def held(self, eviction: Eviction, hold: Hold) -> None:
+        """A policy holds it back."""
+        log.info(
+            "eviction held",
+            pod=eviction.pod.key,
+            uid=eviction.uid,
+            cause=hold.cause.value,
+            why=hold.message,
+        )
+        self._record(eviction, held_event(eviction.pod, hold))
+
+    def failed(self, eviction: Eviction, outcome: Outcome, error: Exception) -> None:
+        """An attempt came to nothing."""
+        log.warning(
+            "eviction attempt failed",
+            pod=eviction.pod.key,
+            uid=eviction.uid,
+            outcome=outcome.value,
+            attempts=eviction.attempts,
+            error=str(error) or type(error).__name__,
+        )
+
+    def refused(self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None) -> None:
+        """It failed in a way that people should know of; once, not with every try."""
+        if outcome is Outcome.DENIED:
+            # Only a person can mend it.
+            self._record(eviction, denial_event(eviction.pod, str(failure)))
+        elif isinstance(failure, DisruptionBudgetError):
+            self._record(eviction, blocked_event(eviction.pod, failure.budget))
+
+    def over(self, eviction: Eviction, outcome: Outcome) -> None:
+        """No further attempt is needed."""
+        log.info(
+            "pod evicted" if outcome is Outcome.DELETED else "pod was gone already",
+            pod=eviction.pod.key,
+            uid=eviction.uid,
+            outcome=outcome.value,
+            attempts=eviction.attempts,
+            reason=eviction.finding.reason,
+            cause=eviction.finding.message,
+        )
+        if outcome is Outcome.DELETED:
+            self._evicted(eviction)
+
+    def cancelled(self, eviction: Eviction, why: str) -> None:
+        """Its pod may stay, and it had not begun; told by the worker alone that is to act."""
+        if self._election.may_act():
+            log.info("eviction cancelled", pod=eviction.pod.key, uid=eviction.uid, why=why)
+            self.dropped(eviction, why)
+
+    def dropped(self, eviction: Eviction, why: str) -> None:
+        """It had been announced, and does not happen."""
+        self.spared(eviction)
+        self._metrics.cancelled.labels(eviction.finding.system).inc()
+        self._record(eviction, cancellation_event(eviction.pod, why, eviction.terms))
+
+    def spared(self, eviction: Eviction) -> None:
+        """The pod will not go soon: it must not carry the condition that announces it."""
+        if eviction.marked:
+            eviction.marked = False
+            self._resets.request(eviction)
+
+    def _evicted(self, eviction: Eviction) -> None:
+        late = max(0.0, self._clock.elapsed() - eviction.due)
+        system = eviction.finding.system
+        self._metrics.evictions.labels(eviction.by.value, system).inc()
+        self._metrics.lateness.observe(late)
+        self._systems[system].evicted(eviction, late)
+        if self.audit is not None:
+            self.audit.record(eviction, self._clock.now())
+
+    def _record(self, eviction: Eviction, note: EventNote) -> None:
+        self._recorder.record(eviction.pod, note, eviction.terms.controller)

@@ -1,0 +1,1 @@
+"""The policies in force: their file, and what they refer to."""

@@ -1,0 +1,1 @@
+"""Who is to go, and when: evaluation, entries, their timers."""

@@ -1,0 +1,105 @@
+"""Keys in an order, such as by when they fall due; built for a million of them.
+
+A heap with lazy deletion: moving or cancelling a key leaves its old heap entry behind, which is
+skipped when it surfaces and swept out when half of the heap is such leftovers. Add, move and
+cancel cost O(log n) at most and allocate one tuple.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+K = TypeVar("K")
+# What keys are ordered by; the smallest is first.
+R = TypeVar("R", bound="float | tuple[Any, ...]")
+
+_SWEEP_ABOVE = 1024
+
+
+class RankedQueue(Generic[K, R]):
+    """Each key at most once, at one rank; keys of one rank in the order of `put`."""
+
+    __slots__ = ("_current", "_heap", "_sequence")
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[R, int, K]] = []
+        # The one entry of each key that counts; any other of that key is a leftover.
+        self._current: dict[K, tuple[R, int, K]] = {}
+        self._sequence = 0
+
+    def __len__(self) -> int:
+        return len(self._current)
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._current
+
+    def put(self, key: K, rank: R) -> None:
+        """Add a key, or move it."""
+        self._sequence += 1
+        entry = self._current[key] = (rank, self._sequence, key)
+        heapq.heappush(self._heap, entry)
+        self._sweep()
+
+    def cancel(self, key: K) -> bool:
+        """Take a key out; False if it was not in."""
+        if self._current.pop(key, None) is None:
+            return False
+        self._sweep()
+        return True
+
+    def first(self) -> tuple[R, K]:
+        """The first key and its rank, left where they are.
+
+        Raises:
+            IndexError: there is none.
+        """
+        self.drop_leftovers()
+        rank, _, key = self._heap[0]
+        return rank, key
+
+    def drop_leftovers(self) -> None:
+        """Forget what stands before the first key and does not count any more."""
+        heap, current = self._heap, self._current
+        while heap and current.get(heap[0][2]) is not heap[0]:
+            heapq.heappop(heap)
+
+    def _sweep(self) -> None:
+        if len(self._heap) > _SWEEP_ABOVE and len(self._heap) > 2 * len(self._current):
+            # Every entry that counts is among the values: no need to look for it.
+            self._heap = list(self._current.values())
+            heapq.heapify(self._heap)
+
+
+class DeadlineQueue(RankedQueue[K, float]):
+    """Each key at one instant in seconds, of whichever clock."""
+
+    __slots__ = ()
+
+    def next_due(self) -> float | None:
+        """When the first key falls due; None if there is none."""
+        self.drop_leftovers()
+        return self._heap[0][0] if self._heap else None
+
+    def pop_due(self, now: float) -> K | None:
+        """Take out the first key if it is due; keys of one instant go in the order of `put`."""
+        self.drop_leftovers()
+        if not self._heap or self._heap[0][0] > now:
+            return None
+        _, _, key = heapq.heappop(self._heap)
+        del self._current[key]
+        return key
+
+    def due(self, now: float) -> Iterator[K]:
+        """All keys that are due, in no order, left where they are; looks at no others."""
+        places = [0]
+        while places:
+            place = places.pop()
+            if place < len(self._heap) and self._heap[place][0] <= now:
+                entry = self._heap[place]
+                if self._current.get(entry[2]) is entry:
+                    yield entry[2]
+                places += (2 * place + 1, 2 * place + 2)
