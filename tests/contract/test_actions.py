@@ -8,7 +8,7 @@ import pytest
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, ConflictError, NotFoundError, UidMismatchError
-from bailiff.decisions.node_taints import CONDITION
+from bailiff.decisions.node_taints import TERMS
 from bailiff.worker import ClusterActions
 from bailiff.worker.execute.outcomes import Outcome, classify
 from tests.harness.api import name_of, version_of
@@ -28,9 +28,9 @@ async def on_a_node(bench):
 
 async def test_a_condition_that_is_there_keeps_its_time_and_is_no_write(bench, actions):
     now = SystemClock().now()
-    first = await actions.set_condition(await on_a_node(bench), CONDITION, now)
+    first = await actions.set_condition(await on_a_node(bench), TERMS.condition, now)
     written = await bench.get(first.metadata.name)
-    again = await actions.set_condition(first, CONDITION, now + timedelta(hours=1))
+    again = await actions.set_condition(first, TERMS.condition, now + timedelta(hours=1))
     assert again == first
     assert version_of(await bench.get(first.metadata.name)) == version_of(written)
 
@@ -48,8 +48,8 @@ async def test_a_condition_is_taken_back_as_kube_controller_manager_does_it(benc
     pod = await on_a_node(bench)
     await bench.set_status(await bench.get(pod.metadata.name), conditions=[condition("Ready")])
     now = SystemClock().now()
-    await actions.set_condition(pod, CONDITION, now)
-    await actions.reset_condition(pod, CONDITION, now)
+    await actions.set_condition(pod, TERMS.condition, now)
+    await actions.reset_condition(pod, TERMS.condition, now)
     found = await bench.get(pod.metadata.name)
     conditions = {one["type"]: one for one in found["status"]["conditions"]}
     assert set(conditions) == {"Ready", "DisruptionTarget"}
@@ -58,7 +58,7 @@ async def test_a_condition_is_taken_back_as_kube_controller_manager_does_it(benc
     assert not reset.get("reason")
     assert not reset.get("message")
     # What is not there is not taken back: no write.
-    await actions.reset_condition(pod, CONDITION, now)
+    await actions.reset_condition(pod, TERMS.condition, now)
     assert version_of(await bench.get(pod.metadata.name)) == version_of(found)
 
 

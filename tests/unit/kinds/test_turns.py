@@ -30,7 +30,7 @@ DEVICES = st.fixed_dictionaries(
         "resourceSlices": st.none() | st.lists(OBJECT, max_size=2),
     },
 )
-BODIES = st.fixed_dictionaries(
+BODIES: st.SearchStrategy[Any] = st.fixed_dictionaries(
     {},
     optional={
         "pods": st.none() | st.lists(POD, max_size=4) | st.just({}),
