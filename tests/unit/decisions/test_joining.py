@@ -1,14 +1,14 @@
 """One answer out of several systems': a table, and what holds for all."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from bailiff.decisions import Finding, TraceStep, Verdict, combine, join
 from bailiff.decisions.device_taints import SYSTEM as DEVICES
+from bailiff.decisions.instants import START_OF_TIME
 from bailiff.decisions.node_taints import SYSTEM as NODES
 from bailiff.kinds import ObjectMeta, Pod
 
@@ -72,17 +72,24 @@ def test_the_earliest_wins_and_both_reasons_are_told(node, device, wins, told):
     assert joined.trace[0].rule == wins
 
 
-@pytest.mark.parametrize("year", [1, 1969, 1970, 9999])
-def test_whatever_the_year_the_earlier_wins_and_who_names_no_instant_wins_over_both(year):
-    def in_year(system, verdict, minute):
-        at = datetime(year, 1, 1, 0, minute, tzinfo=timezone(timedelta(hours=10)))
-        return replace(finding(system, None, verdict), evict_at=at)
+# Long before 1970, whose seconds are negative, and as early as can be written.
+ANCIENT, FIRST = -60 * 365 * 24 * 3600, round((START_OF_TIME - NOW).total_seconds())
 
-    for verdict in (Verdict.EVICT_NOW, Verdict.EVICT_AT):
-        late, early = in_year(NODES, verdict, 1), in_year(DEVICES, verdict, 0)
-        assert join((late, early)).system == DEVICES
-    for dated in (in_year(NODES, Verdict.EVICT_NOW, 0), in_year(NODES, Verdict.EVICT_AT, 0)):
-        assert join((dated, now(DEVICES))).system == DEVICES
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (now(DEVICES, ANCIENT), now(NODES, -5)),
+        (now(DEVICES, ANCIENT - 1), now(NODES, ANCIENT)),
+        (now(DEVICES, FIRST), now(NODES, ANCIENT)),
+        (now(DEVICES), now(NODES, ANCIENT)),
+        (finding(DEVICES, ANCIENT - 1), finding(NODES, ANCIENT)),
+    ],
+)
+def test_instants_before_1970_are_ordered_like_all_others(earlier, later):
+    for findings in ((earlier, later), (later, earlier)):
+        assert join(findings).system == DEVICES
+        assert combine(POD, "n1", findings, NOW).decided_by == DEVICES
 
 
 def test_what_both_say_alike_is_said_once():
