@@ -40,7 +40,7 @@ def router() -> APIRouter:
 
 
 def alone(facts: Asked) -> Any:
-    return Plan(1, lambda: Named(name=facts.pod.metadata.name))
+    return Plan(steps=1, told=1, answer=lambda: Named(name=facts.pod.metadata.name))
 
 
 def with_a_guard(facts: Asked, _allowed: Annotated[None, Depends(guard)]) -> Any:
