@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from pathlib import Path
 
 import pytest
-from bailiff.rest_api.operations import QUESTIONS
 from google.rpc import code_pb2  # type: ignore[import-untyped]  # it ships no types
 
-import bailiff.decisions
-from bailiff.decisions import Decision, Facts, Options, TraceStep, bounds
-from bailiff.decisions.device_taints.pods import USED
-from bailiff.grpc_api import GrpcSettings
-from bailiff.grpc_api.errors import RefusedError
-from bailiff.grpc_api.questions import SERVICE
+from bailiff.decisions import SYSTEMS, Decision, Options, TraceStep, cost
+from bailiff.decisions.device_taints import facts as devices
+from bailiff.decisions.device_taints import weighing
+from bailiff.grpc import GrpcSettings
+from bailiff.grpc.errors import RefusedError
+from bailiff.grpc.service import DESCRIPTOR
 from bailiff.rest_api import RestSettings
 from bailiff.rest_api.problems import STATUS
-from bailiff.rest_api.routers import cluster, health
+from bailiff.rest_api.routers import health
+from bailiff.rest_api.routers.cluster import cluster_router
+from tests.harness.codes import spoken_codes
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
 GUIDE = ROOT / "docs" / "api.md"
@@ -26,11 +25,6 @@ TEXT = GUIDE.read_text()
 TRANSCRIPTS = transcripts(GUIDE)
 TYPED = "\n".join(step.command for steps in TRANSCRIPTS for step in steps)
 CODE = re.compile(r"`(\w+)`")
-# A stable code is one word in capitals and small letters, which no message is.
-WORD = re.compile(r"[A-Z][a-z]+[A-Za-z]*")
-# Kubernetes' words, not ours: types of Events, operators of tolerations, kinds, statuses.
-KUBERNETES_WORDS = {"Normal", "Warning", "Equal", "Exists", "Lt", "Gt"}
-KUBERNETES_WORDS |= {"DaemonSet", "PodGroup", "True", "False"}
 MIB, KIB = 1024 * 1024, 1024
 
 
@@ -61,14 +55,15 @@ def test_transcript(up, steps, tmp_path):
         assert lines(done.stdout) == lines(step.output), (step.command, done.stdout, done.stderr)
 
 
-@pytest.mark.parametrize("operation", QUESTIONS, ids=lambda operation: operation.id)
-def test_every_question_is_told_and_asked(operation):
-    assert f"`POST {operation.path}`" in TEXT
-    # The batches are asked in a loop over their last parts.
-    assert operation.path in TYPED or operation.path.removeprefix("/v1/decisions/") in TYPED
+@pytest.mark.parametrize("question", SYSTEMS.questions.values(), ids=lambda one: one.name)
+def test_every_question_is_told_and_asked(question):
+    assert f"`POST /v1/{question.path}`" in TEXT
+    assert f":8080/v1/{question.path} " in TYPED
 
 
-@pytest.mark.parametrize("operation", cluster.router.routes, ids=lambda operation: operation.name)
+@pytest.mark.parametrize(
+    "operation", cluster_router(SYSTEMS).routes, ids=lambda operation: operation.name
+)
 def test_every_look_up_is_told_and_asked(operation):
     assert f"`GET {operation.path}`" in TEXT
     path = re.sub(r"\\{\w+\\}", "[a-z-]+", re.escape(operation.path))
@@ -81,26 +76,16 @@ def test_health_is_told_and_asked(operation):
     assert operation.path.removeprefix("/") in TYPED
 
 
-@pytest.mark.parametrize("method", SERVICE.methods_by_name)
+@pytest.mark.parametrize("method", DESCRIPTOR.methods_by_name)
 def test_every_method_is_told_and_asked(method):
     assert method in codes("gRPC", 0)
-    assert re.search(rf"{SERVICE.full_name}/{method}\b", TYPED)
-
-
-def spoken_codes():
-    """The words that the core's functions speak: reasons, rules and outcomes."""
-    for module in Path(bailiff.decisions.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(module.read_text())):
-            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                continue
-            texts = (n.value for n in ast.walk(node) if isinstance(n, ast.Constant))
-            yield from (t for t in texts if isinstance(t, str) and WORD.fullmatch(t))
+    assert re.search(rf"{DESCRIPTOR.full_name}/{method}\b", TYPED)
 
 
 def test_reasons_rules_and_outcomes_are_those_of_the_core():
     told = codes("Reasons", 1) | codes("Trace", 0) | codes("Trace", 1)
     told |= codes("What would this rule do", 2)
-    assert told == (set(spoken_codes()) | {USED}) - KUBERNETES_WORDS
+    assert told == spoken_codes()
 
 
 def test_problem_codes_are_those_of_rest():
@@ -111,12 +96,17 @@ def test_problem_codes_are_those_of_rest():
 def test_grpc_codes_are_those_of_the_server():
     told = {CODE.findall(code)[0]: grpc for code, _, grpc, *_ in table("Errors") if grpc != "-"}
     kinds: list[type[RefusedError]] = [RefusedError, *RefusedError.__subclasses__()]
-    spoken = {kind.code.lower(): code_pb2.Code.Name(kind.grpc_code) for kind in kinds}
+    spoken = {kind.code: code_pb2.Code.Name(kind.grpc_code) for kind in kinds}
     assert told == spoken | {"internal": "INTERNAL"}
 
 
 @pytest.mark.parametrize(
-    ("heading", "kind"), [("What you send", Facts), ("Decision", Decision), ("Options", Options)]
+    ("heading", "kind"),
+    [
+        ("What you send", SYSTEMS.questions["decide"].facts),
+        ("Decision", Decision),
+        ("Options", Options),
+    ],
 )
 def test_fields_are_those_of_the_core(heading, kind):
     assert codes(heading, 0) == set(kind.__struct_encode_fields__)
@@ -141,22 +131,20 @@ def test_limits_are_those_of_the_code():
     rest, grpc = RestSettings(), GrpcSettings()
     assert dict(table("Limits")) == {
         "body of a question about one pod": f"{rest.max_body_bytes // MIB} MiB",
-        "body of a batch or preview": f"{rest.max_batch_body_bytes // MIB} MiB",
-        "body of a question about devices": f"{rest.max_device_body_bytes // MIB} MiB",
+        "body of another question": f"{rest.max_batch_body_bytes // MIB} MiB",
+        "the same, its length announced": f"{rest.max_long_body_bytes // MIB} MiB",
         "such bodies above 4 MiB at a time": f"{rest.max_long_bodies}",
         "gRPC message": f"{grpc.max_message_bytes // MIB} MiB",
         "gRPC message of a question about devices": f"{grpc.max_device_message_bytes // MIB} MiB",
         "such messages above 4 MiB at a time": f"{grpc.max_long_messages}",
-        "pods in a question": f"{bounds.MAX_PODS:,}",
-        "comparisons in a question": f"{bounds.MAX_COMPARISONS:,}",
-        "pods in a question about devices": f"{bounds.MAX_DEVICE_PODS:,}",
-        "ResourceClaims in a question": f"{bounds.MAX_CLAIMS:,}",
-        "ResourceSlices in a question": f"{bounds.MAX_SLICES:,}",
-        "devices in a question": f"{bounds.MAX_DEVICES:,}",
-        "allocated devices in a question": f"{bounds.MAX_ALLOCATED:,}",
-        "DeviceTaintRules in a question": f"{bounds.MAX_RULES:,}",
-        "steps in a question about devices": f"{bounds.MAX_DEVICE_STEPS:,}",
-        "taints named in an answer about devices": f"{bounds.MAX_TOLD:,}",
+        "pods in a question": f"{cost.MAX_PODS:,}",
+        "steps in a question": f"{cost.MAX_STEPS:,}",
+        "an answer": f"{cost.MAX_ANSWER_BYTES // MIB} MiB",
+        "ResourceClaims in a question": f"{devices.MAX_CLAIMS:,}",
+        "ResourceSlices in a question": f"{devices.MAX_SLICES:,}",
+        "devices in a question": f"{weighing.MAX_DEVICES:,}",
+        "allocated devices in a question": f"{weighing.MAX_ALLOCATED:,}",
+        "DeviceTaintRules in a question": f"{devices.MAX_RULES:,}",
         "time to send the head": f"{rest.header_timeout_seconds:g} s",
         "length of the head": f"{rest.max_header_bytes // KIB} KiB",
         "time to send the body": f"{rest.body_timeout_seconds:g} s",

@@ -13,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 
 from bailiff.decisions import Subject
 from bailiff.rest_api import schemas
+from bailiff.rest_api.codes import CODES
 from bailiff.rest_api.problems import MEDIA_TYPE, PROBLEMS, STATUS, Problem, ProblemCode, Refusal
 from bailiff.rest_api.wire import ANSWERED, ASKED
 
@@ -149,6 +150,8 @@ def _join(document: Json, found: schemas.Components, problems: Json) -> None:
                 return schemas.PREFIX + names[old.removeprefix(start)]
         return old
 
+    for (kind, field), codes in CODES.items():
+        found.schemas[found.answered[kind]]["properties"][field]["examples"] = list(codes)
     document["paths"] = schemas.redirect(document["paths"], address)
     parts = document.setdefault("components", {})
     parts["schemas"] = parts.get("schemas", {}) | found.schemas

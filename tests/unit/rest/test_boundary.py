@@ -144,6 +144,8 @@ async def test_cancelling_goes_through(registry: CollectorRegistry) -> None:
     ("method", "path", "labels"),
     [
         ("GET", "/healthz", ("GET", "/healthz", "200")),
+        ("HEAD", "/docs", ("HEAD", "/docs", "200")),
+        ("GET", "/v1/decisions", ("GET", "/v1/decisions", "405")),
         ("GET", "/any/%2e%2e/thing", ("GET", "", "404")),
         ("BREW", "/healthz", ("OTHER", "/healthz", "405")),
         ("GET", "/v1/nodes/n/decisions", ("GET", "/v1/nodes/{name}/decisions", "404")),

@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 from fastapi import FastAPI
+from msgspec import to_builtins
+from msgspec.structs import replace
 from prometheus_client import CollectorRegistry
 
 from bailiff.cluster.errors import (
@@ -21,6 +23,8 @@ from bailiff.cluster.errors import (
 )
 from bailiff.decisions import MAX_PODS, Options
 from bailiff.kinds import Node, Toleration
+from bailiff.kinds.meta import Annotations
+from bailiff.kinds.node import NodeMeta
 from bailiff.rest_api import RestSettings, create_app
 from tests.harness.faces.asgi import call
 from tests.harness.faces.rest_face import CLOCK, DictReader
@@ -40,6 +44,22 @@ async def test_one_pod(app: FastAPI, reader: DictReader) -> None:
     assert (answer.status, decision["verdict"]) == (200, "EVICT_AT")
     assert decision["evictAt"] == "2026-05-04T12:00:09Z"
     assert decision["findings"][0]["trace"][0]["subject"]["addedFrom"] == "now"
+
+
+async def test_a_note_is_not_believed_where_nothing_shows_that_it_is_the_latest(
+    app: FastAPI, reader: DictReader
+) -> None:
+    noted = '[{"key": "k", "effect": "NoExecute", "time": "2026-05-04T11:59:00Z"}]'
+    metadata = NodeMeta(name="node-1", annotations=Annotations(taints_first_observed=noted))
+    reader.nodes["node-1"] = replace(TAINTED, metadata=metadata)
+    pod = pod_of("web-0", "node-1", Toleration(key="k", toleration_seconds=90))
+    reader.pods["default/web-0"] = pod
+    live = (await call(app, "GET", POD_PATH)).json["decision"]
+    assert live["evictAt"] == "2026-05-04T12:01:30Z"
+    # Who sends an object may have left managedFields out, as kubectl does.
+    body = {"pod": to_builtins(pod), "node": to_builtins(reader.nodes["node-1"])}
+    sent = (await call(app, "POST", "/v1/decisions", body)).json["decision"]
+    assert sent["evictAt"] == "2026-05-04T12:00:30Z"
 
 
 @pytest.mark.parametrize(("node", "reason"), [("", "PodNotBound"), ("node-9", "NodeGone")])

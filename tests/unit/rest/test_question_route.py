@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import SYSTEMS, Decision, Options, Plan, PodAnswer, PodFacts
 from bailiff.kinds.meta import Value
-from bailiff.rest_api import RestSettings
+from bailiff.rest_api import RestSettings, create_app
 from bailiff.rest_api.asking import Asking
 from bailiff.rest_api.bodies import Bodies
 from bailiff.rest_api.metrics import Metrics
@@ -40,7 +40,7 @@ def router() -> APIRouter:
 
 
 def alone(facts: Asked) -> Any:
-    return Plan(1, 1, lambda: Named(name=facts.pod.metadata.name))
+    return Plan(steps=1, told=1, answer=lambda: Named(name=facts.pod.metadata.name))
 
 
 def with_a_guard(facts: Asked, _allowed: Annotated[None, Depends(guard)]) -> Any:
@@ -86,3 +86,12 @@ def test_a_dependency_from_further_out_is_refused(where: str) -> None:
     app.include_router(outer)
     with pytest.raises(SkippedDependencyError):
         check_all(app.routes)
+
+
+def test_the_application_looks_at_all_its_routes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, outer = router(), APIRouter()
+    asked.post("/ask")(alone)
+    outer.include_router(asked, dependencies=[Depends(guard)])
+    monkeypatch.setattr("bailiff.rest_api.app.decisions_router", lambda *_: outer)
+    with pytest.raises(SkippedDependencyError):
+        create_app(RestSettings(), CLOCK, CollectorRegistry(), Options())

@@ -1,0 +1,28 @@
+"""The stable codes that the systems speak, for the document.
+
+They are shown as examples: a new system, or a new rule, brings new codes, and generated clients
+must be able to read those.
+"""
+
+from __future__ import annotations
+
+REASONS = (
+    *("NoTaint", "ToleratedForever", "ToleratedUntil", "TolerationExpired", "TaintNotTolerated"),
+    *("TaintStartsLater", "TaintStartUnknown", "NoDeviceClaims", "DevicesNotRead"),
+    *("DevicesNotServed", "DeviceTaintEvictionOff", "PodFinished", "PodTerminating"),
+    *("PodOnOtherNode", "PodNotBound", "NodeGone", "NothingSaid"),
+)
+RULES = ("Pod", "NoExecuteTaint", "ResourceClaim", "NoExecuteDeviceTaint")
+# An outcome may also be the reason that it led to.
+OUTCOMES = (
+    *("NoTaint", "NotTolerated", "ToleratedForever", "ToleratedForSeconds", "ToleratedForNoTime"),
+    *("Used", "ClaimUnnamed", "NoClaimNeeded", "ClaimNotCreated", "ClaimNotFound"),
+    *("ClaimNotAllocated", "ClaimNotOwned", "ClaimNotReserved"),
+)
+# By type and field of an answer.
+CODES = {
+    ("Decision", "reason"): REASONS,
+    ("Finding", "reason"): REASONS,
+    ("TraceStep", "rule"): RULES,
+    ("TraceStep", "outcome"): OUTCOMES,
+}
