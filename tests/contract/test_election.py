@@ -41,18 +41,21 @@ LONG = ElectionSettings(
 )
 
 
+LEASE = "bailiff-worker-0-of-1"
+
+
 class Process:
     """A worker as a process would have it, but that it can be killed within this one."""
 
-    def __init__(self, cluster, namespace, identity, shard=None, times=QUICK) -> None:
+    def __init__(self, cluster, namespace, identity, shards=(Shard(),), times=QUICK) -> None:
         self._cluster = cluster
         self._stop = asyncio.Event()
         clock = SystemClock()
-        store = LeaseStore(cluster, namespace, f"bailiff-worker-{shard.index if shard else 0}")
-        self.elector = Elector(store, clock, identity, times)
+        leases = {one: LeaseStore(cluster, namespace, f"bailiff-worker-{one}") for one in shards}
+        self.elector = Elector(leases, clock, identity, times)
         self.fenced = cluster.fenced(self.elector.may_act)
         self.registry = CollectorRegistry()
-        settings = WorkerSettings(shutdown_grace=5.0, shard=shard or Shard())
+        settings = WorkerSettings(shutdown_grace=5.0, shards=shards)
         actions = ClusterActions(self.fenced, instance=identity)
         self.worker = Worker(actions, clock, self.registry, settings, self.elector)
         running = self.worker.run(*watches(cluster, clock, self.worker.metrics), self._stop)
@@ -106,7 +109,7 @@ async def pair(start):
 
 
 async def record(cluster, bench):
-    lease = await LeaseStore(cluster, bench.namespace, "bailiff-worker-0").read()
+    lease = await LeaseStore(cluster, bench.namespace, LEASE).read()
     assert lease is not None
     return lease.record
 
@@ -148,13 +151,13 @@ async def test_of_two_workers_exactly_one_acts(bench, cluster, pair):
     assert (standby.deletions, standby.leads) == (0, False)
     assert (await record(cluster, bench)).holder_identity == "first"
     with pytest.raises(FencedError):
-        await standby.fenced.delete(LEASES, "bailiff-worker-0", bench.namespace)
+        await standby.fenced.delete(LEASES, LEASE, bench.namespace)
 
 
 async def test_a_worker_that_ends_in_order_hands_over_at_once(bench, cluster, start):
-    leader = await start("first", None, LONG)
+    leader = await start("first", (Shard(),), LONG)
     await until(lambda: leader.leads)
-    standby = await start("second", None, LONG)
+    standby = await start("second", (Shard(),), LONG)
     await leader.terminate()
     await until(lambda: standby.leads)
     assert (await record(cluster, bench)).lease_transitions == 1
@@ -179,7 +182,7 @@ async def test_a_worker_that_was_killed_is_followed_when_its_lease_has_run_out(
 
 
 async def test_shards_divide_the_nodes_and_each_has_a_lease(bench, cluster, start):
-    processes = [await start(f"shard-{index}", Shard(index, 2)) for index in range(2)]
+    processes = [await start(f"shard-{index}", (Shard(index, 2),)) for index in range(2)]
     await until(lambda: all(process.leads for process in processes))
     nodes: list[str] = []
     while {shard_of(node, 2) for node in nodes} != {0, 1} or len(nodes) < 6:
@@ -192,5 +195,5 @@ async def test_shards_divide_the_nodes_and_each_has_a_lease(bench, cluster, star
     spread = [float(sum(shard_of(node, 2) == index for node in nodes)) for index in range(2)]
     await until(lambda: [process.deletions for process in processes] == spread)
     for index in range(2):
-        lease = await cluster.get(LEASES, f"bailiff-worker-{index}", bench.namespace)
+        lease = await cluster.get(LEASES, f"bailiff-worker-{Shard(index, 2)}", bench.namespace)
         assert lease["spec"]["holderIdentity"] == f"shard-{index}"

@@ -152,7 +152,7 @@ def test_each_shard_has_its_pods_and_its_lease(shards, standbys, pods, monkeypat
     create, rest = the(objects, "Role", "worker")["rules"]
     assert create["verbs"] == ["create"]
     assert rest["resourceNames"] == [
-        f"{options['lease_name']}-{Shard(i, shards).lease_suffix}" for i in range(shards)
+        f"{options['lease_name']}-{shard}" for shard in Shard.all_of(shards)
     ]
 
 

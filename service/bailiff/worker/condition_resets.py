@@ -58,6 +58,8 @@ class ConditionResets:
         self._queue: DeadlineQueue[str] = DeadlineQueue()
         self._changed = asyncio.Event()
         self._tried = asyncio.Event()
+        # Held while one is being tried.
+        self._trying = asyncio.Lock()
         self._rng = random.Random()  # noqa: S311 - jitter, no secret
 
     def request(self, eviction: Eviction) -> None:
@@ -71,11 +73,19 @@ class ConditionResets:
     async def run(self) -> None:
         """Reset until cancelled."""
         while True:
-            uid = self._queue.pop_due(self._clock.elapsed())
+            async with self._trying:
+                uid = self._queue.pop_due(self._clock.elapsed())
+                if uid is not None:
+                    await self._try(uid, self._spared[uid])
             if uid is None:
                 await self._sleep()
-            else:
-                await self._try(uid, self._spared[uid])
+
+    async def forget(self) -> None:
+        """Drop everything asked for; return when no request of it is under way."""
+        async with self._trying:
+            self._spared.clear()
+            self._queue = DeadlineQueue()
+            self._tried.set()
 
     async def drain(self) -> None:
         """Return when everything asked for so far has been tried once."""

@@ -57,7 +57,8 @@ class Evaluator:
             on_cancelled: told of each eviction that was cancelled though its pod stays, and why.
             on_observed: told the name of each node whose annotation of first observations should
                 read otherwise than it does; how is in `first_seen`.
-            owns: whether a node, by name, and its pods are ours to look after.
+            owns: whether a node, by name, and its pods are ours to look after; where that
+                changes, call `forget_marks`, and `mark_all` once it speaks for the new ones.
         """
         self.mirror = Mirror(self)
         self.first_seen = FirstSeen(clock)
@@ -119,6 +120,12 @@ class Evaluator:
         """Evaluate everything again: the periodic safety net."""
         for name in self.mirror.node_names():
             self.look_at_node(name)
+
+    def forget_marks(self) -> None:
+        """Evaluate nothing of what was to be: `owns` is about to speak for other nodes."""
+        self._dirty_nodes.clear()
+        self._dirty_pods.clear()
+        self._node_under_way = None
 
     @property
     def unread_nodes(self) -> int:

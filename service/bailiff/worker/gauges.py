@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bailiff.worker.freshness import Freshness
     from bailiff.worker.metrics import WorkerMetrics
     from bailiff.worker.pending import PendingEvictions
+    from bailiff.worker.sharding import HeldShard
 
 
 def export_picture(metrics: WorkerMetrics, evaluator: Evaluator, pending: PendingEvictions) -> None:
@@ -31,14 +32,16 @@ def export_picture(metrics: WorkerMetrics, evaluator: Evaluator, pending: Pendin
     metrics.device_taints.set_function(lambda: devices.ready)
 
 
-def export_lead(metrics: WorkerMetrics, election: Election, clock: Clock) -> None:
-    """Whether this worker acts, and how old the last renewal of the Lease is."""
+def export_lead(metrics: WorkerMetrics, election: Election, share: HeldShard, clock: Clock) -> None:
+    """Whether this worker acts, for which share, and how old the last renewal of the Lease is."""
 
     def renewal_age() -> float:
         renewed = election.renewed_at
         return 0.0 if renewed is None else clock.elapsed() - renewed
 
     metrics.leader.set_function(election.may_act)
+    metrics.shards.set(share.count)
+    metrics.shard.set_function(lambda: -1 if share.shard is None else share.shard.index)
     metrics.lease_renewal_age.set_function(renewal_age)
 
 

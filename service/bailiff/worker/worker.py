@@ -22,11 +22,13 @@ from bailiff.worker.executor import Executor
 from bailiff.worker.freshness import Freshness
 from bailiff.worker.gate import Gate
 from bailiff.worker.gauges import export_freshness, export_lead, export_picture
+from bailiff.worker.leadership import Leadership
 from bailiff.worker.liveness import Liveness
 from bailiff.worker.metrics import WorkerMetrics
 from bailiff.worker.mirror import pod_key
 from bailiff.worker.pending import PendingEvictions
 from bailiff.worker.recorder import Recorder
+from bailiff.worker.sharding import HeldShard
 from bailiff.worker.sources import feed
 from bailiff.worker.telling import Teller
 
@@ -72,8 +74,7 @@ class Worker:
             clock: for both kinds of time.
             registry: for metrics.
             settings: see there.
-            election: tells whether this worker acts, or stands by with a mirror as warm; None
-                for the only worker of its shard.
+            election: tells whether this worker acts; None for the only one of its shard.
             audit_log: where evictions are written down, see AuditLog; None: nowhere.
             policies: to begin with, see `set_policies`.
             held: seconds for which the API server is to be left alone, see `Cluster.held`.
@@ -81,6 +82,7 @@ class Worker:
         self._settings = settings
         self._clock = clock
         self.election = election or Unopposed()
+        self.share = HeldShard(settings.shards)
         self.metrics = WorkerMetrics(registry, on_paper=settings.on_paper)
         self.liveness = Liveness(clock, self.metrics.loop_lag.observe)
         self.recorder = Recorder(actions, clock, self.metrics, self._overdue)
@@ -102,7 +104,7 @@ class Worker:
             settings.options,
             self.teller.cancelled,
             self._look_at_note,
-            settings.shard.owns,
+            self.share.owns,
         )
         self.annotator = Annotator(actions, self.metrics, clock, self._wanted_note)
         self.gate = Gate(self.pending, self.evaluator, clock, self._wake, self.teller.held)
@@ -114,7 +116,7 @@ class Worker:
             self.metrics,
             clock,
             settings.options,
-            may_write=self._may_write_rules,
+            may_write=lambda: self.share.is_first and self.election.may_act(),
             write_timeout=settings.attempt_timeout,
         )
         self.teller.on_device_eviction = self.evaluator.devices.evicted.ours
@@ -135,10 +137,21 @@ class Worker:
             on_spared=self.condition_resets.request,
             on_paper=settings.on_paper,
         )
+        self.leadership = Leadership(
+            self.share,
+            self.evaluator,
+            self.pending,
+            self.executor,
+            self.attempt,
+            self.annotator,
+            self.condition_resets,
+            self.rule_status,
+            self.metrics,
+        )
         self.backlog = Backlog(self.pending, self.gate)
         registry.register(self.backlog)
         export_picture(self.metrics, self.evaluator, self.pending)
-        export_lead(self.metrics, self.election, clock)
+        export_lead(self.metrics, self.election, self.share, clock)
         if policies != NO_POLICIES:
             self.set_policies(policies)
 
@@ -162,11 +175,10 @@ class Worker:
             ExceptionGroup: a part failed in a way it should not; the process should end, so that
                 whoever supervises it starts a fresh one.
         """
-        mirror = self.evaluator.mirror
         async with asyncio.TaskGroup() as group:
             parts = [
                 group.create_task(feed(nodes, self.evaluator.apply_node), name="watch nodes"),
-                group.create_task(feed(pods, mirror.apply_pod), name="watch pods"),
+                group.create_task(feed(pods, self.evaluator.mirror.apply_pod), name="watch pods"),
                 group.create_task(self.evaluator.run(), name="evaluator"),
                 group.create_task(self._resync(), name="resync"),
             ]
@@ -180,10 +192,7 @@ class Worker:
             ]
             if self.audit is not None:
                 writers.append(group.create_task(self.audit.run(), name="audit"))
-            election = group.create_task(
-                self.election.run(self._on_elected, self.metrics.lease_transitions.inc),
-                name="election",
-            )
+            election = group.create_task(self.election.run(self.leadership), name="election")
             executor = group.create_task(self.executor.run(), name="executor")
             self.liveness.expect((*parts, *writers, election, executor))
             await stop.wait()
@@ -236,12 +245,12 @@ class Worker:
 
     def role(self) -> dict[str, Any]:
         """What this worker is among its like, as /v1/queue tells it."""
-        shard = self._settings.shard
+        shard = self.share.shard
         return {
             "leader": self.election.may_act(),
             "holder": self.election.holder,
-            "shard": shard.index,
-            "shards": shard.count,
+            "shard": None if shard is None else shard.index,
+            "shards": self.share.count,
         }
 
     async def _drain(self, executor: asyncio.Task[None]) -> None:
@@ -273,22 +282,13 @@ class Worker:
             self.evaluator.mark_all()
             self.rule_status.look_again()
 
-    def _on_elected(self) -> None:
-        # What was decided and could not be written meanwhile is decided again.
-        self.evaluator.mark_all()
-        self.rule_status.look_at_all()
-        self.executor.wake()
-
-    def _may_write_rules(self) -> bool:
-        """Of several shards the first writes; all know all pods with claims."""
-        return self._settings.shard.index == 0 and self.election.may_act()
-
     def _look_at_note(self, node: str) -> None:
         self.annotator.look_at(node)
 
     def _wanted_note(self, name: str) -> WantedNote | None:
         node = self.evaluator.mirror.node(name)
-        writes = self._settings.persist_observations and self.election.may_act()
+        ours = self.share.owns(name) and self.election.may_act()
+        writes = self._settings.persist_observations and ours
         return self.evaluator.first_seen.wanted_note(node) if writes and node is not None else None
 
     def _overdue(self) -> bool:

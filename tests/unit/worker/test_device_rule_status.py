@@ -155,7 +155,7 @@ async def test_a_standby_writes_nothing_and_says_at_once_what_is_when_it_is_appo
 
 async def test_of_several_shards_the_first_writes_with_the_numbers_of_the_whole_cluster():
     for index in range(2):
-        world = untainted(shard=Shard(index, 2))
+        world = untainted(shards=(Shard(index, 2),))
         for node in ("n1", "n2", "n3", "n4"):
             world.taint(node)
             world.gpu_pod(node, patience(600), node=node)

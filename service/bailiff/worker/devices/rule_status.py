@@ -6,7 +6,8 @@ a look 10 s later, as upstream has it, and the core sees to it that two writes l
 What a status is to say is the core's (`status_of`); here is only when to ask, and what to do if it
 cannot be written.
 
-Of several shards the leader of the first writes: like all workers it knows all pods with claims.
+Of several shards the leader of the first writes: like all workers it knows all pods with claims,
+and so tells of all shares.
 """
 
 from __future__ import annotations
@@ -84,6 +85,8 @@ class RuleStatusWriter:
         # Writes of a rule that have failed since the last that has not, and how the last one did.
         self._failed: dict[str, tuple[int, Outcome]] = {}
         self._changed = asyncio.Event()
+        # Held while a rule is looked at, and its status perhaps written.
+        self._looking = asyncio.Lock()
         devices.on_rules = self.look_later
         devices.on_new_rule = self.look_now
 
@@ -120,11 +123,17 @@ class RuleStatusWriter:
         """Write until cancelled."""
         while True:
             self._changed.clear()
-            uid = self._queue.pop_due(self._clock.monotonic()) if self._is_our_turn() else None
+            async with self._looking:
+                uid = self._queue.pop_due(self._clock.monotonic()) if self._is_our_turn() else None
+                if uid is not None:
+                    await self._look(uid)
             if uid is None:
                 await self._sleep()
-            else:
-                await self._look(uid)
+
+    async def until_idle(self) -> None:
+        """Return when no status is being written; to be called while it is not our turn."""
+        async with self._looking:
+            return
 
     def _is_our_turn(self) -> bool:
         devices = self._devices
