@@ -185,7 +185,6 @@ class Elector:
             return _describe(error)
         if not self._held.tenure.ours:
             self._held = None
-            self._tell(listener)
             await listener.lost_shard()
         return ""
 

@@ -170,6 +170,25 @@ async def test_of_several_shards_the_first_writes_with_the_numbers_of_the_whole_
             assert world.told() == "4 pods need to be evicted in 1 namespace."
 
 
+async def test_a_share_is_not_left_before_a_status_under_way_is_written():
+    mine = Shard(0, 2)
+    election = Appointment(shard=mine)
+    world = untainted(election=election, shards=Shard.all_of(2))
+    world.rule_latency = 10.0
+    world.rule("rule", pool="n1")
+    async with world.running():
+        assert len(world.worker.rule_status) == 0
+        election.appoint()
+        await asyncio.sleep(1)
+        election.leads = False
+        leaving = asyncio.create_task(election.listener.lost_shard())
+        await asyncio.sleep(8)
+        assert not leaving.done()
+        await asyncio.sleep(2)
+        await leaving
+        assert world.worker.share.shard is None
+
+
 async def test_nothing_is_written_before_all_is_listed():
     world = untainted()
     world.lists[Kind.CLAIMS] = False
