@@ -42,12 +42,13 @@ LONG = ElectionSettings(
 
 
 LEASE = "bailiff-worker-0-of-1"
+ALONE = (Shard(),)
 
 
 class Process:
     """A worker as a process would have it, but that it can be killed within this one."""
 
-    def __init__(self, cluster, namespace, identity, shards=(Shard(),), times=QUICK) -> None:
+    def __init__(self, cluster, namespace, identity, shards=ALONE, times=QUICK) -> None:
         self._cluster = cluster
         self._stop = asyncio.Event()
         clock = SystemClock()
@@ -155,9 +156,9 @@ async def test_of_two_workers_exactly_one_acts(bench, cluster, pair):
 
 
 async def test_a_worker_that_ends_in_order_hands_over_at_once(bench, cluster, start):
-    leader = await start("first", (Shard(),), LONG)
+    leader = await start("first", ALONE, LONG)
     await until(lambda: leader.leads)
-    standby = await start("second", (Shard(),), LONG)
+    standby = await start("second", ALONE, LONG)
     await leader.terminate()
     await until(lambda: standby.leads)
     assert (await record(cluster, bench)).lease_transitions == 1

@@ -41,6 +41,15 @@ class Broadcast(FakeWatch):
         return follower
 
 
+class Shared(World):
+    """A World that many watch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pods_told, self.nodes_told = Broadcast(), Broadcast()
+        self.pod_watch, self.node_watch = self.pods_told, self.nodes_told
+
+
 class Way:
     """One worker's Transport.
 
@@ -80,7 +89,7 @@ class Member:
     """
 
     def __init__(
-        self, world: World, leases: dict[str, LeaseServer], name: str, count: int, **settings: Any
+        self, world: Shared, leases: dict[str, LeaseServer], name: str, count: int, **settings: Any
     ) -> None:
         shards = Shard.all_of(count)
         self.way = Way(world)
@@ -116,8 +125,8 @@ class Member:
 
     def start(self, *, blind: bool = False) -> Member:
         """Begin; one that is blind is never told what pods there are."""
-        nodes = self._world.node_watch.follow(self._world.nodes.values())
-        pods = self._world.pod_watch.follow(self._world.pods.values())
+        nodes = self._world.nodes_told.follow(self._world.nodes.values())
+        pods = self._world.pods_told.follow(self._world.pods.values())
         told = FakeWatch() if blind else pods
         self._task = asyncio.create_task(self.worker.run(told, nodes, self._stop))
         return self
@@ -153,8 +162,7 @@ class Workforce:
     """The cluster, the Leases and those who work there."""
 
     def __init__(self) -> None:
-        self.world = World()
-        self.world.pod_watch, self.world.node_watch = Broadcast(), Broadcast()
+        self.world = Shared()
         # By what their names end in: as on the API server, two numbers of shards meet nowhere.
         self.leases: dict[str, LeaseServer] = defaultdict(LeaseServer)
         self.members: list[Member] = []

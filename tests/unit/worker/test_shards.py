@@ -205,7 +205,7 @@ async def test_a_note_that_was_to_be_tried_again_is_left_to_whoever_has_the_shar
         await second.retire()
         await asyncio.sleep(PERIOD + 0.1)
         assert first.acts_for not in (None, lost)
-        await asyncio.sleep(120)
+        await asyncio.sleep(240)
         assert len(force.world.annotated) == len(NODES)
         assert not any(lost.owns(call.name) for call in first.way.sent[sent:])
 
