@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, cast
 
 from prometheus_client import CollectorRegistry
@@ -33,7 +33,7 @@ class Broadcast(FakeWatch):
         for follower in self._followers:
             follower.send(event)
 
-    def follow(self, listed: Sequence[object]) -> FakeWatch:
+    def follow(self, listed: Iterable[object]) -> FakeWatch:
         """All that there is, and what becomes of it."""
         follower = FakeWatch()
         follower.send(Replaced(tuple(listed), "1"))
