@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -31,6 +32,9 @@ from bailiff.worker.sharding import shard_of
 from tests.harness.api import name_of
 from tests.harness.objects import KEY, taint
 from tests.harness.working import is_going, messages, until
+
+if TYPE_CHECKING:
+    from tests.harness.objects import Object
 
 QUICK = ElectionSettings(
     lease_duration=3, renew_deadline=2.0, retry_period=0.4, request_timeout=1.0
@@ -198,3 +202,53 @@ async def test_shards_divide_the_nodes_and_each_has_a_lease(bench, cluster, star
     for index in range(2):
         lease = await cluster.get(LEASES, f"bailiff-worker-{Shard(index, 2)}", bench.namespace)
         assert lease["spec"]["holderIdentity"] == f"shard-{index}"
+
+
+async def of_all_shards(start, number, count):
+    """So many workers that take any of `count` shards, as soon as those are taken."""
+    found = [await start(f"{one}-of-{count}", Shard.all_of(count)) for one in range(number)]
+    await until(lambda: sum(process.leads for process in found) == min(number, count))
+    return found
+
+
+async def populated(bench, count):
+    """Nodes of all shards of this number with a pod each; the pods by node."""
+    pods: dict[str, Object] = {}
+    while {shard_of(node, count) for node in pods} != set(range(count)) or len(pods) < 6:
+        node = await bench.node()
+        pods[node] = await bench.pod(f"on-{node}", node=node)
+    return pods
+
+
+async def test_the_shard_of_a_worker_on_a_dead_node_is_taken_by_the_one_that_stands_by(
+    bench, start
+):
+    found = await of_all_shards(start, 3, 2)
+    [spare] = (process for process in found if not process.leads)
+    pods = await populated(bench, 2)
+    victim = next(process for process in found if process.leads)
+    dead = victim.worker.share.shard
+    await victim.kill()
+    for node in pods:
+        await bench.taint(node, taint(KEY))
+    for pod in pods.values():
+        await until(partial(is_going, bench, name_of(pod)))
+    assert spare.worker.share.shard == dead
+    assert spare.deletions == sum(dead.owns(node) for node in pods)
+
+
+async def test_two_numbers_of_shards_at_once_leave_no_node_alone_and_no_pod_goes_twice(
+    bench, start
+):
+    found = await of_all_shards(start, 2, 2) + await of_all_shards(start, 3, 3)
+    assert all(process.leads for process in found)
+    pods = await populated(bench, 3)
+    for node in pods:
+        await bench.taint(node, taint(KEY))
+    for pod in pods.values():
+        await until(partial(is_going, bench, name_of(pod)))
+        # Both workers of a node may tell of it; what they say is one Event.
+        await until(partial(messages, bench, pod))
+        assert len(await messages(bench, pod)) == 1
+    await until(lambda: all(len(process.worker.pending) == 0 for process in found))
+    assert sum(process.deletions for process in found) == len(pods)

@@ -131,7 +131,7 @@ class Candidate:
         rng = random.Random(identity)
         self.elector = Elector(dict(self.lines), self.clock, identity, settings, rng=rng)
         self.elected: list[float] = []
-        self.on_elected: Callable[[], None] = lambda: None
+        self.on_elected: Callable[[], object] = lambda: None
         self.transitions = 0
         self.shard: Shard | None = None
         self.is_ready = True

@@ -105,8 +105,7 @@ async def test_a_claim_whose_answer_was_lost_is_followed_up_before_another_lease
         a = Candidate(servers, "a")
         a.set_lines(back=1e6)
         for line in a.lines.values():
-            # The look is answered, the claim is not.
-            line.read = read_of(line)
+            answer_looks(line)
         a.start()
         await asyncio.sleep(2.9)
         assert a.elected == []
@@ -117,11 +116,13 @@ async def test_a_claim_whose_answer_was_lost_is_followed_up_before_another_lease
         await a.end()
 
 
-def read_of(line):
+def answer_looks(line):
+    """The answers of its looks come, however late those of its claims are."""
+
     async def read():
         return line._server.read()
 
-    return read
+    line.read = read
 
 
 @pytest.mark.parametrize(
@@ -173,9 +174,8 @@ async def test_whoever_stands_by_asks_one_thing_at_a_time():
 async def test_those_who_begin_together_do_not_all_look_at_the_same_lease_first():
     async with of_shards(8, *"abcdefgh") as (_, found):
         await asyncio.sleep(0.0001)
-        assert (
-            len({shard for each in found for shard, line in each.lines.items() if line.asked}) > 1
-        )
+        first = {shard for each in found for shard, line in each.lines.items() if line.asked}
+        assert len(first) > 1
 
 
 async def test_a_holder_that_may_read_and_not_renew_sees_that_it_has_been_followed():
