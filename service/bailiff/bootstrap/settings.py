@@ -59,13 +59,16 @@ class WorkSettings:
     Attributes:
         shards: the shares of the nodes that it may look after; of several it looks after the one
             whose Lease it holds.
-        lease: acts only while it holds one of these; None acts always, with a single share.
+        lease: acts only while it holds one of these; None acts always, for its only share.
         policies: their file, which may change; None: all policies are off.
         policies_interval: seconds between two looks at it. No option: the kubelet takes longer to
             bring a change.
         clock_skew_limit: seconds by which this machine's clock may be wrong, by the API server's,
             before the worker says that it is not ready. It goes by the API server's clock anyway.
         device_taint_eviction: evict by the taints of devices too, where the cluster serves them.
+
+    Raises:
+        ValueError: several shares, and no Lease to tell which.
     """
 
     cluster: ClusterChoice
@@ -82,3 +85,7 @@ class WorkSettings:
     clock_skew_limit: float = CLOCK_SKEW_LIMIT
     device_taint_eviction: bool = True
     options: Options = field(default_factory=Options)
+
+    def __post_init__(self) -> None:
+        if len(self.shards) > 1 and (self.lease is None or self.shadow):
+            raise ValueError(f"without a Lease nobody tells which of {len(self.shards)} shards")

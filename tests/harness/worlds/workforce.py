@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from prometheus_client import CollectorRegistry
@@ -57,10 +57,13 @@ class Way:
         cut: nothing that is sent arrives.
         free: while it is not set all requests wait, as for a connection.
         sent: what was sent with the right to.
+        sent_for: for which share the worker acted when it sent each of them.
     """
 
-    def __init__(self, server: World) -> None:
+    def __init__(self, server: World, acts_for: Callable[[], Shard | None]) -> None:
         self._server = server
+        self._acts_for = acts_for
+        self.sent_for: list[Shard | None] = []
         self.cut = False
         self.free = asyncio.Event()
         self.free.set()
@@ -72,6 +75,7 @@ class Way:
             raise UnreachableError("connection refused")
         if request.allowed is None or request.allowed():
             self.sent.append(read(request, self._server.clock.monotonic()))
+            self.sent_for.append(self._acts_for())
         return await self._server.send(request, within)
 
     async def close(self) -> None:
@@ -92,7 +96,7 @@ class Member:
         self, world: Shared, leases: dict[str, LeaseServer], name: str, count: int, **settings: Any
     ) -> None:
         shards = Shard.all_of(count)
-        self.way = Way(world)
+        self.way = Way(world, lambda: self.acts_for)
         self.lines = {shard: Line(leases[str(shard)]) for shard in shards}
         self.elector = Elector(dict(self.lines), world.clock, name)
         transport = cast(Transport, self.way)

@@ -112,3 +112,10 @@ def test_the_environment_chooses_shard_and_lease(worked):
 
 def test_the_environment_can_say_no(worked):
     assert worked("--in-cluster", BAILIFF_LEADER_ELECT="false").lease is None
+
+
+@pytest.mark.parametrize("without", [{"lease": None}, {"shadow": True}])
+def test_no_worker_is_made_that_could_never_have_a_share(without):
+    settings = {"lease": bootstrap.LeaseChoice(), "shards": Shard.all_of(2)} | without
+    with pytest.raises(ValueError, match="which of 2 shards"):
+        bootstrap.WorkSettings(cluster=bootstrap.ClusterChoice(), **settings)

@@ -107,7 +107,7 @@ def run(trial: Trial, schedule) -> None:
         runner.run(trial.run(schedule))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(schedule=SCHEDULES)
 def test_never_two_for_one_share_nor_two_shares_for_one_and_in_the_end_all(schedule):
     run(Trial(), schedule)
