@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 
 import typer
 
@@ -18,14 +17,13 @@ SHARDS = typer.Option(
     "--shards",
     min=1,
     max=MAX_SHARDS,
-    help="Into how many shares the nodes are divided.",
+    help="Into how many shares the nodes are divided; the same for all workers.",
     envvar="BAILIFF_SHARDS",
 )
 SHARD = typer.Option(
     "--shard",
     min=0,
-    help="Which share is this worker's, from 0; default: the number at the end of the hostname, "
-    "as of a StatefulSet's pod.",
+    help="The one share that is this worker's, from 0; default: any whose Lease is free.",
     envvar="BAILIFF_SHARD",
 )
 LEADER_ELECT = typer.Option(
@@ -42,8 +40,8 @@ LEASE_NAMESPACE = typer.Option(
 )
 LEASE_NAME = typer.Option(
     "--lease-name",
-    help="Name of the Lease; the share is appended, as in bailiff-worker-0, or of three shares "
-    "bailiff-worker-0-of-3.",
+    help="Name of the Lease; the share is appended, as in bailiff-worker-0-of-1, or of three "
+    "shares bailiff-worker-2-of-3.",
     envvar="BAILIFF_LEASE_NAME",
 )
 IDENTITY = typer.Option(
@@ -69,15 +67,24 @@ RETRY_PERIOD = typer.Option(
 )
 
 
-def choose_shard(shards: int, shard: int | None) -> Shard:
-    """The share of this process.
+def choose_shards(
+    shards: int, shard: int | None, *, elects: bool, shadow: bool
+) -> tuple[Shard, ...]:
+    """The shares that this process may look after, one at a time.
 
     Raises:
-        ValueError: it cannot be told, or there is no such share.
+        ValueError: there is no such share, or nothing tells which of several it is.
     """
-    if shard is None:
-        return Shard.of_host(socket.gethostname(), shards)
-    return Shard(shard, shards)
+    if shard is not None:
+        return (Shard(shard, shards),)
+    if shadow:
+        # It holds no Lease and harms nobody: it looks at all nodes.
+        return (Shard(),)
+    if shards > 1 and not elects:
+        raise ValueError(
+            f"which of {shards} shards? --leader-elect takes any that is free, --shard says which"
+        )
+    return Shard.all_of(shards)
 
 
 def choose_lease(
