@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from bailiff.decisions import DeviceTaintIndex, Options
+from bailiff.decisions import Options
+from bailiff.decisions.device_taints import DeviceTaintIndex
 from bailiff.kinds import (
     AllocationResult,
     Device,

@@ -50,6 +50,8 @@ class Teller:
         self._election = parts.election
         self._metrics = parts.metrics
         self._systems = systems
+        # Looked up once: of a node that is untainted all evictions are cancelled.
+        self._cancelled = {name: parts.metrics.cancelled.labels(name) for name in systems}
         self._recorder = recorder
         self.audit = audit
         self._resets = resets
@@ -113,7 +115,7 @@ class Teller:
     def dropped(self, eviction: Eviction, why: str) -> None:
         """It had been announced, and does not happen."""
         self.spared(eviction)
-        self._metrics.cancelled.labels(eviction.finding.system).inc()
+        self._cancelled[eviction.finding.system].inc()
         self._record(eviction, cancellation_event(eviction.pod, why, eviction.terms))
 
     def spared(self, eviction: Eviction) -> None:
