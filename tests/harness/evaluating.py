@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
 from bailiff.worker import SYSTEMS, Comparison, ShadowActions, Shard, Unopposed, WorkerSettings
+from bailiff.worker.lead.sharding import HeldShard
 from bailiff.worker.mirror.mirror import Mirror
 from bailiff.worker.observe.metrics import WorkerMetrics
 from bailiff.worker.systems import MakeSystem, Parts
@@ -38,7 +39,7 @@ class Evaluating:
     def __init__(
         self, clock: Clock, options: Options = SILENT, systems: Sequence[MakeSystem] = SYSTEMS
     ) -> None:
-        registry = CollectorRegistry()
+        registry, share = CollectorRegistry(), HeldShard((Shard(),))
         self.parts = Parts(
             actions=ShadowActions(Comparison(clock)),
             clock=clock,
@@ -47,7 +48,8 @@ class Evaluating:
             settings=WorkerSettings(options=options),
             election=Unopposed(),
             mirror=Mirror(),
-            marks=Marks(Shard()),
+            share=share,
+            marks=Marks(share),
         )
         self.systems = {one.name: one for one in (make(self.parts) for make in systems)}
         self.mirror, self.marks = self.parts.mirror, self.parts.marks

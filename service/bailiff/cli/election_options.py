@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from typing import TYPE_CHECKING
 
 from bailiff.cli.errors import InputError
@@ -15,13 +14,17 @@ if TYPE_CHECKING:
 
 ELECTION = "Shares and election"
 # A Lease's name leaves room for the number of the share.
-_MAX_NAME = MAX_SUBDOMAIN - len("-1000-of-1000")
+_MAX_NAME = MAX_SUBDOMAIN - len("-64-of-64")
 
-SHARDS = setting("--shards", "Into how many shares the nodes are divided.", ELECTION, min=1)
+SHARDS = setting(
+    "--shards",
+    "Into how many shares the nodes are divided; the same for all workers.",
+    ELECTION,
+    min=1,
+)
 SHARD = setting(
     "--shard",
-    "Which share is this worker's, from 0; default: the number at the end of the hostname, "
-    "as of a StatefulSet's pod.",
+    "The one share that is this worker's, from 0; default: any whose Lease is free.",
     ELECTION,
     min=0,
 )
@@ -39,8 +42,8 @@ LEASE_NAMESPACE = setting(
 )
 LEASE_NAME = setting(
     "--lease-name",
-    "Name of the Lease; the share is appended, as in bailiff-worker-0, or of three shares "
-    "bailiff-worker-0-of-3.",
+    "Name of the Lease; the share is appended, as in bailiff-worker-0-of-1, or of three shares "
+    "bailiff-worker-2-of-3.",
     ELECTION,
 )
 IDENTITY = setting(
@@ -61,20 +64,29 @@ RETRY_PERIOD = setting(
 )
 
 
-def choose_shard(shards: int, shard: int | None) -> Shard:
-    """The share of this process.
+def choose_shards(
+    shards: int, shard: int | None, *, elects: bool, shadow: bool
+) -> tuple[Shard, ...]:
+    """The shares that this process may look after, one at a time.
 
     Raises:
-        InputError: it cannot be told, or there is no such share.
+        InputError: there is no such share, or nothing tells which of several it is.
     """
     from bailiff.worker import Shard  # noqa: PLC0415 - the worker alone needs it
 
     try:
-        if shard is None:
-            return Shard.of_host(socket.gethostname(), shards)
-        return Shard(shard, shards)
+        if shard is not None:
+            return (Shard(shard, shards),)
+        # A shadow holds no Lease and harms nobody: it looks at all nodes.
+        every = (Shard(),) if shadow else Shard.all_of(shards)
     except ValueError as error:
         raise InputError(f"--shard, --shards: {error}") from error
+    if len(every) > 1 and not elects:
+        raise InputError(
+            f"--shard: which of {shards} shards? --leader-elect takes any that is free, "
+            "--shard says which"
+        )
+    return every
 
 
 def choose_lease(

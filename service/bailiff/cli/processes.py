@@ -153,19 +153,19 @@ def worker(
     """Watch a cluster and evict pods when their time has come."""
     with told():
         chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
-        share = election_options.choose_shard(shards, shard)
+        elects = in_cluster if leader_elect is None else leader_elect
+        shares = election_options.choose_shards(shards, shard, elects=elects, shadow=shadow)
         times = (lease_duration, renew_deadline, retry_period)
         lease = election_options.choose_lease(lease_namespace, lease_name, identity, *times)
     from bailiff.bootstrap import settings as bootstrap  # noqa: PLC0415 - as in `serve`
     from bailiff.bootstrap import work as program  # noqa: PLC0415
     from bailiff.worker import PoliciesUnusableError  # noqa: PLC0415
 
-    elects = in_cluster if leader_elect is None else leader_elect
     settings = bootstrap.WorkSettings(
         cluster=chosen,
         host=host,
         status_port=status_port,
-        shard=share,
+        shards=shares,
         lease=lease if elects else None,
         concurrency=concurrency,
         clock_skew_limit=clock_skew_limit,

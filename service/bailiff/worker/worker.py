@@ -15,6 +15,8 @@ from bailiff.worker.execute.condition_resets import ConditionResets
 from bailiff.worker.execute.executor import Executor
 from bailiff.worker.gate import Gate
 from bailiff.worker.lead.election import Election, Unopposed
+from bailiff.worker.lead.leadership import Leadership
+from bailiff.worker.lead.sharding import HeldShard
 from bailiff.worker.mirror.freshness import Freshness
 from bailiff.worker.mirror.mirror import Mirror
 from bailiff.worker.mirror.watching import feed
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.settings import WorkerSettings
     from bailiff.worker.systems import MakeSystem
-    from bailiff.worker.systems.system import Work
+    from bailiff.worker.systems.system import Work, Writer
 
 # Of the grace period; the rest is for the release of the Lease, of three requests at most.
 _DRAIN_SHARE = 0.75
@@ -74,8 +76,7 @@ class Worker:
             clock: for both kinds of time.
             registry: for metrics.
             settings: see there.
-            election: tells whether this worker acts, or stands by with a mirror as warm; None
-                for the only worker of its shard.
+            election: tells whether this worker acts; None for the only one of its shard.
             audit_log: where evictions are written down, see AuditLog; None: nowhere.
             policies: to begin with, see `set_policies`.
             systems: makes each of those that say who is to go; they are asked in this order.
@@ -85,9 +86,10 @@ class Worker:
         # Set when there may be something to do earlier than the executor knows.
         self._earlier = asyncio.Event()
         self.election = election or Unopposed()
+        self.share = HeldShard(settings.shards)
         self.metrics = WorkerMetrics(registry, on_paper=settings.on_paper)
         self.liveness = Liveness(clock, self.metrics.loop_lag)
-        self.mirror, self.marks = Mirror(), Marks(settings.shard)
+        self.mirror, self.marks = Mirror(), Marks(self.share)
         parts = Parts(
             actions=actions,
             clock=clock,
@@ -95,6 +97,7 @@ class Worker:
             metrics=self.metrics,
             settings=settings,
             election=self.election,
+            share=self.share,
             mirror=self.mirror,
             marks=self.marks,
         )
@@ -103,7 +106,7 @@ class Worker:
         self._wire(parts, AuditLog(audit_log, self.metrics) if audit_log else None)
         registry.register(self.backlog)
         export_picture(self.metrics, self.evaluator, self.pending)
-        export_lead(self.metrics, self.election, clock)
+        export_lead(self.metrics, self.election, self.share, clock)
         if policies != NO_POLICIES:
             self.set_policies(policies)
 
@@ -112,6 +115,9 @@ class Worker:
         actions, clock = parts.actions, parts.clock
         self.audit = audit
         self.condition_resets = ConditionResets(actions, clock)
+        self._writers: dict[str, Writer] = {"condition resets": self.condition_resets}
+        for system in self.systems.values():
+            self._writers |= system.writers()
         self.pending = PendingEvictions(clock, self._earlier, self.condition_resets)
         self.recorder = Recorder(actions, clock, self.metrics, self.pending)
         self.teller = Teller(parts, self.systems, self.recorder, audit, self.condition_resets)
@@ -122,6 +128,15 @@ class Worker:
         self.attempt = Attempt(actions, clock, self.evaluator)
         self.executor = Executor(
             parts, self.pending, self.gate, self.attempt, self.teller, self._earlier
+        )
+        self.leadership = Leadership(
+            parts,
+            self.systems,
+            self.evaluator,
+            self.pending,
+            self.attempt,
+            self._writers,
+            self._earlier,
         )
         self.backlog = Backlog(self.pending, self.gate)
 
@@ -141,11 +156,8 @@ class Worker:
         """
         async with asyncio.TaskGroup() as group:
             parts = self._start(group, self._parts(pods, nodes))
-            writers = self._start(group, self._writers())
-            election = group.create_task(
-                self.election.run(self._on_elected, self.metrics.lease_transitions.inc),
-                name="election",
-            )
+            writers = self._start(group, self._works_beside())
+            election = group.create_task(self.election.run(self.leadership), name="election")
             executor = group.create_task(self.executor.run(), name="executor")
             self.liveness.expect((*parts, *writers, election, executor))
             await stop.wait()
@@ -177,16 +189,12 @@ class Worker:
             works |= system.followers()
         return works
 
-    def _writers(self) -> dict[str, Work]:
+    def _works_beside(self) -> dict[str, Work]:
         """What writes besides evictions, and may end what it has begun."""
-        works: dict[str, Work] = {
-            "recorder": self.recorder.run,
-            "condition resets": self.condition_resets.run,
-        }
+        works: dict[str, Work] = {name: one.run for name, one in self._writers.items()}
+        works["recorder"] = self.recorder.run
         if self.audit is not None:
             works["audit"] = self.audit.run
-        for system in self.systems.values():
-            works |= system.writers()
         return works
 
     def trust(
@@ -224,12 +232,12 @@ class Worker:
 
     def role(self) -> dict[str, Any]:
         """What this worker is among its like, as /v1/queue tells it."""
-        shard = self._settings.shard
+        shard = self.share.shard
         return {
             "leader": self.election.may_act(),
             "holder": self.election.holder,
-            "shard": shard.index,
-            "shards": shard.count,
+            "shard": None if shard is None else shard.index,
+            "shards": self.share.count,
         }
 
     async def _drain(self, executor: asyncio.Task[None]) -> None:
@@ -243,8 +251,7 @@ class Worker:
 
     async def _drain_writers(self) -> None:
         # Together: one that hangs costs the others nothing.
-        drained = [self.condition_resets.drain(), self.recorder.drain()]
-        drained += [system.drain() for system in self.systems.values()]
+        drained = [self.recorder.drain(), *(one.drain() for one in self._writers.values())]
         if self.audit:
             drained.append(self.audit.drain())
         await asyncio.gather(*drained)
@@ -262,10 +269,3 @@ class Worker:
             self.evaluator.mark_all()
             for system in self.systems.values():
                 system.look_again()
-
-    def _on_elected(self) -> None:
-        # What was decided and could not be written meanwhile is decided again.
-        self.evaluator.mark_all()
-        for system in self.systems.values():
-            system.elected()
-        self._earlier.set()

@@ -21,6 +21,7 @@ from bailiff.cluster import (
 )
 from bailiff.decisions import Options
 from bailiff.worker import Shard
+from bailiff.worker.lead.sharding import HeldShard
 from bailiff.worker.systems.device_taints import following
 from bailiff.worker.systems.device_taints.devices import Devices, Kind, State
 from bailiff.worker.systems.device_taints.following import DeviceFollowing
@@ -62,7 +63,7 @@ class Server:
         self.opened: list[str] = []
         self.asked = 0
         self.healths: dict[str, WatchHealth] = {}
-        self.devices = Devices(Options(), Marks(Shard()))
+        self.devices = Devices(Options(), Marks(HeldShard((Shard(),))))
 
     async def served(self, _: object) -> DeviceApi | None:
         self.asked += 1

@@ -141,3 +141,35 @@ async def test_a_machine_that_slept_tries_what_fell_due_meanwhile_within_a_secon
         clock.slept = 2000.0
         await asyncio.sleep(1.1)
         assert len(work.tried) == 1
+
+
+async def test_forgetting_drops_what_waits_and_waits_for_what_is_tried_which_is_tried_no_more():
+    work = Work(at_a_time=2, a=[Again(1)], failed=[Again(20)])
+    for key in ("a", "failed"):
+        work.ask_for(key)
+    work.ask_for("later", 50)
+    async with work.running():
+        await asyncio.sleep(1.5)
+        work.ask_for("a", 0.5)
+        await asyncio.sleep(1)
+        await work.forget()
+        assert work.now == set()
+        assert len(work) == 0
+        assert round(asyncio.get_running_loop().time(), 1) == 3
+        await asyncio.sleep(100)
+    assert work.tried == [(0, "a", 0), (0, "failed", 0), (2, "a", 0)]
+
+
+@pytest.mark.parametrize("ask", [Work.ask_for, Work.remind])
+async def test_asked_for_while_it_is_forgotten_it_is_done_as_if_for_the_first_time(ask):
+    work = Work(a=[Again(1), Again(100)])
+    work.ask_for("a")
+    async with work.running():
+        await asyncio.sleep(2.5)
+        forgetting = asyncio.create_task(work.forget())
+        await asyncio.sleep(0)
+        ask(work, "a", 10)
+        await forgetting
+        await asyncio.sleep(20)
+    assert work.of("a")[:2] == [(0, 0), (2, 1)]
+    assert work.of("a")[2:] == [(13, 0)]

@@ -15,10 +15,10 @@ from bailiff.cluster import Changed
 from bailiff.decisions import EvictionTerms, Finding, Verdict
 from bailiff.decisions.policies import BlastRadius, Policies
 from bailiff.kinds import Annotations, Node, Pod, PodCondition
-from bailiff.worker import SYSTEMS, Comparison, ShadowActions
+from bailiff.worker import SYSTEMS, Comparison, ShadowActions, Shard
 from bailiff.worker.observe.status import create_status_app
 from bailiff.worker.systems import MakeSystem, Parts, SystemInWorker
-from bailiff.worker.systems.system import Ask, Work
+from bailiff.worker.systems.system import Ask, Work, Writer
 from bailiff.worker.timers.eviction import Eviction
 from tests.harness.clocks import START
 from tests.harness.faces.asgi import call
@@ -52,7 +52,7 @@ class CurfewInWorker(SystemInWorker):
     Attributes:
         lit: nodes where there is no curfew for now.
         evicted_late: pods that went by it, and how late.
-        written: how often its writer has been waited for.
+        busy: seconds that its writer needs until nothing is under way.
     """
 
     name = NAME
@@ -64,7 +64,8 @@ class CurfewInWorker(SystemInWorker):
         self.at = START + timedelta(seconds=100)
         self.lit: set[str] = set()
         self.evicted_late: list[tuple[str, float]] = []
-        self.followed = self.drained = self.turns = 0
+        self.followed = self.written = self.drained = self.forgotten = self.turns = 0
+        self.busy = 0.0
         self.wrong = ""
 
     def prepare(self, node: Node | None, now: datetime, *, explain: bool) -> Ask | None:
@@ -96,8 +97,19 @@ class CurfewInWorker(SystemInWorker):
         self.followed += 1
         await asyncio.Event().wait()
 
+    def writers(self) -> Mapping[str, Writer]:
+        return {"curfew writer": self}
+
+    async def run(self) -> None:
+        self.written += 1
+        await asyncio.Event().wait()
+
     async def drain(self) -> None:
         self.drained += 1
+
+    async def forget(self) -> None:
+        self.forgotten += 1
+        await asyncio.sleep(self.busy)
 
     def elected(self) -> None:
         self.turns += 1
@@ -155,7 +167,8 @@ async def test_its_findings_are_carried_out_as_it_says_and_told_as_its_own(tmp_p
     assert world.count("evictions_total", by="delete", system=NAME) == 1
     assert world.count("evictions_total", by="delete", system="node-taints") == 0
     assert json.loads(path.read_text())["finding"]["system"] == NAME
-    assert (world.curfew.followed, world.curfew.drained) == (1, 2)
+    curfew = world.curfew
+    assert (curfew.followed, curfew.written, curfew.drained) == (1, 1, 2)
 
 
 async def test_of_two_systems_the_earlier_evicts_and_both_are_told():
@@ -259,3 +272,18 @@ async def test_a_finding_that_evicts_and_names_no_terms_is_told_as_the_fault_tha
     with pytest.raises(ExceptionGroup) as caught:
         await world.worker.run(world.pod_watch, world.node_watch, asyncio.Event())
     assert caught.group_contains(ValueError, match="curfew evicts default/late and names no terms")
+
+
+async def test_a_share_is_not_left_before_its_writer_has_nothing_under_way():
+    election = Appointment(shard=Shard(0, 2))
+    world = Curfewed(election=election, shards=Shard.all_of(2))
+    world.curfew.busy = 20.0
+    async with world.running():
+        election.appoint()
+        await asyncio.sleep(1)
+        election.leads = False
+        leaving = asyncio.create_task(election.listener.lost_shard())
+        await asyncio.sleep(19)
+        assert (world.curfew.forgotten, leaving.done()) == (1, False)
+        await asyncio.sleep(2)
+        assert leaving.done()

@@ -66,6 +66,11 @@ class ConditionResets(Retrying[str]):
             self._spared[eviction.uid] = _Spared(eviction.pod, condition)
             self.ask_for(eviction.uid)
 
+    async def forget(self) -> None:
+        """See Retrying."""
+        self._spared.clear()
+        await super().forget()
+
     async def attempt(self, key: str, failures: int) -> Again | None:
         """See Retrying."""
         spared = self._spared[key]
@@ -74,7 +79,7 @@ class ConditionResets(Retrying[str]):
             return Again(_RETRY.delay(failures + 1, error.retry_after, self._rng))
         if error is not None:
             log.warning("condition not reset", pod=spared.pod.key, error=str(error))
-        if self._spared[key] is spared:
+        if self._spared.get(key) is spared:
             # Nobody has asked for it again meanwhile.
             del self._spared[key]
         return None

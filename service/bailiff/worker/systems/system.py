@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from bailiff.decisions import Finding
 from bailiff.kinds import Pod
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node, PodCondition
     from bailiff.worker.execute.actions import Actions
     from bailiff.worker.lead.election import Election
+    from bailiff.worker.lead.sharding import HeldShard
     from bailiff.worker.mirror.mirror import Mirror
     from bailiff.worker.observe.metrics import WorkerMetrics
     from bailiff.worker.settings import WorkerSettings
@@ -39,6 +40,24 @@ Ask: TypeAlias = Callable[[Pod], Finding | None]
 Work: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 
+class Writer(Protocol):
+    """Writes something besides evictions; mostly a Retrying."""
+
+    async def run(self) -> None:
+        """Write until cancelled, which comes after `drain`."""
+
+    async def drain(self) -> None:
+        """Return when all that is due to be written has been tried; may be cut short."""
+
+    async def forget(self) -> None:
+        """Drop what was to be written; return when no request for it is under way.
+
+        Our share of the nodes is another worker's, and we may get another one. Before this has
+        returned we do not, so that nothing of the one share is sent with the right to act for the
+        next.
+        """
+
+
 @dataclass(frozen=True)
 class Parts:
     """What of a worker all its systems may use.
@@ -50,6 +69,7 @@ class Parts:
         metrics: those that all systems share, labelled.
         settings: the operator's.
         election: whether this worker is the one to act.
+        share: of the nodes, which this worker looks after.
         mirror: nodes and pods; `listen_to_nodes` and `listen_to_pods` tell of changes.
         marks: which nodes and pods are to be looked at anew.
     """
@@ -60,6 +80,7 @@ class Parts:
     metrics: WorkerMetrics
     settings: WorkerSettings
     election: Election
+    share: HeldShard
     mirror: Mirror
     marks: Marks
 
@@ -101,12 +122,9 @@ class SystemInWorker(ABC):
         """Tasks by name that keep it in step with the cluster until they are cancelled."""
         return {}
 
-    def writers(self) -> Mapping[str, Work]:
-        """Tasks by name that write something besides evictions; cancelled after `drain`."""
+    def writers(self) -> Mapping[str, Writer]:
+        """What writes something besides evictions, by name; asked for once."""
         return {}
-
-    async def drain(self) -> None:  # noqa: B027 - as above
-        """Return when all that is due to be written has been tried; may be cut short."""
 
     def elected(self) -> None:  # noqa: B027 - as above
         """It is this worker's turn to act: write what another has not."""

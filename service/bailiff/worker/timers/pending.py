@@ -97,7 +97,7 @@ class PendingEvictions:
         return eviction if after is None else None
 
     def forget(self, uid: str) -> None:
-        """The pod is gone or going: nothing is left to do."""
+        """The pod is gone or going, or another worker's: nothing is left to do."""
         eviction = self._evictions.get(uid)
         if eviction is not None and self._move(eviction, states.FORGET) is State.RUNNING:
             eviction.gone = True

@@ -45,6 +45,10 @@ class _Asked(NamedTuple):
     anew: bool
 
 
+# Whatever it comes to, it is not tried again: nobody wants it any more.
+_NEVER = _Asked(math.inf, anew=False)
+
+
 class Retrying(ABC, Generic[K]):
     """Keys that wait for their turn. One event loop owns it."""
 
@@ -96,8 +100,9 @@ class Retrying(ABC, Generic[K]):
     def remind(self, key: K, delay: float = 0.0) -> None:
         """Do this in so many seconds, unless it waits for its turn anyway."""
         if key in self._under_way:
-            if self._under_way[key] is None:
-                self._under_way[key] = _Asked(delay, anew=False)
+            asked = self._under_way[key]
+            if asked is None or asked is _NEVER:
+                self._under_way[key] = _Asked(delay, anew=asked is _NEVER)
         elif key not in self._queue:
             self._put(key, delay)
 
@@ -110,6 +115,15 @@ class Retrying(ABC, Generic[K]):
     async def drain(self) -> None:
         """Return when all that is due has been tried; what waits for its next try is left."""
         while self._under_way or self._wait() <= 0.0:
+            self._tried.clear()
+            await self._tried.wait()
+
+    async def forget(self) -> None:
+        """Drop all that was asked for so far; return when no try of it is under way."""
+        self._queue = DeadlineQueue()
+        self._failures.clear()
+        self._under_way = dict.fromkeys(self._under_way, _NEVER)
+        while self._under_way:
             self._tried.clear()
             await self._tried.wait()
 
@@ -135,6 +149,8 @@ class Retrying(ABC, Generic[K]):
         finally:
             asked = self._under_way.pop(key)
             self._tried.set()
+        if asked is _NEVER:
+            return
         if asked is not None and (asked.anew or again is None):
             self._failures.pop(key, None)
             self._put(key, asked.delay)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from bailiff.decisions import Finding
     from bailiff.kinds import Node, Pod
-    from bailiff.worker.systems.system import Ask, Parts, Work
+    from bailiff.worker.systems.system import Ask, Parts, Work, Writer
     from bailiff.worker.timers.eviction import Eviction
 
 
@@ -76,9 +76,9 @@ class DeviceTaintsInWorker(SystemInWorker):
         """See SystemInWorker."""
         return {} if self._follow is None else {"devices": self._follow}
 
-    def writers(self) -> Mapping[str, Work]:
-        """See SystemInWorker. Statuses are not waited for at the end: others write them as well."""
-        return {"rule status": self.rule_status.run}
+    def writers(self) -> Mapping[str, Writer]:
+        """See SystemInWorker."""
+        return {"rule status": self.rule_status}
 
     def elected(self) -> None:
         """See SystemInWorker."""

@@ -67,9 +67,16 @@ class Annotator(Retrying[str]):
             return Again(wait, failed=False)
         return await self._write(note, failures)
 
+    async def forget(self) -> None:
+        """See Retrying."""
+        await super().forget()
+        self._failing.clear()
+
     def _wanted(self, name: str) -> WantedNote | None:
-        node = self._parts.mirror.node(name)
-        writes = self._parts.settings.persist_observations and self._parts.election.may_act()
+        parts = self._parts
+        node = parts.mirror.node(name)
+        ours = parts.share.owns(name) and parts.election.may_act()
+        writes = parts.settings.persist_observations and ours
         return self._first_seen.wanted_note(node) if writes and node is not None else None
 
     async def _write(self, note: WantedNote, failures: int) -> Again | None:

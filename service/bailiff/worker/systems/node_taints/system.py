@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from bailiff.kinds import Node, Pod
-    from bailiff.worker.systems.system import Ask, Parts, Work
+    from bailiff.worker.systems.system import Ask, Parts, Writer
     from bailiff.worker.timers.eviction import Eviction
 
 
@@ -56,13 +56,9 @@ class NodeTaintsInWorker(SystemInWorker):
         if self.first_seen.wanted_note(node) is not None:
             self.annotator.remind(node.metadata.name)
 
-    def writers(self) -> Mapping[str, Work]:
+    def writers(self) -> Mapping[str, Writer]:
         """See SystemInWorker."""
-        return {"annotator": self.annotator.run}
-
-    async def drain(self) -> None:
-        """See SystemInWorker."""
-        await self.annotator.drain()
+        return {"annotator": self.annotator}
 
     def evicted(self, eviction: Eviction, late: float) -> None:  # noqa: ARG002 - counted alike
         """See SystemInWorker."""
