@@ -253,7 +253,6 @@ async def test_our_own_fault_is_told_without_particulars(
 
 
 async def test_an_error_about_very_long_text_still_arrives(face: Face) -> None:
-    taint = {"key": "k" * 100_000, "effect": "NoExecute"}
-    request = pb.DecideRequest(pod=TOLERANT, node={"spec": {"taints": [taint] * 10}})
-    response = await face.stub.Decide(request)
-    assert response.decision.verdict
+    request = pb.DecideRequest(pod=POD, node=NODE, systems=["s" * 100_000])
+    told = await refusal(face, "Decide", request.SerializeToString())
+    assert told == (grpc.StatusCode.INVALID_ARGUMENT, "invalid_field", "$.systems[0]")
