@@ -8,15 +8,27 @@ from typing import TYPE_CHECKING, Any
 from bailiff.decisions import SYSTEMS, Options
 
 if TYPE_CHECKING:
-    from bailiff.decisions import Decision, PodAnswer, PodsAnswer, Question, Systems
+    from bailiff.decisions import Decision, Plan, PodAnswer, Systems
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def ask(question: str, *, of: Systems = SYSTEMS, now: datetime = NOW, **facts: Any) -> Any:
-    """The answer to a question of this name; FactsError where it cannot be asked."""
-    found: Question[Any] = of.questions[question]
-    return found.ask(found.facts(**facts), now, Options())
+def planned(question: str, of: Systems = SYSTEMS, now: datetime = NOW, **facts: Any) -> Plan[Any]:
+    """What a question of this name is counted to cost; FactsError where it cannot be asked."""
+    found = of.questions[question]
+    # Made from the registry, so that no type checker knows its fields.
+    kind: Any = found.facts
+    return found.plan(kind(**facts), now, Options())
+
+
+def steps(question: str, **facts: Any) -> int:
+    """The steps alone."""
+    return planned(question, **facts).steps
+
+
+def ask(question: str, **facts: Any) -> Any:
+    """The answer, whose reports no type checker knows."""
+    return planned(question, **facts).answer()
 
 
 def decide(**facts: Any) -> Decision:
@@ -25,13 +37,6 @@ def decide(**facts: Any) -> Decision:
     return answer.decision
 
 
-def decide_batch(**facts: Any) -> PodsAnswer:
+def decide_batch(**facts: Any) -> Any:
     """The answer for many."""
-    answer: PodsAnswer = ask("decideBatch", **facts)
-    return answer
-
-
-def plan(question: str, *, of: Systems = SYSTEMS, **facts: Any) -> int:
-    """The steps that a question is counted to need; FactsError where it is too much."""
-    found: Question[Any] = of.questions[question]
-    return found.plan(found.facts(**facts), NOW, Options()).steps
+    return ask("decideBatch", **facts)

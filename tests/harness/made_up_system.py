@@ -82,19 +82,19 @@ class LightsOutSystem(System[NoFacts]):
     report = LightsReport
     subjects = (LightsSubject,)
 
-    def is_reached(self, scene: Scene, facts: NoFacts) -> bool:  # noqa: ARG002 - see System
+    def is_reached(self, scene: Scene, facts: NoFacts) -> bool:
         return scene.node is not None
 
-    def cost(self, scene: Scene, facts: NoFacts, options: Options) -> Cost:  # noqa: ARG002 - as above
+    def cost(self, scene: Scene, facts: NoFacts, options: Options) -> Cost:
         return Cost(steps=len(scene.pods), told=1500 * len(scene.pods) + 100, path="$.pods")
 
-    def prepare(self, scene: Scene, facts: NoFacts, options: Options) -> Round:  # noqa: ARG002 - as above
+    def prepare(self, scene: Scene, facts: NoFacts, options: Options) -> Round:
         out_at = None if scene.node is None else _out_at(scene.node)
         return _Lit() if out_at is None else _GoingOut(scene, out_at, options)
 
 
 class _Lit(Round):
-    def of(self, pod: Pod) -> Finding | None:  # noqa: ARG002 - says nothing of any
+    def of(self, pod: Pod) -> Finding | None:
         return None
 
 

@@ -81,8 +81,9 @@ def join(findings: tuple[Finding, ...]) -> Finding:
     return replace(counts, message="; ".join(told), trace=trace)
 
 
-def _urgency(finding: Finding) -> tuple[int, datetime]:
-    return _ORDER.index(finding.verdict), finding.evict_at or START_OF_TIME
+def _urgency(finding: Finding) -> tuple[int, bool, datetime]:
+    instant = finding.evict_at
+    return _ORDER.index(finding.verdict), instant is not None, instant or START_OF_TIME
 
 
 def _holds_until(

@@ -23,6 +23,7 @@ from bailiff.decisions.device_taints import (
     DeviceTaintSubject,
 )
 from bailiff.decisions.node_taints import NODE_TAINTS, NodeTaintFacts
+from bailiff.decisions.registry import Part
 from bailiff.kinds import ObjectMeta, Pod, PodSpec, Taint, Toleration
 from tests.harness.asking import decide, decide_batch
 from tests.harness.device_kinds import (
@@ -119,14 +120,13 @@ def test_what_if_it_ran_there_asks_the_devices_too(name):
 def look_up(pod, *answers, options=None):
     """What the system's look-up comes to where its cluster answers so."""
     looking = DEVICE_TAINTS.look_up(Scene((pod,), NOW), options or Options())
-    rest = iter(answers)
-    answer = None
     try:
-        while True:
+        next(looking)
+        for answer in answers:
             looking.send(answer)
-            answer = next(rest)
     except StopIteration as ended:
         return ended.value
+    raise AssertionError("it wants to see more")
 
 
 FORBIDDEN = NotRead(Why.FORBIDDEN, "forbidden")
@@ -144,7 +144,7 @@ NOT_SERVED = NotRead(Why.NOT_SERVED, "")
 )
 def test_devices_that_are_not_known_do_not_seem_harmless(pod, taints, why, expected):
     scene = Scene((pod,), NOW, node_of("node", *taints))
-    parts = [(NODE_TAINTS, NodeTaintFacts()), (DEVICE_TAINTS, look_up(pod, why))]
+    parts: list[Part] = [(NODE_TAINTS, NodeTaintFacts()), (DEVICE_TAINTS, look_up(pod, why))]
     decision = SYSTEMS.weigh_seen_pod(scene, parts, Options()).answer().decision
     assert (decision.verdict, decision.reason, len(decision.findings)) == expected
     (same,) = SYSTEMS.weigh_seen_pods(scene, parts, Options()).answer().decisions
@@ -170,9 +170,7 @@ def test_pods_and_claims_are_answered_in_their_order():
         resource_claims=(later, claim("now"), claim("kept", on("b"))),
         resource_slices=(slice_of(a=(taint(), taint("z"))),),
     )
-    answer = decide_batch(
-        pods=(using("later", name="b"), using(name="a")), device_taints=devices
-    )
+    answer = decide_batch(pods=(using("later", name="b"), using(name="a")), device_taints=devices)
     claims = answer.reports.device_taints.claims
     assert [(d.pod.name, d.verdict) for d in answer.decisions] == [("b", AT), ("a", KEEP)]
     assert [(c.claim.name, c.verdict, c.evict_at, c.holds_until) for c in claims] == [

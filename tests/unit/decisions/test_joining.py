@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bailiff.decisions import Finding, TraceStep, Verdict, combine, join
 from bailiff.decisions.device_taints import SYSTEM as DEVICES
+from bailiff.decisions.instants import START_OF_TIME
 from bailiff.decisions.node_taints import SYSTEM as NODES
 from bailiff.kinds import ObjectMeta, Pod
 
@@ -69,6 +70,26 @@ def test_the_earliest_wins_and_both_reasons_are_told(node, device, wins, told):
     assert joined.message.startswith(told)
     assert {step.rule for step in joined.trace} == {NODES, DEVICES}
     assert joined.trace[0].rule == wins
+
+
+# Long before 1970, whose seconds are negative, and as early as can be written.
+ANCIENT, FIRST = -60 * 365 * 24 * 3600, round((START_OF_TIME - NOW).total_seconds())
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (now(DEVICES, ANCIENT), now(NODES, -5)),
+        (now(DEVICES, ANCIENT - 1), now(NODES, ANCIENT)),
+        (now(DEVICES, FIRST), now(NODES, ANCIENT)),
+        (now(DEVICES), now(NODES, ANCIENT)),
+        (finding(DEVICES, ANCIENT - 1), finding(NODES, ANCIENT)),
+    ],
+)
+def test_instants_before_1970_are_ordered_like_all_others(earlier, later):
+    for findings in ((earlier, later), (later, earlier)):
+        assert join(findings).system == DEVICES
+        assert combine(POD, "n1", findings, NOW).decided_by == DEVICES
 
 
 def test_what_both_say_alike_is_said_once():

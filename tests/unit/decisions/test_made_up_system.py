@@ -14,7 +14,7 @@ from bailiff.decisions.decision import Finding, keep
 from bailiff.decisions.node_taints import NODE_TAINTS
 from bailiff.decisions.system import NoFacts
 from bailiff.kinds import Pod, Taint
-from tests.harness.asking import ask, plan
+from tests.harness.asking import ask, steps
 from tests.harness.device_kinds import NOW, at
 from tests.harness.kinds import no_execute, pod_of, tolerating
 from tests.harness.made_up_system import (
@@ -110,15 +110,15 @@ def test_where_no_system_says_anything_the_pod_stays() -> None:
 
 def test_what_it_counts_is_counted_with_the_others() -> None:
     pods = (SHOP,) * 50
-    both = plan("decideBatch", of=THREE_SYSTEMS, pods=pods, node=NODE)
-    without = plan("decideBatch", pods=pods, node=NODE)
+    both = steps("decideBatch", of=THREE_SYSTEMS, pods=pods, node=NODE)
+    without = steps("decideBatch", pods=pods, node=NODE)
     assert both - without == 50
 
 
 class GreedySystem(LightsOutSystem):
     name = "greedy"
 
-    def cost(self, scene: Scene, facts: NoFacts, options: Options) -> Cost:  # noqa: ARG002
+    def cost(self, scene: Scene, facts: NoFacts, options: Options) -> Cost:
         return Cost(steps=MAX_STEPS + 1, path="$.pod")
 
     def prepare(self, *_: object) -> Any:
@@ -145,12 +145,12 @@ def live(*pods: Pod, node: Any = NODE, gone: bool = False) -> tuple[Scene, list[
 
 def test_a_live_look_up_asks_it_too() -> None:
     scene, parts = live(SHOP)
-    answer = THREE_SYSTEMS.weigh_seen_pod(scene, parts, Options()).answer()
+    answer: Any = THREE_SYSTEMS.weigh_seen_pod(scene, parts, Options()).answer()
     asked_by_body = asked("decide", pod=SHOP, node=NODE)
     assert answer.decision.findings[1] == asked_by_body.decision.findings[1]
     assert answer.reports.lights_out == asked_by_body.reports.lights_out
     scene, parts = live(SHOP, VITAL)
-    many = THREE_SYSTEMS.weigh_seen_pods(scene, parts, Options()).answer()
+    many: Any = THREE_SYSTEMS.weigh_seen_pods(scene, parts, Options()).answer()
     assert [one.decided_by for one in many.decisions] == [NAME, ""]
     assert many.reports.lights_out.pods == 2
 
@@ -162,7 +162,7 @@ def test_where_the_node_is_gone_it_is_not_asked() -> None:
 
 
 class NotSeen(Unread):
-    def of(self, pod: Pod) -> Finding | None:  # noqa: ARG002 - the same of any
+    def of(self, pod: Pod) -> Finding | None:
         return keep(NAME, "LightsNotSeen", "nobody could look")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bailiff.decisions import Decision, Finding, Verdict, combine
 from bailiff.decisions.device_taints import DeviceTaintFacts
 from bailiff.decisions.node_taints import NodeTaintFacts, TaintObservation
-from bailiff.kinds import Pod, Taint, Toleration
+from bailiff.kinds import Pod, Taint
 from tests.harness.asking import decide
 from tests.harness.device_kinds import NOW, at, claim, on, rule, using
 from tests.harness.device_kinds import tolerating as device_tolerating
@@ -48,9 +48,7 @@ def questions(draw: st.DrawFn) -> dict[str, Any]:
         uid="p-1",
         creation_timestamp=draw(st.none() | INSTANTS),
     )
-    told = NodeTaintFacts(
-        bound_at=draw(st.none() | INSTANTS), first_observed=tuple(draw(OBSERVED))
-    )
+    told = NodeTaintFacts(bound_at=draw(st.none() | INSTANTS), first_observed=tuple(draw(OBSERVED)))
     facts: dict[str, Any] = {"pod": pod, "node": node, "node_taints": told}
     if draw(st.booleans()):
         facts["pod"] = with_claim(pod)
@@ -117,7 +115,9 @@ WAITING = tolerating("a", 60)
         pytest.param({"taint": no_execute("a"), "edited": 9}, True, id="edited by a clock ahead"),
     ],
 )
-def test_a_deadline_that_moves_with_the_question_says_so(facts: dict[str, Any], moves: bool) -> None:
+def test_a_deadline_that_moves_with_the_question_says_so(
+    facts: dict[str, Any], moves: bool
+) -> None:
     first, second = (decide(now=at(passed), **asked(**facts)) for passed in (0, 3))
     assert first.verdict is second.verdict is Verdict.EVICT_AT
     assert first.counted_from_now is moves
@@ -176,7 +176,5 @@ KEEP, LATER, GOES = Verdict.KEEP, Verdict.EVICT_AT, Verdict.EVICT_NOW
 def test_a_decision_holds_as_long_as_all_that_it_is_made_of(
     findings: list[Finding], until: int | None, holds: int | None
 ) -> None:
-    decision = combine(
-        Pod(), "n", tuple(findings), NOW, None if until is None else at(until)
-    )
+    decision = combine(Pod(), "n", tuple(findings), NOW, None if until is None else at(until))
     assert decision.holds_until == (None if holds is None else at(holds))
