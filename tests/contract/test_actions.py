@@ -36,12 +36,12 @@ async def test_a_condition_that_is_there_keeps_its_time_and_is_no_write(bench, a
 
 
 async def test_a_delete_whose_answer_was_lost_is_not_accepted_again(bench, actions):
-    pod = await actions.set_condition(await on_a_node(bench), CONDITION, SystemClock().now())
+    pod = await actions.set_condition(await on_a_node(bench), TERMS.condition, SystemClock().now())
     await actions.delete(pod, None)
     with pytest.raises(ConflictError):
         await actions.delete(pod, None)
     # The next look tells that it is going already.
-    assert (await actions.set_condition(pod, CONDITION, SystemClock().now())).is_terminating
+    assert (await actions.set_condition(pod, TERMS.condition, SystemClock().now())).is_terminating
 
 
 async def test_a_condition_is_taken_back_as_kube_controller_manager_does_it(bench, actions):
@@ -63,9 +63,9 @@ async def test_a_condition_is_taken_back_as_kube_controller_manager_does_it(benc
 
 
 async def test_the_condition_of_a_pod_that_goes_stays(bench, actions):
-    pod = await actions.set_condition(await on_a_node(bench), CONDITION, SystemClock().now())
+    pod = await actions.set_condition(await on_a_node(bench), TERMS.condition, SystemClock().now())
     await actions.delete(pod, None)
-    await actions.reset_condition(pod, CONDITION, SystemClock().now())
+    await actions.reset_condition(pod, TERMS.condition, SystemClock().now())
     found = await bench.get(pod.metadata.name)
     [one] = [c for c in found["status"]["conditions"] if c["type"] == "DisruptionTarget"]
     assert one["status"] == "True"
@@ -75,7 +75,7 @@ async def test_a_condition_is_not_taken_from_another_pod_of_the_name(bench, acti
     pod = await on_a_node(bench)
     other = pod.__replace__(metadata=pod.metadata.__replace__(uid="another"))
     with pytest.raises(UidMismatchError):
-        await actions.reset_condition(other, CONDITION, SystemClock().now())
+        await actions.reset_condition(other, TERMS.condition, SystemClock().now())
 
 
 async def test_a_delete_that_is_only_tried_deletes_nothing(bench, actions):
@@ -91,7 +91,7 @@ async def test_a_pod_that_is_gone_is_named_by_who_says_so(bench, actions):
     pod = await on_a_node(bench)
     await bench.remove(pod.metadata.name)
     for action in (
-        actions.set_condition(pod, CONDITION, SystemClock().now()),
+        actions.set_condition(pod, TERMS.condition, SystemClock().now()),
         actions.delete(pod, None),
         actions.evict(pod),
     ):
@@ -101,7 +101,7 @@ async def test_a_pod_that_is_gone_is_named_by_who_says_so(bench, actions):
 
 
 async def test_a_pod_that_has_changed_since_the_look_is_not_deleted(bench, actions):
-    pod = await actions.set_condition(await on_a_node(bench), CONDITION, SystemClock().now())
+    pod = await actions.set_condition(await on_a_node(bench), TERMS.condition, SystemClock().now())
     found = await bench.get(pod.metadata.name)
     await bench.set_status(found, conditions=[condition("Ready")])
     with pytest.raises(ConflictError):

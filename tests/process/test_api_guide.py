@@ -10,9 +10,8 @@ from google.rpc import code_pb2  # type: ignore[import-untyped]  # it ships no t
 from bailiff.decisions import SYSTEMS, Decision, Options, TraceStep, cost
 from bailiff.decisions.device_taints import facts as devices
 from bailiff.decisions.device_taints import weighing
-from bailiff.grpc import GrpcSettings
-from bailiff.grpc.errors import RefusedError
-from bailiff.grpc.service import DESCRIPTOR
+from bailiff.grpc_api import GrpcSettings, counting
+from bailiff.grpc_api.errors import RefusedError
 from bailiff.rest_api import RestSettings
 from bailiff.rest_api.problems import STATUS
 from bailiff.rest_api.routers import health
@@ -76,10 +75,10 @@ def test_health_is_told_and_asked(operation):
     assert operation.path.removeprefix("/") in TYPED
 
 
-@pytest.mark.parametrize("method", DESCRIPTOR.methods_by_name)
+@pytest.mark.parametrize("method", SERVICE.methods_by_name)
 def test_every_method_is_told_and_asked(method):
     assert method in codes("gRPC", 0)
-    assert re.search(rf"{DESCRIPTOR.full_name}/{method}\b", TYPED)
+    assert re.search(rf"{SERVICE.full_name}/{method}\b", TYPED)
 
 
 def test_reasons_rules_and_outcomes_are_those_of_the_core():
@@ -89,7 +88,8 @@ def test_reasons_rules_and_outcomes_are_those_of_the_core():
 
 
 def test_problem_codes_are_those_of_rest():
-    told = [(CODE.findall(code)[0], int(http)) for code, http, *_ in table("Errors")]
+    rows = [(CODE.findall(code)[0], http) for code, http, *_ in table("Errors")]
+    told = [(code, int(http)) for code, http in rows if http != "-"]
     assert told == [(code.value, status.value) for code, (status, _) in STATUS.items()]
 
 
@@ -134,9 +134,13 @@ def test_limits_are_those_of_the_code():
         "body of another question": f"{rest.max_batch_body_bytes // MIB} MiB",
         "the same, its length announced": f"{rest.max_long_body_bytes // MIB} MiB",
         "such bodies above 4 MiB at a time": f"{rest.max_long_bodies}",
-        "gRPC message": f"{grpc.max_message_bytes // MIB} MiB",
-        "gRPC message of a question about devices": f"{grpc.max_device_message_bytes // MIB} MiB",
+        "gRPC message of a question about one pod": f"{grpc.max_message_bytes // MIB} MiB",
+        "gRPC message of any question but about one pod": (
+            f"{grpc.max_batch_message_bytes // MIB} MiB"
+        ),
         "such messages above 4 MiB at a time": f"{grpc.max_long_messages}",
+        "gRPC answer in one message": f"{grpc.max_answer_bytes // MIB} MiB",
+        "entries of lists in a gRPC question": f"{counting.MAX_ITEMS:,}",
         "pods in a question": f"{cost.MAX_PODS:,}",
         "steps in a question": f"{cost.MAX_STEPS:,}",
         "an answer": f"{cost.MAX_ANSWER_BYTES // MIB} MiB",

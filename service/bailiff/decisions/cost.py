@@ -20,9 +20,6 @@ MAX_STEPS = 1_000_000
 # Steps up to which a question is answered where it arrives, about 10 ms; above that it is to be
 # answered where nobody waits behind it.
 QUICK_STEPS = 20_000
-# Items of a list in an object, such as the tolerations of a pod, where nothing else bounds them:
-# more than any object has that a cluster stores (1.5 MiB in etcd).
-MAX_ITEMS = 100_000
 # Bytes of one answer as JSON.
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bailiff.grpc_api.errors import AnswerTooLargeError
-from bailiff.grpc_api.wire import WRITTEN
+from bailiff.grpc_api.wire import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ def _parts(data: bytes, message: Descriptor, size: int) -> Iterator[bytes]:
     if len(data) <= size:
         yield data
         return
-    wire = WRITTEN.class_of(message)
+    wire = WHOLE.class_of(message)
     short = wire()
     for field, value in wire.FromString(data).ListFields():
         nested = message.fields_by_name[field.name].message_type

@@ -6,11 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bailiff.decisions import FactsError
+from bailiff.grpc_api.counting import begin_counting
 from bailiff.grpc_api.decisions import answer_writer
 from bailiff.grpc_api.errors import RefusedError, from_core
 from bailiff.grpc_api.fields import is_map
 from bailiff.grpc_api.parts import parts
-from bailiff.grpc_api.reading import READERS
+from bailiff.grpc_api.reading import LONG_READERS, READERS
 from bailiff.turns import is_long
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
@@ -68,6 +69,7 @@ class Asked:
         self._request, self._response = method.input_type, method.output_type
         self._lists = [f.name for f in self._request.fields if _holds_objects(f)]
         self._read = READERS.of_message(question.facts, self._request)
+        self._read_long = LONG_READERS.of_message(question.facts, self._request)
         self._write = answer_writer(question, self._response)
         has_parts = SERVICE.methods_by_name.get(method.name + IN_PARTS)
         self._in_parts = "" if has_parts is None else has_parts.name
@@ -102,22 +104,25 @@ class Asked:
             return (answer,)
         return await asyncio.to_thread(lambda: list(parts(answer, self._response, most)))
 
+    def answer_long(self, data: bytes) -> bytes:
+        """The answer to a long question, for a thread of its own; RefusedError as `answer`."""
+        begin_counting()
+        request = LONG_READERS.parse(self._request, data)
+        return self._written(self._plan(self._read_long(request)))
+
     async def _answer(self, data: bytes) -> bytes:
         with self._desk.bounds.admit(data, self._question.size):
+            if is_long(len(data)):
+                return await asyncio.to_thread(self.answer_long, data)
             request = READERS.parse(self._request, data)
-            entries = sum(len(getattr(request, name)) for name in self._lists)
-            if is_long(len(data), entries):
-                return await asyncio.to_thread(self._whole, request)
-            plan = self._plan(request)
+            if is_long(len(data), sum(len(getattr(request, name)) for name in self._lists)):
+                return await asyncio.to_thread(self.answer_long, data)
+            plan = self._plan(self._read(request))
             if plan.is_quick:
                 return self._written(plan)
             return await asyncio.to_thread(self._written, plan)
 
-    def _whole(self, request: Any) -> bytes:  # noqa: ANN401 - a WireMessage
-        return self._written(self._plan(request))
-
-    def _plan(self, request: Any) -> Plan[Any]:  # noqa: ANN401 - a WireMessage
-        facts = self._read(request)
+    def _plan(self, facts: Any) -> Plan[Any]:  # noqa: ANN401 - of the question's type
         try:
             return self._question.plan(facts, self._desk.clock.now(), self._desk.defaults)
         except FactsError as error:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import inspect as types
 
-from bailiff.decisions.cost import MAX_ITEMS
 from bailiff.grpc_api.fields import (
     OTHERS,
     Field,
@@ -35,7 +34,16 @@ from bailiff.grpc_api.read_parts import (
     too_long,
 )
 from bailiff.grpc_api.times import read_time
-from bailiff.grpc_api.wire import READ, STRUCTURED, Interned, parse, read_all, read_within
+from bailiff.grpc_api.wire import (
+    SHORT,
+    STRUCTURED,
+    WHOLE,
+    Interned,
+    Wire,
+    parse,
+    read_all,
+    read_within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,9 +56,14 @@ _KUBERNETES = "bailiff.kinds."
 
 
 class Readers:
-    """Reads messages; one for a process, so that what repeats is converted once."""
+    """Reads messages; one for a process, so that what repeats is converted once.
 
-    def __init__(self) -> None:
+    Args:
+        wire: the classes that parse them.
+    """
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
         self._made: dict[tuple[Structure, str], Read] = {}
 
     def parse(self, message: Descriptor, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
@@ -58,13 +71,14 @@ class Readers:
 
         Raises:
             MalformedError: the bytes are none.
+        FieldError: it has far too many fields.
         """
-        return parse(READ.class_of(message), data)
+        return parse(self._wire.class_of(message), data)
 
     def of(self, structure: Structure, message: Descriptor) -> Read:
         """What makes a structure from a nested message.
 
-        That is a message where it is one of STRUCTURED, and bytes otherwise. It raises
+        That is a message where the wire classes leave it one, and bytes otherwise. It raises
         MalformedError where the bytes are no such message, and FieldError where a field is missing,
         or not as its type allows.
 
@@ -86,12 +100,14 @@ class Readers:
         return function.returning(f"{function.name_of(structure)}({', '.join(values)})")
 
     def _make(self, structure: Structure, message: Descriptor) -> Read:
-        wire = READ.class_of(message)
+        wire = self._wire.class_of(message)
         if set(message.fields_by_name) == {"raw"}:
             return Interned(read_json(structure, wire))
         read = self.of_message(structure, message)
-        if message.full_name in STRUCTURED:
+        if message.full_name in self._wire.structured:
             return read
+        if message.full_name in STRUCTURED:
+            return lambda data: read(parse(wire, data))
         return Interned(lambda data: read(parse(wire, data)))
 
     def _expression(
@@ -111,7 +127,7 @@ class Readers:
         elif field.is_required and place.has_presence:
             there = f"message.HasField({field.name!r})"
             absent = f"{function.name_of(missing)}({field.name!r})"
-        elif place.message_type is None or place.message_type.full_name in STRUCTURED:
+        elif place.message_type is None or place.message_type.full_name in self._wire.structured:
             return self._value(function, field, place, f"(v := {here})")
         else:
             return f"{self._value(function, field, place, 'v')} if (v := {here}) else {default}"
@@ -120,13 +136,14 @@ class Readers:
     def _list(self, function: Function, field: Field, place: FieldDescriptor) -> str:
         """The value of a list or a map, which is `v`."""
         all_of, name = function.name_of(read_all), repr(field.name)
-        most = MAX_ITEMS if field.most is None else field.most
         if is_map(place) and isinstance(field.kind, types.StructType):
             return f"{function.name_of(read_entries(self._entry(place), field.kind.cls))}(v)"
         if is_map(place):
-            return f"dict({all_of}({name}, {function.name_of(self._entry(place))}, v, {most}))"
+            return (
+                f"dict({all_of}({name}, {function.name_of(self._entry(place))}, v, {field.most}))"
+            )
         item = function.name_of(self._item(field, place))
-        return f"tuple({all_of}({name}, {item}, v, {most}))"
+        return f"tuple({all_of}({name}, {item}, v, {field.most}))"
 
     def _value(self, function: Function, field: Field, place: FieldDescriptor, v: str) -> str:
         """The value of a field that is there; `v` is it as it stands in the message."""
@@ -155,7 +172,10 @@ class Readers:
         return read_text(field.kind)
 
     def _entry(self, place: FieldDescriptor) -> Read:
-        return Interned(read_entry(READ.class_of(message_of(place))))
+        return Interned(read_entry(self._wire.class_of(message_of(place))))
 
 
-READERS = Readers()
+# A parser is one call of C, in which no other thread of the process runs: of a long question no
+# message is parsed together with those that hold it, so that no call takes long.
+READERS = Readers(SHORT)
+LONG_READERS = Readers(WHOLE)

@@ -12,7 +12,7 @@ import grpc
 
 from bailiff.grpc_api.interceptors import status_of
 from bailiff.grpc_api.questions import IN_PARTS, SERVICE, Asked, Desk
-from bailiff.grpc_api.wire import WRITTEN, parse
+from bailiff.grpc_api.wire import WHOLE, parse
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ STREAM = "DecideStream"
 _STREAMED = "DecideBatch"
 
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
-_Request = WRITTEN.class_of(pb.DecideStreamRequest.DESCRIPTOR)
-_Response = WRITTEN.class_of(pb.DecideStreamResponse.DESCRIPTOR)
+_Request = WHOLE.class_of(pb.DecideStreamRequest.DESCRIPTOR)
+_Response = WHOLE.class_of(pb.DecideStreamResponse.DESCRIPTOR)
 
 
 def rpc_handlers(systems: Systems, desk: Desk) -> Handlers:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
+from bailiff.grpc_api.counting import check_fields, spend
 from bailiff.grpc_api.errors import FieldError, MalformedError, RefusedError
 from bailiff.v1 import eviction_decision_service_pb2
 
@@ -40,9 +41,13 @@ class Wire:
 
     Args:
         structured: the messages that stay messages where others hold them.
+
+    Attributes:
+        structured: the same.
     """
 
     def __init__(self, structured: frozenset[str] = frozenset()) -> None:
+        self.structured = structured
         self._pool = descriptor_pool.DescriptorPool()
         for file in _files(eviction_decision_service_pb2.DESCRIPTOR, set()):
             self._pool.Add(_with_bytes(file, structured))
@@ -96,9 +101,9 @@ def _make_bytes(message: descriptor_pb2.DescriptorProto, field: _Field) -> None:
     message.oneof_decl.add(name=f"_{field.name}")
 
 
-# As questions are read, and as answers are written.
-READ = Wire(STRUCTURED)
-WRITTEN = Wire()
+# As short questions are read, and as all else is read and written.
+SHORT = Wire(STRUCTURED)
+WHOLE = Wire()
 
 
 def parse(wire: WireClass, data: bytes) -> WireMessage:
@@ -106,7 +111,9 @@ def parse(wire: WireClass, data: bytes) -> WireMessage:
 
     Raises:
         MalformedError: the bytes are none.
+        FieldError: it has far too many fields.
     """
+    check_fields(data)
     try:
         return wire.FromString(data)
     except DecodeError as error:
@@ -127,15 +134,19 @@ def read_within(path: str, read: Callable[[M], T], message: M) -> T:
         raise
 
 
-def read_all(path: str, read: Callable[[M], T], messages: Collection[M], most: int) -> list[T]:
+def read_all(
+    path: str, read: Callable[[M], T], messages: Collection[M], most: int | None = None
+) -> list[T]:
     """Read every entry of a list; an error names its place.
 
     Raises:
-        FieldError: there are more than `most`, which is looked at before any is read.
+        FieldError: there are more than `most`, or too many together with all others of the
+            question; looked at before any is read.
         RefusedError: as `read`.
     """
-    if len(messages) > most:
+    if most is not None and len(messages) > most:
         raise FieldError(f"at most {most} are allowed, there are {len(messages)}", path)
+    spend(len(messages), path)
     values: list[T] = []
     try:
         for message in messages:

@@ -27,7 +27,7 @@ from bailiff.grpc_api.fields import (
 )
 from bailiff.grpc_api.generated import Function
 from bailiff.grpc_api.times import write_time
-from bailiff.grpc_api.wire import WRITTEN
+from bailiff.grpc_api.wire import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -78,16 +78,16 @@ class Writers:
         ]
         others = [field for field in fields if field.place is None]
         if others:
-            entry = WRITTEN.class_of(message_of(message.fields_by_name[OTHERS]))
+            entry = WHOLE.class_of(message_of(message.fields_by_name[OTHERS]))
             values.append(f"{OTHERS}={function.name_of(write_others(others, entry))}(value)")
-        wire = function.name_of(WRITTEN.class_of(message))
+        wire = function.name_of(WHOLE.class_of(message))
         return function.returning(f"{wire}({', '.join(values)}).SerializeToString()")
 
     def _expression(self, function: Function, field: Field, place: FieldDescriptor) -> str:
         """What stands for one field in the message, in Python."""
         here = f"value.{field.name}"
         if is_map(place):
-            entry = function.name_of(WRITTEN.class_of(message_of(place)))
+            entry = function.name_of(WHOLE.class_of(message_of(place)))
             pairs = f"{here}.items()"
             return f"[{entry}(key=k, value=v).SerializeToString() for k, v in {pairs}]"
         if is_time(place):
@@ -107,7 +107,7 @@ class Writers:
 
     def _one_of(self, message: Descriptor) -> Write:
         """A value of one of several types, each in the field that its tag names."""
-        wire = WRITTEN.class_of(message)
+        wire = WHOLE.class_of(message)
         found: dict[type, tuple[str, Write]] = {}
 
         def write(value: msgspec.Struct, kept: Any) -> bytes:  # noqa: ANN401 - see Write

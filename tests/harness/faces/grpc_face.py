@@ -122,13 +122,22 @@ async def ask(
     return plain(response)
 
 
-async def ask_in_process(question: str, body: dict[str, Any]) -> dict[str, Any]:
-    """As `ask`, without a connection and with a server's clock at NOW; RefusedError is raised."""
+async def ask_in_process(
+    question: str, body: dict[str, Any], *, aside: bool = False
+) -> dict[str, Any]:
+    """As `ask`, without a connection and with a server's clock at NOW; RefusedError is raised.
+
+    Args:
+        question: its name in the core's table.
+        body: as REST takes it.
+        aside: answer it as if it were long.
+    """
     metrics = GrpcMetrics(CollectorRegistry())
     desk = Desk(ManualClock(NOW), Options(), MessageBounds(GrpcSettings()), metrics)
     method = method_of(question)
     asked = Asked(SYSTEMS.questions[question], SERVICE_DESCRIPTOR.methods_by_name[method], desk)
-    answer = await asked.answer(request_of(question, body).SerializeToString())
+    data = request_of(question, body).SerializeToString()
+    answer = asked.answer_long(data) if aside else await asked.answer(data)
     response: Message = getattr(pb, f"{method}Response").FromString(answer)
     return plain(response)
 

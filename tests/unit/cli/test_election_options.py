@@ -3,7 +3,8 @@
 import pytest
 from typer.testing import CliRunner
 
-from bailiff.bootstrap.settings import WorkSettings
+from bailiff.bootstrap.choices import ClusterChoice
+from bailiff.bootstrap.settings import LeaseChoice, WorkSettings
 from bailiff.cli.app import app
 from bailiff.worker import Shard
 
@@ -116,6 +117,6 @@ def test_the_environment_can_say_no(worked):
 
 @pytest.mark.parametrize("without", [{"lease": None}, {"shadow": True}])
 def test_no_worker_is_made_that_could_never_have_a_share(without):
-    settings = {"lease": bootstrap.LeaseChoice(), "shards": Shard.all_of(2)} | without
+    settings = {"lease": LeaseChoice(), "shards": Shard.all_of(2)} | without
     with pytest.raises(ValueError, match="which of 2 shards"):
-        bootstrap.WorkSettings(cluster=bootstrap.ClusterChoice(), **settings)
+        WorkSettings(cluster=ClusterChoice(), **settings)

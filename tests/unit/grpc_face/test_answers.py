@@ -31,4 +31,6 @@ async def test_a_question_is_answered_as_by_the_core(
 ) -> None:
     body = data.draw(bodies)
     expected = answer_of_core(SYSTEMS.questions[question], body)
-    assert without_zeros(await ask_in_process(question, body)) == without_zeros(expected)
+    for aside in (False, True):
+        answer = await ask_in_process(question, body, aside=aside)
+        assert without_zeros(answer) == without_zeros(expected)

@@ -8,9 +8,9 @@ import grpc
 import pytest
 
 from bailiff.decisions import SYSTEMS, Size
-from bailiff.decisions.cost import MAX_ITEMS
 from bailiff.grpc_api import GrpcSettings
 from bailiff.grpc_api.bounds import MessageBounds
+from bailiff.grpc_api.counting import MAX_FIELDS, MAX_ITEMS
 from bailiff.grpc_api.errors import AnswerTooLargeError, OverloadedError
 from bailiff.grpc_api.parts import PART_BYTES, parts
 from bailiff.turns import is_long
@@ -188,13 +188,28 @@ def test_an_entry_that_fits_no_message_is_told() -> None:
         list(parts(answer.SerializeToString(), answer.DESCRIPTOR, PART_BYTES))
 
 
+def tolerating(count: int) -> kube.Pod:
+    return kube.Pod(spec=kube.PodSpec(tolerations=[kube.Toleration()] * count))
+
+
 async def test_lists_in_an_object_are_counted_before_they_are_read(face: Face) -> None:
-    pod = kube.Pod(spec=kube.PodSpec(tolerations=[kube.Toleration()] * (MAX_ITEMS + 1)))
+    asked = pb.DecideRequest(pod=tolerating(MAX_FIELDS + 1), node=kube.Node())
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await face.stub.Decide(pb.DecideRequest(pod=pod, node=kube.Node()))
+        await face.stub.Decide(asked)
+    assert error_of(caught.value) == {"error": "invalid_field", "path": "$.pod.spec"}
+    assert f"more than {MAX_FIELDS} fields" in str(caught.value.details())
+
+
+async def test_all_lists_of_a_question_are_counted_together(face: Face) -> None:
+    each = MAX_ITEMS // 11
+    asked = pb.DecideBatchRequest(pods=[tolerating(each)] * 12, node=kube.Node())
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await face.stub.DecideBatch(asked)
     told = error_of(caught.value)
-    assert told == {"error": "invalid_field", "path": "$.pod.spec.tolerations"}
-    assert f"at most {MAX_ITEMS}" in str(caught.value.details())
+    assert told == {"error": "invalid_field", "path": "$.pods[10].spec.tolerations"}
+    # Nothing of it is left for the next question.
+    asked = pb.DecideBatchRequest(pods=[tolerating(each)] * 10, node=kube.Node())
+    assert len((await face.stub.DecideBatch(asked)).decisions) == 10
 
 
 async def test_the_stream_takes_devices_as_a_batch_does(face: Face) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bailiff.decisions import Decision, Finding, ObjectReference, Verdict
+from bailiff.grpc_api.counting import count_fields
 from bailiff.grpc_api.decisions import DecisionWriter
 from bailiff.grpc_api.errors import FieldError
 from bailiff.grpc_api.wire import Interned
 from bailiff.v1 import decision_pb2
 from tests.harness.clocks import START
+from tests.harness.faces.go_bytes import integer, nested, varint
 
 
 def test_the_same_bytes_are_converted_once() -> None:
@@ -65,3 +69,28 @@ def test_answers_that_share_a_finding_are_each_about_their_own_node() -> None:
         )
         written = decision_pb2.Decision.FromString(writer.write(decision))
         assert (written.pod.name, written.node) == (f"on-{node}", node)
+
+
+# Fields by number: bytes, numbers of any size, fixed ones, and a group around others.
+FIELDS = st.one_of(
+    st.builds(nested, st.integers(1, 2**20), st.binary(max_size=300)),
+    st.builds(integer, st.integers(1, 2**20), st.integers(0, 2**64 - 1)),
+    st.binary(min_size=8, max_size=8).map(lambda data: varint(7 << 3 | 1) + data),
+    st.binary(min_size=4, max_size=4).map(lambda data: varint(7 << 3 | 5) + data),
+)
+
+
+@given(fields=st.lists(FIELDS, max_size=20))
+def test_fields_are_counted_as_they_stand_in_a_message(fields: list[bytes]) -> None:
+    assert count_fields(b"".join(fields), 100) == len(fields)
+    group = varint(9 << 3 | 3) + b"".join(fields) + varint(9 << 3 | 4)
+    assert count_fields(group, 100) == len(fields) + 2
+
+
+@given(data=st.binary(max_size=50))
+def test_what_is_no_message_is_left_to_the_parser(data: bytes) -> None:
+    assert count_fields(data, 100) <= len(data)
+
+
+def test_counting_stops_where_there_are_too_many() -> None:
+    assert count_fields(nested(1) * 1000, 10) == 11

@@ -192,7 +192,7 @@ class PendingEvictions:
         return True
 
     def _bring_up_to_date(self, eviction: Eviction, pod: Pod, finding: Finding) -> None:
-        # states.UPDATE: whatever it is it stays; looked up for nobody, for this is done for all pods.
+        # states.UPDATE: whatever it is it stays. Not looked up, for this is done for all pods.
         news = eviction.until_news and eviction.pod != pod
         eviction.pod, eviction.finding, eviction.revoked = pod, finding, ""
         eviction.gone = False  # a relist that lacked it for a moment has been made good
