@@ -12,6 +12,7 @@ from bailiff.decisions.device_taints import facts as devices
 from bailiff.decisions.device_taints import weighing
 from bailiff.grpc_api import GrpcSettings, counting
 from bailiff.grpc_api.errors import RefusedError
+from bailiff.grpc_api.questions import SERVICE
 from bailiff.rest_api import RestSettings
 from bailiff.rest_api.problems import STATUS
 from bailiff.rest_api.routers import health
