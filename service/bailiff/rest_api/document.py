@@ -13,7 +13,7 @@ from fastapi.openapi.utils import get_openapi
 
 from bailiff.decisions import Subject
 from bailiff.rest_api import schemas
-from bailiff.rest_api.codes import CODES
+from bailiff.rest_api.examples.codes import CODES
 from bailiff.rest_api.problems import MEDIA_TYPE, PROBLEMS, STATUS, Problem, ProblemCode, Refusal
 from bailiff.rest_api.wire import ANSWERED, ASKED
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bailiff.rest_api.codes import CODES, OUTCOMES, REASONS, RULES
+from bailiff.rest_api.examples.codes import CODES, OUTCOMES, REASONS, RULES
 from tests.harness.codes import spoken_codes
 from tests.unit.rest.test_document import DOCUMENT
 
