@@ -19,7 +19,8 @@ from pathlib import Path
 
 import msgspec
 
-from bailiff.decisions import NodeTaints, Options
+from bailiff.decisions import Options
+from bailiff.decisions.node_taints import NodeTaints
 from bailiff.kinds import Node, NodeMeta, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
 
 ROOT = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from bailiff.decisions import Finding, Options, Verdict, tolerates
-from bailiff.decisions.node_taints import NodeTaints
+from bailiff.decisions.node_taints import NodeTaints, NodeTaintSubject
 from bailiff.kinds import Node, NodeMeta, NodeSpec, Pod, PodSpec, Taint, Toleration
 from tests.conformance.device_taints import (
     answer_device_rule_status,
@@ -43,11 +43,11 @@ def answer_node_taint(case: Json) -> Json:
     finding = NodeTaints(node, NOW, (), options).decide(
         Pod(spec=PodSpec(node_name="n", tolerations=tolerations))
     )
-    steps = [step for step in finding.trace if step.taint is not None]
-    all_tolerated = all(step.toleration is not None for step in steps)
-    used = [s.toleration for s in steps if s.toleration is not None] if all_tolerated else []
+    met = [step.subject for step in finding.trace if isinstance(step.subject, NodeTaintSubject)]
+    all_tolerated = all(one.toleration is not None for one in met)
+    used = [one.toleration for one in met if one.toleration is not None] if all_tolerated else []
     return {
-        "noExecuteTaints": [step.taint_index for step in steps],
+        "noExecuteTaints": [one.taint_index for one in met],
         "allTolerated": all_tolerated,
         "usedTolerations": msgspec.to_builtins(used),
         "minTolerationSeconds": _min_seconds(finding, used),

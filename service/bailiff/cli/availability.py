@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 
 import typer
 
 from bailiff import bootstrap
+from bailiff.kinds.names import MAX_SUBDOMAIN, SUBDOMAIN_RULE, is_dns_subdomain
 from bailiff.worker import MAX_SHARDS, ElectionSettings, Shard
 
 _DEFAULTS = ElectionSettings()
-# A DNS subdomain (RFC 1123), with room for the number of the share.
-_NAME = re.compile(r"(?=.{1,240}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+# A Lease's name leaves room for the number of the share.
+_MAX_NAME = MAX_SUBDOMAIN - len("-1000-of-1000")
 
 SHARDS = typer.Option(
     "--shards",
@@ -100,8 +100,8 @@ def choose_lease(
     Raises:
         ValueError: the times do not fit each other, or no Lease can have such a name.
     """
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"lease name: lower-case letters, digits, - and . only, got {name!r}")
+    if not is_dns_subdomain(name) or len(name) > _MAX_NAME:
+        raise ValueError(f"lease name: {SUBDOMAIN_RULE}; here {_MAX_NAME}, got {name[:50]!a}")
     # A holder's request may take a third of what it has, so that it has three tries.
     timeout = min(_DEFAULTS.request_timeout, renew_deadline / 3)
     times = ElectionSettings(duration, renew_deadline, retry_period, timeout)

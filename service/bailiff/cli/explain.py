@@ -15,8 +15,16 @@ from bailiff.cli.exit_codes import ExitCode
 from bailiff.cli.objects import InputError, check_standard_input, read_object, read_objects
 from bailiff.cli.output import OUTPUT, Output, pretty
 from bailiff.decisions import Decision, Facts, FactsError, Options, Verdict, decide
+from bailiff.decisions.instants import in_utc
 from bailiff.decisions.text import describe_time
-from bailiff.kinds import DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice
+from bailiff.kinds import (
+    DeviceTaintRule,
+    Node,
+    Pod,
+    ResourceClaim,
+    ResourceSlice,
+    parse_time,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,14 +106,11 @@ def parse_instant(text: str, name: str) -> datetime:
         InputError: it is none, or has no offset.
     """
     try:
-        instant = datetime.fromisoformat(text)
+        return in_utc(parse_time(text))
     except ValueError as error:
         raise InputError(
-            f"{name}: expected RFC 3339 as 2026-01-31T12:00:00Z, got {text}"
+            f"{name}: expected RFC 3339 with an offset, as 2026-01-31T12:00:00Z, got {text[:50]!a}"
         ) from error
-    if instant.tzinfo is None:
-        raise InputError(f"{name}: the offset is missing, as in {text}Z")
-    return instant.astimezone(UTC)
 
 
 def describe(decision: Decision) -> str:

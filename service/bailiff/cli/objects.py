@@ -50,7 +50,7 @@ def read_object(path: Path, kind: type[T], kind_name: str, namespace: str = "") 
     value = _parse(path, _read(path, MAX_FILE_BYTES), parse_yaml)
     if not isinstance(value, dict):
         raise InputError(f"{path}: expected one {kind_name} object")
-    return _decode(path, _placed(value, namespace), kind, kind_name)
+    return _decode(path, _placed(value, namespace), kind)
 
 
 def read_objects(
@@ -61,7 +61,7 @@ def read_objects(
     Args and errors as `read_object`.
     """
     return tuple(
-        _decode(path, _placed(value, namespace), kind, kind_name)
+        _decode(path, _placed(value, namespace), kind)
         for path in paths
         for value in _listed(path, kind_name)
     )
@@ -74,10 +74,7 @@ def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
     return value | {"metadata": metadata | {"namespace": namespace}}
 
 
-def _decode(path: Path, value: dict[str, Any], kind: type[T], kind_name: str) -> T:
-    found = value.get("kind", kind_name)
-    if found != kind_name:
-        raise InputError(f"{path}: $.kind: expected {kind_name}, got {found}")
+def _decode(path: Path, value: dict[str, Any], kind: type[T]) -> T:
     try:
         return decode_yaml_value(value, kind)
     except DecodeError as error:

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def decode_answer(body: bytes, kind: type[T]) -> T:
-    """As kinds.decode; but what nests too deep is left out instead of being refused.
+    """As kinds.decode_served; but what nests too deep is left out instead of being refused.
 
     What a caller of our own sends is refused, because nothing of it may be left out unsaid. What
     the API server keeps has to be read: one deep field that no rule reads must not hide an object,
@@ -24,6 +24,6 @@ def decode_answer(body: bytes, kind: type[T]) -> T:
         DecodeError: malformed JSON, or a wrong type.
     """
     try:
-        return kinds.decode(body, kind)
+        return kinds.decode_served(body, kind)
     except kinds.DepthError:
-        return kinds.decode(kinds.without_depths(body, kinds.MAX_DEPTH), kind)
+        return kinds.decode_served(kinds.without_depths(body, kinds.MAX_DEPTH), kind)

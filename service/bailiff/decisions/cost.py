@@ -52,8 +52,8 @@ class Cost(NamedTuple):
     path: str = "$"
 
 
-def check_cost(costs: Sequence[Cost]) -> int:
-    """The steps of all of them together, where they and the length of the answer are allowed.
+def check_cost(costs: Sequence[Cost]) -> Cost:
+    """All of them together, where the steps and the length of the answer are allowed.
 
     Raises:
         FactsError: more than MAX_STEPS or MAX_ANSWER_BYTES; names what costs most.
@@ -72,7 +72,7 @@ def check_cost(costs: Sequence[Cost]) -> int:
             f"the answer could have {told} bytes, at most {MAX_ANSWER_BYTES} are allowed: "
             "ask in several questions, or without a trace",
         )
-    return steps
+    return Cost(steps, told)
 
 
 def check_number(path: str, number: int, most: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import ClassVar
 
+from msgspec.structs import replace
+
 from bailiff.kinds import Int64, Pod, PodCondition, Time
 from bailiff.kinds.meta import Value
 
@@ -62,7 +64,8 @@ class EvictionTerms(Value, frozen=True):
         condition: the pod condition to write before the pod is deleted.
         phase: of the pod, to write with the condition; empty leaves the pod its own.
         status_reason: of `status.reason`, to write with the phase.
-        grace_period_seconds: to delete with; absent leaves the pod its own.
+        grace_period_seconds: to delete with, unless the finding on a pod names another; absent
+            leaves the pod its own.
         keeps_pod: the pod object stays, only its status is written.
     """
 
@@ -91,7 +94,7 @@ class Finding(Value, frozen=True):
         cause: what evicts, in Kubernetes' words, such as the taint `key=value:NoExecute`; the same
             for all pods that go for the same.
         due_since: for EVICT_NOW, since when the pod is due, where known.
-        grace_period_seconds: to delete with; absent leaves the pod its own.
+        grace_period_seconds: to delete this pod with, before what `eviction` says.
         trace: the rules looked at, in order; empty where the caller asked for none.
     """
 
@@ -111,6 +114,13 @@ class Finding(Value, frozen=True):
     due_since: Time | None = None
     grace_period_seconds: Int64 | None = None
     trace: tuple[TraceStep, ...] = ()
+
+    @property
+    def terms(self) -> EvictionTerms | None:
+        """What is written with the eviction of this very pod; None where it stays."""
+        if self.eviction is None or self.grace_period_seconds is None:
+            return self.eviction
+        return replace(self.eviction, grace_period_seconds=self.grace_period_seconds)
 
 
 class EventNote(Value, frozen=True):

@@ -44,13 +44,13 @@ def combine(
         node=node,
         verdict=finding.verdict,
         evict_at=finding.evict_at,
-        holds_until=_sooner(finding.holds_until, until),
+        holds_until=_holds_until(finding, findings, until),
         counted_from_now=finding.counted_from_now,
         decided_at=now,
         decided_by="" if finding.verdict is Verdict.KEEP else finding.system,
         reason=finding.reason,
         message=finding.message,
-        eviction=finding.eviction,
+        eviction=finding.terms,
         event=eviction_event(pod, finding),
         findings=findings,
     )
@@ -81,8 +81,21 @@ def join(findings: tuple[Finding, ...]) -> Finding:
     return replace(counts, message="; ".join(told), trace=trace)
 
 
-def _urgency(finding: Finding) -> tuple[int, datetime]:
-    return _ORDER.index(finding.verdict), finding.evict_at or START_OF_TIME
+def _urgency(finding: Finding) -> tuple[int, bool, datetime]:
+    instant = finding.evict_at
+    return _ORDER.index(finding.verdict), instant is not None, instant or START_OF_TIME
+
+
+def _holds_until(
+    counts: Finding, findings: tuple[Finding, ...], until: datetime | None
+) -> datetime | None:
+    """Until when the decision holds: as long as every finding, unless the pod goes now anyway."""
+    if counts.counted_from_now:
+        return None
+    if len(findings) > 1 and counts.verdict is not Verdict.EVICT_NOW:
+        ends = (one.holds_until for one in findings if one.holds_until is not None)
+        return _sooner(min(ends, default=None), until)
+    return _sooner(counts.holds_until, until)
 
 
 def _sooner(one: datetime | None, other: datetime | None) -> datetime | None:

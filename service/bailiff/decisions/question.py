@@ -62,10 +62,12 @@ class Plan(NamedTuple, Generic[A]):
 
     Attributes:
         steps: rules to look at.
+        told: bytes that the answer may have at most, as JSON.
         answer: does it.
     """
 
     steps: int
+    told: int
     answer: Callable[[], A]
 
     @property

@@ -13,6 +13,7 @@ import msgspec
 from bailiff.decisions.cost import MAX_PODS, FactsError, check_cost, check_number
 from bailiff.decisions.device_taints import DEVICE_TAINTS
 from bailiff.decisions.joining import combine
+from bailiff.decisions.lengths import weigh_decisions
 from bailiff.decisions.node_taints import NODE_TAINTS
 from bailiff.decisions.question import Plan
 from bailiff.decisions.questions import (
@@ -29,6 +30,7 @@ from bailiff.decisions.system import Round, Scene, Unread
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Decision, Finding, Subject
     from bailiff.decisions.options import Options
     from bailiff.decisions.question import Question, Terms
@@ -101,13 +103,13 @@ class Systems:
         return self._plan_pods(scene, self._reached(scene, facts), terms.options)
 
     def _plan_pod(self, scene: Scene, parts: list[Part], options: Options) -> Plan[PodAnswer]:
-        steps = _weigh(scene, parts, options)
-        return Plan(steps, partial(self._answer_pod, scene, parts, options))
+        cost = _weigh(scene, parts, options)
+        return Plan(cost.steps, cost.told, partial(self._answer_pod, scene, parts, options))
 
     def _plan_pods(self, scene: Scene, parts: list[Part], options: Options) -> Plan[PodsAnswer]:
         check_number("$.pods", len(scene.pods), MAX_PODS)
-        steps = _weigh(scene, parts, options)
-        return Plan(steps, partial(self._answer_pods, scene, parts, options))
+        cost = _weigh(scene, parts, options)
+        return Plan(cost.steps, cost.told, partial(self._answer_pods, scene, parts, options))
 
     def _reached(self, scene: Scene, facts: PodFacts | PodsFacts) -> list[Part]:
         """The systems to ask, with their facts: those that the question names, or all it reaches.
@@ -165,9 +167,9 @@ def _speaking(scene: Scene, parts: Iterable[Part]) -> list[Part]:
     return sorted(found, key=lambda part: not isinstance(part[1], Unread))
 
 
-def _weigh(scene: Scene, parts: Iterable[Part], options: Options) -> int:
+def _weigh(scene: Scene, parts: Iterable[Part], options: Options) -> Cost:
     costs = [s.cost(scene, own, options) for s, own in parts if not isinstance(own, Round)]
-    return check_cost(costs)
+    return check_cost([*costs, weigh_decisions(scene.pods, scene.node)])
 
 
 def _prepare(scene: Scene, parts: Iterable[Part], options: Options) -> list[Round]:

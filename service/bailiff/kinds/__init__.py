@@ -2,17 +2,21 @@
 
 Every value decodes straight from the JSON that the Kubernetes API writes (`decode`), and the
 same types are filled from protobuf by the gRPC face, so that a rule sees one type whatever way
-the facts came in. Unknown fields are skipped; a JSON null counts as an absent field, as it does
-for the API server.
+the facts came in. Unknown fields are skipped; a JSON null is what it is to the API server: an
+absent field, an empty text in a list or a map.
 """
 
 from bailiff.kinds.config_map import ConfigMap
 from bailiff.kinds.decoding import (
     MAX_DEPTH,
+    QUICK_MARKS,
     DecodeError,
     DepthError,
+    check_size,
     decode,
+    decode_served,
     decode_yaml_value,
+    is_larger,
 )
 from bailiff.kinds.depths import without_depths
 from bailiff.kinds.device import (
@@ -60,6 +64,8 @@ from bailiff.kinds.pod_claims import (
     PodSchedulingGroup,
 )
 from bailiff.kinds.taint import NO_EXECUTE, Taint, Toleration
+from bailiff.kinds.texts import BoundsError, check_bounds
+from bailiff.kinds.times import parse_time
 
 __all__ = [
     "INT64_MAX",
@@ -68,8 +74,10 @@ __all__ = [
     "LABEL_ZONE",
     "MAX_DEPTH",
     "NO_EXECUTE",
+    "QUICK_MARKS",
     "AllocationResult",
     "Annotations",
+    "BoundsError",
     "Condition",
     "ConfigMap",
     "DecodeError",
@@ -111,7 +119,12 @@ __all__ = [
     "Taint",
     "Time",
     "Toleration",
+    "check_bounds",
+    "check_size",
     "decode",
+    "decode_served",
     "decode_yaml_value",
+    "is_larger",
+    "parse_time",
     "without_depths",
 ]

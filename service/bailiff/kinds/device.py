@@ -5,8 +5,9 @@ The shape is that of v1 and v1beta2. DeviceTaintRule is of v1 since Kubernetes 1
 
 from __future__ import annotations
 
-from bailiff.kinds.meta import Int64, ObjectMeta, Time, Value
+from bailiff.kinds.meta import Int64, KubernetesObject, ObjectMeta, Time, Value
 from bailiff.kinds.taint import Taint, Toleration
+from bailiff.kinds.texts import DriverName, LabelName, ObjectName
 
 
 class DeviceTaint(Taint, frozen=True):
@@ -42,7 +43,7 @@ class Device(Value, frozen=True):
         taints: its marks, as its driver set them.
     """
 
-    name: str = ""
+    name: LabelName = ""
     taints: tuple[DeviceTaint, ...] = ()
 
 
@@ -54,7 +55,7 @@ class ResourcePool(Value, frozen=True):
         generation: only the slices with the highest one present count.
     """
 
-    name: str = ""
+    name: ObjectName = ""
     generation: Int64 = 0
 
 
@@ -67,12 +68,12 @@ class ResourceSliceSpec(Value, frozen=True):
         devices: the devices.
     """
 
-    driver: str = ""
+    driver: DriverName = ""
     pool: ResourcePool = ResourcePool()
     devices: tuple[Device, ...] = ()
 
 
-class ResourceSlice(Value, frozen=True):
+class ResourceSlice(KubernetesObject, frozen=True):
     """A part of a pool of devices; hand over the whole object, what is not needed is ignored.
 
     Attributes:
@@ -95,9 +96,9 @@ class DeviceRequestAllocationResult(Value, frozen=True):
             when it was allocated.
     """
 
-    driver: str = ""
-    pool: str = ""
-    device: str = ""
+    driver: DriverName = ""
+    pool: ObjectName = ""
+    device: LabelName = ""
     tolerations: tuple[DeviceToleration, ...] = ()
 
 
@@ -149,7 +150,7 @@ class ResourceClaimStatus(Value, frozen=True):
     reserved_for: tuple[ResourceClaimConsumerReference, ...] = ()
 
 
-class ResourceClaim(Value, frozen=True):
+class ResourceClaim(KubernetesObject, frozen=True):
     """A claim of devices; hand over the whole object, what is not needed is ignored.
 
     Attributes:
@@ -170,9 +171,9 @@ class DeviceTaintSelector(Value, frozen=True):
         device: its name.
     """
 
-    driver: str | None = None
-    pool: str | None = None
-    device: str | None = None
+    driver: DriverName | None = None
+    pool: ObjectName | None = None
+    device: LabelName | None = None
 
 
 class DeviceTaintRuleSpec(Value, frozen=True):
@@ -217,7 +218,7 @@ class DeviceTaintRuleStatus(Value, frozen=True):
     conditions: tuple[Condition, ...] = ()
 
 
-class DeviceTaintRule(Value, frozen=True):
+class DeviceTaintRule(KubernetesObject, frozen=True):
     """A taint that an administrator puts on devices; hand over the whole object.
 
     Attributes:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from bailiff.kinds.texts import LabelName, ObjectName, Uid
+
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 
@@ -27,6 +29,14 @@ class Value(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
     Frozen values that hold only other frozen values cannot form a cycle, so the garbage
     collector need not track them (gc=False): with 150,000 pods mirrored that is the difference
     between pauses and none.
+    """
+
+
+class KubernetesObject(Value, frozen=True, tag_field="kind", tag=True):
+    """The base of objects that callers hand over.
+
+    Where such an object says of what kind it is, that has to be the name of the type; what is
+    absent, null or empty says nothing. It is compared when it is decoded, and not stored.
     """
 
 
@@ -99,9 +109,9 @@ class ObjectMeta(Value, frozen=True):
         annotations: those that a rule reads.
     """
 
-    name: str = ""
-    namespace: str = ""
-    uid: str = ""
+    name: ObjectName = ""
+    namespace: LabelName = ""
+    uid: Uid = ""
     resource_version: str = ""
     generation: Int64 = 0
     creation_timestamp: Time | None = None

@@ -6,11 +6,15 @@ import re
 
 MAX_LABEL = 63
 MAX_SUBDOMAIN = 253
-# RFC 1123, without anchors, so that schemas can be made of them.
-DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-DNS_SUBDOMAIN = rf"{DNS_LABEL}(\.{DNS_LABEL})*"
-_LABEL = re.compile(DNS_LABEL)
-_SUBDOMAIN = re.compile(DNS_SUBDOMAIN)
+# A prefix that is a DNS name, a slash, and a name.
+MAX_QUALIFIED_NAME = MAX_SUBDOMAIN + 1 + MAX_LABEL
+_DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_DNS_SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
+# RFC 1123 as schemas and types have it: beside these the lengths.
+LABEL_PATTERN = f"^{_DNS_LABEL}$"
+SUBDOMAIN_PATTERN = f"^{_DNS_SUBDOMAIN}$"
+_LABEL = re.compile(_DNS_LABEL)
+_SUBDOMAIN = re.compile(_DNS_SUBDOMAIN)
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 
 LABEL_RULE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bailiff.kinds.managed_fields import ManagedFieldsEntry
-from bailiff.kinds.meta import ObjectMeta, Value
+from bailiff.kinds.meta import KubernetesObject, ObjectMeta, Value
 from bailiff.kinds.taint import Taint
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class NodeSpec(Value, frozen=True):
     taints: tuple[Taint, ...] = ()
 
 
-class Node(Value, frozen=True):
+class Node(KubernetesObject, frozen=True):
     """A node (core/v1 Node); hand over the whole object, what is not needed is ignored.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.kinds.meta import Int32, Int64, ObjectMeta, Time, Value
+from bailiff.kinds.meta import Int32, Int64, KubernetesObject, ObjectMeta, Time, Value
 from bailiff.kinds.pod_claims import (
     PodExtendedResourceClaimStatus,
     PodResourceClaim,
@@ -12,6 +12,7 @@ from bailiff.kinds.pod_claims import (
     PodSchedulingGroup,
 )
 from bailiff.kinds.taint import Toleration
+from bailiff.kinds.texts import ObjectName
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,7 +32,7 @@ class PodSpec(Value, frozen=True):
         scheduling_group: the PodGroup it belongs to.
     """
 
-    node_name: str = ""
+    node_name: ObjectName = ""
     tolerations: tuple[Toleration, ...] = ()
     priority: Int32 = 0
     resource_claims: tuple[PodResourceClaim, ...] = ()
@@ -76,7 +77,7 @@ class PodStatus(Value, frozen=True):
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
 
 
-class Pod(Value, frozen=True):
+class Pod(KubernetesObject, frozen=True):
     """A pod (core/v1 Pod); hand over the whole object, what is not needed is ignored.
 
     Attributes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bailiff.kinds.meta import Value
+from bailiff.kinds.texts import LabelName, ObjectName
 
 
 class PodResourceClaim(Value, frozen=True):
@@ -14,9 +15,9 @@ class PodResourceClaim(Value, frozen=True):
         resource_claim_template_name: a template, from which a claim is made for this pod.
     """
 
-    name: str = ""
-    resource_claim_name: str | None = None
-    resource_claim_template_name: str | None = None
+    name: LabelName = ""
+    resource_claim_name: ObjectName | None = None
+    resource_claim_template_name: ObjectName | None = None
 
 
 class PodResourceClaimStatus(Value, frozen=True):
@@ -27,8 +28,8 @@ class PodResourceClaimStatus(Value, frozen=True):
         resource_claim_name: the claim; absent if none was needed.
     """
 
-    name: str = ""
-    resource_claim_name: str | None = None
+    name: LabelName = ""
+    resource_claim_name: ObjectName | None = None
 
 
 class PodExtendedResourceClaimStatus(Value, frozen=True):
@@ -38,7 +39,7 @@ class PodExtendedResourceClaimStatus(Value, frozen=True):
         resource_claim_name: the claim, in the pod's namespace.
     """
 
-    resource_claim_name: str = ""
+    resource_claim_name: ObjectName = ""
 
 
 class PodSchedulingGroup(Value, frozen=True):
@@ -48,4 +49,4 @@ class PodSchedulingGroup(Value, frozen=True):
         pod_group_name: a PodGroup in the pod's namespace.
     """
 
-    pod_group_name: str | None = None
+    pod_group_name: ObjectName | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bailiff.kinds.meta import Int64, Time, Value
+from bailiff.kinds.texts import TaintKey, TaintValue, Word
 
 NO_EXECUTE = "NoExecute"
 
@@ -17,9 +18,9 @@ class Taint(Value, frozen=True):
         time_added: when it came to the node; tolerated seconds are counted from here.
     """
 
-    key: str = ""
-    value: str = ""
-    effect: str = ""
+    key: TaintKey = ""
+    value: TaintValue = ""
+    effect: Word = ""
     time_added: Time | None = None
 
 
@@ -39,8 +40,8 @@ class Toleration(Value, frozen=True):
             all.
     """
 
-    key: str = ""
-    operator: str = ""
-    value: str = ""
-    effect: str = ""
+    key: TaintKey = ""
+    operator: Word = ""
+    value: TaintValue = ""
+    effect: Word = ""
     toleration_seconds: Int64 | None = None

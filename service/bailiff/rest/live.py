@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.decisions import Decision, Facts, NodeFacts
 from bailiff.decisions.observations import as_served
-from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN, is_dns_label, is_dns_subdomain
+from bailiff.kinds.names import LABEL_RULE, SUBDOMAIN_RULE, is_dns_label, is_dns_subdomain
 from bailiff.rest.problems import ProblemCode, Refusal
 from bailiff.rest.reading import DeviceReading, read, unavailable
 
@@ -136,7 +136,7 @@ def check_label(path: str, name: str) -> None:
         Refusal: invalid_field.
     """
     if not is_dns_label(name):
-        raise _bad_name(path, f"an RFC 1123 label of at most {MAX_LABEL} characters")
+        raise Refusal(ProblemCode.INVALID_FIELD, LABEL_RULE, path=path)
 
 
 def check_subdomain(path: str, name: str) -> None:
@@ -146,9 +146,4 @@ def check_subdomain(path: str, name: str) -> None:
         Refusal: invalid_field.
     """
     if not is_dns_subdomain(name):
-        raise _bad_name(path, f"an RFC 1123 subdomain of at most {MAX_SUBDOMAIN} characters")
-
-
-def _bad_name(path: str, wanted: str) -> Refusal:
-    detail = f"must be {wanted}: lower-case letters, digits, '-', '.' between them"
-    return Refusal(ProblemCode.INVALID_FIELD, detail, path=path)
+        raise Refusal(ProblemCode.INVALID_FIELD, SUBDOMAIN_RULE, path=path)

@@ -14,7 +14,7 @@ from bailiff.decisions import (
     NodeTaintFacts,
     TaintChangeFacts,
 )
-from bailiff.kinds.names import DNS_LABEL, DNS_SUBDOMAIN, MAX_LABEL, MAX_SUBDOMAIN
+from bailiff.kinds.names import LABEL_PATTERN, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN_PATTERN
 from bailiff.rest import device_examples, examples
 from bailiff.rest.live import LiveQuestions
 from bailiff.rest.operation import BodySize, Parameter, Question, Reading
@@ -23,21 +23,21 @@ from bailiff.rest.questions import DecisionList, Questions, TaintChangePreview
 _NAMESPACE = Parameter(
     name="namespace",
     description="The pod's namespace.",
-    pattern=f"^{DNS_LABEL}$",
+    pattern=LABEL_PATTERN,
     max_length=MAX_LABEL,
     example="default",
 )
 _POD = Parameter(
     name="name",
     description="The pod's name.",
-    pattern=f"^{DNS_SUBDOMAIN}$",
+    pattern=SUBDOMAIN_PATTERN,
     max_length=MAX_SUBDOMAIN,
     example="web-0",
 )
 _NODE = Parameter(
     name="name",
     description="The node's name.",
-    pattern=f"^{DNS_SUBDOMAIN}$",
+    pattern=SUBDOMAIN_PATTERN,
     max_length=MAX_SUBDOMAIN,
     example="node-1",
 )

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import inspect as types
 
 from bailiff.kinds import INT64_MIN
+from bailiff.kinds.meta import KubernetesObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -84,6 +85,11 @@ def _describe(schema: Schema, kind: type) -> None:
     schema["description"] = _prose(_ATTRIBUTES.split(inspect.getdoc(kind) or "")[0])
     if not issubclass(kind, msgspec.Struct):
         return
+    if issubclass(kind, KubernetesObject):
+        # To msgspec it is what tells types apart, and required.
+        schema["required"].remove("kind")
+        words = "Which object this is; absent where nobody wrote it."
+        schema["properties"]["kind"] |= {"type": "string", "description": words}
     written = {field.name: field.encode_name for field in msgspec.structs.fields(kind)}
     for base in reversed(kind.__mro__):
         # A base says of its attributes what they mean, and nobody says it again.

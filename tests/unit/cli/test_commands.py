@@ -13,6 +13,7 @@ from bailiff.decisions import Options
     [
         (("explain", "POD", "--node", "NODE", "--now", "soon"), "expected RFC 3339"),
         (("explain", "POD", "--node", "NODE", "--now", "2026-01-01T00:00:00"), "offset"),
+        (("explain", "POD", "--node", "NODE", "--now", "2026-W01-1T00:00:00Z"), "expected RFC"),
         (("explain", "absent.yaml", "--node", "NODE"), "No such file"),
         (("explain", "-", "--node", "-"), "standard input can be read only once"),
         (("explain", "POD", "--claim", "-", "--rule", "-"), "only once"),

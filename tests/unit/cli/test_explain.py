@@ -21,6 +21,19 @@ def test_explain_tells_people_what_when_and_why(run):
     ]
 
 
+@pytest.mark.parametrize(
+    ("now", "decided"),
+    [
+        ("0001-01-01T00:00:00+10:00", "0001-01-01T00:00:00Z"),
+        ("9999-12-31T23:59:59-10:00", "9999-12-31T23:59:59Z"),
+        ("2026-01-02T00:00:59.9999999Z", "2026-01-02T00:00:59.999999Z"),
+    ],
+)
+def test_any_instant_can_be_asked_about_and_none_is_rounded_up(run, now, decided):
+    result = run("explain", "POD", "--node", "NODE", "-o", "json", "--now", now)
+    assert json.loads(result.output)["decidedAt"] == decided
+
+
 def test_explain_answers_programs_as_the_api_does(run):
     result = run("explain", "POD", "--node", "NODE", "-o", "json", "--now", "2026-01-03T00:00:00Z")
     answer = json.loads(result.output)

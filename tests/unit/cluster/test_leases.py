@@ -93,5 +93,5 @@ async def test_what_is_no_lease_is_a_cluster_error(tmp_path: Path) -> None:
         return web.Response(text=json.dumps({"spec": {"holderIdentity": 5}}))
 
     async with serving(answer) as port, await k8s.connect(kubeconfig(tmp_path, port)) as cluster:
-        with pytest.raises(k8s.ResponseError, match=r"holderIdentity: Expected `str`"):
+        with pytest.raises(k8s.ResponseError, match=r"holderIdentity: Expected `str | null`"):
             await LeaseStore(cluster, "n", "l").read()

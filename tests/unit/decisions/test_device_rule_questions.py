@@ -2,15 +2,18 @@
 
 import pytest
 
-from bailiff.decisions import (
-    DeviceTaintRuleFacts,
-    Verdict,
-    preview_rule,
-)
+from bailiff.decisions import Verdict
+from bailiff.decisions.device_taints import DeviceTaintFacts
+from tests.harness.asking import ask
 from tests.harness.device_kinds import NOW, at, claim, on, rule, slice_of, tolerating, using
 
-KEEP, AT, EVICT_NOW = Verdict.KEEP, Verdict.EVICT_AT, Verdict.EVICT_NOW
-BOTH = ("node-taints", "device-taints")
+AT, EVICT_NOW = Verdict.EVICT_AT, Verdict.EVICT_NOW
+
+
+def preview(rule, *pods, **devices):
+    """What is said of a rule; `devices` are the fields of their section."""
+    section = DeviceTaintFacts(**devices)
+    return ask("previewDeviceTaintRule", rule=rule, pods=pods, device_taints=section)
 
 
 @pytest.mark.parametrize(
@@ -38,13 +41,13 @@ BOTH = ("node-taints", "device-taints")
     ],
 )
 def test_a_rule_is_looked_at_as_if_it_evicted(asked, reason, message):
-    facts = DeviceTaintRuleFacts(
-        rule=asked,
-        pods=(using("c"), using("other", name="q", uid="q-1")),
+    seen = preview(
+        asked,
+        using("c"),
+        using("other", name="q", uid="q-1"),
         resource_claims=(claim(),),
         resource_slices=(slice_of(a=(), b=()),),
     )
-    seen = preview_rule(facts, NOW)
     assert (seen.published_devices, seen.allocated_devices, seen.namespaces) == (2, 1, 1)
     (decision,) = seen.decisions
     assert (decision.pod.name, decision.verdict, decision.evict_at) == ("p", EVICT_NOW, at(0))
@@ -62,31 +65,24 @@ def test_a_rule_is_looked_at_as_if_it_evicted(asked, reason, message):
     ],
 )
 def test_time_runs_from_when_the_rule_would_begin_to_evict(asked, due):
-    facts = DeviceTaintRuleFacts(
-        rule=asked,
-        pods=(using("c"),),
-        resource_claims=(claim("c", on("a", tolerating(60))),),
-    )
-    (decision,) = preview_rule(facts, NOW).decisions
+    claims = (claim("c", on("a", tolerating(60))),)
+    (decision,) = preview(asked, using("c"), resource_claims=claims).decisions
     assert (decision.verdict, decision.evict_at) == (AT, due)
 
 
 def test_other_rules_count_for_the_time_of_a_pod_but_not_whether_it_is_among_them():
-    facts = DeviceTaintRuleFacts(
-        rule=rule("asked", "None", device="a"),
-        pods=(using("c"), using("d", name="q", uid="p-1")),
+    seen = preview(
+        rule("asked", "None", device="a"),
+        using("c"),
+        using("d", name="q", uid="p-1"),
         resource_claims=(claim("c", on("a", tolerating(60, key="rule"))), claim("d", on("b"))),
         device_taint_rules=(rule("asked", "NoExecute"), rule("sooner", added=-100)),
     )
-    seen = preview_rule(facts, NOW)
     (decision,) = seen.decisions
     assert (decision.pod.name, decision.evict_at) == ("p", at(-40))
 
 
 def test_a_rule_that_selects_nothing():
-    facts = DeviceTaintRuleFacts(
-        rule=rule(selector=False), pods=(using("c"),), resource_claims=(claim(),)
-    )
-    seen = preview_rule(facts, NOW)
+    seen = preview(rule(selector=False), using("c"), resource_claims=(claim(),))
     assert (seen.published_devices, seen.allocated_devices, seen.decisions) == (0, 0, ())
     assert seen.condition.reason == "NotStarted"

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiff.decisions import Facts, decide
+from bailiff.decisions import SYSTEMS, Options
 from bailiff.decisions.instants import END_OF_TIME, START_OF_TIME, in_utc, later
 from bailiff.kinds import decode
 
-ANSWERED = ("evictAt", "holdsUntil", "decidedAt", "addedAt", "deadline")
+ANSWERED = ("evictAt", "holdsUntil", "decidedAt", "dueSince", "addedAt", "deadline")
 OFFSETS = st.integers(-23 * 60, 23 * 60).map(
     lambda m: f"{'-' if m < 0 else '+'}{abs(m) // 60:02}:{abs(m) % 60:02}"
 )
@@ -31,16 +31,19 @@ def ask(added: str, now: str, seconds: int) -> dict[str, Any]:
         "node": {"spec": {"taints": [taint]}},
         "now": now,
     }
-    decision = decide(decode(msgspec.json.encode(body), Facts), datetime.now(UTC))
-    answer: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(decision))
-    return answer
+    question = SYSTEMS.questions["decide"]
+    facts = decode(msgspec.json.encode(body), question.facts)
+    answer = question.ask(facts, datetime.now(UTC), Options())
+    decision: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(answer))["decision"]
+    return decision
 
 
 @given(INSTANTS, INSTANTS, st.integers(-(2**63), 2**63 - 1))
 def test_every_instant_is_answered_in_utc(added: str, now: str, seconds: int) -> None:
     answer = ask(added, now, seconds)
     step = answer["findings"][0]["trace"][0]
-    told = [part[name] for part in (answer, step) for name in ANSWERED if name in part]
+    parts = (answer, answer["findings"][0], step, step["subject"])
+    told = [part[name] for part in parts for name in ANSWERED if name in part]
     assert told
     assert all(instant.endswith("Z") for instant in told)
 

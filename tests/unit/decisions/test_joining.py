@@ -6,20 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiff.decisions import (
-    DeviceTaintSource,
-    Finding,
-    NodeTaints,
-    ObjectReference,
-    TraceStep,
-    Verdict,
-    causing_taint,
-    combine,
-    join,
-)
+from bailiff.decisions import Finding, TraceStep, Verdict, combine, join
 from bailiff.decisions.device_taints import SYSTEM as DEVICES
+from bailiff.decisions.instants import START_OF_TIME
 from bailiff.decisions.node_taints import SYSTEM as NODES
-from bailiff.kinds import Node, NodeMeta, NodeSpec, ObjectMeta, Pod, PodSpec, Taint, Toleration
+from bailiff.kinds import ObjectMeta, Pod
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 POD = Pod(metadata=ObjectMeta(name="a", namespace="default", uid="1"))
@@ -81,6 +72,26 @@ def test_the_earliest_wins_and_both_reasons_are_told(node, device, wins, told):
     assert joined.trace[0].rule == wins
 
 
+# Long before 1970, whose seconds are negative, and as early as can be written.
+ANCIENT, FIRST = -60 * 365 * 24 * 3600, round((START_OF_TIME - NOW).total_seconds())
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (now(DEVICES, ANCIENT), now(NODES, -5)),
+        (now(DEVICES, ANCIENT - 1), now(NODES, ANCIENT)),
+        (now(DEVICES, FIRST), now(NODES, ANCIENT)),
+        (now(DEVICES), now(NODES, ANCIENT)),
+        (finding(DEVICES, ANCIENT - 1), finding(NODES, ANCIENT)),
+    ],
+)
+def test_instants_before_1970_are_ordered_like_all_others(earlier, later):
+    for findings in ((earlier, later), (later, earlier)):
+        assert join(findings).system == DEVICES
+        assert combine(POD, "n1", findings, NOW).decided_by == DEVICES
+
+
 def test_what_both_say_alike_is_said_once():
     node = Finding(system=NODES, verdict=Verdict.KEEP, reason="PodFinished", message="has ended")
     device = Finding(
@@ -107,20 +118,3 @@ def test_the_worker_and_the_api_name_the_same_verdict_and_deadline(node, device)
         if one.verdict is not Verdict.KEEP:
             assert joined.verdict is not Verdict.KEEP
             assert (joined.evict_at or NOW) <= (one.evict_at or NOW) or joined.evict_at is None
-
-
-def test_a_device_s_taint_is_not_taken_for_the_node_s_that_evicts():
-    taint = Taint(key="node", effect="NoExecute", time_added=NOW)
-    tolerated = Toleration(key="node", operator="Exists", toleration_seconds=60)
-    node = Node(metadata=NodeMeta(name="n"), spec=NodeSpec(taints=(taint,)))
-    pod = Pod(spec=PodSpec(node_name="n", tolerations=(tolerated,)))
-    step = TraceStep(
-        rule="NoExecuteDeviceTaint",
-        outcome="NotTolerated",
-        message="",
-        taint=Taint(key="device", effect="NoExecute"),
-        deadline=NOW,
-        device=DeviceTaintSource(claim=ObjectReference(name="c")),
-    )
-    device = Finding(system=DEVICES, verdict=Verdict.KEEP, reason="", message="", trace=(step,))
-    assert causing_taint(join((NodeTaints(node, NOW).decide(pod), device))) == taint

@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from bailiff.decisions import TaintObservation
-from bailiff.decisions.observations import (
+from bailiff.decisions.node_taints import TaintObservation
+from bailiff.decisions.node_taints.observations import (
     Since,
     annotation,
     as_served,
+    from_now,
     read,
     since,
     untimed,
@@ -50,7 +51,7 @@ def told(at: datetime) -> TaintObservation:
 @pytest.mark.parametrize(
     ("seen", "known", "expected"),
     [
-        pytest.param(node(), (), Since(NOW, "now"), id="nothing tells"),
+        pytest.param(node(), (), from_now(NOW), id="nothing tells"),
         pytest.param(
             node(edited=after(3)),
             (),
@@ -97,13 +98,13 @@ def told(at: datetime) -> TaintObservation:
         pytest.param(
             node(),
             (told(NOW + timedelta(microseconds=1)),),
-            Since(NOW, "firstObserved"),
+            Since(NOW, "firstObserved", is_known=False),
             id="what is to come counts from now",
         ),
         pytest.param(
             node(edited=NOW),
             (),
-            Since(NOW, "managedFields"),
+            Since(NOW, "managedFields", is_known=False),
             id="an edit by a clock that is ahead counts from now",
         ),
     ],

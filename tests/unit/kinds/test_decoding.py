@@ -1,11 +1,22 @@
 """What is read from JSON, and what is said of what cannot be."""
 
+import math
+
 import pytest
 
-from bailiff.decisions import TaintSelector
-from bailiff.kinds import INT64_MAX, DecodeError, Pod, Toleration, decode
+from bailiff.decisions.node_taints.change import TaintSelector
+from bailiff.decisions.policies.settings import Breaker, Limit
+from bailiff.kinds import (
+    INT64_MAX,
+    DecodeError,
+    Pod,
+    Toleration,
+    decode,
+    decode_yaml_value,
+)
 
 DEEP = 100_000
+HUGE = (b"1e400", b"-1e400", b"9" * 5000, b"1" + b"0" * 400 + b".0")
 
 
 @pytest.mark.parametrize(
@@ -24,24 +35,61 @@ def test_integers(written: bytes, seconds: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", [b"5.5", b"1e300", b"9223372036854775808", b"-9223372036854775809", b'"5"', b"true"]
+    "written",
+    [
+        b"5.5",
+        b"1e300",
+        b"9223372036854775808",
+        b"-9223372036854775809",
+        b'"5"',
+        b"true",
+        b"9" * 40,
+        *HUGE,
+    ],
+    ids=lambda written: written[:12].decode(),
 )
-def test_no_int64(written: bytes) -> None:
+@pytest.mark.parametrize("slow", [b"", b'"status":null,'], ids=["usual", "slow"])
+def test_no_int64(written: bytes, slow: bytes) -> None:
     with pytest.raises(DecodeError) as caught:
-        decode(b'{"spec":{"tolerations":[{"tolerationSeconds":%s}]}}' % written, Pod)
+        decode(b'{%s"spec":{"tolerations":[{"tolerationSeconds":%s}]}}' % (slow, written), Pod)
     assert caught.value.path == "$.spec.tolerations[0].tolerationSeconds"
     assert not caught.value.malformed
+    assert "int | float" not in caught.value.reason
 
 
-def test_null_counts_as_absent_and_as_an_empty_item() -> None:
-    written = b'{"metadata":null,"spec":{"nodeName":null,"tolerations":[null]}}'
-    assert decode(written, Pod) == decode(b'{"spec":{"tolerations":[{}]}}', Pod)
+@pytest.mark.parametrize("written", HUGE, ids=lambda written: written[:12].decode())
+@pytest.mark.parametrize("slow", [b"", b'"status":null,'], ids=["usual", "slow"])
+def test_a_number_that_nobody_reads_may_be_of_any_size(written: bytes, slow: bytes) -> None:
+    assert decode(b'{%s"spec":{"x":%s}}' % (slow, written), Pod) == Pod()
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
+def test_what_json_has_no_number_for_is_not_taken_for_null(number: float) -> None:
+    for kind, field in ((Toleration, "tolerationSeconds"), (Breaker, "slowAt")):
+        with pytest.raises(DecodeError, match="float") as caught:
+            decode_yaml_value({field: number}, kind)
+        assert caught.value.path == f"$.{field}"
+
+
+def test_a_policy_may_be_a_whole_number_however_it_is_written() -> None:
+    limit = decode_yaml_value({"perSecond": 5, "burst": 2.0}, Limit)
+    assert (limit.per_second, limit.burst) == (5.0, 2)
 
 
 @pytest.mark.parametrize(
     "written",
-    [b"", b"{", b"nul", b"\xff", b'"\\ud800"', b"[" * DEEP, b'{"a":' * DEEP + b"1" + b"}" * DEEP],
-    ids=["empty", "cut", "word", "utf-8", "surrogate", "lists", "objects"],
+    [
+        b"",
+        b"{",
+        b"nul",
+        b"\xff",
+        b'"\\ud800"',
+        b"[" * DEEP,
+        b'{"a":' * DEEP + b"1" + b"}" * DEEP,
+        b'{"spec":5,',
+        b'{"spec":null,"x":' + b"[" * DEEP,
+    ],
+    ids=["empty", "cut", "word", "utf-8", "surrogate", "lists", "objects", "wrong", "null"],
 )
 def test_malformed(written: bytes) -> None:
     with pytest.raises(DecodeError) as caught:

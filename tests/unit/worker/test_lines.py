@@ -150,3 +150,8 @@ def test_one_that_comes_goes_before_another_whose_turn_it_has_been_but_that_has_
     both.put(("n3", "a", ""), 1)
     both.begin()
     assert [rank for rank, *_ in both.standing] == [2, 3]
+    for _ in range(2):
+        both.end(0)
+        both.begin()
+    # Names of nodes and namespaces come and go: no key is kept for which nobody waits.
+    assert (both.standing, both.lines._waiting.keys() <= {TOTAL}) == ([], True)

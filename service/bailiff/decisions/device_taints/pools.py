@@ -6,6 +6,7 @@ goes, older ones count again. Whether a pool is complete is not looked at.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.decision import ObjectReference
@@ -37,13 +38,41 @@ class TaintedDevice(NamedTuple):
     taints: tuple[tuple[int, DeviceTaint], ...]
 
 
+class _Published:
+    """A device as the slices that count taint it: a pool should name it once, nothing makes it."""
+
+    def __init__(self) -> None:
+        self._by_slice: dict[str, TaintedDevice] = {}
+        # In order, so that the first is at hand however many there are.
+        self._slices: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._slices)
+
+    @property
+    def first(self) -> TaintedDevice | None:
+        """As the first slice by name has it."""
+        return self._by_slice[self._slices[0]] if self._slices else None
+
+    def add(self, device: TaintedDevice) -> None:
+        """One slice's word; of several in one slice the first counts."""
+        name = device.resource_slice.name
+        if name not in self._by_slice:
+            insort(self._slices, name)
+            self._by_slice[name] = device
+
+    def remove(self, name: str) -> None:
+        """Forget a slice's word, if there is one."""
+        if self._by_slice.pop(name, None) is not None:
+            del self._slices[bisect_left(self._slices, name)]
+
+
 class _Pool:
     """The slices of one pool, and the tainted devices of those that count."""
 
     def __init__(self) -> None:
         self.generations: dict[int, dict[str, ResourceSlice]] = {}
-        # By device, then by slice: a pool should name a device once, but nothing makes it.
-        self._tainted: dict[str, dict[str, TaintedDevice]] = {}
+        self._tainted: dict[str, _Published] = {}
 
     @property
     def current(self) -> Mapping[str, ResourceSlice]:
@@ -53,7 +82,7 @@ class _Pool:
     def tainted(self, device: str) -> TaintedDevice | None:
         """The device in the first slice by name that taints it; None: it has no NoExecute taint."""
         found = self._tainted.get(device)
-        return found[min(found)] if found else None
+        return None if found is None else found.first
 
     def change(self, old: ResourceSlice | None, new: ResourceSlice | None) -> set[str]:
         """Swap a slice. The names of the devices whose taints changed."""
@@ -82,11 +111,11 @@ class _Pool:
         for one in hidden:
             for name, _ in _tainted_devices(one):
                 before.setdefault(name, self.tainted(name))
-                self._tainted[name].pop(one.metadata.name, None)
+                self._tainted[name].remove(one.metadata.name)
         for one in shown:
             for name, device in _tainted_devices(one):
                 before.setdefault(name, self.tainted(name))
-                self._tainted.setdefault(name, {}).setdefault(one.metadata.name, device)
+                self._tainted.setdefault(name, _Published()).add(device)
         for name in before:
             if not self._tainted[name]:
                 del self._tainted[name]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bailiff.decisions.cost import MAX_PODS, check_cost, check_number
+from bailiff.decisions.cost import MAX_PODS, Cost, check_cost, check_number
 from bailiff.decisions.decision import Decision, ObjectReference
 from bailiff.decisions.device_taints.facts import DeviceTaintFacts
 from bailiff.decisions.device_taints.objects import index_of
 from bailiff.decisions.device_taints.status import rule_status
 from bailiff.decisions.device_taints.weighing import weigh
 from bailiff.decisions.joining import combine
+from bailiff.decisions.lengths import length, weigh_decisions
 from bailiff.decisions.question import Asked, Plan, Question, Size
 from bailiff.decisions.questions import Pods
 from bailiff.kinds import NO_EXECUTE, Condition, DeviceTaintRule, DeviceTaintRuleStatus
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
     from bailiff.decisions.device_taints.index import DeviceTaintIndex
     from bailiff.decisions.question import Terms
+
+
+# Bytes of the rule's condition and of the counts.
+_CONDITION = 800
 
 
 class PreviewDeviceTaintRuleRequest(Asked, frozen=True, kw_only=True):
@@ -76,7 +81,10 @@ def _weigh(
     cost = weigh(
         facts.device_taints, facts.pods, explain=explain, tells_claims=False, also=(facts.rule,)
     )
-    return Plan(check_cost((cost,)), partial(_preview, facts, terms))
+    meta = facts.rule.metadata
+    named = Cost(told=_CONDITION + length(meta.name, meta.uid), path="$.rule")
+    found = check_cost((cost, named, weigh_decisions(facts.pods)))
+    return Plan(found.steps, found.told, partial(_preview, facts, terms))
 
 
 def _preview(facts: PreviewDeviceTaintRuleRequest, terms: Terms) -> PreviewDeviceTaintRuleResponse:

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import product
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.cost import Cost, check_number
 from bailiff.decisions.device_taints.facts import MAX_CLAIMS, MAX_RULES, MAX_SLICES
-from bailiff.kinds import NO_EXECUTE
+from bailiff.decisions.device_taints.meeting import Meetings, results_of
+from bailiff.decisions.lengths import length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from bailiff.decisions.device_taints.facts import DeviceTaintFacts
-    from bailiff.kinds import (
-        DeviceRequestAllocationResult,
-        DeviceTaintRule,
-        Pod,
-        ResourceClaim,
-        ResourceSlice,
-    )
+    from bailiff.kinds import DeviceTaintRule, Pod, ResourceClaim
 
 MAX_DEVICES = 50_000
 # Allocated devices in one question; a claim has at most 32 (resource/v1, AllocationResultsMaxSize).
 MAX_ALLOCATED = 100_000
-# Bytes of a decision, or of a claim's report, that names no taint; of a taint that it names, and of
-# one with its trace.
-_ANSWER, _TOLD, _EXPLAINED = 1000, 400, 3000
+# Bytes of a finding, with the decision and the Event that repeat it, besides what it names; of a
+# claim's report; of a step of a trace about a claim that a pod names.
+_FINDING, _REPORT, _CLAIM_STEP = 500, 200, 150
 # A comparison here costs more than one of a node's taints by so much.
 _STEP = 2
 PATH = "$.deviceTaints.resourceClaims"
@@ -54,12 +47,12 @@ def weigh(
         FactsError: too many objects.
     """
     _check_numbers(facts)
-    met = _Met(facts, also)
-    steps = met.steps + sum(met.steps_for(pod) for pod in pods)
-    told = sum(met.told_to(pod) for pod in pods) + (met.taints if tells_claims else 0)
-    answers = len(pods) + (len(facts.resource_claims) if tells_claims else 0)
-    length = answers * _ANSWER + told * (_EXPLAINED if explain else _TOLD)
-    return Cost(_STEP * steps, length, PATH)
+    met = Meetings(facts, also)
+    steps = met.steps + sum(_steps_for(pod, met) for pod in pods)
+    told = sum(_told_to(pod, met, explain=explain) for pod in pods)
+    if tells_claims:
+        told += sum(_told_of(claim, met, explain=explain) for claim in facts.resource_claims)
+    return Cost(_STEP * steps, told, PATH)
 
 
 def _check_numbers(facts: DeviceTaintFacts) -> None:
@@ -69,54 +62,42 @@ def _check_numbers(facts: DeviceTaintFacts) -> None:
     check_number("$.deviceTaints.deviceTaintRules", len(facts.device_taint_rules), MAX_RULES)
     devices = sum(len(one.spec.devices) for one in slices)
     check_number("$.deviceTaints.resourceSlices[*].spec.devices", devices, MAX_DEVICES)
-    allocated = sum(len(_results(claim)) for claim in claims)
+    allocated = sum(len(results_of(claim)) for claim in claims)
     path = "$.deviceTaints.resourceClaims[*].status.allocation.devices.results"
     check_number(path, allocated, MAX_ALLOCATED)
 
 
-class _Met:
-    """How many taints the allocated devices meet at most, and what it costs to compare them."""
+def _steps_for(pod: Pod, met: Meetings) -> int:
+    """What it costs at most to go through the claims that a pod names."""
+    entries = len(pod.spec.resource_claims)
+    namespace = pod.metadata.namespace
+    most = max((met.of(namespace, name).steps for name in _named(pod)), default=0)
+    return entries * len(pod.status.resource_claim_statuses) + (entries + 1) * most
 
-    def __init__(self, facts: DeviceTaintFacts, also: tuple[DeviceTaintRule, ...]) -> None:
-        self.steps = 0
-        self.taints = 0
-        self._published = _published(facts.resource_slices)
-        self._rules = _patterns((*facts.device_taint_rules, *also))
-        # By claim: what it costs to find out whether a pod uses it, and the taints it meets.
-        self._of_claim: dict[tuple[str, str], tuple[int, int]] = {}
-        for claim in facts.resource_claims:
-            self._add(claim)
 
-    def steps_for(self, pod: Pod) -> int:
-        """What it costs at most to go through the claims that a pod names."""
-        entries = len(pod.spec.resource_claims)
-        most = max((self._look_up(pod, name)[0] for name in _named(pod)), default=0)
-        return entries * len(pod.status.resource_claim_statuses) + (entries + 1) * most
+def _told_to(pod: Pod, met: Meetings, *, explain: bool) -> int:
+    """The bytes of what the answer for a pod names."""
+    found = [met.of(pod.metadata.namespace, name) for name in set(_named(pod))]
+    # Its reasons stand in three messages: its own, the Event's and the finding's. The taint that is
+    # due first is described in each of them, and is the cause.
+    told = _FINDING + 3 * sum(one.reasons for one in found)
+    told += 4 * max((one.first for one in found), default=0)
+    if explain:
+        spec, status = pod.spec, pod.status
+        entries = len(spec.resource_claims) + 1
+        told += entries * _CLAIM_STEP + sum(one.trace for one in found)
+        # An entry without a claim is called by its own name, which may be as long.
+        told += length(spec.resource_claims, status.extended_resource_claim_status)
+        told += entries * max(map(length, status.resource_claim_statuses), default=0)
+    return told
 
-    def told_to(self, pod: Pod) -> int:
-        """How many taints at most the answer for a pod names."""
-        return sum(self._look_up(pod, name)[1] for name in set(_named(pod)))
 
-    def _look_up(self, pod: Pod, name: str) -> tuple[int, int]:
-        return self._of_claim.get((pod.metadata.namespace, name), (0, 0))
-
-    def _add(self, claim: ResourceClaim) -> None:
-        met = 0
-        for result in _results(claim):
-            taints = self._taints_on(result)
-            met += taints
-            self.steps += taints * (1 + len(result.tolerations))
-        self.taints += met
-        users = len(claim.status.reserved_for) + len(claim.metadata.owner_references)
-        key = claim.metadata.namespace, claim.metadata.name
-        self._of_claim[key] = (1 + users + met, met)
-
-    def _taints_on(self, result: DeviceRequestAllocationResult) -> int:
-        found = self._published.get((result.driver, result.pool, result.device), 0)
-        if not self._rules:
-            return found
-        patterns = product((result.driver, None), (result.pool, None), (result.device, None))
-        return found + sum(self._rules.get(pattern, 0) for pattern in patterns)
+def _told_of(claim: ResourceClaim, met: Meetings, *, explain: bool) -> int:
+    """The bytes of a claim's report. Of claims of one name the last one's is told for all."""
+    meta = claim.metadata
+    found = met.of(meta.namespace, meta.name)
+    told = _REPORT + length(meta.namespace, meta.name, meta.uid) + found.reasons
+    return told + found.trace if explain else told
 
 
 def _named(pod: Pod) -> Iterable[str]:
@@ -130,25 +111,3 @@ def _named(pod: Pod) -> Iterable[str]:
     extended = pod.status.extended_resource_claim_status
     if extended is not None:
         yield extended.resource_claim_name
-
-
-def _results(claim: ResourceClaim) -> tuple[DeviceRequestAllocationResult, ...]:
-    allocation = claim.status.allocation
-    return () if allocation is None else allocation.devices.results
-
-
-def _published(slices: Iterable[ResourceSlice]) -> Mapping[tuple[str, str, str], int]:
-    found: Counter[tuple[str, str, str]] = Counter()
-    for one in slices:
-        for device in one.spec.devices:
-            if device.taints:
-                key = one.spec.driver, one.spec.pool.name, device.name
-                found[key] += sum(taint.effect == NO_EXECUTE for taint in device.taints)
-    return found
-
-
-def _patterns(
-    rules: Iterable[DeviceTaintRule],
-) -> Mapping[tuple[str | None, str | None, str | None], int]:
-    selectors = (rule.spec.device_selector for rule in rules)
-    return Counter((one.driver, one.pool, one.device) for one in selectors if one is not None)

@@ -1,8 +1,9 @@
 """Eviction by the taints of nodes (pkg/controller/tainteviction, with named repairs)."""
 
 from bailiff.decisions.node_taints.facts import NodeTaintFacts, TaintObservation
+from bailiff.decisions.node_taints.findings import SYSTEM, TERMS, NodeTaintSubject
 from bailiff.decisions.node_taints.system import NODE_TAINTS, NodeTaintSystem
-from bailiff.decisions.node_taints.taints import SYSTEM, TERMS, NodeTaints, NodeTaintSubject
+from bailiff.decisions.node_taints.taints import NodeTaints
 
 __all__ = [
     "NODE_TAINTS",

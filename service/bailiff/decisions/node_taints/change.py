@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from bailiff.decisions.cost import MAX_PODS, FactsError, check_cost, check_number
 from bailiff.decisions.decision import Decision, ObjectReference, Verdict, reference_to
 from bailiff.decisions.joining import combine
+from bailiff.decisions.lengths import weigh_decisions
 from bailiff.decisions.node_taints import observations
 from bailiff.decisions.node_taints.facts import NodeTaintFacts
-from bailiff.decisions.node_taints.observations import Since
 from bailiff.decisions.node_taints.taints import NodeTaints
-from bailiff.decisions.node_taints.weighing import PATH, weigh
+from bailiff.decisions.node_taints.weighing import weigh
 from bailiff.decisions.question import Asked, Plan, Question, Size
 from bailiff.decisions.questions import Pods
 from bailiff.kinds import Node, NodeSpec, Taint
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from bailiff.decisions.node_taints.observations import Identity
+    from bailiff.decisions.node_taints.observations import Identity, Since
     from bailiff.decisions.question import Terms
     from bailiff.kinds import Pod
 
@@ -112,9 +112,11 @@ def _weigh(facts: PreviewTaintChangeRequest, terms: Terms) -> Plan[PreviewTaintC
     cost = weigh(taints, facts.pods, explain=terms.options.explain)
     # Merging compares every present taint with every change.
     merging = len(taints) * (len(facts.add_taints) + len(facts.remove_taints))
-    # Twice: before and after.
-    both = cost._replace(steps=2 * cost.steps + merging, told=2 * cost.told, path=PATH)
-    return Plan(check_cost((both,)), partial(_preview, facts, terms))
+    # Before and after. The pod is named once more, which what is counted for a Decision covers.
+    named = weigh_decisions(facts.pods, facts.node)
+    both = cost._replace(steps=2 * cost.steps + merging, told=2 * (cost.told + named.told))
+    found = check_cost((both,))
+    return Plan(found.steps, found.told, partial(_preview, facts, terms))
 
 
 def _preview(facts: PreviewTaintChangeRequest, terms: Terms) -> PreviewTaintChangeResponse:
@@ -175,7 +177,7 @@ def _since_after(
     before = observations.since(facts.node, facts.node_taints.first_observed, now)
     taints = facts.node.spec.taints
     gone = {observations.identity_of(taint) for taint in taints if _removed(facts, taint)}
-    fresh = Since(now, "now")
+    fresh = observations.from_now(now)
     return {
         one: fresh if one in gone else before.get(one, fresh)
         for one in observations.untimed(changed)

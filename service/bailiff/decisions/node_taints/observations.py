@@ -62,11 +62,19 @@ class Since(NamedTuple):
 
     Attributes:
         at: in UTC, and not in the future.
-        source: what tells: `firstObserved`, `managedFields`, or `now` for nothing.
+        source: what tells: `timeAdded`, `firstObserved`, `managedFields`, or `now` for nothing.
+        is_known: False where it counts from the instant of the question, because nothing tells, or
+            an instant in the future: asked again, it counts from then.
     """
 
     at: datetime
     source: str
+    is_known: bool = True
+
+
+def from_now(now: datetime) -> Since:
+    """For a taint of which nothing tells since when it is there."""
+    return Since(in_utc(now), "now", is_known=False)
 
 
 def since(
@@ -84,7 +92,7 @@ def since(
         return {}
     told = {(o.key, o.value, o.effect): Since(o.time, "firstObserved") for o in first_observed}
     noted, edited = vouched(node), node.taints_edited
-    unnoted = Since(now, "now")
+    unnoted = from_now(now)
     if edited is not None:
         unnoted = Since(later(edited, EDIT_SECONDS), "managedFields")
     found = {identity: told.get(identity) or noted.get(identity) or unnoted for identity in present}
@@ -185,4 +193,6 @@ def _close(one: datetime, other: datetime) -> bool:
 
 def _not_after(now: datetime, one: Since) -> Since:
     at = in_utc(one.at)
-    return Since(at, one.source) if at <= now else Since(now, one.source)
+    if at <= now:
+        return Since(at, one.source, one.is_known)
+    return Since(in_utc(now), one.source, is_known=False)

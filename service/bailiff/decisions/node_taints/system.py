@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING
 from bailiff.decisions.cost import Cost, FactsError
 from bailiff.decisions.node_taints.change import PREVIEW_TAINT_CHANGE
 from bailiff.decisions.node_taints.facts import NodeTaintFacts
-from bailiff.decisions.node_taints.taints import (
-    SYSTEM,
-    NodeTaints,
-    NodeTaintSubject,
-    keep_without_node,
-)
+from bailiff.decisions.node_taints.findings import SYSTEM, NodeTaintSubject, keep_without_node
+from bailiff.decisions.node_taints.taints import NodeTaints
 from bailiff.decisions.node_taints.weighing import weigh
 from bailiff.decisions.system import Round, System
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from bailiff.decisions.cost import MAX_ANSWER_BYTES, Cost
+from bailiff.decisions.cost import Cost
+from bailiff.decisions.lengths import (
+    CHARACTER,
+    ROUGH_BYTES,
+    length,
+    words_of_taint,
+    words_of_toleration,
+)
 from bailiff.kinds import NO_EXECUTE
+from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,14 +23,14 @@ if TYPE_CHECKING:
 PATH = "$.node.spec.taints"
 # A step of a trace is made as well as compared: that takes as long as this many comparisons.
 _TRACE_STEPS = 10
-# Bytes of a decision besides names, taints and tolerations; of a step of its trace.
-_DECISION, _STEP = 1400, 500
-# A taint or a toleration may have so many bytes, where nobody has looked: keys and values as long
-# as Kubernetes allows, each of their characters written as `\u0001`.
-_LONGEST = 3000
+# Bytes of a finding, with the decision and the Event that repeat it, besides taints and
+# tolerations; of a step of its trace.
+_FINDING, _STEP = 500, 600
 # A decision names the taint and the toleration that decide three times (its own message, the
 # Event's and the finding's), and the taint once more as the cause; a step names each twice.
 _NAMED, _NAMED_IN_STEP = 4, 2
+# The longest taint and the longest toleration: a key (PREFIX/NAME) and three words.
+_LONGEST = CHARACTER * (MAX_SUBDOMAIN + 1 + 4 * MAX_LABEL) + 20
 
 
 def weigh(taints: Sequence[Taint], pods: Sequence[Pod], *, explain: bool) -> Cost:
@@ -38,25 +44,28 @@ def weigh(taints: Sequence[Taint], pods: Sequence[Pod], *, explain: bool) -> Cos
     if explain:
         steps += _TRACE_STEPS * len(evicting) * len(pods)
     told = len(pods) * _told(2 * _LONGEST, 2 * _LONGEST * len(evicting), len(evicting), explain)
-    if told > MAX_ANSWER_BYTES:
+    if told > ROUGH_BYTES:
         told = _measured(evicting, pods, explain=explain)
     return Cost(steps, told, PATH)
 
 
 def _told(longest: int, together: int, steps: int, explain: bool) -> int:
-    told = _DECISION + _NAMED * longest
+    told = _FINDING + _NAMED * longest
     return told + steps * _STEP + _NAMED_IN_STEP * together if explain else told
 
 
 def _measured(taints: Sequence[Taint], pods: Sequence[Pod], *, explain: bool) -> int:
-    lengths = [_length(taint) for taint in taints]
+    lengths = [words_of_taint(taint) for taint in taints]
     longest, together, number = max(lengths, default=0), sum(lengths), len(taints)
     told = 0
     for pod in pods:
-        toleration = max(map(_length, pod.spec.tolerations), default=0)
+        toleration = _longest(pod.spec.tolerations, exactly=explain)
         told += _told(longest + toleration, together + number * toleration, number, explain)
     return told
 
 
-def _length(one: Taint | Toleration) -> int:
-    return len(msgspec.json.encode(one))
+def _longest(tolerations: Sequence[Toleration], *, exactly: bool) -> int:
+    """At most so long; all of them together are quickly measured, and mostly two or three."""
+    if not exactly:
+        return length(tolerations)
+    return max(map(words_of_toleration, tolerations), default=0)

@@ -11,6 +11,7 @@ from msgspec import inspect as types
 from bailiff.decisions.policies.checks import faults
 from bailiff.decisions.policies.settings import Policies
 from bailiff.kinds import DecodeError, decode_yaml_value
+from bailiff.kinds.type_paths import type_at
 from bailiff.kinds.yaml_text import parse_yaml
 
 API_VERSION = "bailiff.dev/v1"
@@ -93,7 +94,7 @@ _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 def _explained(error: DecodeError) -> PolicyError:
     """The decoder's words, with what is allowed where it does not say so."""
     unknown = _UNKNOWN_FIELD.fullmatch(error.reason)
-    kind = _type_at(error.path)
+    kind = type_at(Policies, error.path)
     if unknown is not None and isinstance(kind, types.StructType):
         allowed = ", ".join(field.encode_name for field in kind.fields)
         return PolicyError(f"{error.path}.{unknown[1]}", f"unknown field, allowed are {allowed}")
@@ -101,28 +102,3 @@ def _explained(error: DecodeError) -> PolicyError:
         allowed = ", ".join(member.value for member in kind.cls)
         return PolicyError(error.path, f"{error.reason}, allowed are {allowed}")
     return PolicyError(error.path, error.reason)
-
-
-def _type_at(path: str) -> types.Type | None:
-    """The type of a field, which may be absent, of the whole."""
-    found: types.Type | None = types.type_info(Policies)
-    for step in re.findall(r"\.(\w+)|\[", path):
-        found = _inner(found, step)
-    return _present(found)
-
-
-def _inner(outer: types.Type | None, step: str) -> types.Type | None:
-    match _present(outer):
-        case types.VarTupleType(item_type=item):
-            return item
-        case types.StructType(fields=fields):
-            return next((field.type for field in fields if field.encode_name == step), None)
-        case _:
-            return None
-
-
-def _present(kind: types.Type | None) -> types.Type | None:
-    """For `X | None` the X; without bounds and words."""
-    if isinstance(kind, types.UnionType):
-        kind = next(part for part in kind.types if not isinstance(part, types.NoneType))
-    return kind.type if isinstance(kind, types.Metadata) else kind

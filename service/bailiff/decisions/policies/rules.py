@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal
 
-import msgspec
 from msgspec import Struct
 
 from bailiff.decisions.policies.blast import (
@@ -25,7 +24,7 @@ from bailiff.decisions.policies.pause import PauseNotice
 from bailiff.decisions.policies.selectors import selects
 from bailiff.decisions.policies.windows import next_opening, open_at
 from bailiff.decisions.text import describe_time
-from bailiff.kinds import LABELS_NOT_KEPT, Node, Pod, Time
+from bailiff.kinds import LABELS_NOT_KEPT, Node, Pod, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,8 +123,8 @@ def protected(facts: Circumstances, policies: Policies, now: datetime) -> Hold |
     if text == "true":
         return _protected("annotation bailiff.dev/do-not-evict is true")
     try:
-        until = msgspec.convert(text, Time)
-    except msgspec.ValidationError:
+        until = parse_time(text)
+    except ValueError:
         return _protected(
             f"annotation bailiff.dev/do-not-evict is {text[:50]!r}: expected true, false, or an "
             "instant as 2026-01-31T12:00:00Z"

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from bailiff.kinds.names import DNS_LABEL, DNS_SUBDOMAIN, MAX_LABEL, MAX_SUBDOMAIN
+from bailiff.kinds.names import LABEL_PATTERN, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN_PATTERN
 
 _MAX_SECONDS = 365 * 24 * 3600.0
 _MAX_RATE = 10_000.0
@@ -21,8 +21,8 @@ Rate = Annotated[float, Meta(gt=0, le=_MAX_RATE)]
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Fraction = Annotated[float, Meta(gt=0, le=1)]
 Name = Annotated[str, Meta(min_length=1, max_length=253)]
-NamespaceName = Annotated[str, Meta(pattern=f"^{DNS_LABEL}$", max_length=MAX_LABEL)]
-ObjectName = Annotated[str, Meta(pattern=f"^{DNS_SUBDOMAIN}$", max_length=MAX_SUBDOMAIN)]
+NamespaceName = Annotated[str, Meta(pattern=LABEL_PATTERN, max_length=MAX_LABEL)]
+ObjectName = Annotated[str, Meta(pattern=SUBDOMAIN_PATTERN, max_length=MAX_SUBDOMAIN)]
 
 
 class Settings(

@@ -3,6 +3,7 @@
 import pytest
 
 from bailiff.decisions import Options, Verdict, cancellation_event, combine
+from bailiff.decisions.device_taints import TERMS, DeviceTaintSubject
 from bailiff.kinds import PodResourceClaim
 from tests.harness.device_kinds import (
     NOW,
@@ -215,17 +216,19 @@ def test_the_trace_names_claim_slice_device_rule_and_toleration():
     index = index_of(TAINTED, rule(added=3), claim("c", on("a", tolerating(9, key="k"))))
     looked, published, ruled = index.decide(using("c"), NOW).trace
     assert (looked.rule, looked.outcome) == ("ResourceClaim", "Used")
-    assert published.device is not None
-    assert published.device.claim.name == "c"
-    assert published.device.device == "a"
-    assert published.device.resource_slice is not None
-    assert published.device.resource_slice.uid == "s-1"
-    assert (published.taint_index, published.toleration_index) == (0, 0)
+    assert looked.subject is None
+    met = published.subject
+    assert isinstance(met, DeviceTaintSubject)
+    assert (met.device.claim.name, met.device.device) == ("c", "a")
+    assert met.device.resource_slice is not None
+    assert met.device.resource_slice.uid == "s-1"
+    assert (met.taint_index, met.toleration_index) == (0, 0)
     assert (published.outcome, published.deadline) == ("ToleratedForSeconds", at(4))
-    assert ruled.device is not None
-    assert ruled.device.device_taint_rule is not None
-    assert ruled.device.device_taint_rule.name == "r"
-    assert (ruled.outcome, ruled.taint_index, ruled.deadline) == ("NotTolerated", None, at(3))
+    met = ruled.subject
+    assert isinstance(met, DeviceTaintSubject)
+    assert met.device.device_taint_rule is not None
+    assert met.device.device_taint_rule.name == "r"
+    assert (ruled.outcome, met.taint_index, ruled.deadline) == ("NotTolerated", None, at(3))
 
 
 def test_no_trace_is_built_unless_asked_for():
@@ -236,9 +239,10 @@ def test_the_decision_has_the_device_managers_condition_and_event():
     pod = using("c")
     decision = combine(pod, "node", (decide(pod, claim()),), NOW)
     assert decision.decided_by == "device-taints"
-    assert decision.condition is not None
-    assert decision.condition.reason == "DeletionByDeviceTaintManager"
+    assert decision.eviction == TERMS
+    assert TERMS.condition is not None
+    assert TERMS.condition.reason == "DeletionByDeviceTaintManager"
     assert decision.event is not None
     assert decision.event.reason == "DeviceTaintManagerEviction"
-    cancelled = cancellation_event(pod, "the taint is gone", "device-taints")
+    cancelled = cancellation_event(pod, "the taint is gone", TERMS)
     assert cancelled.reason == "DeviceTaintManagerEviction"

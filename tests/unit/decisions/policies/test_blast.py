@@ -6,13 +6,13 @@ import pytest
 
 from bailiff.decisions.policies import Blast, BlastRadius, blast_excess
 from bailiff.decisions.policies.blast import is_acknowledged
-from bailiff.kinds import Annotations, Node, NodeMeta, Taint
+from bailiff.kinds import Annotations, Node, NodeMeta
 
-TAINT = Taint(key="maintenance", value="row-7", effect="NoExecute")
+CAUSE = "maintenance=row-7:NoExecute"
 
 
 def blast(pods: int = 1, evicted: int = 1, there: int = 100) -> Blast:
-    return Blast(taint=TAINT, pods=pods, namespace_evicted=evicted, namespace_pods=there)
+    return Blast(cause=CAUSE, pods=pods, namespace_evicted=evicted, namespace_pods=there)
 
 
 @pytest.mark.parametrize(
@@ -21,14 +21,14 @@ def blast(pods: int = 1, evicted: int = 1, there: int = 100) -> Blast:
         pytest.param(BlastRadius(max_pods=10), blast(pods=10), None, id="as many as are allowed"),
         pytest.param(
             BlastRadius(max_pods=10), blast(pods=11),
-            "taint maintenance=row-7:NoExecute evicts 11 pods, more than 10", id="one more",
+            "maintenance=row-7:NoExecute evicts 11 pods, more than 10", id="one more",
         ),
         pytest.param(
             BlastRadius(max_namespace_fraction=0.5), blast(evicted=5, there=10), None, id="half",
         ),
         pytest.param(
             BlastRadius(max_namespace_fraction=0.5), blast(pods=900, evicted=6, there=10),
-            "taint maintenance=row-7:NoExecute evicts 6 of 10 pods (60 %) of namespace shop, "
+            "maintenance=row-7:NoExecute evicts 6 of 10 pods (60 %) of namespace shop, "
             "more than 50 %", id="more than half",
         ),
         pytest.param(
@@ -41,7 +41,7 @@ def blast(pods: int = 1, evicted: int = 1, there: int = 100) -> Blast:
         ),
         pytest.param(
             BlastRadius(max_pods=10, max_namespace_fraction=0.5), blast(pods=11, evicted=1),
-            "taint maintenance=row-7:NoExecute evicts 11 pods, more than 10", id="either bound",
+            "maintenance=row-7:NoExecute evicts 11 pods, more than 10", id="either bound",
         ),
     ],
 )  # fmt: skip
@@ -50,21 +50,21 @@ def test_excess(bounds: BlastRadius, found: Blast, words: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("annotation", "taint", "acknowledged"),
+    ("annotation", "cause", "acknowledged"),
     [
-        ("", TAINT, False),
-        ("maintenance=row-7:NoExecute", TAINT, True),
-        ("a:NoExecute, maintenance=row-7:NoExecute ,", TAINT, True),
-        ("maintenance:NoExecute", TAINT, False),
-        ("maintenance=row-8:NoExecute", TAINT, False),
-        ("maintenance=row-7:NoSchedule", TAINT, False),
-        ("maintenance=row-7", TAINT, False),
-        ("*", TAINT, False),
-        ("a:NoExecute", Taint(key="a", effect="NoExecute"), True),
-        ("a=:NoExecute", Taint(key="a", effect="NoExecute"), True),
+        ("", CAUSE, False),
+        ("maintenance=row-7:NoExecute", CAUSE, True),
+        ("a:NoExecute, maintenance=row-7:NoExecute ,", CAUSE, True),
+        ("maintenance:NoExecute", CAUSE, False),
+        ("maintenance=row-8:NoExecute", CAUSE, False),
+        ("maintenance=row-7:NoSchedule", CAUSE, False),
+        ("maintenance=row-7", CAUSE, False),
+        ("*", CAUSE, False),
+        ("a:NoExecute", "a:NoExecute", True),
+        ("a=:NoExecute", "a:NoExecute", True),
     ],
 )
-def test_acknowledgement(annotation: str, taint: Taint, acknowledged: bool) -> None:
+def test_acknowledgement(annotation: str, cause: str, acknowledged: bool) -> None:
     annotations = Annotations(acknowledged_taints=annotation)
     node = Node(metadata=NodeMeta(name="n", annotations=annotations))
-    assert is_acknowledged(node, taint) is acknowledged
+    assert is_acknowledged(node, cause) is acknowledged

@@ -116,7 +116,7 @@ SELECTOR = "exclude: {podSelector: {matchExpressions: [{key: a, operator: %s}]}}
             "$.limits.perZone.burst",
             "means nothing without perSecond",
         ),
-        ("limits: []", "$.limits", "Expected `object`, got `array`"),
+        ("limits: []", "$.limits", "Expected `object | null`, got `array`"),
         ("drainOrder: priority", "$.drainOrder", "'priority', allowed are Due, Priority"),
         (
             "breakers: {zone: {slowAt: 0.6}}",
@@ -128,7 +128,7 @@ SELECTOR = "exclude: {podSelector: {matchExpressions: [{key: a, operator: %s}]}}
         ("pause: {namespace: a/../b}", "$.pause.namespace", "matching regex"),
         ('pause: {namespace: "a\\n"}', "$.pause.namespace", "line feed"),
         ("exclude: {namespaces: [Shop]}", "$.exclude.namespaces[0]", "matching regex"),
-        ("exclude: {namespaces: [no]}", "$.exclude.namespaces[0]", "Expected `str`, got `bool`"),
+        ("exclude: {namespaces: [no]}", "$.exclude.namespaces[0]", "got `bool`"),
         (SELECTOR % "in", "$.exclude.podSelector.matchExpressions[0].operator", "In, NotIn, Exi"),
         (SELECTOR % "In", "$.exclude.podSelector.matchExpressions[0].values", "at least one"),
         (

@@ -29,12 +29,12 @@ from bailiff.decisions.policies import (
     Window,
     hold,
 )
-from bailiff.kinds import LABELS_NOT_KEPT, Annotations, Node, Pod, Taint
+from bailiff.kinds import LABELS_NOT_KEPT, Annotations, Node, Pod
 from tests.harness.kinds import node_of, pod_of
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
-TAINT = Taint(key="a", effect="NoExecute")
+CAUSE = "a:NoExecute"
 CALM = BreakerState()
 STOPPED = BreakerState(level=BreakerLevel.STOPPED, message="zone eu: 6 of 10 nodes")
 SLOW = BreakerState(level=BreakerLevel.SLOW, message="zone eu: 4 of 10 nodes")
@@ -58,7 +58,7 @@ QUIET = Circumstances(
     pause=None,
     zone_breaker=CALM,
     cluster_breaker=CALM,
-    blast=Blast(taint=TAINT, pods=1, namespace_evicted=1, namespace_pods=100),
+    blast=Blast(cause=CAUSE, pods=1, namespace_evicted=1, namespace_pods=100),
 )
 NOTHING_KNOWN = Circumstances(pod=protected())
 WEB = LabelSelector(match_labels={"app": "web"})
@@ -71,7 +71,7 @@ RADIUS = Policies(blast_radius=BlastRadius(max_pods=10))
 EVENING = Policies(windows=(Window(start="18:00", end="20:00"),))
 ZONE = Policies(breakers=Breakers(zone=Breaker()))
 CLUSTER = Policies(breakers=Breakers(cluster=Breaker()))
-WIDE = Blast(taint=TAINT, pods=11, namespace_evicted=1, namespace_pods=100)
+WIDE = Blast(cause=CAUSE, pods=11, namespace_evicted=1, namespace_pods=100)
 
 
 def excluding(**how: Any) -> Policies:
@@ -129,7 +129,7 @@ def excluding(**how: Any) -> Policies:
         pytest.param(
             RADIUS, {"blast": WIDE},
             Cause.BLAST_RADIUS,
-            "taint a:NoExecute evicts 11 pods, more than 10, and node n1 does not acknowledge it "
+            "a:NoExecute evicts 11 pods, more than 10, and node n1 does not acknowledge it "
             "(bailiff.dev/acknowledged-taints)", None, id="blast radius",
         ),
         pytest.param(
@@ -173,7 +173,7 @@ def test_held(
             {"blast": WIDE, "node": acknowledging("a:NoExecute")},
             id="much, but acknowledged",
         ),
-        pytest.param(RADIUS, {"blast": NO_BLAST}, id="no taint evicts it"),
+        pytest.param(RADIUS, {"blast": NO_BLAST}, id="its system names no cause"),
         pytest.param(Policies(windows=(Window(start="12:00", end="13:00"),)), {}, id="it is open"),
         pytest.param(ZONE, {"zone_breaker": SLOW}, id="slow is not stopped"),
         pytest.param(ZONE, {"cluster_breaker": STOPPED}, id="no breaker for the cluster"),
@@ -193,7 +193,7 @@ def test_not_held(policies: Policies, changes: dict) -> None:
             Cause.EXCLUDED,
             "the labels of namespace shop are not known yet",
         ),
-        (RADIUS, Cause.BLAST_RADIUS, "it is not known yet how many pods the taint evicts"),
+        (RADIUS, Cause.BLAST_RADIUS, "it is not known yet how many pods the same cause evicts"),
         (ZONE, Cause.BREAKER_OPEN, "nodes without a zone: not known yet how many nodes fail"),
         (CLUSTER, Cause.BREAKER_OPEN, "cluster: not known yet how many nodes fail"),
     ],

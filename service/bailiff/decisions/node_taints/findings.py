@@ -1,0 +1,241 @@
+"""What is said of a pod for the taints of its node (pkg/controller/tainteviction)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+
+from bailiff.decisions.decision import (
+    EvictionTerms,
+    Finding,
+    Subject,
+    TraceStep,
+    Verdict,
+    keep,
+    keep_pod,
+)
+from bailiff.decisions.instants import later
+from bailiff.decisions.text import describe_time, describe_toleration
+from bailiff.kinds import PodCondition, Taint, Time, Toleration
+from bailiff.kinds.meta import Value
+
+if TYPE_CHECKING:
+    from bailiff.kinds import Pod
+
+SYSTEM = "node-taints"
+TERMS = EvictionTerms(
+    controller="taint-eviction-controller",
+    event_reason="TaintManagerEviction",
+    condition=PodCondition(
+        type="DisruptionTarget",
+        status="True",
+        reason="DeletionByTaintManager",
+        message="Taint manager: deleting due to NoExecute taint",
+    ),
+)
+
+_NO_TAINT = "the node has no NoExecute taint"
+
+
+class NodeTaintEviction(Finding, frozen=True):
+    """That a taint of its node evicts the pod, now or later."""
+
+    eviction: ClassVar[EvictionTerms] = TERMS
+
+
+class NodeTaintSubject(Subject, frozen=True, tag="nodeTaint"):
+    """A taint of the pod's node, and what the pod's tolerations mean for it.
+
+    Attributes:
+        taint: the taint.
+        taint_index: its place in `node.spec.taints`.
+        toleration: of the pod's the first that matches.
+        toleration_index: its place in `pod.spec.tolerations`.
+        added_at: when the taint counts as added.
+        added_from: where `added_at` comes from: timeAdded, firstObserved, managedFields (the last
+            edit of the node's taints), or now where none is known.
+    """
+
+    taint: Taint
+    taint_index: int
+    toleration: Toleration | None = None
+    toleration_index: int | None = None
+    added_at: Time | None = None
+    added_from: str = ""
+
+
+class AddedTaint(Value, frozen=True):
+    """A NoExecute taint and when it counts as added."""
+
+    taint: Taint
+    index: int
+    # As `key=value:Effect`.
+    name: str
+    added_at: datetime
+    added_from: str
+    # Something tells when it was added; else it counts from the instant of the question.
+    is_known: bool
+
+
+class Tolerated(Struct, gc=False):
+    """What one taint means for one list of tolerations."""
+
+    added: AddedTaint
+    toleration: Toleration | None
+    toleration_index: int | None
+    # How long it is tolerated; None for ever, 0 not at all.
+    seconds: int | None
+    description: str = ""
+
+    def describe(self) -> str:
+        """In words; made once, for the finding and for its trace."""
+        if not self.description:
+            text = f"taint {self.added.name} is "
+            if self.toleration is None:
+                text += "not tolerated"
+            else:
+                text += f"tolerated by {describe_toleration(self.toleration)}"
+            self.description = text
+        return self.description
+
+    def deadline(self, bound_at: datetime | None) -> datetime | None:
+        """When it evicts; None never. Of no meaning where `seconds` is 0."""
+        if self.seconds is None:
+            return None
+        start = self.added.added_at
+        if bound_at is not None and bound_at > start:
+            start = bound_at
+        return later(start, self.seconds)
+
+
+def judge(
+    matched: list[Tolerated],
+    bound_at: datetime | None,
+    now: datetime,
+    *,
+    is_bound: bool,
+    explain: bool,
+) -> Finding:
+    """The answer for a pod that tolerates its node's taints so.
+
+    Args:
+        matched: every taint, with what the pod's tolerations mean for it.
+        bound_at: when the pod came to its node; None: before all taints.
+        now: the instant to decide for.
+        is_bound: False for a pod that has no node yet: it is asked about as if bound now.
+        explain: a trace is asked for.
+    """
+    trace = _trace(matched, bound_at) if explain else ()
+    if not matched:
+        return keep(SYSTEM, "NoTaint", _NO_TAINT, trace)
+    cause, deadline = None, None
+    for tolerated in matched:
+        if tolerated.seconds == 0:
+            return _evict_now(tolerated, None, _due_since(matched, bound_at), trace)
+        end = tolerated.deadline(bound_at)
+        if end is not None and (deadline is None or end < deadline):
+            cause, deadline = tolerated, end
+    if cause is None or deadline is None:
+        why = "every NoExecute taint is tolerated for ever"
+        return keep(SYSTEM, "ToleratedForever", why, trace)
+    if deadline <= now:
+        return _evict_now(cause, deadline, deadline, trace)
+    from_now = not cause.added.is_known or not is_bound
+    return _evict_at(cause, deadline, trace, from_now=from_now)
+
+
+def keep_without_node(pod: Pod) -> Finding:
+    """What is said of a pod of a real cluster whose node does not exist there.
+
+    A pod that is not bound has no node yet, and no taint evicts it. The pods of a node that was
+    deleted are pod garbage collection's (pkg/controller/podgc), unless another system evicts them.
+    """
+    if not pod.spec.node_name:
+        why = "the pod is bound to no node yet, no taint reaches it"
+        return keep_pod(SYSTEM, "PodNotBound", why)
+    why = f"node {pod.spec.node_name} does not exist, pod garbage collection deletes the pod"
+    return keep_pod(SYSTEM, "NodeGone", why)
+
+
+def _due_since(matched: list[Tolerated], bound_at: datetime | None) -> datetime | None:
+    """Since when a pod is due that does not tolerate a taint at all: a deadline of no seconds.
+
+    None where nothing tells when the taint was added.
+    """
+    added = min(t.added.added_at for t in matched if t.seconds == 0)
+    known = any(t.added.is_known for t in matched if t.seconds == 0)
+    if not known:
+        return None
+    return max(added, bound_at or added)
+
+
+def _evict_now(
+    cause: Tolerated,
+    deadline: datetime | None,
+    since: datetime | None,
+    trace: tuple[TraceStep, ...],
+) -> NodeTaintEviction:
+    reason = "TaintNotTolerated" if cause.toleration is None else "TolerationExpired"
+    message = cause.describe()
+    if deadline is not None:
+        message += f", until {describe_time(deadline)}"
+    return NodeTaintEviction(
+        system=SYSTEM,
+        verdict=Verdict.EVICT_NOW,
+        reason=reason,
+        message=message,
+        evict_at=deadline,
+        cause=cause.added.name,
+        due_since=since,
+        trace=trace,
+    )
+
+
+def _evict_at(
+    cause: Tolerated, deadline: datetime, trace: tuple[TraceStep, ...], *, from_now: bool
+) -> NodeTaintEviction:
+    message = f"{cause.describe()}, until {describe_time(deadline)}"
+    return NodeTaintEviction(
+        system=SYSTEM,
+        verdict=Verdict.EVICT_AT,
+        reason="ToleratedUntil",
+        message=f"{message}, counted from now" if from_now else message,
+        evict_at=deadline,
+        holds_until=None if from_now else deadline,
+        counted_from_now=from_now,
+        cause=cause.added.name,
+        trace=trace,
+    )
+
+
+def _trace(matched: list[Tolerated], bound_at: datetime | None) -> tuple[TraceStep, ...]:
+    if not matched:
+        return (TraceStep(rule="NoExecuteTaint", outcome="NoTaint", message=_NO_TAINT),)
+    return tuple(_step(tolerated, bound_at) for tolerated in matched)
+
+
+def _step(tolerated: Tolerated, bound_at: datetime | None) -> TraceStep:
+    added = tolerated.added
+    seconds = tolerated.seconds
+    if tolerated.toleration is None:
+        outcome = "NotTolerated"
+    elif seconds is None:
+        outcome = "ToleratedForever"
+    else:
+        outcome = "ToleratedForSeconds" if seconds else "ToleratedForNoTime"
+    return TraceStep(
+        rule="NoExecuteTaint",
+        outcome=outcome,
+        message=tolerated.describe(),
+        subject=NodeTaintSubject(
+            taint=added.taint,
+            taint_index=added.index,
+            toleration=tolerated.toleration,
+            toleration_index=tolerated.toleration_index,
+            added_at=added.added_at,
+            added_from=added.added_from,
+        ),
+        deadline=tolerated.deadline(bound_at) if seconds else None,
+    )
