@@ -142,6 +142,7 @@ def test_limits_are_those_of_the_code():
         "such messages above 4 MiB at a time": f"{grpc.max_long_messages}",
         "gRPC answer in one message": f"{grpc.max_answer_bytes // MIB} MiB",
         "entries of lists in a gRPC question": f"{counting.MAX_ITEMS:,}",
+        "fields of a gRPC message": f"{counting.MAX_FIELDS:,}",
         "pods in a question": f"{cost.MAX_PODS:,}",
         "steps in a question": f"{cost.MAX_STEPS:,}",
         "an answer": f"{cost.MAX_ANSWER_BYTES // MIB} MiB",

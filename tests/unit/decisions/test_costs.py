@@ -50,6 +50,7 @@ def test_a_trace_costs_steps_even_where_nothing_matches(pod: Pod) -> None:
     assert steps("decideBatch", pods=pods, node=tainted(1000), options=BRIEF) <= MAX_STEPS
     error = refused("decideBatch", pods=pods, node=tainted(1000), options=EXPLAIN)
     assert error.path == "$.node.spec.taints"
+    assert "comparisons" in error.reason
 
 
 def test_a_taint_of_one_pod_is_counted_though_it_tolerates_nothing() -> None:
