@@ -14,13 +14,18 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec import inspect as types
 
-from bailiff.kinds.decoding import DecodeError, decode
+from bailiff.kinds.decoding import DecodeError, DepthError, check_size, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 T = TypeVar("T")
 
+# What may hold more values is refused (see `check_size`): to find the items of a list that holds
+# nothing but empty ones takes so long.
+MAX_MARKS = 1_000_000
+# Bytes that are read in one go, 20 ms at worst.
+_SMALL = 64 * 1024
 # Items written at a time, about 1 ms.
 _PART = 256
 _NULL = b"null"
@@ -50,13 +55,23 @@ def decode_in_turns(data: bytes, kind: type[T]) -> T:
     """As `decode`, item by item where the value is a structure with lists of structures.
 
     Raises:
-        DecodeError: as `decode`.
+        DecodeError: as `decode`; or the JSON may hold more than MAX_MARKS values.
     """
+    check_size(data, MAX_MARKS)
+    return _decode(data, kind)
+
+
+def _decode(data: bytes, kind: type[T]) -> T:
+    if len(data) <= _SMALL:
+        return decode(data, kind)
     try:
         parts = msgspec.json.decode(data, type=dict[str, Raw])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # Not an object, or not JSON: whoever takes it whole knows how to say so.
-        return decode(data, kind)
+    except RecursionError as error:
+        raise DepthError(malformed=True) from error
+    except msgspec.ValidationError as error:
+        raise DecodeError(str(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DecodeError(str(error), malformed=True) from error
     known: Any = kind
     fields = {field.written: field for field in _fields(known)}
     values = {
@@ -80,7 +95,7 @@ def _read(field: _Field, data: bytes) -> Any:  # noqa: ANN401 - of the field's t
         if field.item is not None:
             return _read_all(field, data)
         if isinstance(field.kind, type) and issubclass(field.kind, Struct):
-            return decode_in_turns(data, field.kind)
+            return _decode(data, field.kind)
         return decode(data, field.kind)
     except DecodeError as error:
         raise _within(error, f"$.{field.written}") from error
@@ -96,7 +111,7 @@ def _read_all(field: _Field, data: bytes) -> tuple[Any, ...]:
 def _read_item(kind: Any, index: int, data: bytes) -> Any:  # noqa: ANN401 - of this type
     try:
         # As Go does it: a null in a list is the zero value.
-        return decode(b"{}" if data == _NULL else data, kind)
+        return _decode(b"{}" if data == _NULL else data, kind)
     except DecodeError as error:
         raise _within(error, f"$[{index}]") from error
 

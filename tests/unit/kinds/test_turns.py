@@ -42,12 +42,19 @@ BODIES: st.SearchStrategy[Any] = st.fixed_dictionaries(
 )
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_SMALL", 2)
+
+
 def read(reading: Any, data: bytes) -> Any:
     try:
         return reading(data, ASKED.facts)
     except DecodeError as error:
-        # That null is allowed as well is not told of every field.
-        return error.path, error.reason.replace(" | null", ""), error.malformed
+        # That null is allowed as well is not told of every field; of what is no JSON either way
+        # of reading may stumble over another thing.
+        reason = "" if error.malformed else error.reason.replace(" | null", "")
+        return error.path, reason, error.malformed
 
 
 @given(BODIES | st.sampled_from([None, [], 1, "x"]))
@@ -112,3 +119,12 @@ def test_what_is_written_is_the_same(number: int, monkeypatch: pytest.MonkeyPatc
     assert msgspec.json.decode(encode_in_turns(answer)) == msgspec.json.decode(
         msgspec.json.encode(answer)
     )
+
+
+def test_what_may_hold_too_many_values_is_refused_before_any_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "MAX_MARKS", 5)
+    assert decode_in_turns(b'{"pods":[{},{}]}', ASKED.facts)
+    with pytest.raises(DecodeError, match="too many values"):
+        decode_in_turns(b'{"pods":[{},{},{}]}', ASKED.facts)

@@ -1,0 +1,1 @@
+"""How long the serving loop is held up by whoever asks."""
