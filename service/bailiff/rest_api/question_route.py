@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 _ENCODE = msgspec.json.Encoder().encode
 # Bytes of a body, about 20 ms of work: what is longer is answered in a thread.
 _LONG = 512 * 1024
-# Bytes of an answer, about 10 ms of writing: what may be longer is written in a thread.
-_LONG_ANSWER = 4 * 1024 * 1024
 
 
 class SkippedDependencyError(TypeError):
@@ -74,7 +72,7 @@ class QuestionRoute(APIRoute):
         if len(body) > _LONG:
             return await asyncio.to_thread(self._answer_long, body)
         plan: Plan[Any] = self.endpoint(decode(body, self._wire.kind))
-        if plan.is_quick and plan.told <= _LONG_ANSWER:
+        if plan.is_quick:
             return _ENCODE(self.asking.carry_out(plan))
         return await asyncio.to_thread(self._carry_out, plan)
 
