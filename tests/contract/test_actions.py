@@ -8,7 +8,7 @@ import pytest
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, ConflictError, NotFoundError, UidMismatchError
-from bailiff.decisions.node_taints import CONDITION
+from bailiff.decisions.node_taints import TERMS
 from bailiff.worker import ClusterActions
 from bailiff.worker.execute.outcomes import Outcome, classify
 from tests.harness.api import name_of, version_of
@@ -28,28 +28,28 @@ async def on_a_node(bench):
 
 async def test_a_condition_that_is_there_keeps_its_time_and_is_no_write(bench, actions):
     now = SystemClock().now()
-    first = await actions.set_condition(await on_a_node(bench), CONDITION, now)
+    first = await actions.set_status(await on_a_node(bench), TERMS, now)
     written = await bench.get(first.metadata.name)
-    again = await actions.set_condition(first, CONDITION, now + timedelta(hours=1))
+    again = await actions.set_status(first, TERMS, now + timedelta(hours=1))
     assert again == first
     assert version_of(await bench.get(first.metadata.name)) == version_of(written)
 
 
 async def test_a_delete_whose_answer_was_lost_is_not_accepted_again(bench, actions):
-    pod = await actions.set_condition(await on_a_node(bench), CONDITION, SystemClock().now())
+    pod = await actions.set_status(await on_a_node(bench), TERMS, SystemClock().now())
     await actions.delete(pod, None)
     with pytest.raises(ConflictError):
         await actions.delete(pod, None)
     # The next look tells that it is going already.
-    assert (await actions.set_condition(pod, CONDITION, SystemClock().now())).is_terminating
+    assert (await actions.set_status(pod, TERMS, SystemClock().now())).is_terminating
 
 
 async def test_a_condition_is_taken_back_as_kube_controller_manager_does_it(bench, actions):
     pod = await on_a_node(bench)
     await bench.set_status(await bench.get(pod.metadata.name), conditions=[condition("Ready")])
     now = SystemClock().now()
-    await actions.set_condition(pod, CONDITION, now)
-    await actions.reset_condition(pod, CONDITION, now)
+    await actions.set_status(pod, TERMS, now)
+    await actions.reset_condition(pod, TERMS.condition, now)
     found = await bench.get(pod.metadata.name)
     conditions = {one["type"]: one for one in found["status"]["conditions"]}
     assert set(conditions) == {"Ready", "DisruptionTarget"}
@@ -58,14 +58,14 @@ async def test_a_condition_is_taken_back_as_kube_controller_manager_does_it(benc
     assert not reset.get("reason")
     assert not reset.get("message")
     # What is not there is not taken back: no write.
-    await actions.reset_condition(pod, CONDITION, now)
+    await actions.reset_condition(pod, TERMS.condition, now)
     assert version_of(await bench.get(pod.metadata.name)) == version_of(found)
 
 
 async def test_the_condition_of_a_pod_that_goes_stays(bench, actions):
-    pod = await actions.set_condition(await on_a_node(bench), CONDITION, SystemClock().now())
+    pod = await actions.set_status(await on_a_node(bench), TERMS, SystemClock().now())
     await actions.delete(pod, None)
-    await actions.reset_condition(pod, CONDITION, SystemClock().now())
+    await actions.reset_condition(pod, TERMS.condition, SystemClock().now())
     found = await bench.get(pod.metadata.name)
     [one] = [c for c in found["status"]["conditions"] if c["type"] == "DisruptionTarget"]
     assert one["status"] == "True"
@@ -75,7 +75,7 @@ async def test_a_condition_is_not_taken_from_another_pod_of_the_name(bench, acti
     pod = await on_a_node(bench)
     other = pod.__replace__(metadata=pod.metadata.__replace__(uid="another"))
     with pytest.raises(UidMismatchError):
-        await actions.reset_condition(other, CONDITION, SystemClock().now())
+        await actions.reset_condition(other, TERMS.condition, SystemClock().now())
 
 
 async def test_a_delete_that_is_only_tried_deletes_nothing(bench, actions):
@@ -91,7 +91,7 @@ async def test_a_pod_that_is_gone_is_named_by_who_says_so(bench, actions):
     pod = await on_a_node(bench)
     await bench.remove(pod.metadata.name)
     for action in (
-        actions.set_condition(pod, CONDITION, SystemClock().now()),
+        actions.set_status(pod, TERMS, SystemClock().now()),
         actions.delete(pod, None),
         actions.evict(pod),
     ):
@@ -101,7 +101,7 @@ async def test_a_pod_that_is_gone_is_named_by_who_says_so(bench, actions):
 
 
 async def test_a_pod_that_has_changed_since_the_look_is_not_deleted(bench, actions):
-    pod = await actions.set_condition(await on_a_node(bench), CONDITION, SystemClock().now())
+    pod = await actions.set_status(await on_a_node(bench), TERMS, SystemClock().now())
     found = await bench.get(pod.metadata.name)
     await bench.set_status(found, conditions=[condition("Ready")])
     with pytest.raises(ConflictError):

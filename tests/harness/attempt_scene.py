@@ -12,7 +12,7 @@ from bailiff.cluster import (
     DisruptionBudgetError,
     WatchHealth,
 )
-from bailiff.decisions import Finding, Verdict
+from bailiff.decisions import EvictionTerms, Finding, Verdict
 from bailiff.decisions.node_taints.findings import NodeTaintEviction
 from bailiff.kinds import Node, Pod, PodCondition
 from bailiff.worker.execute.attempt import Attempt
@@ -68,9 +68,9 @@ class Scene:
     def goes_by_node(self, finding: Finding) -> bool:
         return finding.system == GO.system
 
-    async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
+    async def set_status(self, pod: Pod, terms: EvictionTerms, now: datetime) -> Pod:
         assert (pod, now) == (POD, self.clock.now())
-        self.condition = condition
+        self.condition = terms.condition
         self._send("patch")
         return self.answer
 

@@ -7,6 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
+from msgspec.structs import replace
 
 from bailiff.cluster import DisruptionBudgetError, DryRunUnsupportedError
 from bailiff.decisions import Verdict
@@ -136,13 +137,15 @@ class Attempt:
             await self._ask(eviction.pod)
         terms = eviction.terms
         eviction.marked = terms.condition is not None
+        eviction.ends_pod = bool(terms.phase) and not terms.keeps_pod
         # The answer shows the pod as it is this moment, and its version: a look before the leap.
         # The delete holds for that version only, so that one whose answer was lost, or that
         # another worker has sent, is never accepted a second time.
-        pod = await self._actions.set_condition(eviction.pod, terms.condition, self._clock.now())
-        objection = self._objection(eviction, pod, node)
+        pod = await self._actions.set_status(eviction.pod, terms, self._clock.now())
+        objection = self._objection(eviction, _as_if_unwritten(pod, eviction), node)
         if objection is None:
-            await self._actions.delete(pod, _grace_of(eviction))
+            if not terms.keeps_pod:
+                await self._actions.delete(pod, _grace_of(eviction))
             return Outcome.DELETED
         if objection.outcome is Outcome.KEPT and self._objection(eviction, eviction.pod) is None:
             # The watch has not told of it yet. It will, and then the evaluator cancels.
@@ -181,6 +184,13 @@ class Attempt:
         if objection.outcome is not Outcome.PUT_OFF:
             eviction.revoked = objection.why
         return objection.outcome
+
+
+def _as_if_unwritten(pod: Pod, eviction: Eviction) -> Pod:
+    """The pod in its phase before this eviction has ended it; one that has ended may stay."""
+    if not eviction.terms.phase:
+        return pod
+    return replace(pod, status=replace(pod.status, phase=eviction.pod.status.phase))
 
 
 def _grace_of(eviction: Eviction) -> int | None:

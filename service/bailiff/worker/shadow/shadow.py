@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.cluster import Resource, WatchEvent
-    from bailiff.decisions import EventNote
+    from bailiff.decisions import EventNote, EvictionTerms
     from bailiff.kinds import Pod, PodCondition
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.shadow.comparison import Comparison
@@ -29,10 +29,10 @@ class ShadowActions:
         """Act on paper; `comparison` is told of each pod that would have been deleted now."""
         self._comparison = comparison
 
-    async def set_condition(
+    async def set_status(
         self,
         pod: Pod,
-        condition: PodCondition | None,  # noqa: ARG002 - the port's
+        terms: EvictionTerms,  # noqa: ARG002 - the port's
         now: datetime,  # noqa: ARG002 - the port's
     ) -> Pod:
         """See PodActions."""

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from bailiff.worker.systems.device_taints.following import DeviceFollowing
 from bailiff.worker.systems.device_taints.system import DeviceTaintsInWorker
 from bailiff.worker.systems.node_taints.system import NodeTaintsInWorker
+from bailiff.worker.systems.pod_and_node import PodAndNodeSystem
 from bailiff.worker.systems.system import Parts, SystemInWorker
 
 # Makes a system out of the parts of one worker: its class, or that with more of its arguments.
@@ -24,5 +25,6 @@ __all__ = [
     "MakeSystem",
     "NodeTaintsInWorker",
     "Parts",
+    "PodAndNodeSystem",
     "SystemInWorker",
 ]

@@ -215,6 +215,9 @@ class Evaluator:
             self._revoke(pod, self._why_unsaid(pod))
         elif finding.verdict is not Verdict.KEEP:
             self._pending.schedule(pod, finding)
+        elif pod.is_finished and not pod.is_terminating and self._pending.ends(pod):
+            # Our own doing: it has ended by the phase that was written, and is still to be deleted.
+            return
         elif finding.reason in _LEAVING:
             self._pending.forget(pod.metadata.uid)
         else:
