@@ -81,7 +81,8 @@ class Scene:
     async def try_delete(self, pod: Pod) -> None:
         self._send(f"try {pod.metadata.resource_version}")
 
-    async def evict(self, pod: Pod) -> None:
+    async def evict(self, pod: Pod, grace_period_seconds: int | None = None) -> None:
+        assert grace_period_seconds is None
         self._send(f"evict {pod.metadata.resource_version}")
 
     def _send(self, what: str) -> None:

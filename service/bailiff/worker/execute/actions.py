@@ -25,7 +25,8 @@ class PodActions(Protocol):
         """Write what announces an eviction: the condition where it is missing, phase and reason.
 
         Returns the pod as the server has it. Terms that name none of these write nothing: the pod
-        of this UID is looked at.
+        of this UID is looked at. A phase ends the pod for good, so it is written on this version
+        of it only; ConflictError for another.
         """
         ...
 
@@ -48,10 +49,10 @@ class PodActions(Protocol):
         """
         ...
 
-    async def evict(self, pod: Pod) -> None:
+    async def evict(self, pod: Pod, grace_period_seconds: int | None = None) -> None:
         """Delete the pod of this UID in this version, if its PodDisruptionBudget allows it.
 
-        DisruptionBudgetError where it does not; ConflictError as `delete`.
+        DisruptionBudgetError where it does not; grace period and ConflictError as of `delete`.
         """
         ...
 
@@ -118,7 +119,8 @@ class ClusterActions:
 
     async def set_status(self, pod: Pod, terms: EvictionTerms, now: datetime) -> Pod:
         """See PodActions. A wrong UID in the patch is answered with a conflict."""
-        return await self._patch_status(pod, {}, _status_body(pod, terms, now))
+        guard = {"resourceVersion": pod.metadata.resource_version} if terms.phase else {}
+        return await self._patch_status(pod, guard, _status_body(pod, terms, now))
 
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """See PodActions. The version is a precondition: nobody else's condition is reset."""
@@ -164,11 +166,16 @@ class ClusterActions:
             dry_run=self._dry_run,
         )
 
-    async def evict(self, pod: Pod) -> None:
+    async def evict(self, pod: Pod, grace_period_seconds: int | None = None) -> None:
         """See PodActions."""
         meta = pod.metadata
         await self._cluster.evict(
-            meta.name, meta.namespace, meta.uid, meta.resource_version, dry_run=self._dry_run
+            meta.name,
+            meta.namespace,
+            meta.uid,
+            meta.resource_version,
+            grace_period_seconds=grace_period_seconds,
+            dry_run=self._dry_run,
         )
 
     async def write(
@@ -202,9 +209,7 @@ def _status_body(pod: Pod, terms: EvictionTerms, now: datetime) -> dict[str, Any
     if terms.condition is not None:
         status["conditions"] = (_condition_body(pod, terms.condition, now),)
     if terms.phase:
-        status["phase"] = terms.phase
-    if terms.status_reason:
-        status["reason"] = terms.status_reason
+        status |= {"phase": terms.phase, "reason": terms.status_reason}
     return status
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from bailiff.cluster import Changed, Deleted, Replaced
 
 if TYPE_CHECKING:
@@ -32,11 +34,14 @@ class ShadowActions:
     async def set_status(
         self,
         pod: Pod,
-        terms: EvictionTerms,  # noqa: ARG002 - the port's
+        terms: EvictionTerms,
         now: datetime,  # noqa: ARG002 - the port's
     ) -> Pod:
-        """See PodActions."""
-        return pod
+        """See PodActions. Where the pod is to stay, it has been evicted by that."""
+        if not terms.keeps_pod:
+            return pod
+        self._comparison.ours(pod)
+        return replace(pod, status=replace(pod.status, phase=terms.phase))
 
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """See PodActions."""
@@ -52,7 +57,11 @@ class ShadowActions:
         """See PodActions."""
         self._comparison.ours(pod)
 
-    async def evict(self, pod: Pod) -> None:
+    async def evict(
+        self,
+        pod: Pod,
+        grace_period_seconds: int | None = None,  # noqa: ARG002 - the port's
+    ) -> None:
         """See PodActions; what a budget would say is not asked."""
         self._comparison.ours(pod)
 

@@ -69,10 +69,6 @@ class PendingEvictions:
         """The entry of a pod, if there is one."""
         return self._evictions.get(uid)
 
-    def ends(self, pod: Pod) -> bool:
-        """Whether the pod has ended because an eviction that goes on has written its phase."""
-        return (found := self.get(pod.metadata.uid)) is not None and found.ends_pod
-
     @property
     def unfinished(self) -> int:
         """How many entries are not DONE."""
