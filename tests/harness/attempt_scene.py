@@ -13,7 +13,7 @@ from bailiff.cluster import (
     WatchHealth,
 )
 from bailiff.decisions import EvictionTerms, Finding, Verdict
-from bailiff.decisions.node_taints.taints import NodeTaintEviction
+from bailiff.decisions.node_taints.findings import NodeTaintEviction
 from bailiff.kinds import Node, Pod, PodCondition
 from bailiff.worker.execute.attempt import Attempt
 from bailiff.worker.execute.outcomes import Outcome

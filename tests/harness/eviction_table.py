@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
 from bailiff.decisions import Verdict
-from bailiff.decisions.node_taints.taints import NodeTaintEviction
+from bailiff.decisions.node_taints.findings import NodeTaintEviction
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.worker.timers.eviction import Eviction
 from bailiff.worker.timers.pending import PendingEvictions

@@ -9,7 +9,7 @@ import pytest
 
 from bailiff.cluster import FencedError, NotFoundError, ServerError, UidMismatchError
 from bailiff.decisions import Verdict
-from bailiff.decisions.node_taints.taints import NodeTaintEviction
+from bailiff.decisions.node_taints.findings import NodeTaintEviction
 from bailiff.worker.execute import condition_resets
 from bailiff.worker.execute.actions import PodActions
 from bailiff.worker.execute.condition_resets import ConditionResets

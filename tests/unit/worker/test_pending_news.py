@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 
 from bailiff.decisions import Verdict
-from bailiff.decisions.node_taints.taints import NodeTaintEviction
+from bailiff.decisions.node_taints.findings import NodeTaintEviction
 from bailiff.kinds import Pod
 from bailiff.worker.timers.eviction import Eviction
 from bailiff.worker.timers.pending import PendingEvictions

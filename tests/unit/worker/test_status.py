@@ -9,7 +9,7 @@ from hypothesis import given
 
 from bailiff.cluster import ServerError, WatchHealth
 from bailiff.decisions import Verdict
-from bailiff.decisions.node_taints.taints import NodeTaintEviction
+from bailiff.decisions.node_taints.findings import NodeTaintEviction
 from bailiff.kinds import ObjectMeta, Pod, PodSpec
 from bailiff.worker import create_status_app
 from bailiff.worker.mirror.freshness import Freshness
