@@ -109,7 +109,7 @@ def timed_cases():
 def test_a_deadline_off_by_one_second_fails_every_case_with_a_timer(seconds, monkeypatch):
     timed = set(timed_cases())
     monkeypatch.setattr(
-        "bailiff.decisions.node_taints.taints.later",
+        "bailiff.decisions.node_taints.findings.later",
         lambda start, span: later(start, span + seconds),
     )
     assert set(run_file(FILE).failed) >= timed

@@ -26,6 +26,7 @@ from bailiff.cluster import (
     SkewAlarm,
     service_account_namespace,
 )
+from bailiff.decisions import SYSTEMS
 from bailiff.serving import HttpServer
 from bailiff.worker import (
     ApiMetrics,
@@ -35,7 +36,6 @@ from bailiff.worker import (
     DeviceTaintsInWorker,
     Election,
     Elector,
-    NodeTaintsInWorker,
     PolicyControl,
     PolicyFile,
     ShadowActions,
@@ -46,6 +46,7 @@ from bailiff.worker import (
     Worker,
     WorkerSettings,
     create_status_app,
+    halves_of,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
     from bailiff.bootstrap.settings import WorkSettings
     from bailiff.cluster import ListWatch
+    from bailiff.decisions import Systems
     from bailiff.kinds import Node
     from bailiff.worker import Actions, MakeSystem, PodWatch
     from bailiff.worker.observe.liveness import Liveness
@@ -64,12 +66,15 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-def work(settings: WorkSettings, machine: Clock | None = None) -> Program:
+def work(
+    settings: WorkSettings, machine: Clock | None = None, systems: Systems = SYSTEMS
+) -> Program:
     """A worker on the chosen cluster.
 
     Args:
         settings: see there.
         machine: the clocks of this machine; None: as they are.
+        systems: those that say who is to go.
 
     Raises:
         PoliciesUnusableError: the file of policies holds none.
@@ -97,7 +102,7 @@ def work(settings: WorkSettings, machine: Clock | None = None) -> Program:
                 _worker_settings(settings),
                 election,
                 settings.audit_log,
-                systems=_systems(cluster, watches, settings),
+                systems=_systems(systems, cluster, watches, settings),
             )
             pods, nodes = watches.pods(), watches.nodes()
             control = _control(policies, worker, pods, watches, clock)
@@ -130,7 +135,9 @@ def _control(
     return None if policies is None else PolicyControl(policies, worker, clock, watches, pods)
 
 
-def _systems(cluster: Cluster, watches: Watches, settings: WorkSettings) -> tuple[MakeSystem, ...]:
+def _systems(
+    systems: Systems, cluster: Cluster, watches: Watches, settings: WorkSettings
+) -> tuple[MakeSystem, ...]:
     """Those that say who is to go, in the order in which they are asked."""
 
     def with_devices(parts: Parts) -> DeviceTaintsInWorker:
@@ -140,7 +147,7 @@ def _systems(cluster: Cluster, watches: Watches, settings: WorkSettings) -> tupl
             parts, lambda devices: DeviceFollowing(cluster, watches, devices).run
         )
 
-    return NodeTaintsInWorker, with_devices
+    return halves_of(systems, with_devices)
 
 
 @contextlib.asynccontextmanager

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from bailiff.cluster import Unreadable
-from bailiff.decisions import Finding, Options, Round, Scene, System, Verdict
+from bailiff.decisions import Finding, Options, Round, Scene, System, Systems, Verdict
 from bailiff.decisions.cost import Cost
 from bailiff.decisions.policies import EvictionApi, Policies
 from bailiff.decisions.system import NoFacts
 from bailiff.kinds import Pod
-from bailiff.worker import SYSTEMS
-from bailiff.worker.systems import PodAndNodeSystem
+from bailiff.worker import halves_of
 from tests.harness.clocks import START
-from tests.harness.made_up_system import LIGHTS, NAME, TERMS, LightsOutEviction, dark_node
+from tests.harness.made_up_system import NAME, TERMS, THREE_SYSTEMS, LightsOutEviction, dark_node
 from tests.harness.worlds.calls import Call
 from tests.harness.worlds.world import World, attempts
 
@@ -30,8 +28,8 @@ REASON = "LightsOut"
 class Lit(World):
     """A world whose worker is given one system more, and a node whose lights go out at 60 s."""
 
-    def __init__(self, system: System[Any] = LIGHTS, **settings: Any) -> None:
-        super().__init__(systems=(*SYSTEMS, partial(PodAndNodeSystem, system)), **settings)
+    def __init__(self, systems: Systems = THREE_SYSTEMS, **settings: Any) -> None:
+        super().__init__(systems=halves_of(systems), **settings)
         self._put_node(dark_node("n1", START))
 
     def sent(self, verb: str) -> list[Call]:
@@ -189,7 +187,7 @@ class Orphans(System[NoFacts]):
 
 
 async def test_a_node_that_is_not_known_is_not_said_to_be_gone():
-    world = Lit(Orphans())
+    world = Lit(Systems((Orphans(),)))
     world.add_pod("spoilt")
     # The watch of pods may be ahead of that of nodes.
     world.add_pod("early", node="new")

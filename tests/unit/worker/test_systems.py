@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -18,13 +17,13 @@ from bailiff.decisions.policies import BlastRadius, Policies
 from bailiff.kinds import Annotations, Node, Pod, PodCondition
 from bailiff.worker import SYSTEMS, Comparison, ShadowActions, Shard
 from bailiff.worker.observe.status import create_status_app
-from bailiff.worker.systems import MakeSystem, Parts, PodAndNodeSystem, SystemInWorker
+from bailiff.worker.systems import MakeSystem, Parts, SystemInWorker, halves_of
 from bailiff.worker.systems.system import Ask, Work, Writer
 from bailiff.worker.timers.eviction import Eviction
 from tests.harness.clocks import START
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, node_of, tolerating
-from tests.harness.made_up_system import LIGHTS, dark_node
+from tests.harness.made_up_system import THREE_SYSTEMS, dark_node
 from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.calls import Call
 from tests.harness.worlds.world import World
@@ -295,8 +294,7 @@ class Lit(World):
     """A world whose worker knows the system of the lights, which reads pod and node."""
 
     def __init__(self, **settings: Any) -> None:
-        systems: tuple[MakeSystem, ...] = (*SYSTEMS, partial(PodAndNodeSystem, LIGHTS))
-        super().__init__(systems=systems, **settings)
+        super().__init__(systems=halves_of(THREE_SYSTEMS), **settings)
 
     def dark(self) -> None:
         self._put_node(dark_node("n1", START))

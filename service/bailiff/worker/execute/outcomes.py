@@ -35,13 +35,13 @@ class Outcome(Enum):
     """How an attempt ended; the value is the metric label.
 
     DELETED: the API server has taken the delete. MARKED: the status says that it is evicted, and
-    the object stays, as the terms of its eviction have it. GONE: there was no such pod any more. REPLACED:
-    another pod has its name. ENDED: it has finished, or somebody else has deleted it. KEPT: it
-    may stay after all. PUT_OFF: its time has not come, by a clock that was put right since the
-    attempt began; it waits for it. FENCED: another worker leads, nothing was sent. BLOCKED: its
-    PodDisruptionBudget does not let it go now. SURVIVED: DELETED, MARKED, GONE, REPLACED or ENDED,
-    and the watch goes on showing the pod, alive; or the status was written and does not show it. The others, and the last three, are tried again, see
-    RETRIES.
+    the object stays, as the terms of its eviction have it. GONE: there was no such pod any more.
+    REPLACED: another pod has its name. ENDED: it has finished, or somebody else has deleted it.
+    KEPT: it may stay after all. PUT_OFF: its time has not come, by a clock that was put right
+    since the attempt began; it waits for it. FENCED: another worker leads, nothing was sent.
+    BLOCKED: its PodDisruptionBudget does not let it go now. SURVIVED: DELETED, MARKED, GONE,
+    REPLACED or ENDED, and the watch goes on showing the pod, alive; or its status was written, and
+    the answer does not show it. The others, and the last three, are tried again, see RETRIES.
     """
 
     DELETED = "deleted"
