@@ -77,7 +77,7 @@ class _Devices(Round):
         return self._index.decide(pod, self._scene.now, self._options)
 
 
-class _Off(Round):
+class _Off(Unread):
     """The gate DRADeviceTaintEviction is off."""
 
     def of(self, pod: Pod) -> Finding:
