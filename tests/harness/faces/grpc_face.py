@@ -241,10 +241,8 @@ def without_zeros(value: Any) -> Any:
     """JSON without what is empty or zero, which protobuf does not write."""
     if isinstance(value, dict):
         parts = ((name, without_zeros(part)) for name, part in value.items())
-        return {name: part for name, part in parts if part not in _ZEROS or name in _OPTIONAL}
+        return {name: part for name, part in parts if part not in _ZEROS}
     return [without_zeros(part) for part in value] if isinstance(value, list) else value
 
 
 _ZEROS: tuple[Any, ...] = ("", 0, False, [], {}, None)
-# Absent is another thing than zero.
-_OPTIONAL = ("taintIndex", "tolerationIndex")
