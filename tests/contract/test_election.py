@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -33,6 +34,9 @@ from tests.harness.api import name_of
 from tests.harness.objects import KEY, taint
 from tests.harness.working import is_going, messages, until
 
+if TYPE_CHECKING:
+    from tests.harness.objects import Object
+
 QUICK = ElectionSettings(
     lease_duration=3, renew_deadline=2.0, retry_period=0.4, request_timeout=1.0
 )
@@ -42,18 +46,22 @@ LONG = ElectionSettings(
 )
 
 
+LEASE = "bailiff-worker-0-of-1"
+ALONE = (Shard(),)
+
+
 class Process:
     """A worker as a process would have it, but that it can be killed within this one."""
 
-    def __init__(self, cluster, namespace, identity, shard=None, times=QUICK) -> None:
+    def __init__(self, cluster, namespace, identity, shards=ALONE, times=QUICK) -> None:
         self._cluster = cluster
         self._stop = asyncio.Event()
         clock = SystemClock()
-        store = LeaseStore(cluster, namespace, f"bailiff-worker-{shard.index if shard else 0}")
-        self.elector = Elector(store, clock, identity, times)
+        leases = {one: LeaseStore(cluster, namespace, f"bailiff-worker-{one}") for one in shards}
+        self.elector = Elector(leases, clock, identity, times)
         self.fenced = cluster.fenced(self.elector.may_act)
         self.registry = CollectorRegistry()
-        settings = WorkerSettings(shutdown_grace=5.0, shard=shard or Shard())
+        settings = WorkerSettings(shutdown_grace=5.0, shards=shards)
         actions = ClusterActions(self.fenced, instance=identity)
         self.worker = Worker(actions, clock, self.registry, settings, self.elector)
         watches = Watches(cluster, clock, WatchMetrics(self.registry))
@@ -108,7 +116,7 @@ async def pair(start):
 
 
 async def record(cluster, bench):
-    lease = await LeaseStore(cluster, bench.namespace, "bailiff-worker-0").read()
+    lease = await LeaseStore(cluster, bench.namespace, LEASE).read()
     assert lease is not None
     return lease.record
 
@@ -150,13 +158,13 @@ async def test_of_two_workers_exactly_one_acts(bench, cluster, pair):
     assert (standby.deletions, standby.leads) == (0, False)
     assert (await record(cluster, bench)).holder_identity == "first"
     with pytest.raises(FencedError):
-        await standby.fenced.delete(LEASES, "bailiff-worker-0", bench.namespace)
+        await standby.fenced.delete(LEASES, LEASE, bench.namespace)
 
 
 async def test_a_worker_that_ends_in_order_hands_over_at_once(bench, cluster, start):
-    leader = await start("first", None, LONG)
+    leader = await start("first", ALONE, LONG)
     await until(lambda: leader.leads)
-    standby = await start("second", None, LONG)
+    standby = await start("second", ALONE, LONG)
     await leader.terminate()
     await until(lambda: standby.leads)
     assert (await record(cluster, bench)).lease_transitions == 1
@@ -181,7 +189,7 @@ async def test_a_worker_that_was_killed_is_followed_when_its_lease_has_run_out(
 
 
 async def test_shards_divide_the_nodes_and_each_has_a_lease(bench, cluster, start):
-    processes = [await start(f"shard-{index}", Shard(index, 2)) for index in range(2)]
+    processes = [await start(f"shard-{index}", (Shard(index, 2),)) for index in range(2)]
     await until(lambda: all(process.leads for process in processes))
     nodes: list[str] = []
     while {shard_of(node, 2) for node in nodes} != {0, 1} or len(nodes) < 6:
@@ -194,5 +202,55 @@ async def test_shards_divide_the_nodes_and_each_has_a_lease(bench, cluster, star
     spread = [float(sum(shard_of(node, 2) == index for node in nodes)) for index in range(2)]
     await until(lambda: [process.deletions for process in processes] == spread)
     for index in range(2):
-        lease = await cluster.get(LEASES, f"bailiff-worker-{index}", bench.namespace)
+        lease = await cluster.get(LEASES, f"bailiff-worker-{Shard(index, 2)}", bench.namespace)
         assert lease["spec"]["holderIdentity"] == f"shard-{index}"
+
+
+async def of_all_shards(start, number, count):
+    """So many workers that take any of `count` shards, as soon as those are taken."""
+    found = [await start(f"{one}-of-{count}", Shard.all_of(count)) for one in range(number)]
+    await until(lambda: sum(process.leads for process in found) == min(number, count))
+    return found
+
+
+async def populated(bench, count):
+    """Nodes of all shards of this number with a pod each; the pods by node."""
+    pods: dict[str, Object] = {}
+    while {shard_of(node, count) for node in pods} != set(range(count)) or len(pods) < 6:
+        node = await bench.node()
+        pods[node] = await bench.pod(f"on-{node}", node=node)
+    return pods
+
+
+async def test_the_shard_of_a_worker_on_a_dead_node_is_taken_by_the_one_that_stands_by(
+    bench, start
+):
+    found = await of_all_shards(start, 3, 2)
+    [spare] = (process for process in found if not process.leads)
+    pods = await populated(bench, 2)
+    victim = next(process for process in found if process.leads)
+    dead = victim.worker.share.shard
+    await victim.kill()
+    for node in pods:
+        await bench.taint(node, taint(KEY))
+    for pod in pods.values():
+        await until(partial(is_going, bench, name_of(pod)))
+    assert spare.worker.share.shard == dead
+    assert spare.deletions == sum(dead.owns(node) for node in pods)
+
+
+async def test_two_numbers_of_shards_at_once_leave_no_node_alone_and_no_pod_goes_twice(
+    bench, start
+):
+    found = await of_all_shards(start, 2, 2) + await of_all_shards(start, 3, 3)
+    assert all(process.leads for process in found)
+    pods = await populated(bench, 3)
+    for node in pods:
+        await bench.taint(node, taint(KEY))
+    for pod in pods.values():
+        await until(partial(is_going, bench, name_of(pod)))
+        # Both workers of a node may tell of it; what they say is one Event.
+        await until(partial(messages, bench, pod))
+        assert len(await messages(bench, pod)) == 1
+    await until(lambda: all(len(process.worker.pending) == 0 for process in found))
+    assert sum(process.deletions for process in found) == len(pods)

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
 from bailiff.worker import SYSTEMS, Comparison, ShadowActions, Shard, Unopposed, WorkerSettings
+from bailiff.worker.lead.sharding import HeldShard
 from bailiff.worker.mirror.mirror import Mirror
 from bailiff.worker.observe.metrics import WorkerMetrics
 from bailiff.worker.systems import MakeSystem, Parts
@@ -48,6 +49,7 @@ class Evaluating:
             election=Unopposed(),
             mirror=Mirror(),
             marks=Marks(Shard()),
+            share=HeldShard((Shard(),)),
         )
         self.systems = {one.name: one for one in (make(self.parts) for make in systems)}
         self.mirror, self.marks = self.parts.mirror, self.parts.marks

@@ -46,7 +46,7 @@ async def test_leases_are_taken_for_leader_election_and_all_else_for_workload_hi
         schema = the(objects, "FlowSchema", "worker", suffix)
         made[suffix] = (await cluster.create(FLOW_SCHEMAS, schema))["metadata"]
     path = await log_in(kube_apiserver, "worker", bench.namespace)
-    leases = LEASES.path(bench.namespace, "bailiff-worker-0")
+    leases = LEASES.path(bench.namespace, "bailiff-worker-0-of-1")
     try:
         # The API server comes to know a schema by a watch, as others do.
         for asked, suffix in ((leases, "-leases"), (PODS.path(), "-requests")):

@@ -141,18 +141,25 @@ def test_processes_listen_where_the_chart_says(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("shards", "standbys", "pods"), [(1, 0, 1), (1, 1, 2), (4, 1, 8), (3, 2, 9), (64, 0, 64)]
+    ("shards", "standbys", "pods"), [(1, 0, 1), (1, 1, 2), (4, 1, 5), (3, 2, 5), (64, 16, 80)]
 )
-def test_each_shard_has_its_pods_and_its_lease(shards, standbys, pods, monkeypatch):
+def test_each_shard_has_a_pod_and_a_lease_and_standbys_are_for_all(
+    shards, standbys, pods, monkeypatch
+):
     objects = render(values={"worker": {"shards": shards, "standbys": standbys}})
-    assert the(objects, "StatefulSet", "worker")["spec"]["replicas"] == pods
+    spec = the(objects, "Deployment", "worker")["spec"]
+    assert spec["replicas"] == pods
+    # All pods of a new number of shards come before the first of the old one goes.
+    assert spec["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": "100%"}
     options = parsed("worker", settings_of(objects, "worker"), ["worker"], monkeypatch)
     assert (options["leader_elect"], options["shards"]) == (True, shards)
+    # So it takes any of them.
+    assert options["shard"] is None
     assert the(objects, "Role", "worker")["metadata"]["namespace"] == options["lease_namespace"]
     create, rest = the(objects, "Role", "worker")["rules"]
     assert create["verbs"] == ["create"]
     assert rest["resourceNames"] == [
-        f"{options['lease_name']}-{Shard(i, shards).lease_suffix}" for i in range(shards)
+        f"{options['lease_name']}-{shard}" for shard in Shard.all_of(shards)
     ]
 
 

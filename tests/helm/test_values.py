@@ -16,7 +16,7 @@ BAD = [
     ("half a shard", {"worker": {"shards": 1.5}}, "/worker/shards"),
     ("a number as text", {"worker": {"shards": "2"}}, "/worker/shards"),
     ("standbys", {"worker": {"standbys": -1}}, "/worker/standbys"),
-    ("too many standbys", {"worker": {"standbys": 5}}, "/worker/standbys"),
+    ("too many standbys", {"worker": {"standbys": 17}}, "/worker/standbys"),
     ("replicas", {"api": {"replicas": 101}}, "/api/replicas"),
     ("yes is no boolean", {"api": {"readCluster": "yes"}}, "/api/readCluster"),
     ("no section", {"api": {"deviceTaintEviction": False}}, "/api/deviceTaintEviction"),

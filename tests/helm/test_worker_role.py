@@ -18,9 +18,9 @@ from bailiff.cluster import (
 from bailiff.cluster import ClusterSettings, ForbiddenError, LeaseStore, WatchHealth, connect
 from bailiff.cluster.leases import LEASES
 from bailiff.decisions.device_taints import STATUS_PERIOD
-from bailiff.worker import ElectionSettings, Elector
-from bailiff.worker.systems.node_taints.annotator import ANNOTATION
+from bailiff.worker import ElectionSettings, Elector, Shard
 from bailiff.worker.systems.device_taints.devices import State
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.api import NODES
 from tests.harness.clocks import JumpingClock
 from tests.harness.device_objects import device_taint
@@ -31,7 +31,7 @@ from tests.harness.working import devices_of, is_going, messages, running_worker
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 
-LEASE = "bailiff-worker-0"
+LEASE = "bailiff-worker-0-of-1"
 # A tenth of the usual, so that losing a Lease is soon seen.
 TIMES = ElectionSettings(lease_duration=3, renew_deadline=2.0, retry_period=0.4)
 # Where the server cannot begin a watch with the objects there are, they are listed.
@@ -93,7 +93,7 @@ async def at_work(server, bench, settings=OBJECTS_FIRST, without=None):
     with capture_logs() as logs:
         async with await connect(path, settings=settings) as own:
             store = LeaseStore(own, bench.namespace, LEASE)
-            elector = Elector(store, SystemClock(), "test", TIMES)
+            elector = Elector({Shard(): store}, SystemClock(), "test", TIMES)
             clock = JumpingClock()
             async with (
                 running_worker(own, elector, devices=True, clock=clock) as worker,

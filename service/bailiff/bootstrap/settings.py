@@ -36,14 +36,14 @@ class ServeSettings:
 
 @dataclass(frozen=True)
 class LeaseChoice:
-    """The Lease that the workers of one shard share.
+    """The Leases by which workers agree who acts for which shard.
 
     Attributes:
-        namespace: where it lives; None is the pod's own in a cluster, else kube-system.
-        name: the number of the shard is appended.
-        identity: the name to hold it by; None is the hostname with something random, so that no
+        namespace: where they live; None is the pod's own in a cluster, else kube-system.
+        name: the shard is appended.
+        identity: the name to hold one by; None is the hostname with something random, so that no
             two processes ever have the same.
-        times: how long it lasts.
+        times: how long one lasts.
     """
 
     namespace: str | None = None
@@ -57,20 +57,24 @@ class WorkSettings:
     """A worker.
 
     Attributes:
-        shard: its share of the nodes.
-        lease: acts only while it holds this one; None acts always.
+        shards: the shares of the nodes that it may look after; of several it looks after the one
+            whose Lease it holds.
+        lease: acts only while it holds one of these; None acts always, for its only share.
         policies: their file, which may change; None: all policies are off.
         policies_interval: seconds between two looks at it. No option: the kubelet takes longer to
             bring a change.
         clock_skew_limit: seconds by which this machine's clock may be wrong, by the API server's,
             before the worker says that it is not ready. It goes by the API server's clock anyway.
         device_taint_eviction: evict by the taints of devices too, where the cluster serves them.
+
+    Raises:
+        ValueError: several shares, and no Lease to tell which.
     """
 
     cluster: ClusterChoice
     host: str = "127.0.0.1"
     status_port: int = 8081
-    shard: Shard = field(default_factory=Shard)
+    shards: tuple[Shard, ...] = (Shard(),)
     lease: LeaseChoice | None = None
     dry_run: bool = False
     shadow: bool = False
@@ -81,3 +85,7 @@ class WorkSettings:
     clock_skew_limit: float = CLOCK_SKEW_LIMIT
     device_taint_eviction: bool = True
     options: Options = field(default_factory=Options)
+
+    def __post_init__(self) -> None:
+        if len(self.shards) > 1 and (self.lease is None or self.shadow):
+            raise ValueError(f"without a Lease nobody tells which of {len(self.shards)} shards")

@@ -210,10 +210,16 @@ def _election(cluster: Cluster, clock: Clock, settings: WorkSettings) -> Electio
     if lease is None or settings.shadow:
         return Unopposed()
     namespace = lease.namespace or _usual_namespace(settings.cluster)
-    name = f"{lease.name}-{settings.shard.lease_suffix}"
+    names = {shard: f"{lease.name}-{shard}" for shard in settings.shards}
     identity = lease.identity or f"{socket.gethostname()}_{secrets.token_hex(4)}"
-    log.info("takes part in an election", lease=f"{namespace}/{name}", identity=identity)
-    return Elector(LeaseStore(cluster, namespace, name), clock, identity, lease.times)
+    log.info(
+        "takes part in an election",
+        namespace=namespace,
+        leases=list(names.values()),
+        identity=identity,
+    )
+    leases = {shard: LeaseStore(cluster, namespace, name) for shard, name in names.items()}
+    return Elector(leases, clock, identity, lease.times)
 
 
 def _usual_namespace(choice: ClusterChoice) -> str:
@@ -230,7 +236,7 @@ def _worker_settings(settings: WorkSettings) -> WorkerSettings:
     options = replace(settings.options, explain=False)
     return WorkerSettings(
         options=options,
-        shard=settings.shard,
+        shards=settings.shards,
         concurrency=settings.concurrency,
         on_paper=settings.dry_run or settings.shadow,
     )

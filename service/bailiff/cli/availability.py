@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import socket
+import re
 
 import typer
 
 from bailiff import bootstrap
-from bailiff.kinds.names import MAX_SUBDOMAIN, SUBDOMAIN_RULE, is_dns_subdomain
 from bailiff.worker import MAX_SHARDS, ElectionSettings, Shard
 
 _DEFAULTS = ElectionSettings()
-# A Lease's name leaves room for the number of the share.
-_MAX_NAME = MAX_SUBDOMAIN - len("-1000-of-1000")
+# A DNS subdomain (RFC 1123), with room for the number of the share.
+_NAME = re.compile(r"(?=.{1,240}$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 SHARDS = typer.Option(
     "--shards",
     min=1,
     max=MAX_SHARDS,
-    help="Into how many shares the nodes are divided.",
+    help="Into how many shares the nodes are divided; the same for all workers.",
     envvar="BAILIFF_SHARDS",
 )
 SHARD = typer.Option(
     "--shard",
     min=0,
-    help="Which share is this worker's, from 0; default: the number at the end of the hostname, "
-    "as of a StatefulSet's pod.",
+    help="The one share that is this worker's, from 0; default: any whose Lease is free.",
     envvar="BAILIFF_SHARD",
 )
 LEADER_ELECT = typer.Option(
@@ -42,8 +40,8 @@ LEASE_NAMESPACE = typer.Option(
 )
 LEASE_NAME = typer.Option(
     "--lease-name",
-    help="Name of the Lease; the share is appended, as in bailiff-worker-0, or of three shares "
-    "bailiff-worker-0-of-3.",
+    help="Name of the Lease; the share is appended, as in bailiff-worker-0-of-1, or of three "
+    "shares bailiff-worker-2-of-3.",
     envvar="BAILIFF_LEASE_NAME",
 )
 IDENTITY = typer.Option(
@@ -69,15 +67,24 @@ RETRY_PERIOD = typer.Option(
 )
 
 
-def choose_shard(shards: int, shard: int | None) -> Shard:
-    """The share of this process.
+def choose_shards(
+    shards: int, shard: int | None, *, elects: bool, shadow: bool
+) -> tuple[Shard, ...]:
+    """The shares that this process may look after, one at a time.
 
     Raises:
-        ValueError: it cannot be told, or there is no such share.
+        ValueError: there is no such share, or nothing tells which of several it is.
     """
-    if shard is None:
-        return Shard.of_host(socket.gethostname(), shards)
-    return Shard(shard, shards)
+    if shard is not None:
+        return (Shard(shard, shards),)
+    if shadow:
+        # It holds no Lease and harms nobody: it looks at all nodes.
+        return (Shard(),)
+    if shards > 1 and not elects:
+        raise ValueError(
+            f"which of {shards} shards? --leader-elect takes any that is free, --shard says which"
+        )
+    return Shard.all_of(shards)
 
 
 def choose_lease(
@@ -93,8 +100,8 @@ def choose_lease(
     Raises:
         ValueError: the times do not fit each other, or no Lease can have such a name.
     """
-    if not is_dns_subdomain(name) or len(name) > _MAX_NAME:
-        raise ValueError(f"lease name: {SUBDOMAIN_RULE}; here {_MAX_NAME}, got {name[:50]!a}")
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"lease name: lower-case letters, digits, - and . only, got {name!r}")
     # A holder's request may take a third of what it has, so that it has three tries.
     timeout = min(_DEFAULTS.request_timeout, renew_deadline / 3)
     times = ElectionSettings(duration, renew_deadline, retry_period, timeout)

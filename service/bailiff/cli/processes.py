@@ -160,18 +160,18 @@ def worker(
 ) -> None:
     """Watch a cluster and evict pods when their time has come."""
     chosen = cluster.choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+    elects = in_cluster if leader_elect is None else leader_elect
     try:
-        share = availability.choose_shard(shards, shard)
+        shares = availability.choose_shards(shards, shard, elects=elects, shadow=shadow)
         times = (lease_duration, renew_deadline, retry_period)
         lease = availability.choose_lease(lease_namespace, lease_name, identity, *times)
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
-    elects = in_cluster if leader_elect is None else leader_elect
     settings = bootstrap.WorkSettings(
         cluster=chosen,
         host=host,
         status_port=status_port,
-        shard=share,
+        shards=shares,
         lease=lease if elects else None,
         concurrency=concurrency,
         clock_skew_limit=clock_skew_limit,

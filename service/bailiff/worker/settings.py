@@ -17,7 +17,8 @@ class WorkerSettings:
         persist_observations: write down on a node when its taints without timeAdded were first
             seen, so that a restart does not give their pods their whole time again. Needs patch
             on nodes. On: kubectl taint writes no timeAdded.
-        shard: the share of the nodes that this worker looks after; all of them.
+        shards: the shares of the nodes that this worker may look after. One: it does, from the
+            start. Several: it looks after the one whose Lease it holds, see HeldShard.
         concurrency: evictions at a time. 20 keep a 2-core API server busy; more only make the
             first ones slower, which is what kube-controller-manager does in a storm.
         attempt_timeout: seconds one attempt may take, its requests together: mostly two, and up
@@ -35,7 +36,7 @@ class WorkerSettings:
 
     options: Options = field(default_factory=lambda: Options(explain=False))
     persist_observations: bool = True
-    shard: Shard = field(default_factory=Shard)
+    shards: tuple[Shard, ...] = (Shard(),)
     concurrency: int = 20
     attempt_timeout: float = 30.0
     resync_interval: float = 300.0

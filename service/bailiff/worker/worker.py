@@ -15,6 +15,8 @@ from bailiff.worker.execute.condition_resets import ConditionResets
 from bailiff.worker.execute.executor import Executor
 from bailiff.worker.gate import Gate
 from bailiff.worker.lead.election import Election, Unopposed
+from bailiff.worker.lead.leadership import Leadership
+from bailiff.worker.lead.sharding import HeldShard
 from bailiff.worker.mirror.freshness import Freshness
 from bailiff.worker.mirror.mirror import Mirror
 from bailiff.worker.mirror.watching import feed
@@ -74,8 +76,7 @@ class Worker:
             clock: for both kinds of time.
             registry: for metrics.
             settings: see there.
-            election: tells whether this worker acts, or stands by with a mirror as warm; None
-                for the only worker of its shard.
+            election: tells whether this worker acts; None for the only one of its shard.
             audit_log: where evictions are written down, see AuditLog; None: nowhere.
             policies: to begin with, see `set_policies`.
             systems: makes each of those that say who is to go; they are asked in this order.
@@ -87,7 +88,8 @@ class Worker:
         self.election = election or Unopposed()
         self.metrics = WorkerMetrics(registry, on_paper=settings.on_paper)
         self.liveness = Liveness(clock, self.metrics.loop_lag)
-        self.mirror, self.marks = Mirror(), Marks(settings.shard)
+        self.share = HeldShard(settings.shards)
+        self.mirror, self.marks = Mirror(), Marks(self.share)
         parts = Parts(
             actions=actions,
             clock=clock,
@@ -97,13 +99,14 @@ class Worker:
             election=self.election,
             mirror=self.mirror,
             marks=self.marks,
+            share=self.share,
         )
         self.systems = {one.name: one for one in (make(parts) for make in systems)}
         self.metrics.expect(self.systems)
         self._wire(parts, AuditLog(audit_log, self.metrics) if audit_log else None)
         registry.register(self.backlog)
         export_picture(self.metrics, self.evaluator, self.pending)
-        export_lead(self.metrics, self.election, clock)
+        export_lead(self.metrics, self.election, self.share, clock)
         if policies != NO_POLICIES:
             self.set_policies(policies)
 
@@ -122,6 +125,15 @@ class Worker:
         self.attempt = Attempt(actions, clock, self.evaluator)
         self.executor = Executor(
             parts, self.pending, self.gate, self.attempt, self.teller, self._earlier
+        )
+        self.leadership = Leadership(
+            parts,
+            self.systems,
+            self.evaluator,
+            self.pending,
+            self.attempt,
+            self.condition_resets,
+            self._earlier,
         )
         self.backlog = Backlog(self.pending, self.gate)
 
@@ -142,10 +154,7 @@ class Worker:
         async with asyncio.TaskGroup() as group:
             parts = self._start(group, self._parts(pods, nodes))
             writers = self._start(group, self._writers())
-            election = group.create_task(
-                self.election.run(self._on_elected, self.metrics.lease_transitions.inc),
-                name="election",
-            )
+            election = group.create_task(self.election.run(self.leadership), name="election")
             executor = group.create_task(self.executor.run(), name="executor")
             self.liveness.expect((*parts, *writers, election, executor))
             await stop.wait()
@@ -224,12 +233,12 @@ class Worker:
 
     def role(self) -> dict[str, Any]:
         """What this worker is among its like, as /v1/queue tells it."""
-        shard = self._settings.shard
+        shard = self.share.shard
         return {
             "leader": self.election.may_act(),
             "holder": self.election.holder,
-            "shard": shard.index,
-            "shards": shard.count,
+            "shard": None if shard is None else shard.index,
+            "shards": self.share.count,
         }
 
     async def _drain(self, executor: asyncio.Task[None]) -> None:
@@ -262,10 +271,3 @@ class Worker:
             self.evaluator.mark_all()
             for system in self.systems.values():
                 system.look_again()
-
-    def _on_elected(self) -> None:
-        # What was decided and could not be written meanwhile is decided again.
-        self.evaluator.mark_all()
-        for system in self.systems.values():
-            system.elected()
-        self._earlier.set()

@@ -89,8 +89,7 @@ def _suffix(name: str) -> str:
 
 def pod_of(objects: list[Object], component: str) -> Object:
     """The pod template of a component."""
-    kind = {"api": "Deployment", "worker": "StatefulSet"}[component]
-    template: Object = the(objects, kind, component)["spec"]["template"]
+    template: Object = the(objects, "Deployment", component)["spec"]["template"]
     return template
 
 

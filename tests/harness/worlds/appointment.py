@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from bailiff.worker import Shard
+from bailiff.worker.lead.election import ElectionListener
+
 
 class Appointment:
     """An election that a test decides."""
@@ -11,18 +14,18 @@ class Appointment:
     holder = "somebody"
     renewed_at = None
 
-    def __init__(self, *, leads: bool = False) -> None:
+    def __init__(self, *, leads: bool = False, shard: Shard | None = None) -> None:
         self.leads = leads
+        self._shard = shard or Shard()
         self.released = 0
         self.is_idle = lambda: True
-        self._on_elected = lambda: None
-        self._on_transition = lambda: None
+        self.listener: ElectionListener
 
     def may_act(self) -> bool:
         return self.leads
 
-    async def run(self, on_elected, on_transition) -> None:
-        self._on_elected, self._on_transition = on_elected, on_transition
+    async def run(self, listener: ElectionListener) -> None:
+        self.listener = listener
         await asyncio.Event().wait()
 
     async def release(self) -> None:
@@ -31,5 +34,5 @@ class Appointment:
 
     def appoint(self) -> None:
         self.leads = True
-        self._on_transition()
-        self._on_elected()
+        self.listener.new_leader()
+        self.listener.started_leading(self._shard)

@@ -1,4 +1,4 @@
-"""Processes that compete for one Lease, in virtual time: stopped, cut off, killed at will."""
+"""Processes that compete for Leases, in virtual time: stopped, cut off, killed at will."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import random
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from bailiff.cluster import (
@@ -17,7 +17,7 @@ from bailiff.cluster import (
     NotFoundError,
     UnreachableError,
 )
-from bailiff.worker import ElectionSettings, Elector
+from bailiff.worker import ElectionSettings, Elector, Shard
 from tests.harness.clocks import LoopClock
 
 T = TypeVar("T")
@@ -112,18 +112,30 @@ class Line:
 
 
 class Candidate:
-    """One process."""
+    """One process; an ElectionListener, which does what tests tell it to.
 
-    def __init__(self, server: LeaseServer, identity: str, **times) -> None:
+    Attributes:
+        lines: its ways to the Leases.
+        shard: the share that it leads, or led last and has not lost.
+        is_ready: whether it may claim.
+        leaving: seconds that it takes to leave a share that it has lost.
+    """
+
+    def __init__(self, servers: Sequence[LeaseServer] | LeaseServer, identity: str, **times):
         self.clock = LoopClock()
-        self.line = Line(server)
+        servers = [servers] if isinstance(servers, LeaseServer) else servers
+        shards = Shard.all_of(len(servers))
+        self.lines = {shard: Line(server) for shard, server in zip(shards, servers, strict=True)}
         self.identity = identity
         settings = ElectionSettings(**times)
         rng = random.Random(identity)
-        self.elector = Elector(self.line, self.clock, identity, settings, rng=rng)
+        self.elector = Elector(dict(self.lines), self.clock, identity, settings, rng=rng)
         self.elected: list[float] = []
-        self.on_elected: Callable[[], None] = lambda: None
+        self.on_elected: Callable[[], object] = lambda: None
         self.transitions = 0
+        self.shard: Shard | None = None
+        self.is_ready = True
+        self.leaving = 0.0
         self._goes_on = asyncio.Event()
         self._goes_on.set()
         self._task: asyncio.Task | None = None
@@ -132,12 +144,28 @@ class Candidate:
     def acts(self) -> bool:
         return self.elector.may_act()
 
+    @property
+    def acts_for(self) -> Shard | None:
+        return self.shard if self.acts else None
+
+    @property
+    def line(self) -> Line:
+        """The way to its only Lease."""
+        [line] = self.lines.values()
+        return line
+
+    def set_lines(self, **what: object) -> None:
+        """The same of all its lines."""
+        for line in self.lines.values():
+            for name, value in what.items():
+                setattr(line, name, value)
+
     def start(self) -> Candidate:
         self._task = asyncio.create_task(_stoppable(self._run, self._goes_on))
         return self
 
     async def _run(self) -> None:
-        await self.elector.run(self._on_elected, self._on_transition)
+        await self.elector.run(self)
 
     def sigstop(self) -> None:
         self._goes_on.clear()
@@ -153,16 +181,35 @@ class Candidate:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
+    async def end(self) -> None:
+        """As `kill`, and with it what was under way."""
+        await self.kill()
+        for line in self.lines.values():
+            await line.close()
+
     async def retire(self) -> None:
         await self.kill()
         await self.elector.release()
 
-    def _on_elected(self) -> None:
+    # What an ElectionListener offers.
+
+    def may_claim(self) -> bool:
+        return self.is_ready
+
+    def started_leading(self, shard: Shard) -> None:
         assert self.acts
+        assert self.shard in (None, shard), "one at a time"
+        self.shard = shard
         self.elected.append(self.clock.monotonic())
         self.on_elected()
 
-    def _on_transition(self) -> None:
+    async def lost_shard(self) -> None:
+        assert not self.acts
+        await asyncio.sleep(self.leaving)
+        assert not self.acts
+        self.shard = None
+
+    def new_leader(self) -> None:
         self.transitions += 1
 
 
@@ -191,11 +238,17 @@ def _stoppable(run, goes_on: asyncio.Event):
 @contextlib.asynccontextmanager
 async def candidates(*identities: str, **times):
     """A server and so many processes, all started, in this order."""
-    server = LeaseServer()
-    found = [Candidate(server, identity, **times).start() for identity in identities]
-    try:
+    async with of_shards(1, *identities, **times) as ([server], found):
         yield server, *found
+
+
+@contextlib.asynccontextmanager
+async def of_shards(count: int, *identities: str, **times):
+    """The Leases of so many shares, and processes that take any of them."""
+    servers = [LeaseServer() for _ in range(count)]
+    found = [Candidate(servers, identity, **times).start() for identity in identities]
+    try:
+        yield servers, found
     finally:
         for candidate in found:
-            await candidate.kill()
-            await candidate.line.close()
+            await candidate.end()

@@ -5,6 +5,7 @@ from typer.testing import CliRunner
 
 from bailiff import bootstrap
 from bailiff.cli.app import app
+from bailiff.worker import Shard
 
 
 @pytest.fixture
@@ -24,6 +25,11 @@ def run(monkeypatch):
         (("--shards", "0"), "Input should be greater"),
         (("--shards", "2", "--shard", "2"), "the shard must be from 0 to 1"),
         (("--shards", "2", "--shard", "-1"), "Input should be greater"),
+        (
+            ("--shards", "2"),
+            "which of 2 shards? --leader-elect takes any that is free, --shard says",
+        ),
+        (("--shards", "65"), "Input should be less"),
         (("--lease-duration", "10"), "lease duration (10 s) must be above the renew deadline"),
         (("--renew-deadline", "nan"), "renew deadline"),
         (("--retry-period", "9"), "1.2 times the retry period (9 s)"),
@@ -40,7 +46,6 @@ def test_a_share_or_a_lease_that_cannot_be_exits_with_2(run, arguments, message)
 @pytest.fixture
 def worked(run, monkeypatch):
     """Runs `bailiff worker` up to the point where it would start; gives its settings."""
-    monkeypatch.setattr("socket.gethostname", lambda: "bailiff-worker-4")
     seen: list[bootstrap.WorkSettings] = []
     monkeypatch.setattr("bailiff.bootstrap.work", seen.append)
     monkeypatch.setattr("bailiff.bootstrap.run", lambda program, lifeline: None)
@@ -69,12 +74,20 @@ def test_workers_in_a_cluster_elect_a_leader_others_are_alone(worked, arguments,
 
 
 @pytest.mark.parametrize(
-    ("arguments", "shard"),
-    [((), (0, 1)), (("--shards", "3"), (1, 3)), (("--shards", "3", "--shard", "0"), (0, 3))],
+    ("arguments", "shards"),
+    [
+        (("--in-cluster",), (Shard(),)),
+        (("--in-cluster", "--shards", "3"), Shard.all_of(3)),
+        (("--in-cluster", "--shards", "3", "--shard", "0"), (Shard(0, 3),)),
+        (("--kubeconfig", "f", "--shards", "3", "--shard", "2"), (Shard(2, 3),)),
+        (("--kubeconfig", "f", "--shards", "3", "--shadow"), (Shard(),)),
+        (("--kubeconfig", "f", "--shards", "3", "--shadow", "--shard", "2"), (Shard(2, 3),)),
+    ],
 )
-def test_the_shard_is_given_or_the_ordinal_of_the_host(worked, arguments, shard):
-    found = worked("--in-cluster", *arguments).shard
-    assert (found.index, found.count) == shard
+def test_the_shard_is_given_or_any_that_is_free_and_a_shadow_looks_at_all(
+    worked, arguments, shards
+):
+    assert worked(*arguments).shards == shards
 
 
 def test_the_environment_chooses_shard_and_lease(worked):
@@ -91,7 +104,7 @@ def test_the_environment_chooses_shard_and_lease(worked):
         BAILIFF_RETRY_PERIOD="1.5",
     )
     lease, times = settings.lease, settings.lease.times
-    assert (settings.shard.index, settings.shard.count) == (2, 5)
+    assert settings.shards == (Shard(2, 5),)
     assert (lease.namespace, lease.name, lease.identity) == ("platform", "evictions", "me")
     assert (times.lease_duration, times.renew_deadline, times.retry_period) == (30, 6.0, 1.5)
     assert times.request_timeout == 2.0
@@ -99,3 +112,10 @@ def test_the_environment_chooses_shard_and_lease(worked):
 
 def test_the_environment_can_say_no(worked):
     assert worked("--in-cluster", BAILIFF_LEADER_ELECT="false").lease is None
+
+
+@pytest.mark.parametrize("without", [{"lease": None}, {"shadow": True}])
+def test_no_worker_is_made_that_could_never_have_a_share(without):
+    settings = {"lease": bootstrap.LeaseChoice(), "shards": Shard.all_of(2)} | without
+    with pytest.raises(ValueError, match="which of 2 shards"):
+        bootstrap.WorkSettings(cluster=bootstrap.ClusterChoice(), **settings)

@@ -201,7 +201,7 @@ async def test_a_pod_whose_node_is_gone_still_goes_for_its_devices():
 
 async def test_a_pod_belongs_to_the_shard_of_its_node_wherever_its_device_is():
     for index in range(2):
-        world = untainted(shard=Shard(index, 2))
+        world = untainted(shards=(Shard(index, 2),))
         at = world.clock.monotonic()
         for node in ("n1", "n2", "n3", "n4"):
             world.gpu_pod(node, node=node)

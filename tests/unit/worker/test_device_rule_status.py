@@ -155,7 +155,7 @@ async def test_a_standby_writes_nothing_and_says_at_once_what_is_when_it_is_appo
 
 async def test_of_several_shards_the_first_writes_with_the_numbers_of_the_whole_cluster():
     for index in range(2):
-        world = untainted(shard=Shard(index, 2))
+        world = untainted(shards=(Shard(index, 2),))
         for node in ("n1", "n2", "n3", "n4"):
             world.taint(node)
             world.gpu_pod(node, patience(600), node=node)
@@ -168,6 +168,25 @@ async def test_of_several_shards_the_first_writes_with_the_numbers_of_the_whole_
             assert len(said) == (1 if index == 0 else 0)
         if index == 0:
             assert world.told() == "4 pods need to be evicted in 1 namespace."
+
+
+async def test_a_share_is_not_left_before_a_status_under_way_is_written():
+    mine = Shard(0, 2)
+    election = Appointment(shard=mine)
+    world = untainted(election=election, shards=Shard.all_of(2))
+    world.rule_latency = 10.0
+    world.rule("rule", pool="n1")
+    async with world.running():
+        assert len(world.device_taints.rule_status) == 0
+        election.appoint()
+        await asyncio.sleep(1)
+        election.leads = False
+        leaving = asyncio.create_task(election.listener.lost_shard())
+        await asyncio.sleep(8)
+        assert not leaving.done()
+        await asyncio.sleep(2)
+        await leaving
+        assert world.worker.share.shard is None
 
 
 async def test_nothing_is_written_before_all_is_listed():

@@ -205,7 +205,7 @@ async def test_what_breaks_in_the_elector_is_not_swallowed():
     candidate = Candidate(LeaseServer(), "a")
     candidate.line.failure = LookupError("a bug")
     with pytest.raises(LookupError):
-        await candidate.elector.run(lambda: None, lambda: None)
+        await candidate.elector.run(candidate)
 
 
 def echo(line, forged=""):

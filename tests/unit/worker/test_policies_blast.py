@@ -131,7 +131,7 @@ async def test_what_is_untainted_counts_no_longer():
 
 async def test_only_pods_of_this_shard_are_this_workers():
     mine = next(shard for shard in (Shard(0, 2), Shard(1, 2)) if shard.owns("n1"))
-    world = Governed(FIVE, shard=mine)
+    world = Governed(FIVE, shards=(mine,))
     theirs = next(f"n{n}" for n in range(2, 50) if not mine.owns(f"n{n}"))
     world.tainted("n1", theirs)
     for number in range(20):

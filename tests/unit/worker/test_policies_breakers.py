@@ -159,7 +159,7 @@ async def test_the_cluster_slows_down_stops_and_resumes():
 @on_virtual_time
 async def test_nodes_of_other_shards_count():
     mine = next(shard for shard in (Shard(0, 2), Shard(1, 2)) if shard.owns("eu/n0"))
-    world = Governed(BY_ZONE, shard=mine)
+    world = Governed(BY_ZONE, shards=(mine,))
     fleet(world, "eu", 20, failing=15)
     assert not all(mine.owns(f"eu/n{number}") for number in range(15))
     world.pod("web", "eu/n0")

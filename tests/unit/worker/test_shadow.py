@@ -167,7 +167,7 @@ async def test_by_an_untimed_taint_that_was_there_before_we_looked_nobody_is_ear
 
 
 async def test_pods_on_nodes_of_other_shards_come_to_nothing():
-    world = Shadowed(shard=Shard(0, 2))
+    world = Shadowed(shards=(Shard(0, 2),))
     ours = next(f"n{n}" for n in range(20) if Shard(0, 2).owns(f"n{n}"))
     theirs = next(f"n{n}" for n in range(20) if Shard(1, 2).owns(f"n{n}"))
     for node in (ours, theirs):

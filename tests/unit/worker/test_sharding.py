@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.worker import MAX_SHARDS, Shard
-from bailiff.worker.lead.sharding import fnv1a_32, shard_of
+from bailiff.worker.lead.sharding import HeldShard, fnv1a_32, shard_of
 
 NAMES = st.text(max_size=253)
+NODES = ("node-a", "node-b", "node-c", "node-d")
 
 
 # Computed with Go: fnv.New32a, io.WriteString, Sum32().
@@ -48,10 +49,10 @@ def test_every_node_is_in_exactly_one_shard(node, count):
     assert not any(Shard(other, count).owns(node) for other in {0, count - 1} - {index})
 
 
-def test_shares_of_other_counts_have_other_leases():
-    # The only share of one is what it was before there were counts.
-    names = [Shard(index, count).lease_suffix for count in (1, 2, 3) for index in range(count)]
-    assert names == ["0", "0-of-2", "1-of-2", "0-of-3", "1-of-3", "2-of-3"]
+def test_each_share_of_each_count_has_a_name_of_its_own():
+    names = [str(shard) for count in range(1, MAX_SHARDS + 1) for shard in Shard.all_of(count)]
+    assert len(set(names)) == len(names)
+    assert names[:3] == ["0-of-1", "0-of-2", "1-of-2"]
 
 
 def test_shards_are_about_equal():
@@ -62,29 +63,46 @@ def test_shards_are_about_equal():
 
 
 @pytest.mark.parametrize(
-    ("hostname", "count", "index"),
-    [
-        ("bailiff-worker-0", 3, 0),
-        ("bailiff-worker-2", 3, 2),
-        ("bailiff-worker-3", 3, 0),
-        ("bailiff-worker-10", 3, 1),
-        ("bailiff-worker-2.bailiff.svc.cluster.local", 3, 2),
-        ("laptop", 1, 0),
-    ],
-)
-def test_the_shard_of_a_pod_of_a_statefulset(hostname, count, index):
-    assert Shard.of_host(hostname, count) == Shard(index, count)
-
-
-@pytest.mark.parametrize("hostname", ["laptop", "", "worker-", "worker2", "worker-2a", "w-\u0662"])
-def test_a_hostname_without_an_ordinal_says_nothing(hostname):
-    with pytest.raises(ValueError, match="ends in no ordinal"):
-        Shard.of_host(hostname, 2)
-
-
-@pytest.mark.parametrize(
     ("index", "count"), [(0, 0), (0, -1), (1, 1), (-1, 2), (2, 2), (0, MAX_SHARDS + 1)]
 )
 def test_shards_that_do_not_exist_are_refused(index, count):
     with pytest.raises(ValueError, match="must be from"):
         Shard(index, count)
+
+
+@pytest.mark.parametrize("count", [0, -1, MAX_SHARDS + 1])
+def test_there_are_all_shards_of_no_such_number(count):
+    with pytest.raises(ValueError, match="must be from 1 to"):
+        Shard.all_of(count)
+
+
+def test_whoever_may_get_one_share_only_has_it_from_the_start_for_good():
+    mine = Shard(1, 2)
+    share = HeldShard((mine,))
+    assert (share.shard, share.count) == (mine, 2)
+    share.take(mine)
+    assert share.give_up() is None
+    assert [share.owns(node) for node in NODES] == [mine.owns(node) for node in NODES]
+    assert not share.is_first
+
+
+def test_whoever_may_get_any_has_none_or_one():
+    share = HeldShard(Shard.all_of(2))
+    assert (share.shard, share.count, share.is_first) == (None, 2, False)
+    assert not any(map(share.owns, NODES))
+    share.take(Shard(0, 2))
+    assert share.is_first
+    assert [share.owns(node) for node in NODES] == [Shard(0, 2).owns(node) for node in NODES]
+    with pytest.raises(RuntimeError, match="1-of-2 is taken up with 0-of-2 not given up"):
+        share.take(Shard(1, 2))
+    assert share.give_up() == Shard(0, 2)
+    assert share.give_up() is None
+    assert not any(map(share.owns, NODES))
+    share.take(Shard(1, 2))
+    assert not share.is_first
+
+
+@pytest.mark.parametrize("shards", [(), (Shard(0, 2), Shard(0, 3))])
+def test_shares_of_two_numbers_are_no_choice(shards):
+    with pytest.raises(ValueError, match="of one number"):
+        HeldShard(shards)

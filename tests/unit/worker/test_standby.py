@@ -117,10 +117,11 @@ async def test_the_lease_is_released_when_nothing_is_under_way_any_more():
 
 @pytest.mark.parametrize("leads", [True, False])
 async def test_status_and_metrics_tell_who_leads_and_a_standby_is_ready(leads):
-    election = Appointment(leads=leads)
-    world = fleet(election, shard=Shard(shard_of("n1", 3), 3))
+    mine = Shard(shard_of("n1", 3), 3)
+    election = Appointment(leads=leads, shard=mine)
+    world = fleet(election, shards=(mine,))
     async with world.running():
-        election._on_transition()
+        election.listener.new_leader()
         found = msgspec.json.decode((await ask(world, "/v1/queue")).body)
         assert (await ask(world, "/readyz")).status == 200
     role = {key: found[key] for key in ("leader", "holder", "shard", "shards")}
@@ -144,7 +145,7 @@ async def test_each_shard_evicts_from_its_own_nodes_only():
     names = [f"node-{number}" for number in range(40)]
     gone = []
     for index in range(3):
-        world = World(shard=Shard(index, 3))
+        world = World(shards=(Shard(index, 3),))
         for name in names:
             world.taint(name, no_execute())
             world.add_pod(f"pod-{name}", node=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,9 +51,25 @@ class Attempt:
         self.fresh_nodes = FreshNodes(clock)
         # Whether the Eviction API is asked; may be set at any time.
         self.eviction_api: EvictionApi | None = None
+        self._under_way = 0
+        self._ended = asyncio.Event()
 
     async def __call__(self, eviction: Eviction) -> Outcome:
         """Make one; raises ClusterError."""
+        self._under_way += 1
+        try:
+            return await self._make(eviction)
+        finally:
+            self._under_way -= 1
+            self._ended.set()
+
+    async def until_idle(self) -> None:
+        """Return when none is under way; to be called while none is begun."""
+        while self._under_way:
+            self._ended.clear()
+            await self._ended.wait()
+
+    async def _make(self, eviction: Eviction) -> Outcome:
         objection = self._objection(eviction, eviction.pod)
         if objection is not None:
             return self._given_up(eviction, objection)

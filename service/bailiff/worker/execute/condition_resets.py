@@ -66,17 +66,23 @@ class ConditionResets(Retrying[str]):
             self._spared[eviction.uid] = _Spared(eviction.pod, condition)
             self.ask_for(eviction.uid)
 
+    async def forget(self) -> None:
+        """Drop everything asked for; return when no request of it is under way."""
+        self._spared.clear()
+        await self.forget_all()
+
     async def attempt(self, key: str, failures: int) -> Again | None:
         """See Retrying."""
         spared = self._spared[key]
         error = await self._failure(spared)
+        if self._spared.get(key) is not spared:
+            # It was asked for again meanwhile, or nobody wants it any more.
+            return None
         if error is not None and failures + 1 < _TRIES:
             return Again(_RETRY.delay(failures + 1, error.retry_after, self._rng))
         if error is not None:
             log.warning("condition not reset", pod=spared.pod.key, error=str(error))
-        if self._spared[key] is spared:
-            # Nobody has asked for it again meanwhile.
-            del self._spared[key]
+        del self._spared[key]
         return None
 
     async def _failure(self, spared: _Spared) -> ClusterError | None:

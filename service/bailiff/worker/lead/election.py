@@ -1,7 +1,13 @@
-"""Which of several workers acts: the one that holds the Lease.
+"""Which of several workers acts for which share of the nodes: the one that holds its Lease.
 
-The rules stand in bailiff.worker.lead.tenure; here are the requests and the waiting. A worker that
-loses the Lease does not end: it stays a warm standby, and acts again when it is its turn.
+Each share has a Lease. A worker takes part in the election for one or for several of them, and
+holds one at most: what it holds it keeps, and while it holds none it looks at all of them in turn
+and claims the first that is free, because it was released, or its holder has been silent for as
+long as it had asked for. So a share whose worker is gone goes to whoever stands by. A worker that
+loses its Lease does not end, it stands by.
+
+The rules of one Lease stand in `tenure`, its requests in `candidacy`;
+here is the choice among several, and the waiting.
 
 A Lease is not fencing: what was sent in time may arrive late. Against that every request carries
 the pod's UID or the node's resourceVersion.
@@ -11,54 +17,60 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections import deque
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from bailiff.cluster import ClusterError, ConflictError, NotFoundError, ResponseError
-from bailiff.worker.lead.tenure import JITTER, ElectionSettings, Tenure, is_taken, says_the_same
+from bailiff.cluster import ClusterError, RequestTimeoutError, UnreachableError
+from bailiff.worker.lead.candidacy import Candidacy, LeasePort
+from bailiff.worker.lead.tenure import JITTER, ElectionSettings, Tenure
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Mapping
 
     from bailiff.clock import Clock
-    from bailiff.cluster import Lease, LeaseRecord
-
-T = TypeVar("T")
+    from bailiff.worker.lead.sharding import Shard
 
 # However late a try is, requests are no closer than this: a wait too small for the clock to move
 # would be tried again and again at one instant.
 _SHORTEST_PAUSE = 0.01
+# The request may have been carried out, or will be, for all that is known.
+_UNANSWERED = (UnreachableError, RequestTimeoutError, TimeoutError)
 
 log = structlog.get_logger(__name__)
 
 
-class LeasePort(Protocol):
-    """One Lease; see bailiff.cluster.LeaseStore. Every method raises ClusterError."""
+class ElectionListener(Protocol):
+    """Whose election it is; by the names of client-go's LeaderCallbacks where it has one."""
 
-    async def read(self) -> Lease | None:
-        """The Lease; None if there is none."""
-        ...
+    def may_claim(self) -> bool:
+        """Whether this process would be of use as a leader. What it holds it keeps anyway."""
 
-    async def create(self, record: LeaseRecord) -> Lease:
-        """Make it; ConflictError if there is one."""
-        ...
+    def started_leading(self, shard: Shard) -> None:
+        """It is our turn to act for this share; also after a while without the right to."""
 
-    async def write(self, lease: Lease, record: LeaseRecord) -> Lease:
-        """Replace what it says; ConflictError if it is no longer as it was read."""
-        ...
+    async def lost_shard(self) -> None:
+        """The Lease of the share is another's, and the right to act for it has ended.
+
+        No other Lease is claimed before this returns, so that nothing that was begun for the one
+        share is sent with the right to act for the next.
+        """
+
+    def new_leader(self) -> None:
+        """A Lease is seen to have another holder than before."""
 
 
 class Election(Protocol):
     """What a worker asks."""
 
     def may_act(self) -> bool:
-        """Whether this process is the one to act, this moment."""
+        """Whether this process is the one to act for a share, this moment."""
         ...
 
     @property
     def holder(self) -> str:
-        """Who acts, as far as is known; empty for nobody."""
+        """Who acts, as far as is known; empty for nobody, and where several may act."""
         ...
 
     @property
@@ -66,13 +78,8 @@ class Election(Protocol):
         """The second (Clock.elapsed) of the last renewal: ours when sent, another's when seen."""
         ...
 
-    async def run(self, on_elected: Callable[[], None], on_transition: Callable[[], None]) -> None:
-        """Take part until cancelled.
-
-        Args:
-            on_elected: called whenever it becomes our turn to act.
-            on_transition: called whenever the Lease is seen to have another holder than before.
-        """
+    async def run(self, listener: ElectionListener) -> None:
+        """Take part until cancelled."""
         ...
 
     async def release(self) -> None:
@@ -90,11 +97,7 @@ class Unopposed:
         """See Election."""
         return True
 
-    async def run(
-        self,
-        on_elected: Callable[[], None],  # noqa: ARG002 - the port's
-        on_transition: Callable[[], None],  # noqa: ARG002 - the port's
-    ) -> None:
+    async def run(self, listener: ElectionListener) -> None:  # noqa: ARG002 - the port's
         """See Election."""
         await asyncio.Event().wait()
 
@@ -103,11 +106,11 @@ class Unopposed:
 
 
 class Elector:
-    """A candidate for one Lease."""
+    """A candidate for one of several Leases."""
 
     def __init__(
         self,
-        store: LeasePort,
+        leases: Mapping[Shard, LeasePort],
         clock: Clock,
         identity: str,
         settings: ElectionSettings | None = None,
@@ -117,134 +120,116 @@ class Elector:
         """Prepare.
 
         Args:
-            store: the Lease.
+            leases: of the shares that this process may act for, one at least.
             clock: of this machine.
-            identity: the name to hold it by; should be unique.
+            identity: the name to hold one by; should be unique.
             settings: the times.
-            rng: for the jitter of waits.
+            rng: for the jitter of waits, and which Lease is looked at first.
         """
-        self._store = store
         self._clock = clock
         self._settings = settings or ElectionSettings()
-        self._tenure = Tenure(identity, clock, self._settings)
         self._rng = rng or random.Random()  # noqa: S311 - jitter, no secret
-        self._elected = False
-        self._known_holder = ""
+        timeout = self._settings.request_timeout
+        candidacies = [
+            Candidacy(shard, store, Tenure(identity, clock, self._settings), timeout)
+            for shard, store in leases.items()
+        ]
+        # Those who begin together do not all want the same one.
+        self._rng.shuffle(candidacies)
+        self._candidacies = deque(candidacies)
+        self._held: Candidacy | None = None
+        self._leading = False
         self._trouble = ""
 
     def may_act(self) -> bool:
         """See Election."""
-        return self._tenure.may_act()
+        return self._held is not None and self._held.tenure.may_act()
 
     @property
     def holder(self) -> str:
         """See Election."""
-        return self._tenure.holder
+        one = self._held or (self._candidacies[0] if len(self._candidacies) == 1 else None)
+        return one.tenure.holder if one else ""
 
     @property
     def renewed_at(self) -> float | None:
-        """See Election."""
-        return self._tenure.renewed_at
+        """See Election; of several the one that lies back the longest."""
+        looked_at = [self._held] if self._held else self._candidacies
+        known = [one.tenure.renewed_at for one in looked_at if one.tenure.renewed_at is not None]
+        return min(known, default=None)
 
-    async def run(self, on_elected: Callable[[], None], on_transition: Callable[[], None]) -> None:
+    async def run(self, listener: ElectionListener) -> None:
         """See Election."""
         while True:
             started = self._clock.monotonic()
-            self._note(on_elected, on_transition)
-            await self._try()
-            self._note(on_elected, on_transition)
+            self._tell(listener)
+            self._report(await self._round(listener))
+            self._tell(listener)
             await asyncio.sleep(self._pause(started))
 
     async def release(self) -> None:
         """See Election."""
+        for candidacy in self._candidacies:
+            try:
+                await candidacy.give_up()
+            except (ClusterError, TimeoutError) as error:
+                log.warning("lease not released, it will run out", error=_describe(error))
+
+    async def _round(self, listener: ElectionListener) -> str:
+        """Renew what is held, or look for what is free; returns what went wrong, or nothing."""
+        if self._held is None:
+            return await self._seek(listener)
         try:
-            await self._give_up()
+            await self._held.step(listener.may_claim)
         except (ClusterError, TimeoutError) as error:
-            log.warning("lease not released, it will run out", error=_describe(error))
+            return _describe(error)
+        if not self._held.tenure.ours:
+            self._held = None
+            await listener.lost_shard()
+        return ""
 
-    async def _give_up(self) -> None:
-        record = self._tenure.resign()
-        if record is None or self._tenure.lease is None:
-            return
-        try:
-            await self._bounded(self._store.write(self._tenure.lease, record))
-        except ConflictError:
-            # A renewal of ours whose answer never came has been carried out after all.
-            await self._look()
-            record = self._tenure.resign()
-            if record is None or self._tenure.lease is None:
-                return
-            await self._bounded(self._store.write(self._tenure.lease, record))
-        log.info("lease released", identity=self._tenure.identity)
-
-    async def _try(self) -> None:
-        try:
-            await self._step()
-        except (ClusterError, TimeoutError) as error:
-            self._report(_describe(error))
-        else:
-            self._report("")
-
-    async def _step(self) -> None:
-        if self._tenure.ours and await self._claimed():
-            return
-        await self._look()
-        if self._tenure.claimable_in() == 0.0:
-            await self._claimed()
-
-    async def _claimed(self) -> bool:
-        """Write our claim; False if the Lease is not as we knew it."""
-        record, sent = self._tenure.claim()
-        known = self._tenure.lease
-        writing = self._store.write(known, record) if known else self._store.create(record)
-        try:
-            lease = await self._bounded(writing)
-        except (ConflictError, NotFoundError):
-            return False
-        if not is_taken(record, lease, known):
-            raise ResponseError("Lease: the answer to a write is not what a write makes of it")
-        if self._tenure.wants_proof:
-            await self._prove(record)
-        self._tenure.wrote(lease, sent)
-        return True
-
-    async def _prove(self, record: LeaseRecord) -> None:
-        """Read what was written: who only answers, and keeps nothing, makes nobody the holder."""
-        found = await self._bounded(self._store.read())
-        if found is None or not says_the_same(record, found.record):
-            self._tenure.disproved(found)
-            raise ResponseError("Lease: a write was answered with success, and has had no effect")
-        self._tenure.proved()
-
-    async def _look(self) -> None:
-        self._tenure.saw(await self._bounded(self._store.read()))
-
-    async def _bounded(self, request: Awaitable[T]) -> T:
-        async with asyncio.timeout(self._settings.request_timeout):
-            return await request
+    async def _seek(self, listener: ElectionListener) -> str:
+        """Look at one after the other, one request at a time, however many there are."""
+        trouble = ""
+        for _ in range(len(self._candidacies)):
+            candidacy = self._candidacies[0]
+            try:
+                await candidacy.step(listener.may_claim)
+            except _UNANSWERED as error:
+                # It may be ours by now: it comes first the next time, before another is claimed.
+                return _describe(error)
+            except ClusterError as error:
+                # One Lease that cannot be had or read keeps nobody from the others.
+                trouble = trouble or _describe(error)
+            if candidacy.tenure.ours:
+                self._held = candidacy
+                return ""
+            self._candidacies.rotate(-1)
+        return trouble
 
     def _pause(self, started: float) -> float:
         """Tries are spaced from start to start: a slow request does not cost the holder one."""
         period = self._settings.retry_period * self._rng.uniform(1.0, JITTER)
         wait = started + period - self._clock.monotonic()
-        if not self._tenure.ours and self._tenure.claimable_in() > 0.0:
-            # Whoever waits for the Lease to run out is there when it does.
-            wait = min(wait, self._tenure.claimable_in())
+        if self._held is None:
+            # Whoever waits for a Lease to run out is there when it does.
+            running = (one.tenure.claimable_in() for one in self._candidacies)
+            wait = min([wait, *(left for left in running if left > 0.0)])
         return max(_SHORTEST_PAUSE, wait)
 
-    def _note(self, on_elected: Callable[[], None], on_transition: Callable[[], None]) -> None:
+    def _tell(self, listener: ElectionListener) -> None:
         """Tell of what has changed since the last time."""
-        if self._tenure.holder != self._known_holder:
-            self._known_holder = self._tenure.holder
-            on_transition()
-            log.info("lease has another holder", holder=self._known_holder)
-        acting = self._tenure.may_act()
-        if acting and not self._elected:
-            log.info("this worker acts now", identity=self._tenure.identity)
-            on_elected()
-        if self._elected and not acting:
-            log.warning("this worker acts no more", holder=self._tenure.holder)
-        self._elected = acting
+        for one in self._candidacies:
+            if one.has_new_holder():
+                listener.new_leader()
+                log.info("lease has another holder", shard=str(one.shard), holder=one.tenure.holder)
+        held = self._held if self.may_act() else None
+        if held is not None and not self._leading:
+            log.info("this worker acts now", shard=str(held.shard), identity=held.tenure.identity)
+            listener.started_leading(held.shard)
+        if self._leading and held is None:
+            log.warning("this worker acts no more", holder=self.holder)
+        self._leading = held is not None
 
     def _report(self, trouble: str) -> None:
         """Say it once, not every two seconds."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 # http://www.isthe.com/chongo/tech/comp/fnv, 32 bits; Go's hash/fnv New32a.
 _OFFSET, _PRIME, _MASK = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
 
-MAX_SHARDS = 1000
-
-_ORDINAL = re.compile(r"-([0-9]{1,9})$")
+# A worker without a share looks at the Lease of each, one request after the other, so that more of
+# them would make it slow to see that one is free.
+MAX_SHARDS = 64
 
 
 def fnv1a_32(text: str) -> int:
@@ -55,34 +54,76 @@ class Shard:
                 f"got {self.index}"
             )
 
-    @property
-    def lease_suffix(self) -> str:
-        """What tells the Lease of this share from others: `0`, or of three shares `0-of-3`.
+    @classmethod
+    def all_of(cls, count: int) -> tuple[Shard, ...]:
+        """All shares, of which each node is in exactly one; ValueError as above."""
+        return tuple(cls(index, count) for index in range(max(count, 1)))
+
+    def __str__(self) -> str:
+        """What tells its Lease from those of others: `0-of-1`, or of three shares `2-of-3`.
 
         With the count, because the first of two shares and the first of three are not the same
         nodes: held by one Lease, those that only one of the two has would be nobody's.
         """
-        return str(self.index) if self.count == 1 else f"{self.index}-of-{self.count}"
-
-    @classmethod
-    def of_host(cls, hostname: str, count: int) -> Shard:
-        """The shard of a pod of a StatefulSet, by the ordinal at the end of its name.
-
-        Pods beyond the number of shards stand by for them in turn.
-
-        Raises:
-            ValueError: the hostname ends in no ordinal, or the count is out of bounds.
-        """
-        if count == 1:
-            return cls()
-        ordinal = _ORDINAL.search(hostname.partition(".")[0])
-        if ordinal is None:
-            raise ValueError(
-                f"hostname {hostname!r} ends in no ordinal (as bailiff-worker-2 does), so the "
-                "shard must be given"
-            )
-        return cls(int(ordinal[1]) % max(count, 1), count)
+        return f"{self.index}-of-{self.count}"
 
     def owns(self, node: str) -> bool:
         """Whether the node is in this share."""
         return self.count == 1 or shard_of(node, self.count) == self.index
+
+
+class HeldShard:
+    """The share that a worker looks after, which may change while it runs.
+
+    Who may get one share only looks after that from the start, and so stands by with all timers
+    set. Who may get one of several looks after none before it holds the Lease of one, and after
+    none again when that Lease is another's: so nothing is ever decided, let alone done, for a
+    share whose Lease is not held. What it knows of the cluster it keeps all the while, so that a
+    share that is taken up is evaluated at once.
+
+    Attributes:
+        shard: the share, or None.
+        count: into how many shares the nodes are divided.
+    """
+
+    def __init__(self, shards: tuple[Shard, ...]) -> None:
+        """Begin.
+
+        Args:
+            shards: those that the worker may get, one at least, all of one count.
+
+        Raises:
+            ValueError: none, or such as divide the nodes differently.
+        """
+        counts = {shard.count for shard in shards}
+        if len(counts) != 1:
+            raise ValueError(f"shards must be of one number, got {', '.join(map(str, shards))}")
+        self.is_fixed = len(shards) == 1
+        self.shard = shards[0] if self.is_fixed else None
+        [self.count] = counts
+
+    def owns(self, node: str) -> bool:
+        """Whether the node is in the share; no node is in none."""
+        return self.shard is not None and self.shard.owns(node)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the share whose worker does what is to be done once for all of them."""
+        return self.shard is not None and self.shard.index == 0
+
+    def take(self, shard: Shard) -> None:
+        """Look after this one.
+
+        Raises:
+            RuntimeError: there is another one still, and somebody may be acting for it.
+        """
+        if self.shard not in (None, shard):
+            raise RuntimeError(f"shard {shard} is taken up with {self.shard} not given up")
+        self.shard = shard
+
+    def give_up(self) -> Shard | None:
+        """Look after none; returns the one that was given up. One that is fixed stays."""
+        given_up = None if self.is_fixed else self.shard
+        if given_up is not None:
+            self.shard = None
+        return given_up

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.worker.lead.election import Election
+    from bailiff.worker.lead.sharding import HeldShard
     from bailiff.worker.mirror.freshness import Freshness
     from bailiff.worker.observe.metrics import WorkerMetrics
     from bailiff.worker.timers.evaluator import Evaluator
@@ -28,14 +29,16 @@ def export_picture(metrics: WorkerMetrics, evaluator: Evaluator, pending: Pendin
     )
 
 
-def export_lead(metrics: WorkerMetrics, election: Election, clock: Clock) -> None:
-    """Whether this worker acts, and how old the last renewal of the Lease is."""
+def export_lead(metrics: WorkerMetrics, election: Election, share: HeldShard, clock: Clock) -> None:
+    """Whether this worker acts, for which share, and how old the last renewal of the Lease is."""
 
     def renewal_age() -> float:
         renewed = election.renewed_at
         return 0.0 if renewed is None else clock.elapsed() - renewed
 
     metrics.leader.set_function(election.may_act)
+    metrics.shards.set(share.count)
+    metrics.shard.set_function(lambda: -1 if share.shard is None else share.shard.index)
     metrics.lease_renewal_age.set_function(renewal_age)
 
 

@@ -94,9 +94,19 @@ class WorkerMetrics:
             "1 while this worker is the one to act; always where there is no election.",
             registry=registry,
         )
+        self.shards = Gauge(
+            "bailiff_worker_shards",
+            "Into how many shards this worker divides the nodes; workers should agree.",
+            registry=registry,
+        )
+        self.shard = Gauge(
+            "bailiff_worker_shard",
+            "The shard that this worker looks after; -1 while it stands by for any of several.",
+            registry=registry,
+        )
         self.lease_transitions = Counter(
             "bailiff_worker_lease_transitions_total",
-            "Changes of the Lease's holder that this worker has seen, its own included.",
+            "Changes of a Lease's holder that this worker has seen, its own included.",
             registry=registry,
         )
         self.clock_skew = Gauge(

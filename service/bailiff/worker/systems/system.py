@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node, PodCondition
     from bailiff.worker.execute.actions import Actions
     from bailiff.worker.lead.election import Election
+    from bailiff.worker.lead.sharding import HeldShard
     from bailiff.worker.mirror.mirror import Mirror
     from bailiff.worker.observe.metrics import WorkerMetrics
     from bailiff.worker.settings import WorkerSettings
@@ -52,6 +53,7 @@ class Parts:
         election: whether this worker is the one to act.
         mirror: nodes and pods; `listen_to_nodes` and `listen_to_pods` tell of changes.
         marks: which nodes and pods are to be looked at anew.
+        share: of the nodes, the one that this worker looks after now, if any.
     """
 
     actions: Actions
@@ -62,6 +64,7 @@ class Parts:
     election: Election
     mirror: Mirror
     marks: Marks
+    share: HeldShard
 
 
 class SystemInWorker(ABC):
@@ -110,6 +113,9 @@ class SystemInWorker(ABC):
 
     def elected(self) -> None:  # noqa: B027 - as above
         """It is this worker's turn to act: write what another has not."""
+
+    async def share_lost(self) -> None:  # noqa: B027 - as above
+        """The share of the nodes is another worker's; return when no write for it is under way."""
 
     def look_again(self) -> None:  # noqa: B027 - as above
         """The periodic safety net: look at what is written besides evictions."""

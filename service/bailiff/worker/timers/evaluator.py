@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions import Finding
     from bailiff.kinds import Node, Pod
-    from bailiff.worker.lead.sharding import Shard
+    from bailiff.worker.lead.sharding import HeldShard, Shard
     from bailiff.worker.mirror.mirror import Mirror
     from bailiff.worker.observe.telling import Teller
     from bailiff.worker.systems.system import Ask, SystemInWorker
@@ -37,9 +37,12 @@ _LEAVING = frozenset({"PodTerminating", "PodFinished"})
 class Marks:
     """Which nodes and pods are to be looked at anew; whoever knows of a change sets them."""
 
-    def __init__(self, shard: Shard) -> None:
-        """Start without any; only nodes of the shard, and pods there, are ours to look after."""
-        self.owns = shard.owns
+    def __init__(self, share: Shard | HeldShard) -> None:
+        """Start without any; only nodes of the share, and pods there, are ours to look after.
+
+        Where the share changes, have the evaluator forget them, and mark all of the new one.
+        """
+        self.owns = share.owns
         # In a plain dict the way to the first mark grows with those that have been taken.
         self.nodes: OrderedDict[str, None] = OrderedDict()
         self.pods: OrderedDict[PodKey, None] = OrderedDict()
@@ -114,6 +117,12 @@ class Evaluator:
         """Evaluate everything again: the periodic safety net."""
         for name in self.mirror.node_names():
             self.marks.look_at_node(name)
+
+    def forget_marks(self) -> None:
+        """Evaluate nothing of what was to be: the share of the nodes is about to be another."""
+        self.marks.nodes.clear()
+        self.marks.pods.clear()
+        self._node_under_way = None
 
     @property
     def unread_nodes(self) -> int:

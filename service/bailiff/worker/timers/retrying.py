@@ -113,6 +113,19 @@ class Retrying(ABC, Generic[K]):
             self._tried.clear()
             await self._tried.wait()
 
+    async def until_idle(self) -> None:
+        """Return when nothing is being tried; to be called while nothing is begun."""
+        while self._under_way:
+            self._tried.clear()
+            await self._tried.wait()
+
+    async def forget_all(self) -> None:
+        """Drop what waits; return when nothing is being tried."""
+        self._queue = DeadlineQueue()
+        self._failures.clear()
+        self._tried.set()
+        await self.until_idle()
+
     async def _work(self) -> None:
         while True:
             await self._try(await self._next())

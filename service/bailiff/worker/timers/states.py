@@ -44,6 +44,7 @@ class Who(Enum):
     EVALUATOR = "evaluator"
     GATE = "gate"
     EXECUTOR = "executor"
+    LEADERSHIP = "leadership"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +93,12 @@ UPDATE = Move(
 REPLACE = Move("schedule", _EVALUATOR, {_WAITING: None, _HELD: None})
 # The pod may stay. One that runs is not tried again.
 REVOKE = Move("revoke", _EVALUATOR, {_WAITING: None, _HELD: None, _RUNNING: _RUNNING, _DONE: _DONE})
-# The pod is gone, or going. One that runs is not tried again.
-FORGET = Move("forget", _EVALUATOR, {_WAITING: None, _HELD: None, _RUNNING: _RUNNING, _DONE: None})
+# The pod is gone, or going, or its node another worker's. One that runs is not tried again.
+FORGET = Move(
+    "forget",
+    (Who.EVALUATOR, Who.LEADERSHIP),
+    {_WAITING: None, _HELD: None, _RUNNING: _RUNNING, _DONE: None},
+)
 # It is due, or DONE has lapsed; through the gate, while that stands open.
 TAKE = Move("take", _GATE, {_WAITING: _RUNNING, _DONE: _RUNNING})
 # The same where there are policies: the gate decides when it begins.

@@ -6,7 +6,8 @@ core sees to it that two writes lie as far apart.
 What a status is to say is the core's (`status_of`); here is only when to ask, and what to do if it
 cannot be written.
 
-Of several shards the leader of the first writes: like all workers it knows all pods with claims.
+Of several shards the leader of the first writes: like all workers it knows all pods with claims,
+and so tells of all shares.
 """
 
 from __future__ import annotations
@@ -117,9 +118,8 @@ class RuleStatusWriter(Retrying[_Key]):
     def _is_our_turn(self) -> bool:
         """Of several shards the first writes; all know all pods with claims."""
         devices, parts = self._devices, self._parts
-        first = parts.settings.shard.index == 0
         follows = devices.ready and Kind.RULES in devices.served
-        return first and follows and parts.election.may_act()
+        return parts.share.is_first and follows and parts.election.may_act()
 
     async def _write(
         self, rule: DeviceTaintRule, condition: Condition, failures: int

@@ -84,6 +84,10 @@ class DeviceTaintsInWorker(SystemInWorker):
         """See SystemInWorker."""
         self.rule_status.look_at_all()
 
+    async def share_lost(self) -> None:
+        """See SystemInWorker."""
+        await self.rule_status.until_idle()
+
     def look_again(self) -> None:
         """See SystemInWorker."""
         self.rule_status.look_again()

@@ -69,7 +69,8 @@ class Annotator(Retrying[str]):
 
     def _wanted(self, name: str) -> WantedNote | None:
         node = self._parts.mirror.node(name)
-        writes = self._parts.settings.persist_observations and self._parts.election.may_act()
+        ours = self._parts.share.owns(name) and self._parts.election.may_act()
+        writes = self._parts.settings.persist_observations and ours
         return self._first_seen.wanted_note(node) if writes and node is not None else None
 
     async def _write(self, note: WantedNote, failures: int) -> Again | None:

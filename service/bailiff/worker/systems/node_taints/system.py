@@ -64,6 +64,10 @@ class NodeTaintsInWorker(SystemInWorker):
         """See SystemInWorker."""
         await self.annotator.drain()
 
+    async def share_lost(self) -> None:
+        """See SystemInWorker. Of a node that is not ours nothing is wanted any more."""
+        await self.annotator.drain()
+
     def evicted(self, eviction: Eviction, late: float) -> None:  # noqa: ARG002 - counted alike
         """See SystemInWorker."""
         self.metrics.deletions.inc()
