@@ -196,8 +196,11 @@ async def test_latency_is_in_true_seconds(bench, worker):
 
 
 def latency(worker):
-    duration = worker.systems["node-taints"].metrics.deletion_duration
-    samples = [s for metric in duration.collect() for s in metric.samples]
+    samples = [
+        s
+        for metric in worker.systems["node-taints"].metrics.deletion_duration.collect()
+        for s in metric.samples
+    ]
     return {sample.name.rpartition("_")[2]: sample.value for sample in samples}
 
 

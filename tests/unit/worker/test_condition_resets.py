@@ -120,3 +120,29 @@ async def test_more_than_a_bound_are_left_to_kube_controller_manager(monkeypatch
             found.request(eviction(name))
         await found.drain()
         assert actions.tried == ["a", "b"]
+
+
+async def test_what_is_forgotten_leaves_room_for_others(monkeypatch):
+    monkeypatch.setattr(condition_resets, "_MOST", 1)
+    down = ServerError("down", status=500)
+    async with resets(down) as (found, actions):
+        found.request(eviction("a"))
+        await asyncio.sleep(0.1)
+        await found.forget()
+        found.request(eviction("b"))
+        await asyncio.sleep(60)
+        assert actions.tried == ["a", "b"]
+
+
+async def test_one_that_is_forgotten_while_it_is_tried_is_waited_for_and_tried_no_more():
+    async def down_after_a_while() -> None:
+        await asyncio.sleep(1)
+        raise ServerError("down", status=500)
+
+    async with resets(down_after_a_while) as (found, actions):
+        found.request(eviction("a"))
+        await asyncio.sleep(0.5)
+        await found.forget()
+        assert round(asyncio.get_running_loop().time(), 1) == 1.0
+        await asyncio.sleep(60)
+        assert actions.tried == ["a"]

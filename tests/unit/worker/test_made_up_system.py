@@ -16,7 +16,14 @@ from bailiff.decisions.system import NoFacts
 from bailiff.kinds import Pod
 from bailiff.worker import halves_of
 from tests.harness.clocks import START
-from tests.harness.made_up_system import NAME, TERMS, THREE_SYSTEMS, LightsOutEviction, dark_node
+from tests.harness.made_up_system import (
+    LIGHTS,
+    NAME,
+    TERMS,
+    THREE_SYSTEMS,
+    LightsOutEviction,
+    dark_node,
+)
 from tests.harness.worlds.calls import Call
 from tests.harness.worlds.world import World, attempts
 
@@ -74,14 +81,15 @@ async def test_its_pod_goes_at_its_instant_with_its_condition_phase_grace_period
     assert world.evicted() == 1
 
 
-async def test_a_pod_that_has_ended_by_itself_keeps_its_phase():
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+async def test_a_pod_that_has_ended_by_itself_keeps_its_phase(phase):
     world = Lit()
     world.add_pod("job")
     async with world.running():
         await asyncio.sleep(59)
-        world.finish("job", "Succeeded")
+        world.finish("job", phase)
         await asyncio.sleep(5)
-        assert world.pods["job"].status.phase == "Succeeded"
+        assert world.pods["job"].status.phase == phase
         world.put(world.pods["job"])
         await asyncio.sleep(60)
     assert world.deletions() == {}
@@ -115,6 +123,21 @@ async def test_one_that_is_ended_before_the_watch_tells_of_its_phase_is_deleted_
     assert set(world.deletions()) == {"shop"}
 
 
+async def test_one_whose_phase_was_written_and_that_somebody_else_deletes_is_left_alone():
+    world = Lit()
+    world.add_pod("shop")
+    async with world.running():
+        await asyncio.sleep(59)
+        world.deny(500, "delete", until=65)
+        await asyncio.sleep(3)
+        world._terminate(world.pods["shop"])
+        await asyncio.sleep(1)
+        assert len(world.worker.pending) == 0
+        asked = len(world.requests)
+        await asyncio.sleep(60)
+    assert len(world.requests) == asked
+
+
 async def test_by_the_eviction_api_its_grace_period_counts_too():
     world = Lit(policies=Policies(eviction_api=EvictionApi()))
     world.add_pod("shop")
@@ -133,8 +156,9 @@ def pods_stay(monkeypatch):
 
 @pytest.mark.usefixtures("pods_stay")
 @pytest.mark.parametrize("policies", [Policies(), Policies(eviction_api=EvictionApi())])
-async def test_one_that_keeps_its_object_is_through_when_its_status_says_so(policies):
-    world = Lit(policies=policies)
+@pytest.mark.parametrize("systems", [THREE_SYSTEMS, Systems((LIGHTS,))])
+async def test_one_that_keeps_its_object_is_through_when_its_status_says_so(policies, systems):
+    world = Lit(systems, policies=policies)
     world.add_pod("shop")
     async with world.running():
         await asyncio.sleep(61)

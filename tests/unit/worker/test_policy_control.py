@@ -45,12 +45,9 @@ class Scene:
     def __init__(self, folder, text):
         self.path = folder / "policies.yaml"
         self.path.write_text(text)
-        self.watches = []
-        self.told = []
-        clock = LoopClock()
+        self.watches, self.told, self.healths = [], [], {}
+        clock, me = LoopClock(), cast("Any", self)
         file = PolicyFile(self.path, clock, CollectorRegistry(), look_every=5)
-        self.healths = {}
-        me = cast("Any", self)
         self.control = PolicyControl(file, me, clock, me, me)
 
     def open(self, resource, selection):

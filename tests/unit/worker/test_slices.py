@@ -39,6 +39,14 @@ def test_a_node_of_very_many_pods_is_worked_off_in_steps_and_counts_as_unread_ti
     assert scene.evaluator.backlog == 0
 
 
+def test_a_node_whose_marks_are_forgotten_half_way_is_looked_at_no_further():
+    scene = Scene(crowd(), node_of("n1", no_execute()))
+    scene.evaluator.step()
+    scene.evaluator.forget_marks()
+    assert (scene.evaluator.backlog, scene.through()) == (0, 0)
+    assert len(scene.pending) == SLICE
+
+
 def test_a_node_that_is_untainted_half_way_leaves_nobody_pending():
     scene = Scene(crowd(), node_of("n1", no_execute()))
     scene.evaluator.step()

@@ -177,7 +177,7 @@ class Attempt:
         self, eviction: Eviction, pod: Pod, node: Node | None = None
     ) -> _Objection | None:
         """What speaks against going on, by the core's word of this moment; None if nothing."""
-        if eviction.ends_pod and _shows(pod, eviction.terms) and not pod.is_terminating:
+        if eviction.ends_pod and _shows(pod, eviction.terms):
             # Ended by our own hand, it is to go whatever is said of it now.
             return None
         if eviction.revoked:

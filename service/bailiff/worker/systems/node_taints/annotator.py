@@ -75,8 +75,7 @@ class Annotator(Retrying[str]):
     def _wanted(self, name: str) -> WantedNote | None:
         parts = self._parts
         node = parts.mirror.node(name)
-        ours = parts.share.owns(name) and parts.election.may_act()
-        writes = parts.settings.persist_observations and ours
+        writes = parts.settings.persist_observations and parts.election.may_act()
         return self._first_seen.wanted_note(node) if writes and node is not None else None
 
     async def _write(self, note: WantedNote, failures: int) -> Again | None:
