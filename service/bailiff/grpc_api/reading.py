@@ -70,7 +70,7 @@ class Readers:
         """A message, for a reader that is made by `of_message`.
 
         Raises:
-                MalformedError: the bytes are none.
+            MalformedError: the bytes are none.
             FieldError: it has far too many fields.
         """
         return parse(self._wire.class_of(message), data)

@@ -13,6 +13,7 @@ from bailiff.grpc_api.bounds import MessageBounds
 from bailiff.grpc_api.counting import MAX_FIELDS, MAX_ITEMS
 from bailiff.grpc_api.errors import AnswerTooLargeError, OverloadedError
 from bailiff.grpc_api.parts import PART_BYTES, parts
+from bailiff.grpc_api.reading import READERS
 from bailiff.turns import is_long
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2 as kube
@@ -78,6 +79,18 @@ async def test_a_question_that_is_put_aside_is_answered_as_any_other(beside: Bod
     assert is_long(request_of("decideBatch", body).ByteSize())
     expected = answer_of_core(SYSTEMS.questions["decideBatch"], body)
     assert without_zeros(await ask("decideBatch", body)) == without_zeros(expected)
+
+
+async def test_the_loop_does_not_even_parse_a_long_question(
+    face: Face, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def parsed(*_: object) -> None:
+        raise RuntimeError("parsed where all others wait")
+
+    monkeypatch.setattr(READERS, "parse", parsed)
+    request = batch(1000)
+    assert is_long(request.ByteSize())
+    assert len((await face.stub.DecideBatch(request)).decisions) == 1000
 
 
 async def test_an_error_of_a_question_that_is_put_aside_is_told(face: Face) -> None:

@@ -46,6 +46,14 @@ async def test_it_is_asked_for_by_name_for_one_pod() -> None:
     assert answer["decision"]["eviction"]["gracePeriodSeconds"] == 7
 
 
+async def test_it_is_left_out_where_it_has_nothing_to_report() -> None:
+    claim = {"metadata": {"name": "gpu"}}
+    node = {"metadata": {"name": "node-1"}}
+    body = {"pods": [{}], "node": node, "deviceTaints": {"resourceClaims": [claim]}}
+    answer = await ask("decideBatch", body, systems=THREE_SYSTEMS)
+    assert list(answer["reports"]) == ["device-taints"]
+
+
 async def test_it_is_found_in_streams_and_in_parts() -> None:
     request = message_of(body_about(dark_node("node-1", START)), pb.DecideBatchRequest())
     async with running(systems=THREE_SYSTEMS) as face:
