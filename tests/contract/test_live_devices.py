@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
-from bailiff.cluster import LiveReader
 from bailiff.decisions import Options
+from bailiff.lookup import ClusterSource
 from bailiff.rest_api import RestSettings, create_app
 from tests.harness.device_objects import RULES, device_taint
 from tests.harness.faces.asgi import call
@@ -27,8 +27,8 @@ PATIENCE = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60
 def app_of(bench: Bench, *, device_taint_eviction: bool = True) -> FastAPI:
     clock = SystemClock()
     options = Options(device_taint_eviction=device_taint_eviction)
-    reader = LiveReader(bench.cluster, clock)
-    return create_app(RestSettings(), clock, CollectorRegistry(), options, reader)
+    source = ClusterSource(bench.cluster, clock)
+    return create_app(RestSettings(), clock, CollectorRegistry(), options, source)
 
 
 async def ask(bench: Bench, app: FastAPI, name: str) -> Object:

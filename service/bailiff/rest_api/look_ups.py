@@ -80,5 +80,5 @@ class LiveAnswers:
 def _refusal(error: LookUpError) -> Refusal:
     code = _CODES[type(error)]
     may_help = code is ProblemCode.CLUSTER_UNAVAILABLE
-    headers = {"Retry-After": str(_RETRY_SECONDS)} if may_help else None
+    headers = {"Retry-After": str(_RETRY_SECONDS)} if may_help else {}
     return Refusal(code, str(error), headers=headers)
