@@ -54,8 +54,8 @@ async def test_a_slice_s_taint_evicts_and_both_systems_are_told(bench: Bench, gp
     }
     claim, met = decision["findings"][1]["trace"]
     assert (claim["rule"], claim["outcome"]) == ("ResourceClaim", "Used")
-    assert met["device"]["device"] == "gpu-0"
-    assert met["device"]["resourceSlice"]["name"] == gpus.name
+    device = met["subject"]["device"]
+    assert (device["device"], device["resourceSlice"]["name"]) == ("gpu-0", gpus.name)
 
 
 async def test_a_rule_counts_where_no_slice_has_a_taint(bench: Bench, gpus: Gpus) -> None:

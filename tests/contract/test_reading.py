@@ -190,7 +190,7 @@ async def test_what_a_person_asks_for_is_found(bench: Bench) -> None:
     assert (await source.get(Pod, "here", bench.namespace)).spec.node_name == node
     assert (await source.get(Node, node)).metadata.name == node
     on_node = await source.see(Wanted(Pod, fields=(("spec.nodeName", node),)))
-    assert [pod.metadata.name for pod in on_node] == ["here"]
+    assert [pod.metadata.name for pod in on_node if isinstance(pod, Pod)] == ["here"]
     assert await source.see(Wanted(Pod, fields=(("spec.nodeName", "no-such,node=x"),))) == ()
     with pytest.raises(MissingError):
         await source.get(Node, "no-such-node")

@@ -65,7 +65,7 @@ class Round(ABC):
 
 
 class Unread(Round):
-    """In the place of a round whose facts could not be read; stands first among the findings.
+    """In the place of a round whose facts were not read; stands first among the findings.
 
     So a pod of which a system might know more does not seem to stay for sure.
     """

@@ -135,11 +135,14 @@ async def test_what_may_not_be_seen_is_said_and_the_node_still_decides(user, uns
         assert ("grant it" in decision.findings[0].message) == (reason == "DevicesNotRead")
 
 
-async def test_what_is_not_known_is_the_reason_where_nothing_evicts(user):
+@pytest.mark.parametrize(
+    ("on", "reason"), [(True, "DevicesNotRead"), (False, "DeviceTaintEvictionOff")]
+)
+async def test_what_is_not_known_is_the_reason_where_nothing_evicts(user, on, reason):
     user.objects[Node] = [node_of("node-1")]
     user.errors[ResourceSlice] = ForbiddenError("no")
-    decision = await pod(user, "train")
-    assert (decision.verdict, decision.reason) == ("KEEP", "DevicesNotRead")
+    decision = await pod(user, "train", device_taint_eviction=on)
+    assert (decision.verdict, decision.reason) == ("KEEP", reason)
 
 
 async def test_with_the_gate_off_no_device_is_read(user):

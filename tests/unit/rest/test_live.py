@@ -240,7 +240,8 @@ class OneAtATime(DictSource):
 @pytest.mark.looptime
 @pytest.mark.parametrize("at_a_time", [1, 2])
 async def test_as_many_read_at_a_time_as_is_set(at_a_time: int) -> None:
-    source = OneAtATime.of(TAINTED)
+    source = OneAtATime()
+    source.add(TAINTED)
     app = app_on(source, RestSettings(max_cluster_reads=at_a_time))
     answers = await asyncio.gather(*(call(app, "GET", NODE_PATH) for _ in range(4)))
     assert {a.status for a in answers} == {200}
