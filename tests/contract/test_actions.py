@@ -28,27 +28,27 @@ async def on_a_node(bench):
 
 async def test_a_condition_that_is_there_keeps_its_time_and_is_no_write(bench, actions):
     now = SystemClock().now()
-    first = await actions.set_condition(await on_a_node(bench), TERMS.condition, now)
+    first = await actions.set_status(await on_a_node(bench), TERMS, now)
     written = await bench.get(first.metadata.name)
-    again = await actions.set_condition(first, TERMS.condition, now + timedelta(hours=1))
+    again = await actions.set_status(first, TERMS, now + timedelta(hours=1))
     assert again == first
     assert version_of(await bench.get(first.metadata.name)) == version_of(written)
 
 
 async def test_a_delete_whose_answer_was_lost_is_not_accepted_again(bench, actions):
-    pod = await actions.set_condition(await on_a_node(bench), TERMS.condition, SystemClock().now())
+    pod = await actions.set_status(await on_a_node(bench), TERMS, SystemClock().now())
     await actions.delete(pod, None)
     with pytest.raises(ConflictError):
         await actions.delete(pod, None)
     # The next look tells that it is going already.
-    assert (await actions.set_condition(pod, TERMS.condition, SystemClock().now())).is_terminating
+    assert (await actions.set_status(pod, TERMS, SystemClock().now())).is_terminating
 
 
 async def test_a_condition_is_taken_back_as_kube_controller_manager_does_it(bench, actions):
     pod = await on_a_node(bench)
     await bench.set_status(await bench.get(pod.metadata.name), conditions=[condition("Ready")])
     now = SystemClock().now()
-    await actions.set_condition(pod, TERMS.condition, now)
+    await actions.set_status(pod, TERMS, now)
     await actions.reset_condition(pod, TERMS.condition, now)
     found = await bench.get(pod.metadata.name)
     conditions = {one["type"]: one for one in found["status"]["conditions"]}
@@ -63,7 +63,7 @@ async def test_a_condition_is_taken_back_as_kube_controller_manager_does_it(benc
 
 
 async def test_the_condition_of_a_pod_that_goes_stays(bench, actions):
-    pod = await actions.set_condition(await on_a_node(bench), TERMS.condition, SystemClock().now())
+    pod = await actions.set_status(await on_a_node(bench), TERMS, SystemClock().now())
     await actions.delete(pod, None)
     await actions.reset_condition(pod, TERMS.condition, SystemClock().now())
     found = await bench.get(pod.metadata.name)
@@ -91,7 +91,7 @@ async def test_a_pod_that_is_gone_is_named_by_who_says_so(bench, actions):
     pod = await on_a_node(bench)
     await bench.remove(pod.metadata.name)
     for action in (
-        actions.set_condition(pod, TERMS.condition, SystemClock().now()),
+        actions.set_status(pod, TERMS, SystemClock().now()),
         actions.delete(pod, None),
         actions.evict(pod),
     ):
@@ -101,7 +101,7 @@ async def test_a_pod_that_is_gone_is_named_by_who_says_so(bench, actions):
 
 
 async def test_a_pod_that_has_changed_since_the_look_is_not_deleted(bench, actions):
-    pod = await actions.set_condition(await on_a_node(bench), TERMS.condition, SystemClock().now())
+    pod = await actions.set_status(await on_a_node(bench), TERMS, SystemClock().now())
     found = await bench.get(pod.metadata.name)
     await bench.set_status(found, conditions=[condition("Ready")])
     with pytest.raises(ConflictError):

@@ -12,7 +12,7 @@ from bailiff.cluster import (
     DisruptionBudgetError,
     WatchHealth,
 )
-from bailiff.decisions import Finding, Verdict
+from bailiff.decisions import EvictionTerms, Finding, Verdict
 from bailiff.decisions.node_taints.findings import NodeTaintEviction
 from bailiff.kinds import Node, Pod, PodCondition
 from bailiff.worker.execute.attempt import Attempt
@@ -68,9 +68,9 @@ class Scene:
     def goes_by_node(self, finding: Finding) -> bool:
         return finding.system == GO.system
 
-    async def set_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> Pod:
+    async def set_status(self, pod: Pod, terms: EvictionTerms, now: datetime) -> Pod:
         assert (pod, now) == (POD, self.clock.now())
-        self.condition = condition
+        self.condition = terms.condition
         self._send("patch")
         return self.answer
 
@@ -81,7 +81,8 @@ class Scene:
     async def try_delete(self, pod: Pod) -> None:
         self._send(f"try {pod.metadata.resource_version}")
 
-    async def evict(self, pod: Pod) -> None:
+    async def evict(self, pod: Pod, grace_period_seconds: int | None = None) -> None:
+        assert grace_period_seconds is None
         self._send(f"evict {pod.metadata.resource_version}")
 
     def _send(self, what: str) -> None:

@@ -27,6 +27,7 @@ from bailiff.cluster import (
     SkewAlarm,
     service_account_namespace,
 )
+from bailiff.decisions import SYSTEMS
 from bailiff.serving import HttpServer
 from bailiff.worker import (
     ApiMetrics,
@@ -36,7 +37,6 @@ from bailiff.worker import (
     DeviceTaintsInWorker,
     Election,
     Elector,
-    NodeTaintsInWorker,
     PolicyControl,
     PolicyFile,
     ShadowActions,
@@ -47,6 +47,7 @@ from bailiff.worker import (
     Worker,
     WorkerSettings,
     create_status_app,
+    halves_of,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from bailiff.bootstrap.choices import ClusterChoice, Program
     from bailiff.bootstrap.settings import WorkSettings
     from bailiff.cluster import ListWatch
+    from bailiff.decisions import Systems
     from bailiff.kinds import Node
     from bailiff.worker import Actions, MakeSystem, PodWatch
     from bailiff.worker.observe.liveness import Liveness
@@ -66,12 +68,15 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-def work(settings: WorkSettings, machine: Clock | None = None) -> Program:
+def work(
+    settings: WorkSettings, machine: Clock | None = None, systems: Systems = SYSTEMS
+) -> Program:
     """A worker on the chosen cluster.
 
     Args:
         settings: see there.
         machine: the clocks of this machine; None: as they are.
+        systems: those that say who is to go.
 
     Raises:
         PoliciesUnusableError: the file of policies holds none.
@@ -99,7 +104,7 @@ def work(settings: WorkSettings, machine: Clock | None = None) -> Program:
                 _worker_settings(settings),
                 election,
                 settings.audit_log,
-                systems=_systems(cluster, watches, settings),
+                systems=_systems(systems, cluster, watches, settings),
             )
             pods, nodes = watches.pods(), watches.nodes()
             control = _control(policies, worker, pods, watches, clock)
@@ -132,7 +137,9 @@ def _control(
     return None if policies is None else PolicyControl(policies, worker, clock, watches, pods)
 
 
-def _systems(cluster: Cluster, watches: Watches, settings: WorkSettings) -> tuple[MakeSystem, ...]:
+def _systems(
+    systems: Systems, cluster: Cluster, watches: Watches, settings: WorkSettings
+) -> tuple[MakeSystem, ...]:
     """Those that say who is to go, in the order in which they are asked."""
 
     def with_devices(parts: Parts) -> DeviceTaintsInWorker:
@@ -142,7 +149,7 @@ def _systems(cluster: Cluster, watches: Watches, settings: WorkSettings) -> tupl
             parts, lambda devices: DeviceFollowing(cluster, watches, devices).run
         )
 
-    return NodeTaintsInWorker, with_devices
+    return halves_of(systems, with_devices)
 
 
 @contextlib.asynccontextmanager

@@ -16,8 +16,6 @@ from bailiff.decisions import SYSTEMS, FactsError, OptionOverrides, Options, Sys
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    import typer
-
     from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.kinds.meta import Value
     from bailiff.lookup import LookUps
@@ -25,9 +23,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def systems_of(ctx: typer.Context) -> Systems:
+def systems_of(given: object) -> Systems:
     """The systems that are asked: those that the command is given, or all that there are."""
-    given = ctx.find_root().obj
     return given if isinstance(given, Systems) else SYSTEMS
 
 

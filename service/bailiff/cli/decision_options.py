@@ -7,7 +7,6 @@ import inspect
 from typing import TYPE_CHECKING, Annotated
 
 from bailiff.cli.options import DECISIONS, setting
-from bailiff.decisions import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +25,7 @@ _OPTIONS = {
     ),
     "extended_resource_claims": setting(
         "--extended-resource-claims/--no-extended-resource-claims",
-        "Taints count on devices behind extended resources too, unlike upstream.",
+        "Taints count on devices behind extended resources too, unlike upstream; default: they do.",
         DECISIONS,
     ),
     "pod_group_claims": setting(
@@ -36,7 +35,7 @@ _OPTIONS = {
     ),
     "device_taint_eviction": setting(
         "--device-taint-eviction/--no-device-taint-eviction",
-        "Feature gate DRADeviceTaintEviction: taints of devices count, where there are any.",
+        "Feature gate DRADeviceTaintEviction: taints of devices count; default: they do.",
         DECISIONS,
     ),
 }
@@ -45,15 +44,20 @@ _OPTIONS = {
 def deciding(command: Callable[..., None]) -> Callable[..., None]:
     """A command that takes its parameter `options` from the command line, one option a field.
 
-    Typer reads options from a signature, so the fields' options are written into that.
+    Typer reads options from a signature, so the fields' options are written into that. What is not
+    said stays as Options has it, which is not loaded before a command runs.
     """
+    command.__annotations__.pop("options")
     given = inspect.signature(command, eval_str=True)
     own = [one for one in given.parameters.values() if one.name != "options"]
     added = [_parameter(name, option) for name, option in _OPTIONS.items()]
 
     @functools.wraps(command)
     def run(**values: object) -> None:
-        chosen = {name: values.pop(name) for name in _OPTIONS}
+        from bailiff.decisions import Options  # noqa: PLC0415 - see above
+
+        said = {name: values.pop(name) for name in _OPTIONS}
+        chosen = {name: value for name, value in said.items() if value is not None}
         command(**values, options=Options(**chosen))  # type: ignore[arg-type]  # bool, by Typer
 
     run.__dict__["__signature__"] = given.replace(parameters=[*own, *added])
@@ -63,5 +67,5 @@ def deciding(command: Callable[..., None]) -> Callable[..., None]:
 
 def _parameter(name: str, option: object) -> inspect.Parameter:
     kind = inspect.Parameter.KEYWORD_ONLY
-    usual = getattr(Options(), name)
-    return inspect.Parameter(name, kind, default=usual, annotation=Annotated[bool, option])
+    annotation = Annotated[bool | None, option]
+    return inspect.Parameter(name, kind, default=None, annotation=annotation)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from bailiff.cli.errors import InputError
 from bailiff.cli.options import setting
-from bailiff.kinds.names import MAX_SUBDOMAIN, SUBDOMAIN_RULE, is_dns_subdomain
 
 if TYPE_CHECKING:
     from bailiff.bootstrap.settings import LeaseChoice
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 ELECTION = "Shares and election"
 # A Lease's name leaves room for the number of the share.
-_MAX_NAME = MAX_SUBDOMAIN - len("-64-of-64")
+_SHARE = "-64-of-64"
 
 SHARDS = setting(
     "--shards",
@@ -103,10 +102,16 @@ def choose_lease(
         InputError: the times do not fit each other, or no Lease can have such a name.
     """
     from bailiff.bootstrap.settings import LeaseChoice  # noqa: PLC0415 - as above
+    from bailiff.kinds.names import (  # noqa: PLC0415
+        MAX_SUBDOMAIN,
+        SUBDOMAIN_RULE,
+        is_dns_subdomain,
+    )
     from bailiff.worker import ElectionSettings  # noqa: PLC0415
 
-    if not is_dns_subdomain(name) or len(name) > _MAX_NAME:
-        raise InputError(f"--lease-name: {SUBDOMAIN_RULE}; here {_MAX_NAME}, got {name[:50]!r}")
+    most = MAX_SUBDOMAIN - len(_SHARE)
+    if not is_dns_subdomain(name) or len(name) > most:
+        raise InputError(f"--lease-name: {SUBDOMAIN_RULE}; here {most}, got {name[:50]!r}")
     # A holder's request may take a third of what it has, so that it has three tries.
     timeout = min(ElectionSettings().request_timeout, renew_deadline / 3)
     try:

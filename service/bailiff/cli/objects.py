@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
-
 from bailiff.cli.documents import check_standard_input, read_objects
 from bailiff.cli.errors import InputError, warn
-from bailiff.cli.options import OBJECTS
 from bailiff.cli.unknown_fields import misspelt
 from bailiff.kinds import (
     DecodeError,
@@ -29,20 +26,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="Value")
 
-FILES = typer.Option(
-    "--filename",
-    "-f",
-    help="File with the objects, as kubectl prints them: YAML or JSON, lists, several documents; "
-    "- reads standard input. May be given several times. No cluster is asked then.",
-    rich_help_panel=OBJECTS,
-)
-NAMESPACE = typer.Option(
-    "--namespace",
-    "-n",
-    help="Of the object; and of those in files that name none. Default: kubectl's.",
-    rich_help_panel=OBJECTS,
-    show_default=False,
-)
 # Where a kubeconfig says nothing else.
 _DEFAULT_NAMESPACE = "default"
 

@@ -69,3 +69,31 @@ def usual_cluster(
     if in_cluster and context:
         raise InputError("--context and --in-cluster exclude each other")
     return ClusterChoice(kubeconfig, context, in_cluster)
+
+
+FILES = typer.Option(
+    "--filename",
+    "-f",
+    help="File with the objects, as kubectl prints them: YAML or JSON, lists, several documents; "
+    "- reads standard input. May be given several times. No cluster is asked then.",
+    rich_help_panel=OBJECTS,
+)
+NAMESPACE = typer.Option(
+    "--namespace",
+    "-n",
+    help="Of the object; and of those in files that name none. Default: kubectl's.",
+    rich_help_panel=OBJECTS,
+    show_default=False,
+)
+NOW = typer.Option(
+    "--now",
+    help="Decide for this instant, as 2026-01-31T12:00:00Z; default: now.",
+    rich_help_panel=OBJECTS,
+    show_default=False,
+)
+BOUND_AT = typer.Option(
+    "--bound-at",
+    help="When the pod was bound; default: as the pod tells.",
+    rich_help_panel=OBJECTS,
+    show_default=False,
+)

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import typer
 
 from bailiff.cli.errors import ExitCode, fail
@@ -49,6 +48,8 @@ def check(
 
 def effective(policies: Policies) -> dict[str, Any]:
     """The policies that are on, each with all that holds for it."""
+    import msgspec  # noqa: PLC0415 - as above
+
     from bailiff.decisions.policies import NO_POLICIES  # noqa: PLC0415
 
     return {
@@ -60,6 +61,8 @@ def effective(policies: Policies) -> dict[str, Any]:
 
 def _filled(value: object) -> object:
     """The value as JSON has it, with its defaults; what is absent stays absent."""
+    import msgspec  # noqa: PLC0415 - as above
+
     if isinstance(value, msgspec.Struct):
         named = {f.encode_name: getattr(value, f.name) for f in msgspec.structs.fields(value)}
         return {name: _filled(item) for name, item in named.items() if item is not None}

@@ -1,58 +1,24 @@
-"""`bailiff preview`: what a taint, or a DeviceTaintRule, would do before it is there."""
+"""`bailiff preview`: its options; `previewing` answers."""
 
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
-from bailiff.cli.asking import Asking, systems_of
-from bailiff.cli.budgets import Violations
 from bailiff.cli.decision_options import deciding
-from bailiff.cli.describing import COLOURS, head, when
-from bailiff.cli.errors import InputError, told, warn
-from bailiff.cli.objects import FILES, Objects
-from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, usual_cluster
-from bailiff.cli.output import LINES, Lines, dumped, table
-from bailiff.cli.taints import TaintChange, parse_taints
-from bailiff.cli.targets import NOW, parse_instant
-from bailiff.decisions import Options, Verdict
-from bailiff.kinds import DeviceTaintRule, Node, Pod, PodDisruptionBudget
+from bailiff.cli.errors import told
+from bailiff.cli.options import CONTEXT, FILES, IN_CLUSTER, KUBECONFIG, NOW, usual_cluster
+from bailiff.cli.output import LINES, Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from bailiff.decisions import Decision
-    from bailiff.kinds.meta import Value
-    from bailiff.lookup import LookUps
-
-T = TypeVar("T", bound="Value")
-
-_TAINT = "previewTaintChange"
-_RULE = "previewDeviceTaintRule"
-_HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "BUDGET", "WHY")
-_WIDE_HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "BUDGET", "NODE", "BEFORE", "REASON", "WHY")
+    from bailiff.decisions import Options
 
 app = typer.Typer(
     help="What a taint or a rule would do: which pods go, now or when, and why. Changes nothing.",
     no_args_is_help=True,
 )
-
-
-class _Seen:
-    """Objects by kind, from files or of a cluster."""
-
-    def __init__(self, found: Mapping[type[Value], tuple[Value, ...]]) -> None:
-        self._found = found
-
-    def of(self, kind: type[T]) -> tuple[T, ...]:
-        return cast("tuple[T, ...]", self._found.get(kind, ()))
-
-    def having(self, *, pods: tuple[Pod, ...]) -> _Seen:
-        """The same with other pods."""
-        return _Seen({**self._found, Pod: pods})
 
 
 @app.command()
@@ -77,16 +43,12 @@ def taint(
     output: Annotated[Lines, LINES] = Lines.TABLE,
 ) -> None:
     """What would adding or removing taints of a node do?"""
+    from bailiff.cli import previewing  # noqa: PLC0415 - loads the core, which help needs not
+
     with told():
-        change = parse_taints(taints)
-        asking = Asking(systems_of(ctx), options, parse_instant(now, "--now"))
-        if files:
-            seen = _node_of_files(Objects(files), node)
-        else:
-            chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
-            seen = asking.look_up(chosen, lambda to: _node_of_cluster(to, node))
-        answer = _taint_change(asking, change, seen)
-    _show_change(answer, seen, output)
+        asking = previewing.asking_of(options, now, ctx.find_root().obj)
+        chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
+        previewing.taint(asking, node, taints, files, chosen, output)
 
 
 @app.command()
@@ -105,140 +67,9 @@ def rule(
     output: Annotated[Lines, LINES] = Lines.TABLE,
 ) -> None:
     """What would a DeviceTaintRule do, whatever its effect is now?"""
+    from bailiff.cli import previewing  # noqa: PLC0415 - as above
+
     with told():
-        asking = Asking(systems_of(ctx), options, parse_instant(now, "--now"))
-        if str(rule_file) == "-" and "-" in map(str, files or ()):
-            raise InputError("-f -: standard input can be read only once")
-        rules = Objects([rule_file]).of(DeviceTaintRule)
-        if len(rules) != 1:
-            raise InputError(f"{rule_file}: expected one DeviceTaintRule, there are {len(rules)}")
-        kinds: tuple[type[Value], ...] = (*asking.kinds_for(_RULE), PodDisruptionBudget)
-        if files:
-            objects = Objects(files)
-            seen = _Seen({kind: objects.of(kind) for kind in kinds})
-        else:
-            chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
-            seen = asking.look_up(chosen, lambda to: _all_of_cluster(to, kinds))
-        seen = seen.having(pods=tuple(pod for pod in seen.of(Pod) if _uses_devices(pod)))
-        answer = asking.ask(_RULE, seen.of, rule=rules[0])
-    _show_rule(answer, seen, output)
-
-
-def _node_of_files(objects: Objects, name: str) -> _Seen:
-    nodes = [node for node in objects.of(Node) if node.metadata.name == name]
-    if len(nodes) != 1:
-        raise InputError(f"-f: expected one node {name}, there are {len(nodes)}")
-    pods = tuple(pod for pod in objects.of(Pod) if pod.spec.node_name == name)
-    budgets = objects.of(PodDisruptionBudget)
-    return _Seen({Node: tuple(nodes), Pod: pods, PodDisruptionBudget: budgets})
-
-
-async def _node_of_cluster(lookups: LookUps, name: str) -> _Seen:
-    node, pods = await lookups.node_and_pods(name)
-    return _Seen({Node: (node,), Pod: pods, **await _budgets_of_cluster(lookups)})
-
-
-async def _all_of_cluster(lookups: LookUps, kinds: Iterable[type[Value]]) -> _Seen:
-    wanted = [kind for kind in kinds if kind is not PodDisruptionBudget]
-    return _Seen({**await lookups.all_of(*wanted), **await _budgets_of_cluster(lookups)})
-
-
-async def _budgets_of_cluster(lookups: LookUps) -> Mapping[type[Value], tuple[Value, ...]]:
-    from bailiff.lookup import ForbiddenError  # noqa: PLC0415 - loads a client of clusters
-
-    try:
-        return await lookups.all_of(PodDisruptionBudget)
-    except ForbiddenError as error:
-        warn(f"budgets are not looked at: {error}")
-        return {}
-
-
-def _taint_change(asking: Asking, change: TaintChange, seen: _Seen) -> Any:  # noqa: ANN401 - the question's own type
-    (node,) = seen.of(Node)
-    removed = [{"key": one.key, "effect": one.effect} for one in change.removed]
-    return asking.ask(_TAINT, seen.of, node=node, add_taints=change.added, remove_taints=removed)
-
-
-def _show_change(answer: Any, seen: _Seen, how: Lines) -> None:  # noqa: ANN401 - as above
-    pods = _by_name(seen.of(Pod))
-    going = [
-        pods[one.pod.namespace, one.pod.name]
-        for one in answer.changes
-        if one.before.verdict is not Verdict.EVICT_NOW and one.after.verdict is Verdict.EVICT_NOW
-    ]
-    violated = Violations(going, seen.of(PodDisruptionBudget))
-    rows = [(one.after, _verdict(one.before)) for one in answer.changes]
-    _show(answer, rows, violated, how)
-    counts = answer.summary
-    _say(
-        f"{_many(len(pods), 'pod')} on the node: {counts.evict_now} would go now, "
-        f"{counts.evict_at} later; {counts.keep} would stay after all; "
-        f"{len(pods) - len(rows)} do not change"
-    )
-
-
-def _show_rule(answer: Any, seen: _Seen, how: Lines) -> None:  # noqa: ANN401 - as above
-    pods = _by_name(seen.of(Pod))
-    going = [
-        pods[one.pod.namespace, one.pod.name]
-        for one in answer.decisions
-        if one.verdict is Verdict.EVICT_NOW
-    ]
-    violated = Violations(going, seen.of(PodDisruptionBudget))
-    _show(answer, [(one, "") for one in answer.decisions], violated, how)
-    _say(
-        f"{answer.published_devices} published and {answer.allocated_devices} allocated devices "
-        f"are selected; {_many(len(answer.decisions), 'pod')} would go, {len(going)} of them now"
-    )
-
-
-def _show(
-    answer: object, rows: Sequence[tuple[Decision, str]], violated: Violations, how: Lines
-) -> None:
-    """Print what would happen, and warn of budgets; a row is the answer then, and the one now."""
-    match how:
-        case Lines.JSON | Lines.YAML:
-            told_budgets = [one._asdict() for one in violated.all]
-            typer.echo(dumped(msgspec.to_builtins(answer) | {"budgets": told_budgets}, how))
-        case Lines.TABLE:
-            typer.echo(table(_HEADS, (_row(one, violated) for one, _ in rows), COLOURS))
-        case Lines.WIDE:
-            wide = (_wide_row(one, before, violated) for one, before in rows)
-            typer.echo(table(_WIDE_HEADS, wide, COLOURS))
-    for one in violated.all:
-        warn(
-            f"PodDisruptionBudget {one.namespace}/{one.name} allows "
-            f"{_many(one.allowed, 'disruption')} now, {one.going} of its pods would go at once"
-        )
-
-
-def _row(decision: Decision, violated: Violations) -> tuple[str, ...]:
-    pod = decision.pod
-    return (*head(decision), violated.of(pod.namespace, pod.name), decision.message)
-
-
-def _wide_row(decision: Decision, before: str, violated: Violations) -> tuple[str, ...]:
-    *begin, why = _row(decision, violated)
-    return (*begin, decision.node, before, decision.reason, why)
-
-
-def _verdict(decision: Decision) -> str:
-    return f"{decision.verdict} {when(decision)}".strip()
-
-
-def _say(summary: str) -> None:
-    # Beside what programs read.
-    typer.echo(summary, err=True)
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _by_name(pods: Iterable[Pod]) -> Mapping[tuple[str, str], Pod]:
-    return {(pod.metadata.namespace, pod.metadata.name): pod for pod in pods}
-
-
-def _uses_devices(pod: Pod) -> bool:
-    claims = pod.status.extended_resource_claim_status
-    return bool(pod.spec.resource_claims) or claims is not None
+        asking = previewing.asking_of(options, now, ctx.find_root().obj)
+        chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
+        previewing.rule(asking, rule_file, files, chosen, output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,9 @@ from bailiff.cli import election_options
 from bailiff.cli.decision_options import deciding
 from bailiff.cli.errors import ExitCode, fail, run, told
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster, setting
-from bailiff.decisions import Options  # noqa: TC001 - as Path
+
+if TYPE_CHECKING:
+    from bailiff.decisions import Options
 
 _LISTENING = "Listening"
 _ACTING = "Acting"

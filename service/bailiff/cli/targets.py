@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import typer
-
 from bailiff.cli.errors import InputError
-from bailiff.cli.options import OBJECTS
 from bailiff.decisions.instants import in_utc
 from bailiff.kinds import parse_time
 from bailiff.kinds.names import SUBDOMAIN_RULE, is_dns_subdomain
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-NOW = typer.Option(
-    "--now", help="Decide for this instant, as 2026-01-31T12:00:00Z; default: now.",
-    rich_help_panel=OBJECTS, show_default=False,
-)  # fmt: skip
-BOUND_AT = typer.Option(
-    "--bound-at", help="When the pod was bound; default: as the pod tells.",
-    rich_help_panel=OBJECTS, show_default=False,
-)  # fmt: skip
 
 POD, NODE = "pod", "node"
 # With kubectl's plurals and short names.

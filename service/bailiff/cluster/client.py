@@ -184,7 +184,14 @@ class Cluster(Lists):
         )
 
     async def evict(
-        self, pod: str, namespace: str, uid: str = "", version: str = "", *, dry_run: bool = False
+        self,
+        pod: str,
+        namespace: str,
+        uid: str = "",
+        version: str = "",
+        *,
+        grace_period_seconds: int | None = None,
+        dry_run: bool = False,
     ) -> None:
         """Delete a pod of this UID and version through the Eviction API: its budget is asked.
 
@@ -194,7 +201,13 @@ class Cluster(Lists):
             DisruptionBudgetError: the PodDisruptionBudget does not allow it now.
         """
         asked = requests.evict(
-            PODS.path(namespace, pod, "eviction"), pod, namespace, uid, version, dry_run=dry_run
+            PODS.path(namespace, pod, "eviction"),
+            pod,
+            namespace,
+            uid,
+            version,
+            grace_period_seconds=grace_period_seconds,
+            dry_run=dry_run,
         )
         refusal = refusal_of(asked.what, await self.send(asked))
         if refusal is not None:

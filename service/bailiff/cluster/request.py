@@ -138,6 +138,7 @@ def evict(
     uid: str = "",
     resource_version: str = "",
     *,
+    grace_period_seconds: int | None = None,
     dry_run: bool = False,
 ) -> Request:
     """An eviction (policy/v1) with the preconditions of a deletion."""
@@ -145,7 +146,7 @@ def evict(
         "kind": "Eviction",
         "apiVersion": "policy/v1",
         "metadata": {"name": name, "namespace": namespace},
-        "deleteOptions": _delete_options(uid, resource_version, None),
+        "deleteOptions": _delete_options(uid, resource_version, grace_period_seconds),
     }
     return create(path, body, dryRun=dry_run_value(dry_run))
 

@@ -25,6 +25,7 @@ from bailiff.worker.systems import (
     DeviceTaintsInWorker,
     MakeSystem,
     NodeTaintsInWorker,
+    halves_of,
 )
 from bailiff.worker.worker import Worker
 
@@ -59,4 +60,5 @@ __all__ = [
     "Worker",
     "WorkerSettings",
     "create_status_app",
+    "halves_of",
 ]

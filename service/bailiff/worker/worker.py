@@ -124,7 +124,7 @@ class Worker:
         self.evaluator = Evaluator(
             self.systems, self.mirror, self.marks, self.pending, clock, self.teller
         )
-        self.gate = Gate(self.pending, self.evaluator, clock, self._earlier.set, self.teller.held)
+        self.gate = Gate(self.pending, self.evaluator, clock, self.teller, self._earlier)
         self.attempt = Attempt(actions, clock, self.evaluator)
         self.executor = Executor(
             parts, self.pending, self.gate, self.attempt, self.teller, self._earlier

@@ -1,10 +1,10 @@
-"""`python -m tests.acceptance.gaps`: how long the serving loop is held up while bodies are answered.
+"""`python -m tests.acceptance.gaps`: how long the serving loop is held up by questions.
 
-A ticker on the loop that serves both faces comes every 10 ms. Bodies of every size up to the limits,
-with nulls, long lists, long numbers, deep nesting and whatever else is hard to read or to answer, are
-searched for those that make it come latest. Prints the worst that were found, and exits 1 where a
-tick came more than 100 ms late three times for one and the same body, so that it is the body's doing
-and not the machine's.
+A ticker on the loop that serves both faces comes every 10 ms. Bodies of every size up to the
+limits, with nulls, long lists, long numbers, deep nesting and whatever else is hard to read or to
+answer, are searched for those that make it come latest. Prints the worst that were found, and
+exits 1 where a tick came more than 100 ms late three times for one and the same body, so that it
+is the body's doing and not the machine's.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tests.acceptance.gaps.server import served
 
 if TYPE_CHECKING:
     from tests.acceptance.gaps.server import Served
+
 
 def ask(served: Served, asked: Asked) -> tuple[float, str]:
     """Seconds by which the latest tick came late, and what the answer was."""

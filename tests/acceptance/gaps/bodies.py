@@ -27,6 +27,9 @@ def _nested(size: int, opening: bytes, closing: bytes) -> bytes:
     return opening * depth + b"0" + closing * depth
 
 
+_NULLS = b'{"metadata":{"labels":{"a":null}},"spec":null}'
+_DEVICES = b'"pods":%b,"deviceTaints":{"resourceClaims":%b,"resourceSlices":%b}}'
+_RULE = b'{"rule":{"spec":{"deviceSelector":{},"taint":{"key":"k","effect":"NoExecute"}}},'
 # What a field may be filled with, by its length in bytes.
 FILLINGS = {
     "empty objects": lambda size: _repeat(b"{}", size),
@@ -44,25 +47,30 @@ FILLINGS = {
     "taints": lambda size: _repeat(b'{"effect":"NoExecute"}', size),
     "tolerations": lambda size: _repeat(b'{"operator":"Exists","tolerationSeconds":9}', size),
     "pods": lambda size: _repeat(b'{"metadata":{"name":"p"}}', size),
-    "pods with nulls": lambda size: _repeat(b'{"metadata":{"labels":{"a":null}},"spec":null}', size),
-    "claims": lambda size: _repeat(
-        b'{"metadata":{"name":"c"},"status":{"allocation":{"devices":{"results":[{"device":"d"}]}}}}',
-        size,
+    "pods with nulls": lambda size: _repeat(
+        b'{"metadata":{"labels":{"a":null}},"spec":null}', size
     ),
-    "slices of one device": lambda size: b"["
-    + b",".join(
-        b'{"metadata":{"name":"s%d"},"spec":{"devices":[{"name":"d","taints":'
-        b'[{"key":"k","effect":"NoExecute","timeAdded":"2026-01-01T00:00:00Z"}]}]}}' % i
-        for i in range(max(1, size // 150))
-    )
-    + b"]",
-    "users of one claim": lambda size: b"["
-    + b",".join(
-        b'{"metadata":{"name":"p%d"},"spec":{"nodeName":"n","resourceClaims":'
-        b'[{"name":"x","resourceClaimName":"c"}]}}' % i
-        for i in range(max(1, size // 100))
-    )
-    + b"]",
+    "claims": lambda size: _repeat(
+        b'{"status":{"allocation":{"devices":{"results":[{"device":"d"}]}}}}', size
+    ),
+    "slices of one device": lambda size: (
+        b"["
+        + b",".join(
+            b'{"metadata":{"name":"s%d"},"spec":{"devices":[{"name":"d","taints":'
+            b'[{"key":"k","effect":"NoExecute","timeAdded":"2026-01-01T00:00:00Z"}]}]}}' % i
+            for i in range(max(1, size // 150))
+        )
+        + b"]"
+    ),
+    "users of one claim": lambda size: (
+        b"["
+        + b",".join(
+            b'{"metadata":{"name":"p%d"},"spec":{"nodeName":"n","resourceClaims":'
+            b'[{"name":"x","resourceClaimName":"c"}]}}' % i
+            for i in range(max(1, size // 100))
+        )
+        + b"]"
+    ),
     "long keys": lambda size: _repeat(b'{"effect":"NoExecute","key":"%b"}' % (b"k" * 317), size),
 }
 PLACES = {
@@ -78,8 +86,8 @@ PLACES = {
         b'{"pods":%b,"node":{"spec":{"taints":%b}}}',
         b'{"pods":%b,"node":{"spec":{"taints":%b}},"options":{"explain":true}}',
         b'{"pods":[{"spec":{"tolerations":%b}}],"node":{"spec":{"taints":%b}}}',
-        b'{"pods":%b,"deviceTaints":{"resourceClaims":%b,"resourceSlices":%b}}',
-        b'{"pods":%b,"options":{"explain":true},"deviceTaints":{"resourceClaims":%b,"resourceSlices":%b}}',
+        b"{" + _DEVICES,
+        b'{"options":{"explain":true},' + _DEVICES,
         b'{"pods":[],"node":null,"x":%b}',
     ),
     "/v1/previews/taint-change": (
@@ -87,8 +95,7 @@ PLACES = {
         b'{"pods":[{}],"node":{"spec":{"taints":%b}},"addTaints":%b}',
     ),
     "/v1/previews/device-taint-rule": (
-        b'{"rule":{"spec":{"deviceSelector":{},"taint":{"key":"k","effect":"NoExecute"}}},'
-        b'"pods":%b,"deviceTaints":{"resourceClaims":%b,"resourceSlices":%b}}',
+        _RULE + _DEVICES,
         b'{"rule":%b}',
     ),
 }
@@ -100,7 +107,9 @@ def _made(path: str, place: bytes, fillings: list[str], sizes: list[float]) -> A
     number = place.count(b"%b")
     limit = SIZES.get(path, LARGEST) - 200
     shares = [share / sum(sizes[:number]) * sizes[-1] for share in sizes[:number]]
-    parts = [FILLINGS[name](int(limit * share)) for name, share in zip(fillings, shares, strict=False)]
+    parts = [
+        FILLINGS[name](int(limit * share)) for name, share in zip(fillings, shares, strict=False)
+    ]
     body = place % tuple(parts)
     words = place.decode()
     for filling in fillings[:number]:

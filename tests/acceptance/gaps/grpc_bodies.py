@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MIB = 1024 * 1024
 LONG = "k" * 317
-TIMED = {"effect": "NoExecute", "operator": "Exists", "toleration_seconds": 9}
 
 
 def _device_pod(number: int) -> core.Pod:
@@ -33,9 +32,7 @@ def _claim(number: int, *, one_device: bool) -> resource.ResourceClaim:
     devices = resource.DeviceAllocationResult(results=results)
     return resource.ResourceClaim(
         metadata=core.ObjectMeta(name=f"c{number}"),
-        status=resource.ResourceClaimStatus(
-            allocation=resource.AllocationResult(devices=devices)
-        ),
+        status=resource.ResourceClaimStatus(allocation=resource.AllocationResult(devices=devices)),
     )
 
 
@@ -52,7 +49,9 @@ PODS = {
     "empty pods": lambda _: core.Pod(),
     "pods that tolerate": lambda i: core.Pod(
         metadata=core.ObjectMeta(name=f"p{i}"),
-        spec=core.PodSpec(tolerations=[core.Toleration(key=f"k{i}", **TIMED)]),
+        spec=core.PodSpec(
+            tolerations=[core.Toleration(key=f"k{i}", operator="Exists", toleration_seconds=9)]
+        ),
     ),
     "pods with many empty tolerations": lambda i: core.Pod(
         metadata=core.ObjectMeta(name=f"p{i}"),
@@ -82,7 +81,7 @@ DEVICES: dict[str, Any] = {
 class Asked:
     """A message for DecideBatch, and what it is in words."""
 
-    def __init__(  # noqa: PLR0913 - each is one choice
+    def __init__(
         self, pods: str, pod_bytes: int, taints: str, number: int, devices: str, *, explain: bool
     ) -> None:
         self.words = f"DecideBatch {pods}, {number} {taints}, {devices}, explain={explain}"
@@ -117,7 +116,7 @@ def ask(served: Served, question: Asked) -> tuple[float, str]:
     """Seconds by which the latest tick came late, and what the answer was."""
     unlimited = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
     with grpc.insecure_channel(f"127.0.0.1:{served.ports.grpc}", unlimited) as channel:
-        call = channel.unary_unary("/bailiff.v1.EvictionDecisionService/DecideBatch")
+        call: Any = channel.unary_unary("/bailiff.v1.EvictionDecisionService/DecideBatch")
         served.longest_gap()
         try:
             came = f"OK, {len(call(question.data, timeout=60)):,} bytes"

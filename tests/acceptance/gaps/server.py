@@ -1,4 +1,4 @@
-"""Both faces in a process of their own, whose loop ticks; how late the ticks came is told by a pipe."""
+"""Both faces in a process of their own, whose loop ticks; a pipe tells how late the ticks came."""
 
 from __future__ import annotations
 

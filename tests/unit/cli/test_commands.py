@@ -46,10 +46,18 @@ def test_version(run, asked):
     assert __version__ in run(*asked).output
 
 
-def test_halves_of_characters_in_arguments_can_be_told(run):
-    told = run("explain", *BOTH, "--now", "\udcff")
-    assert told.exit_code == 2
-    assert "\\udcff" in told.output
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((*BOTH, "--now", "\udcff"), "\\udcff"),
+        (("-f", "\udcff"), "\\udcff"),
+        (("-f", "\x1b[2J"), "\\x1b[2J"),
+    ],
+)
+def test_whatever_stands_in_arguments_can_be_told_on_a_terminal(run, arguments, told):
+    result = run("explain", *arguments)
+    assert result.exit_code == 2
+    assert told in result.output
 
 
 COMMANDS = [

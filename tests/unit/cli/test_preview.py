@@ -61,6 +61,34 @@ def test_a_nodes_pods_in_files(run):
     assert row.endswith("taint k:NoExecute is not tolerated")
 
 
+BURDENED = """
+kind: Node
+metadata: {name: n1}
+spec:
+  taints:
+  - {key: one, effect: NoExecute, timeAdded: 2020-01-01T00:00:00Z}
+  - {key: two, effect: NoExecute, timeAdded: 2021-01-01T00:00:00Z}
+---
+kind: Pod
+metadata: {name: web}
+spec: {nodeName: n1, tolerations: [{operator: Exists, tolerationSeconds: 60}]}
+---
+"""
+PROTECTED = "kind: PodDisruptionBudget\nmetadata: {name: b}\nspec: {selector: {}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "taint", "budgets"),
+    [(BURDENED, "one-", []), (f"{ON_NODE}---\n", "new:NoExecute", ["b"])],
+    ids=["goes anyway", "would not"],
+)
+def test_who_goes_anyway_violates_no_budget(run, text, taint, budgets):
+    told = run("preview", "taint", "n1", taint, "-f", "-", "-o", "json", stdin=text + PROTECTED)
+    answer = json.loads(told.stdout)
+    assert [one["after"]["verdict"] for one in answer["changes"]] == ["EVICT_NOW"]
+    assert [one["name"] for one in answer["budgets"]] == budgets
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

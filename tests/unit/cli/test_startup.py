@@ -8,11 +8,13 @@ import sys
 
 import pytest
 
+FACES = ("bailiff.rest", "bailiff.rest_api", "bailiff.grpc", "bailiff.grpc_api")
 # The distributions that take a tenth of a second and more to import, and the parts of Bailiff.
 HEAVY = {
     "aiohttp", "asyncio", "fastapi", "grpc", "kubernetes_asyncio", "prometheus_client",
-    "starlette", "structlog", "uvicorn", "uvloop", "yaml",
-    "bailiff.cluster", "bailiff.rest", "bailiff.grpc", "bailiff.worker", "bailiff_demo",
+    "msgspec", "starlette", "structlog", "uvicorn", "uvloop", "yaml",
+    "bailiff.cluster", "bailiff.decisions", "bailiff.kinds", "bailiff.worker", "bailiff_demo",
+    *FACES,
 }  # fmt: skip
 TELL = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 HELP = """
@@ -44,8 +46,7 @@ def test_a_worker_loads_no_face_and_no_demo() -> None:
     loaded = modules_after("import bailiff.bootstrap.work")
     assert {"bailiff.worker", "aiohttp", "uvicorn"} <= loaded
     unneeded = {
-        "fastapi", "grpc", "kubernetes_asyncio", "pydantic",
-        "bailiff.rest", "bailiff.grpc", "bailiff_demo",
+        "fastapi", "grpc", "kubernetes_asyncio", "pydantic", "bailiff_demo", *FACES,
     }  # fmt: skip
     assert loaded & unneeded == set()
 

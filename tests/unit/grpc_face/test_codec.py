@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -138,6 +139,18 @@ class Patterned(Value, frozen=True):
     key: Annotated[str, Meta(pattern="^a")] = ""
 
 
+class AllPatterned(Value, frozen=True):
+    systems: tuple[Annotated[str, Meta(pattern="^a")], ...] = ()
+
+
+class AllShort(Value, frozen=True):
+    systems: tuple[Annotated[str, Meta(max_length=3)], ...] = ()
+
+
+class Numbered(Value, frozen=True):
+    labels: Mapping[str, int] = {}
+
+
 class Positive(Value, frozen=True):
     priority: Annotated[int, Meta(ge=0)] = 0
 
@@ -183,6 +196,18 @@ def read(structure: type[T], message: Any) -> T:
             "priority",
         ),
         (
+            AllPatterned,
+            pb.DecideRequest(systems=["a", "ab"]),
+            pb.DecideRequest(systems=["a", "b"]),
+            "systems",
+        ),
+        (
+            AllShort,
+            pb.DecideRequest(systems=["abc"]),
+            pb.DecideRequest(systems=["abc", "abcd"]),
+            "systems[1]",
+        ),
+        (
             Needed,
             kubernetes_pb2.Taint(time_added=Timestamp(seconds=1)),
             kubernetes_pb2.Taint(),
@@ -195,7 +220,16 @@ def read(structure: type[T], message: Any) -> T:
             "verdict",
         ),
     ],
-    ids=["characters", "not bytes", "pattern", "number", "missing", "unspecified"],
+    ids=[
+        "characters",
+        "not bytes",
+        "pattern",
+        "number",
+        "pattern in a list",
+        "characters in a list",
+        "missing",
+        "unspecified",
+    ],
 )
 def test_what_a_type_allows_is_held(
     structure: type[msgspec.Struct], good: Message, bad: Message, path: str
@@ -222,6 +256,11 @@ def test_what_does_not_go_together_is_seen_at_start(
     for make in (READERS.of_message, Writers({}).of):
         with pytest.raises((TypeError, KeyError)):
             make(structure, message.DESCRIPTOR)
+
+
+def test_a_map_is_one_of_texts() -> None:
+    with pytest.raises(TypeError, match="no map of texts"):
+        READERS.of_message(Numbered, kubernetes_pb2.ObjectMeta.DESCRIPTOR)
 
 
 class Lights(Value, frozen=True):

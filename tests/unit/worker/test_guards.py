@@ -15,6 +15,7 @@ from bailiff.cluster import (
     UidMismatchError,
 )
 from bailiff.cluster.transport import Transport
+from bailiff.decisions import EvictionTerms
 from bailiff.decisions.policies import EvictionApi, Policies
 from bailiff.kinds import Pod, PodCondition
 from bailiff.worker import ClusterActions
@@ -27,12 +28,13 @@ from tests.harness.worlds.world import World, attempts, tainted
 pytestmark = pytest.mark.looptime(start=0)
 
 CONDITION = PodCondition(type="DisruptionTarget", status="True", reason="DeletionByTaintManager")
+TERMS = EvictionTerms(controller="test", event_reason="Test", condition=CONDITION)
 
 Act = Callable[[ClusterActions, Pod], Awaitable[object]]
 
 
 def patch(actions: ClusterActions, pod: Pod) -> Awaitable[object]:
-    return actions.set_condition(pod, CONDITION, START)
+    return actions.set_status(pod, TERMS, START)
 
 
 def delete(actions: ClusterActions, pod: Pod) -> Awaitable[object]:
@@ -126,10 +128,10 @@ async def test_a_condition_leaves_the_others_as_they_are():
     pod = world.add_pod("plain")
     status = msgspec.structs.replace(pod.status, conditions=(scheduled,))
     pod = world.put(msgspec.structs.replace(pod, status=status))
-    answer = await world.set_condition(pod, CONDITION, START)
+    answer = await world.set_status(pod, TERMS, START)
     assert answer == world.pods["plain"]
     assert [c.type for c in answer.status.conditions] == ["PodScheduled", "DisruptionTarget"]
-    again = await world.set_condition(answer, CONDITION, START)
+    again = await world.set_status(answer, TERMS, START)
     assert again == answer
 
 

@@ -132,7 +132,7 @@ class Watcher(Governed):
         )
         self.pod(name, node)
 
-    async def set_condition(self, pod, condition, now):
+    async def set_status(self, pod, terms, now):
         name = pod.metadata.name
         self.under_way.append(name)
         for place in self.places[name]:
@@ -141,7 +141,7 @@ class Watcher(Governed):
             running = sum(place in self.places[one] for one in self.under_way)
             if limit is not None and limit.concurrency is not None:
                 assert running <= limit.concurrency
-        return await super().set_condition(pod, condition, now)
+        return await super().set_status(pod, terms, now)
 
     async def delete(self, pod, grace_period_seconds):
         await super().delete(pod, grace_period_seconds)

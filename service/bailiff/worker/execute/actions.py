@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.cluster import Resource
-    from bailiff.decisions import EventNote
+    from bailiff.decisions import EventNote, EvictionTerms
     from bailiff.kinds import Pod, PodCondition
 
 
 class PodActions(Protocol):
     """The port; all raise ClusterError."""
 
-    async def set_condition(self, pod: Pod, condition: PodCondition | None, now: datetime) -> Pod:
-        """Write a status condition where it is missing; returns the pod as the server has it.
+    async def set_status(self, pod: Pod, terms: EvictionTerms, now: datetime) -> Pod:
+        """Write what announces an eviction: the condition where it is missing, phase and reason.
 
-        None: nothing is written, and the pod of this UID is looked at.
+        Returns the pod as the server has it. Terms that name none of these write nothing: the pod
+        of this UID is looked at. A phase ends the pod for good, so it is written on this version
+        of it only; ConflictError for another.
         """
         ...
 
@@ -47,10 +49,10 @@ class PodActions(Protocol):
         """
         ...
 
-    async def evict(self, pod: Pod) -> None:
+    async def evict(self, pod: Pod, grace_period_seconds: int | None = None) -> None:
         """Delete the pod of this UID in this version, if its PodDisruptionBudget allows it.
 
-        DisruptionBudgetError where it does not; ConflictError as `delete`.
+        DisruptionBudgetError where it does not; grace period and ConflictError as of `delete`.
         """
         ...
 
@@ -115,10 +117,10 @@ class ClusterActions:
         """See Actions, and Cluster.held."""
         return self._cluster.held()
 
-    async def set_condition(self, pod: Pod, condition: PodCondition | None, now: datetime) -> Pod:
+    async def set_status(self, pod: Pod, terms: EvictionTerms, now: datetime) -> Pod:
         """See PodActions. A wrong UID in the patch is answered with a conflict."""
-        written = () if condition is None else (_condition_body(pod, condition, now),)
-        return await self._patch_status(pod, {}, *written)
+        guard = {"resourceVersion": pod.metadata.resource_version} if terms.phase else {}
+        return await self._patch_status(pod, guard, _status_body(pod, terms, now))
 
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """See PodActions. The version is a precondition: nobody else's condition is reset."""
@@ -126,15 +128,16 @@ class ClusterActions:
         current = await self._patch_status(pod, {})
         if has_condition(current, condition) and not current.has_ended:
             version = {"resourceVersion": current.metadata.resource_version}
-            await self._patch_status(pod, version, _reset_body(current, condition, now))
+            reset = {"conditions": (_reset_body(current, condition, now),)}
+            await self._patch_status(pod, version, reset)
 
     async def _patch_status(
-        self, pod: Pod, precondition: dict[str, str], *conditions: dict[str, Any]
+        self, pod: Pod, precondition: dict[str, str], status: dict[str, Any] | None = None
     ) -> Pod:
         meta = pod.metadata
         body: dict[str, Any] = {"metadata": {"uid": meta.uid, **precondition}}
-        if conditions:
-            body["status"] = {"conditions": conditions}
+        if status:
+            body["status"] = status
         return await self._cluster.patch(
             PODS,
             meta.name,
@@ -163,11 +166,16 @@ class ClusterActions:
             dry_run=self._dry_run,
         )
 
-    async def evict(self, pod: Pod) -> None:
+    async def evict(self, pod: Pod, grace_period_seconds: int | None = None) -> None:
         """See PodActions."""
         meta = pod.metadata
         await self._cluster.evict(
-            meta.name, meta.namespace, meta.uid, meta.resource_version, dry_run=self._dry_run
+            meta.name,
+            meta.namespace,
+            meta.uid,
+            meta.resource_version,
+            grace_period_seconds=grace_period_seconds,
+            dry_run=self._dry_run,
         )
 
     async def write(
@@ -194,6 +202,15 @@ class ClusterActions:
         body = _event_body(name, pod, note, now, self._instance, component)
         with contextlib.suppress(AlreadyExistsError):
             await self._cluster.create(EVENTS, body, pod.metadata.namespace, dry_run=self._dry_run)
+
+
+def _status_body(pod: Pod, terms: EvictionTerms, now: datetime) -> dict[str, Any]:
+    status: dict[str, Any] = {}
+    if terms.condition is not None:
+        status["conditions"] = (_condition_body(pod, terms.condition, now),)
+    if terms.phase:
+        status |= {"phase": terms.phase, "reason": terms.status_reason}
+    return status
 
 
 def _condition_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
-from bailiff.cluster import DisruptionBudgetError, DryRunUnsupportedError
+from bailiff.cluster import ConflictError, DisruptionBudgetError, DryRunUnsupportedError
 from bailiff.decisions import Verdict
 from bailiff.worker.execute.outcomes import Outcome, is_past_deadline
 from bailiff.worker.mirror.fresh_nodes import FreshNodes
@@ -16,6 +16,7 @@ from bailiff.worker.timers.eviction import By
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
+    from bailiff.decisions import EvictionTerms
     from bailiff.decisions.policies import EvictionApi
     from bailiff.kinds import Node, Pod
     from bailiff.worker.execute.actions import PodActions
@@ -77,7 +78,8 @@ class Attempt:
             # The watch of nodes has not told of it yet. It will, and then the evaluator decides.
             return Outcome.CONFLICT
         eviction.by = By.DELETE
-        if self.eviction_api is not None and await self._evicted(eviction, self.eviction_api):
+        api = None if eviction.terms.keeps_pod else self.eviction_api
+        if api is not None and await self._evicted(eviction, api):
             return Outcome.DELETED
         return await self._delete(eviction, node)
 
@@ -101,12 +103,12 @@ class Attempt:
     async def _evicted(self, eviction: Eviction, api: EvictionApi) -> bool:
         """Ask the Eviction API; False where the pod is to be deleted without its consent.
 
-        There is no look before it: it writes the condition itself, and takes the pod only in the
-        version that the watch has told of.
+        There is no look before it: it writes a condition itself, and no phase, and takes the pod
+        only in the version that the watch has told of.
         """
         eviction.by = By.EVICTION_API
         try:
-            await self._actions.evict(eviction.pod)
+            await self._actions.evict(eviction.pod, _grace_of(eviction))
         except DisruptionBudgetError as error:
             self._look_back(eviction)
             if not is_past_deadline(eviction.due, api, self._clock.elapsed()):
@@ -132,14 +134,14 @@ class Attempt:
             eviction.due = min(eviction.due, self._clock.elapsed() - ago)
 
     async def _delete(self, eviction: Eviction, node: Node | None) -> Outcome:
-        if eviction.count_of(Outcome.DENIED.value):
+        if eviction.count_of(Outcome.DENIED.value) and not eviction.terms.keeps_pod:
             await self._ask(eviction.pod)
-        terms = eviction.terms
-        eviction.marked = terms.condition is not None
         # The answer shows the pod as it is this moment, and its version: a look before the leap.
         # The delete holds for that version only, so that one whose answer was lost, or that
         # another worker has sent, is never accepted a second time.
-        pod = await self._actions.set_condition(eviction.pod, terms.condition, self._clock.now())
+        pod = await self._announce(eviction)
+        if eviction.terms.keeps_pod:
+            return Outcome.MARKED if _shows(pod, eviction.terms) else Outcome.SURVIVED
         objection = self._objection(eviction, pod, node)
         if objection is None:
             await self._actions.delete(pod, _grace_of(eviction))
@@ -148,6 +150,18 @@ class Attempt:
             # The watch has not told of it yet. It will, and then the evaluator cancels.
             return Outcome.CONFLICT
         return self._given_up(eviction, objection)
+
+    async def _announce(self, eviction: Eviction) -> Pod:
+        """Write into the status what the terms say."""
+        terms, ended = eviction.terms, eviction.ends_pod
+        eviction.marked = terms.condition is not None
+        # Before it is sent: without an answer it may have been written.
+        eviction.ends_pod = bool(terms.phase) and not terms.keeps_pod
+        try:
+            return await self._actions.set_status(eviction.pod, terms, self._clock.now())
+        except ConflictError:
+            eviction.ends_pod = ended
+            raise
 
     async def _ask(self, pod: Pod) -> None:
         """Have a delete denied, if it is still denied, before the pod's condition announces it.
@@ -163,6 +177,9 @@ class Attempt:
         self, eviction: Eviction, pod: Pod, node: Node | None = None
     ) -> _Objection | None:
         """What speaks against going on, by the core's word of this moment; None if nothing."""
+        if eviction.ends_pod and _shows(pod, eviction.terms) and not pod.is_terminating:
+            # Ended by our own hand, it is to go whatever is said of it now.
+            return None
         if eviction.revoked:
             return _Objection(Outcome.KEPT, eviction.revoked)
         finding = self._evaluator.finding(pod, node)
@@ -181,6 +198,11 @@ class Attempt:
         if objection.outcome is not Outcome.PUT_OFF:
             eviction.revoked = objection.why
         return objection.outcome
+
+
+def _shows(pod: Pod, terms: EvictionTerms) -> bool:
+    """Whether the phase that the terms name has been written, if they name one."""
+    return not terms.phase or pod.status.phase == terms.phase
 
 
 def _grace_of(eviction: Eviction) -> int | None:

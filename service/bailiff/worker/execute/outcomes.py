@@ -34,16 +34,18 @@ if TYPE_CHECKING:
 class Outcome(Enum):
     """How an attempt ended; the value is the metric label.
 
-    DELETED: the API server has taken the delete. GONE: there was no such pod any more. REPLACED:
-    another pod has its name. ENDED: it has finished, or somebody else has deleted it. KEPT: it
-    may stay after all. PUT_OFF: its time has not come, by a clock that was put right since the
-    attempt began; it waits for it. FENCED: another worker leads, nothing was sent. BLOCKED: its
-    PodDisruptionBudget does not let it go now. SURVIVED: DELETED, GONE, REPLACED or ENDED, and
-    the watch goes on showing the pod, alive. The others, and the last three, are tried again, see
-    RETRIES.
+    DELETED: the API server has taken the delete. MARKED: the status says that it is evicted, and
+    the object stays, as the terms of its eviction have it. GONE: there was no such pod any more.
+    REPLACED: another pod has its name. ENDED: it has finished, or somebody else has deleted it.
+    KEPT: it may stay after all. PUT_OFF: its time has not come, by a clock that was put right
+    since the attempt began; it waits for it. FENCED: another worker leads, nothing was sent.
+    BLOCKED: its PodDisruptionBudget does not let it go now. SURVIVED: DELETED, MARKED, GONE,
+    REPLACED or ENDED, and the watch goes on showing the pod, alive; or its status was written, and
+    the answer does not show it. The others, and the last three, are tried again, see RETRIES.
     """
 
     DELETED = "deleted"
+    MARKED = "marked"
     GONE = "gone"
     REPLACED = "replaced"
     ENDED = "ended"
@@ -90,6 +92,9 @@ RETRIES: dict[Outcome, Retry] = {
     # seconds, and a look at each pod meanwhile would not help it.
     Outcome.SURVIVED: Retry(5, 60),
 }
+
+# Those by which the pod is evicted, and by us.
+EVICTED = frozenset({Outcome.DELETED, Outcome.MARKED})
 
 # Those that concern the pod alone, and may go on for long.
 REFUSALS = frozenset({Outcome.BLOCKED.value, Outcome.DENIED.value})

@@ -24,13 +24,15 @@ from bailiff.worker.timers.states import State
 from bailiff.worker.timers.waits import waits_of
 
 if TYPE_CHECKING:
+    import asyncio
     from collections import Counter
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Literal
 
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Hold, PauseNotice, Unknown
     from bailiff.kinds import Node
+    from bailiff.worker.observe.telling import Teller
     from bailiff.worker.timers.evaluator import Evaluator
     from bailiff.worker.timers.eviction import Eviction
     from bailiff.worker.timers.pending import PendingEvictions
@@ -49,8 +51,8 @@ class Gate:
         pending: PendingEvictions,
         evaluator: Evaluator,
         clock: Clock,
-        on_earlier: Callable[[], None],
-        on_held: Callable[[Eviction, Hold], None],
+        teller: Teller,
+        earlier: asyncio.Event,
     ) -> None:
         """Stand open.
 
@@ -58,14 +60,14 @@ class Gate:
             pending: where evictions come from.
             evaluator: with the mirror.
             clock: for both kinds of time.
-            on_earlier: called when `next_due` is earlier than it was.
-            on_held: told of an eviction that a rule holds back, once.
+            teller: told of an eviction that a rule holds back, once.
+            earlier: set when `next_due` is earlier than it was.
         """
         self._pending = pending
         self._evaluator = evaluator
         self._clock = clock
-        self._on_earlier = on_earlier
-        self._on_held = on_held
+        self._teller = teller
+        self._earlier = earlier
         self.facts = RuleFacts(evaluator.mirror, clock, self._breaker_changed)
         self._meters = Meters()
         self._lines = Lines(self._meters)
@@ -119,7 +121,7 @@ class Gate:
         self._meters.finish(keys)
         self._lines.let_out(keys, self._clock.elapsed())
         if not self._is_open:
-            self._on_earlier()
+            self._earlier.set()
 
     # What others tell.
 
@@ -159,7 +161,7 @@ class Gate:
     def node_changed(self, name: str, node: Node | None) -> None:  # noqa: ARG002 - the listener's
         """See NodeListener; nodes of all shards are told of."""
         if self.facts.look_at_node(name):
-            self._on_earlier()
+            self._earlier.set()
 
     # What the table of evictions tells.
 
@@ -179,7 +181,7 @@ class Gate:
         """One that stands in its line is looked at anyway before it begins."""
         if self._lines.keys_of(eviction) != self._keys(eviction):
             self._rule_holds.look_at(eviction)
-            self._on_earlier()
+            self._earlier.set()
 
     # What people see.
 
@@ -234,7 +236,7 @@ class Gate:
         waits.begin(hold, now)
         if not waits.told:
             waits.told = True
-            self._on_held(eviction, hold)
+            self._teller.held(eviction, hold)
 
     def _may_begin(self, eviction: Eviction) -> bool:
         """Whether one that the limits let begin still may, by all else."""
@@ -273,8 +275,8 @@ class Gate:
     def _look_at_all_again(self) -> None:
         self._lines.renew()
         self._rule_holds.look_at_all()
-        self._on_earlier()
+        self._earlier.set()
 
     def _look_again_at(self, cause: Cause) -> None:
         self._rule_holds.look_at_held_by(cause)
-        self._on_earlier()
+        self._earlier.set()

@@ -8,7 +8,7 @@ import structlog
 
 from bailiff.cluster import DisruptionBudgetError
 from bailiff.decisions import cancellation_event, denial_event, eviction_event
-from bailiff.worker.execute.outcomes import Outcome
+from bailiff.worker.execute.outcomes import EVICTED, Outcome
 from bailiff.worker.observe.policy_events import blocked_event, held_event
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Teller:
     def over(self, eviction: Eviction, outcome: Outcome) -> None:
         """No further attempt is needed."""
         log.info(
-            "pod evicted" if outcome is Outcome.DELETED else "pod was gone already",
+            "pod evicted" if outcome in EVICTED else "pod was gone already",
             pod=eviction.pod.key,
             uid=eviction.uid,
             outcome=outcome.value,
@@ -103,7 +103,7 @@ class Teller:
             reason=eviction.finding.reason,
             cause=eviction.finding.message,
         )
-        if outcome is Outcome.DELETED:
+        if outcome in EVICTED:
             self._evicted(eviction)
 
     def cancelled(self, eviction: Eviction, why: str) -> None:

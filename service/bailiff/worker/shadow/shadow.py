@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from bailiff.cluster import Changed, Deleted, Replaced
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.cluster import Resource, WatchEvent
-    from bailiff.decisions import EventNote
+    from bailiff.decisions import EventNote, EvictionTerms
     from bailiff.kinds import Pod, PodCondition
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.shadow.comparison import Comparison
@@ -29,14 +31,17 @@ class ShadowActions:
         """Act on paper; `comparison` is told of each pod that would have been deleted now."""
         self._comparison = comparison
 
-    async def set_condition(
+    async def set_status(
         self,
         pod: Pod,
-        condition: PodCondition | None,  # noqa: ARG002 - the port's
+        terms: EvictionTerms,
         now: datetime,  # noqa: ARG002 - the port's
     ) -> Pod:
-        """See PodActions."""
-        return pod
+        """See PodActions. Where the pod is to stay, it has been evicted by that."""
+        if not terms.keeps_pod:
+            return pod
+        self._comparison.ours(pod)
+        return replace(pod, status=replace(pod.status, phase=terms.phase))
 
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """See PodActions."""
@@ -52,7 +57,11 @@ class ShadowActions:
         """See PodActions."""
         self._comparison.ours(pod)
 
-    async def evict(self, pod: Pod) -> None:
+    async def evict(
+        self,
+        pod: Pod,
+        grace_period_seconds: int | None = None,  # noqa: ARG002 - the port's
+    ) -> None:
         """See PodActions; what a budget would say is not asked."""
         self._comparison.ours(pod)
 

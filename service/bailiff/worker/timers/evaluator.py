@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from bailiff.worker.systems.system import Ask, SystemInWorker
     from bailiff.worker.timers.pending import PendingEvictions
 
-# Findings of pods that leave anyway: no timer is needed, and none was cancelled by a change of
-# taints or tolerations, so no "Cancelling deletion" is due.
-_LEAVING = frozenset({"PodTerminating", "PodFinished"})
-
 
 class Marks:
     """Which nodes and pods are to be looked at anew; whoever knows of a change sets them."""
@@ -211,14 +207,25 @@ class Evaluator:
         self._apply(pod, self._ask(node, explain=False)(pod), node)
 
     def _apply(self, pod: Pod, finding: Finding | None, node: Node | None) -> None:
-        if finding is None:
-            self._revoke(pod, self._why_unsaid(pod))
-        elif finding.verdict is not Verdict.KEEP:
+        if finding is not None and finding.verdict is not Verdict.KEEP:
             self._pending.schedule(pod, finding)
-        elif finding.reason in _LEAVING:
-            self._pending.forget(pod.metadata.uid)
+        elif pod.has_ended:
+            self._leave(pod)
+        elif finding is None or node is None:
+            self._revoke(pod, self._why_unsaid(pod))
         else:
-            self._revoke(pod, finding.message if node is not None else self._why_unsaid(pod))
+            self._revoke(pod, finding.message)
+
+    def _leave(self, pod: Pod) -> None:
+        """It leaves anyway; no change of taints or tolerations has cancelled its eviction.
+
+        Unless the eviction itself has ended it, by its phase, and is still to delete it.
+        """
+        eviction = self._pending.get(pod.metadata.uid)
+        if eviction is not None and eviction.ends_pod and not pod.is_terminating:
+            self._pending.schedule(pod, eviction.finding)
+        else:
+            self._pending.forget(pod.metadata.uid)
 
     def _why_unsaid(self, pod: Pod) -> str:
         node = pod.spec.node_name

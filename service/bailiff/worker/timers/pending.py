@@ -123,8 +123,7 @@ class PendingEvictions:
 
     def hand_over(self) -> Eviction | None:
         """The first entry that is due, now HELD by the gate; None if none is due."""
-        eviction = self._pop_due()
-        if eviction is not None:
+        if (eviction := self._pop_due()) is not None:
             self._move(eviction, states.HAND_OVER)
         return eviction
 
@@ -192,7 +191,7 @@ class PendingEvictions:
         return True
 
     def _bring_up_to_date(self, eviction: Eviction, pod: Pod, finding: Finding) -> None:
-        # states.UPDATE: whatever it is it stays. Not looked up, for this is done for all pods.
+        # By states.UPDATE it stays what it is; this is done for all pods of a cluster.
         news = eviction.until_news and eviction.pod != pod
         eviction.pod, eviction.finding, eviction.revoked = pod, finding, ""
         eviction.gone = False  # a relist that lacked it for a moment has been made good

@@ -1,0 +1,158 @@
+"""The answers that `bailiff explain` gives: for pods of a cluster, or of files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from bailiff.cli.asking import Asking, namespace_of, systems_of
+from bailiff.cli.describing import shown
+from bailiff.cli.errors import ExitCode, InputError
+from bailiff.cli.objects import Objects
+from bailiff.cli.output import Format
+from bailiff.cli.targets import NODE, Target, parse_instant
+from bailiff.decisions import Options, PodAnswer, PodsAnswer, Verdict
+from bailiff.kinds import Node, Pod
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from pathlib import Path
+
+    from bailiff.bootstrap.choices import ClusterChoice
+
+__all__ = ["Asked", "exit_code_of", "explain", "shown"]
+
+_EXIT_BY_VERDICT = {
+    Verdict.KEEP: ExitCode.OK,
+    Verdict.EVICT_AT: ExitCode.EVICT_AT,
+    Verdict.EVICT_NOW: ExitCode.EVICT_NOW,
+}
+
+
+class Asked(NamedTuple):
+    """What the user says, as it was typed.
+
+    Attributes:
+        target: TYPE/NAME.
+        files: with the objects; without any a cluster is asked.
+        namespace: of the object.
+        now: the instant to decide for.
+        bound_at: when the pod of a file was bound.
+    """
+
+    target: str | None
+    files: list[Path] | None
+    namespace: str | None
+    now: str | None
+    bound_at: str | None
+
+
+def explain(
+    asked: Asked, chosen: ClusterChoice, options: Options, output: Format | None, systems: object
+) -> PodAnswer | PodsAnswer:
+    """The answer.
+
+    Args:
+        asked: about what.
+        chosen: the cluster, where there are no files.
+        options: how to decide.
+        output: of many only who wants them in full is told each step.
+        systems: who decides; whatever is none: all that there are.
+
+    Raises:
+        InputError: what is asked makes no sense, or the files do not suffice.
+        ClusterUnusable, StartError: as Asking.look_up.
+    """
+    wanted = Target.parse(asked.target) if asked.target is not None else None
+    in_full = True if output is Format.TEXT else None
+    asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"), in_full)
+    if asked.files:
+        bound = parse_instant(asked.bound_at, "--bound-at")
+        return _of_files(asking, Objects(asked.files, asked.namespace), wanted, bound)
+    if wanted is None:
+        raise InputError("say what to explain: TYPE/NAME, as pod/web of a cluster, or -f FILE")
+    if asked.bound_at is not None:
+        raise InputError("--bound-at is of a pod in a file: a cluster tells when it was bound")
+    return _of_cluster(asking, chosen, wanted, asked.namespace)
+
+
+def exit_code_of(answer: PodAnswer | PodsAnswer) -> ExitCode:
+    """What the verdict is as an exit code; of several pods the worst."""
+    return max(_EXIT_BY_VERDICT[one.verdict] for one in answer.counted())
+
+
+def _of_cluster(
+    asking: Asking, chosen: ClusterChoice, wanted: Target, namespace: str | None
+) -> PodAnswer | PodsAnswer:
+    name, terms = wanted.name, (asking.options, asking.explain)
+    if wanted.type == NODE:
+        return asking.look_up(chosen, lambda to: to.node(name, *terms)).answer()
+    place = namespace_of(chosen, namespace)
+    return asking.look_up(chosen, lambda to: to.pod(place, name, *terms)).answer()
+
+
+def _of_files(
+    asking: Asking, objects: Objects, wanted: Target | None, bound_at: datetime | None
+) -> PodAnswer | PodsAnswer:
+    """One pod is asked about alone, more of them node by node."""
+    pods = _chosen(objects, wanted)
+    if len(pods) == 1:
+        node = _node_of(pods[0], objects)
+        alone: PodAnswer = asking.ask(
+            "decide", objects.of, pod=pods[0], node=node, bound_at=bound_at
+        )
+        return alone
+    answers: list[PodsAnswer] = [
+        asking.ask("decideBatch", objects.of, pods=group, node=node, bound_at=bound_at)
+        for node, group in _by_node(pods, objects)
+    ]
+    # What is said of anything but pods is the same in all: each was told of all objects.
+    return replace(answers[0], decisions=tuple(one for each in answers for one in each.decisions))
+
+
+def _by_node(
+    pods: Iterable[Pod], objects: Objects
+) -> Iterable[tuple[Node | None, tuple[Pod, ...]]]:
+    """The pods that are to be asked about together; nodes come in the order of their first pods."""
+    found: dict[str | None, tuple[Node | None, tuple[Pod, ...]]] = {}
+    for pod in pods:
+        node = _node_of(pod, objects)
+        name = None if node is None else node.metadata.name
+        _, before = found.get(name, (node, ()))
+        found[name] = node, (*before, pod)
+    return found.values()
+
+
+def _chosen(objects: Objects, wanted: Target | None) -> tuple[Pod, ...]:
+    """The pods that are meant, at least one."""
+    pods = objects.of(Pod)
+    if wanted is not None:
+        pods = tuple(pod for pod in pods if _is_meant(pod, wanted, objects.namespace))
+    if not pods:
+        of_it = "" if wanted is None else f" for {wanted.type}/{wanted.name}"
+        raise InputError(f"-f: there is no pod to explain{of_it}")
+    return pods
+
+
+def _is_meant(pod: Pod, wanted: Target, namespace: str) -> bool:
+    if wanted.type == NODE:
+        return pod.spec.node_name in ("", wanted.name)
+    return (pod.metadata.namespace, pod.metadata.name) == (namespace, wanted.name)
+
+
+def _node_of(pod: Pod, objects: Objects) -> Node | None:
+    """The pod's node, or the one that it might come to; None where the files have no nodes.
+
+    Raises:
+        InputError: it is not among those in the files, or there are several to come to.
+    """
+    nodes, name = objects.of(Node), pod.spec.node_name
+    found = [node for node in nodes if not name or node.metadata.name in (name, "")]
+    if nodes and len(found) != 1:
+        place = f"is on node {name}" if name else "is bound to no node"
+        raise InputError(
+            f"-f: pod {pod.key} {place}, and the files have {len(found)} that this may be: give one"
+        )
+    return found[0] if found else None
