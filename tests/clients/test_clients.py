@@ -18,8 +18,9 @@ from prometheus_client import CollectorRegistry
 from bailiff.decisions import Options
 from bailiff.rest_api import RestServer, RestSettings, create_app
 from tests.clients.build_assets import node_modules, python_generator
-from tests.harness.faces.rest_face import CLOCK, DictReader
+from tests.harness.faces.rest_face import CLOCK
 from tests.harness.kinds import no_execute, node_of, pod_of
+from tests.harness.lookups import DictSource
 from tests.harness.transcripts import ROOT
 
 if TYPE_CHECKING:
@@ -113,12 +114,9 @@ async def run(*command: str, cwd: Path, path: str = "") -> str:
 @pytest.fixture
 async def address() -> AsyncIterator[str]:
     """A running server, and a cluster behind it."""
-    reader = DictReader(
-        pods={"default/web-0": pod_of("web-0", "node-1")},
-        nodes={"node-1": node_of("node-1", no_execute("k"))},
-    )
+    source = DictSource.of(pod_of("web-0", "node-1"), node_of("node-1", no_execute("k")))
     settings = RestSettings(port=0)
-    app = create_app(settings, CLOCK, CollectorRegistry(), Options(), reader)
+    app = create_app(settings, CLOCK, CollectorRegistry(), Options(), source)
     server = RestServer(app, settings)
     port = await server.start()
     yield f"http://127.0.0.1:{port}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
-from bailiff.cluster import LiveReader
 from bailiff.decisions import Options
+from bailiff.lookup import ClusterSource
 from bailiff.rest_api import RestSettings, create_app
 from tests.harness.device_objects import RULES, device_taint
 from tests.harness.faces.asgi import call
@@ -27,8 +27,8 @@ PATIENCE = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60
 def app_of(bench: Bench, *, device_taint_eviction: bool = True) -> FastAPI:
     clock = SystemClock()
     options = Options(device_taint_eviction=device_taint_eviction)
-    reader = LiveReader(bench.cluster, clock)
-    return create_app(RestSettings(), clock, CollectorRegistry(), options, reader)
+    source = ClusterSource(bench.cluster, clock)
+    return create_app(RestSettings(), clock, CollectorRegistry(), options, source)
 
 
 async def ask(bench: Bench, app: FastAPI, name: str) -> Object:
@@ -54,8 +54,8 @@ async def test_a_slice_s_taint_evicts_and_both_systems_are_told(bench: Bench, gp
     }
     claim, met = decision["findings"][1]["trace"]
     assert (claim["rule"], claim["outcome"]) == ("ResourceClaim", "Used")
-    assert met["device"]["device"] == "gpu-0"
-    assert met["device"]["resourceSlice"]["name"] == gpus.name
+    device = met["subject"]["device"]
+    assert (device["device"], device["resourceSlice"]["name"]) == ("gpu-0", gpus.name)
 
 
 async def test_a_rule_counts_where_no_slice_has_a_taint(bench: Bench, gpus: Gpus) -> None:

@@ -9,8 +9,10 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.clock import SystemClock
-from bailiff.cluster import Cluster, ClusterSettings, LiveReader, Request, Selection
-from bailiff.kinds import Taint, Toleration
+from bailiff.cluster import Cluster, ClusterSettings, Request, Selection
+from bailiff.decisions import Wanted
+from bailiff.kinds import Node, Pod, Taint, Toleration
+from bailiff.lookup import ClusterSource, MissingError
 from tests.harness.api import NODES, PODS, Api, Bench, name_of, uid_of, version_of
 from tests.harness.objects import taint
 
@@ -180,17 +182,18 @@ async def test_a_forgotten_page_is_gone_and_the_list_starts_over(api: Api, bench
     assert {name_of(pod) for pod in listing.items} == made | {"late"}
 
 
-async def test_the_reader_finds_what_a_person_asks_for(bench: Bench) -> None:
-    reader = LiveReader(bench.cluster, SystemClock())
+async def test_what_a_person_asks_for_is_found(bench: Bench) -> None:
+    source = ClusterSource(bench.cluster, SystemClock())
     node, other = await asyncio.gather(bench.node(), bench.node())
     await bench.pod("here", node=node)
     await bench.pod("there", node=other)
-    assert (await reader.get_pod(bench.namespace, "here")).spec.node_name == node
-    assert (await reader.get_node(node)).metadata.name == node
-    assert [pod.metadata.name for pod in await reader.pods_on_node(node)] == ["here"]
-    assert await reader.pods_on_node("no-such,node=x") == ()
-    with pytest.raises(k8s.NotFoundError):
-        await reader.get_node("no-such-node")
+    assert (await source.get(Pod, "here", bench.namespace)).spec.node_name == node
+    assert (await source.get(Node, node)).metadata.name == node
+    on_node = await source.see(Wanted(Pod, fields=(("spec.nodeName", node),)))
+    assert [pod.metadata.name for pod in on_node if isinstance(pod, Pod)] == ["here"]
+    assert await source.see(Wanted(Pod, fields=(("spec.nodeName", "no-such,node=x"),))) == ()
+    with pytest.raises(MissingError):
+        await source.get(Node, "no-such-node")
 
 
 async def test_a_name_cannot_climb_out_of_its_path(bench: Bench) -> None:

@@ -9,8 +9,9 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
-from bailiff.cluster import PODS, ForbiddenError, LiveReader, connect
+from bailiff.cluster import PODS, ForbiddenError, connect
 from bailiff.decisions import Options
+from bailiff.lookup import ClusterSource
 from bailiff.rest_api import RestSettings, create_app
 from tests.harness.api import PODS as OBJECTS
 from tests.harness.device_objects import device_taint
@@ -46,8 +47,8 @@ async def asking(server, bench, without=None):
     node = await bench.node(taint(KEY))
     await bench.pod("plain", node=node)
     async with await connect(path) as own:
-        reader = LiveReader(own, SystemClock())
-        app = create_app(RestSettings(), SystemClock(), CollectorRegistry(), Options(), reader)
+        source = ClusterSource(own, SystemClock())
+        app = create_app(RestSettings(), SystemClock(), CollectorRegistry(), Options(), source)
 
         async def ask(question):
             target = question.format(namespace=bench.namespace, node=node)

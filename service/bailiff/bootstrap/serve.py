@@ -15,10 +15,10 @@ from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import listen
 from bailiff.clock import SystemClock
-from bailiff.cluster import ClusterReader, LiveReader
 from bailiff.decisions import Options
 from bailiff.face_settings import FaceSettings, SettingsError
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
+from bailiff.lookup import ClusterSource
 from bailiff.rest_api import RestServer, RestSettings, create_app
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def serve(settings: ServeSettings) -> Program:
         rest_settings = _settings(RestSettings, settings.host, settings.rest_port)
         grpc_settings = _settings(GrpcSettings, settings.host, settings.grpc_port)
         options = replace(settings.options, device_taint_eviction=settings.device_taint_eviction)
-        async with _reader(settings.cluster, clock) as reader:
-            app = create_app(rest_settings, clock, registry, options, reader)
+        async with _source(settings.cluster, clock) as source:
+            app = create_app(rest_settings, clock, registry, options, source)
             rest = RestServer(app, rest_settings)
             grpc = create_server(grpc_settings, clock, registry, options)
             await _serve_both(settings, rest, grpc, stop)
@@ -107,9 +107,9 @@ async def _until_stopped(rest: RestServer, stop: asyncio.Event) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _reader(choice: ClusterChoice, clock: Clock) -> AsyncIterator[ClusterReader | None]:
+async def _source(choice: ClusterChoice, clock: Clock) -> AsyncIterator[ClusterSource | None]:
     if not choice.chosen:
         yield None
         return
     async with await connect_to(choice) as cluster:
-        yield LiveReader(cluster, clock)
+        yield ClusterSource(cluster, clock)

@@ -86,12 +86,11 @@ def exit_code_of(answer: PodAnswer | PodsAnswer) -> ExitCode:
 def _of_cluster(
     asking: Asking, chosen: ClusterChoice, wanted: Target, namespace: str | None
 ) -> PodAnswer | PodsAnswer:
-    name = wanted.name
+    name, terms = wanted.name, (asking.options, asking.explain)
     if wanted.type == NODE:
-        options = replace(asking.options, explain=asking.explain is True)
-        return asking.look_up(chosen, lambda to: to.node(name, options)).answer()
+        return asking.look_up(chosen, lambda to: to.node(name, *terms)).answer()
     place = namespace_of(chosen, namespace)
-    return asking.look_up(chosen, lambda to: to.pod(place, name, asking.options)).answer()
+    return asking.look_up(chosen, lambda to: to.pod(place, name, *terms)).answer()
 
 
 def _of_files(

@@ -33,7 +33,6 @@ from bailiff.cluster.leases import LEASES, Lease, LeaseRecord, LeaseStore
 from bailiff.cluster.list_watch import ListWatch
 from bailiff.cluster.listing import Listing
 from bailiff.cluster.probing import may_follow
-from bailiff.cluster.reader import ClusterReader, LiveReader, look_up
 from bailiff.cluster.request import Request, Selection
 from bailiff.cluster.resource import (
     CONFIG_MAPS,
@@ -64,7 +63,6 @@ __all__ = [
     "Cluster",
     "ClusterClock",
     "ClusterError",
-    "ClusterReader",
     "ClusterSettings",
     "ConfigError",
     "ConflictError",
@@ -84,7 +82,6 @@ __all__ = [
     "LeaseStore",
     "ListWatch",
     "Listing",
-    "LiveReader",
     "NotFoundError",
     "Observer",
     "PatchType",
@@ -108,7 +105,6 @@ __all__ = [
     "WatchHealth",
     "connect",
     "kubeconfig_namespace",
-    "look_up",
     "may_follow",
     "served",
     "service_account_namespace",

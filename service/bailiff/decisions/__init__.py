@@ -18,7 +18,7 @@ from bailiff.decisions.decision import (
 from bailiff.decisions.events import cancellation_event, denial_event, eviction_event
 from bailiff.decisions.joining import combine, join
 from bailiff.decisions.options import NO_OVERRIDES, OptionOverrides, Options
-from bailiff.decisions.question import Asked, Plan, Question, Size
+from bailiff.decisions.question import Asked, LiveQuestion, Plan, Question, Size
 from bailiff.decisions.questions import PodAnswer, PodFacts, PodsAnswer, PodsFacts, Reports
 from bailiff.decisions.registry import SYSTEMS, Systems
 from bailiff.decisions.system import NotRead, Round, Scene, System, Unread, Wanted, Why
@@ -35,6 +35,7 @@ __all__ = [
     "EvictionTerms",
     "FactsError",
     "Finding",
+    "LiveQuestion",
     "NotRead",
     "ObjectReference",
     "OptionOverrides",

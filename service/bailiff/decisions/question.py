@@ -110,21 +110,51 @@ class Question(Generic[A]):
     explains: bool
     size: Size
 
+    def options(self, wanted: OptionOverrides, defaults: Options) -> Options:
+        """The options that it is answered by.
+
+        Args:
+            wanted: by the caller, laid over all others.
+            defaults: the server's; of `explain` the question's own default counts.
+        """
+        if defaults.explain is not self.explains:
+            defaults = replace(defaults, explain=self.explains)
+        return wanted.over(defaults)
+
     def plan(self, facts: Asked, now: datetime, defaults: Options) -> Plan[A]:
         """Count what an answer costs.
 
         Args:
             facts: what the caller tells, of the type `facts`.
             now: the clock's instant, used where the facts name none.
-            defaults: the server's options; of `explain` the question's own default counts.
+            defaults: the server's options, see `options`.
 
         Raises:
             FactsError: the facts do not suffice, or are too many.
         """
-        if defaults.explain is not self.explains:
-            defaults = replace(defaults, explain=self.explains)
-        return self.weigh(facts, Terms(in_utc(facts.now or now), facts.options.over(defaults)))
+        options = self.options(facts.options, defaults)
+        return self.weigh(facts, Terms(in_utc(facts.now or now), options))
 
     def ask(self, facts: Asked, now: datetime, defaults: Options) -> A:
         """The answer; args and errors as `plan`."""
         return self.plan(facts, now, defaults).answer()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveQuestion(Generic[A]):
+    """A question that names an object of a cluster: whoever answers reads the facts there.
+
+    Attributes:
+        name: stable, as `decideNodeOfCluster`.
+        path: what it asks for, with the parameters in braces, as `nodes/{name}/decisions`.
+        summary: one line.
+        description: Markdown.
+        asks: the question that it comes to once all has been read; its answer, its limits and
+            whether a trace is given where the caller does not say are those of this one, too.
+    """
+
+    name: str
+    path: str
+    summary: str
+    description: str
+    asks: Question[A]

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from bailiff.decisions.cost import MAX_PODS
 from bailiff.decisions.decision import Decision
-from bailiff.decisions.question import Asked, Question, Size
+from bailiff.decisions.question import Asked, LiveQuestion, Question, Size
 from bailiff.kinds import Node, Pod
 from bailiff.kinds.meta import Value
 
@@ -128,4 +128,42 @@ def decide_batch_question(
         weigh=weigh,
         explains=False,
         size=Size.MANY,
+    )
+
+
+def live_questions(
+    decide: Question[PodAnswer], decide_batch: Question[PodsAnswer]
+) -> dict[str, LiveQuestion[Any]]:
+    """What can be asked about objects of a cluster, by name."""
+    asked = (_of_pod(decide), _of_node(decide_batch))
+    return {question.name: question for question in asked}
+
+
+def _of_pod(decide: Question[PodAnswer]) -> LiveQuestion[PodAnswer]:
+    return LiveQuestion(
+        name="decidePodOfCluster",
+        path="namespaces/{namespace}/pods/{name}/decision",
+        summary="Should this pod of the cluster be evicted, and when?",
+        description=(
+            "Fetches the pod, its node and what else decides, and answers as `decide`.\n\n"
+            "A pod that is bound to no node stays, with the reason `PodNotBound`; one whose node "
+            "is gone with `NodeGone`; one whose devices Bailiff may not read with "
+            "`DevicesNotRead`, unless its node evicts it. A taint without `timeAdded` counts from "
+            "when the worker wrote on the node that it saw it, else from now."
+        ),
+        asks=decide,
+    )
+
+
+def _of_node(decide_batch: Question[PodsAnswer]) -> LiveQuestion[PodsAnswer]:
+    return LiveQuestion(
+        name="decideNodeOfCluster",
+        path="nodes/{name}/decisions",
+        summary="Which pods of this node of the cluster should be evicted, and when?",
+        description=(
+            "Fetches the node, its pods and what else decides, and answers as `decideBatch`.\n\n"
+            "A node's taint without `timeAdded` counts from when the worker wrote on the node that "
+            "it saw it, else from now."
+        ),
+        asks=decide_batch,
     )

@@ -24,6 +24,7 @@ from bailiff.decisions.questions import (
     Reports,
     decide_batch_question,
     decide_question,
+    live_questions,
 )
 from bailiff.decisions.system import Round, Scene, Unread
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Decision, Finding, Subject
     from bailiff.decisions.options import Options
-    from bailiff.decisions.question import Question, Terms
+    from bailiff.decisions.question import LiveQuestion, Question, Terms
     from bailiff.decisions.system import LookUp, System
     from bailiff.kinds import Node, Pod
     from bailiff.kinds.meta import Value
@@ -47,7 +48,8 @@ class Systems:
 
     Attributes:
         all: the systems, in the order of their findings.
-        questions: every question that can be asked, by name.
+        questions: every question that brings its facts, by name.
+        live_questions: every question about objects of a cluster, by name.
         subjects: the types of what trace steps look at.
     """
 
@@ -69,13 +71,11 @@ class Systems:
         self._pods_answer: type[PodsAnswer] = _made("DecideBatchResponse", reports, PodsAnswer)
         pod_facts = _made("DecideRequest", sections, PodFacts)
         pods_facts = _made("DecideBatchRequest", sections, PodsFacts)
-        self.questions = _by_name(
-            (
-                decide_question(pod_facts, self._pod_answer, self._weigh_pod),
-                decide_batch_question(pods_facts, self._pods_answer, self._weigh_pods),
-                *(question for system in self.all for question in system.questions),
-            )
-        )
+        decide = decide_question(pod_facts, self._pod_answer, self._weigh_pod)
+        batch = decide_batch_question(pods_facts, self._pods_answer, self._weigh_pods)
+        of_systems = (question for system in self.all for question in system.questions)
+        self.questions = _by_name((decide, batch, *of_systems))
+        self.live_questions: Mapping[str, LiveQuestion[Any]] = live_questions(decide, batch)
 
     def look_ups(self, scene: Scene, options: Options) -> Iterator[tuple[System[Any], LookUp[Any]]]:
         """What each system wants to see of a live cluster to decide for the pods of a scene."""

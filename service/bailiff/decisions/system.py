@@ -39,14 +39,12 @@ class Scene(NamedTuple):
         now: the instant to decide for, in UTC.
         node: the node, where the question is about one.
         node_is_gone: there is no node of the name that the pod is bound to: its cluster was asked.
-        is_live: the objects are as their cluster has them, so that nothing was left out.
     """
 
     pods: tuple[Pod, ...]
     now: datetime
     node: Node | None = None
     node_is_gone: bool = False
-    is_live: bool = False
 
 
 class Round(ABC):
@@ -67,7 +65,7 @@ class Round(ABC):
 
 
 class Unread(Round):
-    """In the place of a round whose facts could not be read; stands first among the findings.
+    """In the place of a round whose facts were not read; stands first among the findings.
 
     So a pod of which a system might know more does not seem to stay for sure.
     """

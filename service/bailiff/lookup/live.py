@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from bailiff.decisions import NotRead, Scene, Wanted, Why
+from bailiff.decisions import NotRead, OptionOverrides, Scene, Wanted, Why
 from bailiff.kinds import Node, Pod, as_served
 from bailiff.lookup.errors import ForbiddenError, MissingError, NotServedError, UnavailableError
 
@@ -63,8 +63,18 @@ class LookUps:
         self._timeout = timeout
         self._turns = asyncio.Semaphore(max_at_a_time)
 
-    async def pod(self, namespace: str, name: str, options: Options) -> Plan[PodAnswer]:
-        """Should this pod be evicted, and when? As the question `decide`."""
+    async def pod(
+        self, namespace: str, name: str, defaults: Options, explain: bool | None = None
+    ) -> Plan[PodAnswer]:
+        """What `decidePodOfCluster` asks for.
+
+        Args:
+            namespace: of the pod.
+            name: of the pod.
+            defaults: how it is decided, but for the trace.
+            explain: give the trace; None: as the question has it.
+        """
+        options = self._options("decidePodOfCluster", defaults, explain)
 
         async def look() -> Plan[PodAnswer]:
             pod = await self._source.get(Pod, name, namespace)
@@ -73,8 +83,11 @@ class LookUps:
 
         return await self._in_time(look)
 
-    async def node(self, name: str, options: Options) -> Plan[PodsAnswer]:
-        """Which pods of this node should be evicted, and when? As the question `decideBatch`."""
+    async def node(
+        self, name: str, defaults: Options, explain: bool | None = None
+    ) -> Plan[PodsAnswer]:
+        """What `decideNodeOfCluster` asks for; arguments as of `pod`."""
+        options = self._options("decideNodeOfCluster", defaults, explain)
 
         async def look() -> Plan[PodsAnswer]:
             node, pods = await self._node_and_pods(name)
@@ -94,6 +107,10 @@ class LookUps:
             return {kind: await self._source.see(Wanted(kind)) for kind in kinds}
 
         return await self._in_time(look)
+
+    def _options(self, question: str, defaults: Options, explain: bool | None) -> Options:
+        asked = self._systems.live_questions[question].asks
+        return asked.options(OptionOverrides(explain=explain), defaults)
 
     async def _around(self, pod: Pod) -> Scene:
         name = pod.spec.node_name

@@ -8,12 +8,13 @@ from fastapi import FastAPI
 
 import bailiff
 from bailiff.decisions import SYSTEMS
+from bailiff.lookup import LookUps
 from bailiff.rest_api.asking import Asking
 from bailiff.rest_api.bodies import Bodies
 from bailiff.rest_api.dependencies import Services
 from bailiff.rest_api.document import DESCRIPTION, LICENSE, SUMMARY, TAGS, Document
 from bailiff.rest_api.failures import HANDLERS
-from bailiff.rest_api.look_ups import LookUps
+from bailiff.rest_api.look_ups import LiveAnswers
 from bailiff.rest_api.metrics import Metrics
 from bailiff.rest_api.middleware import Boundary, HeadAsGet, InFlightLimit
 from bailiff.rest_api.question_route import check_all
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
-    from bailiff.cluster.reader import ClusterReader
     from bailiff.decisions import Options, Systems
+    from bailiff.lookup import Source
     from bailiff.rest_api.settings import RestSettings
 
 
@@ -35,7 +36,7 @@ def create_app(
     clock: Clock,
     registry: CollectorRegistry,
     defaults: Options,
-    reader: ClusterReader | None = None,
+    source: Source | None = None,
     systems: Systems = SYSTEMS,
 ) -> FastAPI:
     """Put the REST face together.
@@ -45,7 +46,7 @@ def create_app(
         clock: the instant of facts that name none, and durations.
         registry: where its metrics go; /metrics writes down all of it.
         defaults: the options of facts that bring none.
-        reader: the cluster to read; None: the operations that need one answer 503.
+        source: the cluster to read; None: the operations that need one answer 503.
         systems: who answers, and what can be asked of them.
     """
     metrics = Metrics(registry)
@@ -53,7 +54,7 @@ def create_app(
     app = _application(systems)
     app.state.services = Services(
         registry=registry,
-        cluster=None if reader is None else LookUps(reader, asking, settings),
+        cluster=None if source is None else _live_answers(source, asking, clock, settings),
     )
     # What is added last is asked first.
     app.add_middleware(HeadAsGet)
@@ -66,6 +67,13 @@ def create_app(
         app.include_router(router)
     check_all(app.routes)
     return app
+
+
+def _live_answers(
+    source: Source, asking: Asking, clock: Clock, settings: RestSettings
+) -> LiveAnswers:
+    seconds, at_a_time = settings.cluster_timeout_seconds, settings.max_cluster_reads
+    return LiveAnswers(LookUps(source, asking.systems, clock, seconds, at_a_time), asking)
 
 
 def _application(systems: Systems) -> FastAPI:

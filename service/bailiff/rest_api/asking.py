@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from bailiff.decisions.instants import in_utc
-
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from bailiff.clock import Clock
     from bailiff.decisions import Asked, Options, Plan, Question, Systems
     from bailiff.decisions.question import Answer
@@ -38,10 +34,6 @@ class Asking:
         self.options = options
         self._clock = clock
         self._metrics = metrics
-
-    def now(self) -> datetime:
-        """The instant, in UTC."""
-        return in_utc(self._clock.now())
 
     def plan(self, question: Question[A], facts: Asked) -> Plan[A]:
         """The plan for an answer.

@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from prometheus_client import CollectorRegistry
 
-from bailiff.rest_api.look_ups import LookUps
+from bailiff.rest_api.look_ups import LiveAnswers
 from bailiff.rest_api.problems import ProblemCode, Refusal
 
 
@@ -38,12 +38,12 @@ class Services:
 
     Attributes:
         registry: its metrics, and those of the whole process.
-        cluster: reads the facts of a cluster; None: there is none to read.
+        cluster: answers about the objects of a cluster; None: there is none to read.
         readiness: whether requests are welcome.
     """
 
     registry: CollectorRegistry
-    cluster: LookUps | None
+    cluster: LiveAnswers | None
     readiness: Readiness = field(default_factory=Readiness)
 
 
@@ -55,7 +55,7 @@ async def _services(request: Request) -> Services:
 _Services = Annotated[Services, Depends(_services)]
 
 
-async def _cluster(services: _Services) -> LookUps:
+async def _cluster(services: _Services) -> LiveAnswers:
     if services.cluster is None:
         detail = "Bailiff was given no cluster to read: start it with --kubeconfig or --in-cluster"
         raise Refusal(ProblemCode.NO_CLUSTER, detail)
@@ -70,6 +70,6 @@ async def _registry(services: _Services) -> CollectorRegistry:
     return services.registry
 
 
-Cluster = Annotated[LookUps, Depends(_cluster)]
+Cluster = Annotated[LiveAnswers, Depends(_cluster)]
 Ready = Annotated[Readiness, Depends(_readiness)]
 Metered = Annotated[CollectorRegistry, Depends(_registry)]

@@ -5,142 +5,80 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
-from msgspec.structs import replace
-
-from bailiff.cluster import look_up
-from bailiff.cluster.errors import (
-    ClusterError,
+from bailiff.decisions import FactsError
+from bailiff.lookup import (
+    FailedError,
     ForbiddenError,
-    NotFoundError,
-    RequestTimeoutError,
-    ServerError,
-    TooManyRequestsError,
-    UnauthorizedError,
-    UnreachableError,
+    LookUpError,
+    MissingError,
+    NotServedError,
+    UnavailableError,
 )
-from bailiff.decisions import FactsError, OptionOverrides, Scene
 from bailiff.rest_api.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable
 
-    from bailiff.cluster.reader import ClusterReader
-    from bailiff.decisions import Options, Plan, PodAnswer, PodsAnswer
+    from bailiff.decisions import Plan, PodAnswer, PodsAnswer
     from bailiff.decisions.question import Answer
-    from bailiff.kinds import Node, Pod
+    from bailiff.lookup import LookUps
     from bailiff.rest_api.asking import Asking
-    from bailiff.rest_api.settings import RestSettings
 
-T = TypeVar("T")
 A = TypeVar("A", bound="Answer")
 
-_UNAVAILABLE = (UnreachableError, RequestTimeoutError, ServerError, TooManyRequestsError)
+_CODES: dict[type[LookUpError], ProblemCode] = {
+    MissingError: ProblemCode.NOT_FOUND,
+    ForbiddenError: ProblemCode.CLUSTER_FORBIDDEN,
+    NotServedError: ProblemCode.CLUSTER_FAILED,
+    FailedError: ProblemCode.CLUSTER_FAILED,
+    UnavailableError: ProblemCode.CLUSTER_UNAVAILABLE,
+}
 _RETRY_SECONDS = 5
 
 
-class LookUps:
-    """Fetches the facts and has them decided. Reads, never writes, keeps nothing."""
+class LiveAnswers:
+    """Has the look-ups' plans carried out, and says what went wrong as problems."""
 
-    def __init__(self, reader: ClusterReader, asking: Asking, settings: RestSettings) -> None:
+    def __init__(self, look_ups: LookUps, asking: Asking) -> None:
         """Prepare.
 
         Args:
-            reader: of the cluster.
-            asking: who answers.
-            settings: how many may read at a time, and for how long.
+            look_ups: of the cluster.
+            asking: who answers, with which options.
         """
-        self._reader = reader
+        self._look_ups = look_ups
         self._asking = asking
-        self._timeout = settings.cluster_timeout_seconds
-        self._turns = asyncio.Semaphore(settings.max_cluster_reads)
 
     async def pod(self, namespace: str, name: str, *, explain: bool | None) -> PodAnswer:
-        """The answer for one pod of the cluster; its trace is given unless `explain` is False.
+        """The answer to `decidePodOfCluster`; with a trace as `explain` says, or the question.
 
         Raises:
             Refusal: not_found, cluster_forbidden, cluster_failed, cluster_unavailable,
                 too_many_objects.
         """
-        options = self._options(explain, usually=True)
-        return await self._answer(lambda: self._plan_pod(namespace, name, options))
+        options = self._asking.options
+        return await self._answer(self._look_ups.pod(namespace, name, options, explain))
 
     async def node(self, name: str, *, explain: bool | None) -> PodsAnswer:
-        """The answers for the pods that are bound to a node; traces only where asked for.
+        """The answer to `decideNodeOfCluster`; arguments and errors as `pod`."""
+        return await self._answer(self._look_ups.node(name, self._asking.options, explain))
 
-        Raises:
-            Refusal: as `pod`.
-        """
-        options = self._options(explain, usually=False)
-        return await self._answer(lambda: self._plan_node(name, options))
-
-    def _options(self, explain: bool | None, *, usually: bool) -> Options:
-        defaults = replace(self._asking.options, explain=usually)
-        return OptionOverrides(explain=explain).over(defaults)
-
-    async def _plan_pod(self, namespace: str, name: str, options: Options) -> Plan[PodAnswer]:
-        pod = await _read(
-            self._reader.get_pod(namespace, name), "get pods", f"pod {namespace}/{name}"
-        )
-        node = await self._node_of(pod)
-        scene = Scene((pod,), self._asking.now(), node, node_is_gone=node is None, is_live=True)
-        systems = self._asking.systems
-        seen = await _read(look_up(self._reader, systems, scene, options), "", "what decides")
-        return systems.weigh_seen_pod(scene, seen, options)
-
-    async def _plan_node(self, name: str, options: Options) -> Plan[PodsAnswer]:
-        node = await _read(self._reader.get_node(name), "get nodes", f"node {name}")
-        pods = await _read(self._reader.pods_on_node(name), "list pods", f"the pods of node {name}")
-        scene = Scene(pods, self._asking.now(), node, is_live=True)
-        systems = self._asking.systems
-        seen = await _read(look_up(self._reader, systems, scene, options), "", "what decides")
-        return systems.weigh_seen_pods(scene, seen, options)
-
-    async def _node_of(self, pod: Pod) -> Node | None:
-        name = pod.spec.node_name
-        if not name:
-            return None
+    async def _answer(self, planned: Awaitable[Plan[A]]) -> A:
         try:
-            return await _read(self._reader.get_node(name), "get nodes", f"node {name}")
-        except Refusal as refusal:
-            if refusal.code is ProblemCode.NOT_FOUND:
-                return None
-            raise
-
-    async def _answer(self, planned: Callable[[], Awaitable[Plan[A]]]) -> A:
-        try:
-            async with asyncio.timeout(self._timeout), self._turns:
-                plan = await planned()
-        except TimeoutError as error:
-            raise _unavailable(f"the cluster did not answer within {self._timeout:g} s") from error
+            plan = await planned
         except FactsError as error:
             # The caller sent none of it, so nothing in the request is at fault.
             detail = f"the cluster has more than one answer may hold: {error}"
             raise Refusal(ProblemCode.TOO_MANY_OBJECTS, detail) from error
+        except LookUpError as error:
+            raise _refusal(error) from error
         if plan.is_quick:
             return self._asking.carry_out(plan)
         return await asyncio.to_thread(self._asking.carry_out, plan)
 
 
-async def _read(reading: Awaitable[T], permission: str, what: str) -> T:
-    """Await what is read and turn its failure into a Refusal that says what to do."""
-    try:
-        return await reading
-    except NotFoundError as error:
-        if not permission:
-            # Served a moment ago, as while the API server is upgraded.
-            raise _unavailable(f"the cluster has just ceased to serve {what}") from error
-        raise Refusal(ProblemCode.NOT_FOUND, f"{what} does not exist") from error
-    except (ForbiddenError, UnauthorizedError) as error:
-        detail = f"Bailiff's account may not read {what}: grant it the permission to {permission}"
-        raise Refusal(ProblemCode.CLUSTER_FORBIDDEN, detail) from error
-    except _UNAVAILABLE as error:
-        raise _unavailable(f"{what} could not be read: {error.message}") from error
-    except ClusterError as error:
-        detail = f"{what} could not be read: {error.message}"
-        raise Refusal(ProblemCode.CLUSTER_FAILED, detail) from error
-
-
-def _unavailable(detail: str) -> Refusal:
-    """The cluster cannot be asked now; trying again may help."""
-    retry = {"Retry-After": str(_RETRY_SECONDS)}
-    return Refusal(ProblemCode.CLUSTER_UNAVAILABLE, detail, headers=retry)
+def _refusal(error: LookUpError) -> Refusal:
+    code = _CODES[type(error)]
+    may_help = code is ProblemCode.CLUSTER_UNAVAILABLE
+    headers = {"Retry-After": str(_RETRY_SECONDS)} if may_help else {}
+    return Refusal(code, str(error), headers=headers)

@@ -47,7 +47,7 @@ async def pod(source, name="web", **options):
 
 
 async def node(source, name="node-1", **options):
-    plan = await ask(source).node(name, Options(explain=False, **options))
+    plan = await ask(source).node(name, Options(**options))
     return plan.answer().decisions
 
 
@@ -65,6 +65,20 @@ async def test_one_pod(source):
     decision = await pod(source)
     assert (decision.verdict, decision.evict_at) == ("EVICT_AT", CLOCK.now() + timedelta(seconds=9))
     assert decision.findings[0].trace
+
+
+@pytest.mark.parametrize(
+    ("explain", "traced"), [(None, (True, False)), (True, (True, True)), (False, (False, False))]
+)
+@pytest.mark.parametrize("usually", [True, False])
+async def test_a_trace_is_given_as_asked_for_or_as_the_question_has_it(
+    source, explain, traced, usually
+):
+    source.add(pod_of("web", "node-1"), TAINTED)
+    options = Options(explain=usually)
+    one = (await ask(source).pod("default", "web", options, explain)).answer().decision
+    (many,) = (await ask(source).node("node-1", options, explain)).answer().decisions
+    assert tuple(bool(decision.findings[0].trace) for decision in (one, many)) == traced
 
 
 @pytest.mark.parametrize(("on", "reason"), [("", "PodNotBound"), ("node-9", "NodeGone")])
@@ -121,11 +135,14 @@ async def test_what_may_not_be_seen_is_said_and_the_node_still_decides(user, uns
         assert ("grant it" in decision.findings[0].message) == (reason == "DevicesNotRead")
 
 
-async def test_what_is_not_known_is_the_reason_where_nothing_evicts(user):
+@pytest.mark.parametrize(
+    ("on", "reason"), [(True, "DevicesNotRead"), (False, "DeviceTaintEvictionOff")]
+)
+async def test_what_is_not_known_is_the_reason_where_nothing_evicts(user, on, reason):
     user.objects[Node] = [node_of("node-1")]
     user.errors[ResourceSlice] = ForbiddenError("no")
-    decision = await pod(user, "train")
-    assert (decision.verdict, decision.reason) == ("KEEP", "DevicesNotRead")
+    decision = await pod(user, "train", device_taint_eviction=on)
+    assert (decision.verdict, decision.reason) == ("KEEP", reason)
 
 
 async def test_with_the_gate_off_no_device_is_read(user):

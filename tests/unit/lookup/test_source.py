@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from aiohttp import web
 
-from bailiff import cluster as k8s
 from bailiff.decisions import Wanted
 from bailiff.kinds import (
     DeviceTaintRule,
@@ -21,25 +18,18 @@ from bailiff.kinds import (
 )
 from bailiff.kinds.meta import Value
 from bailiff.lookup import (
-    ClusterSource,
     FailedError,
     ForbiddenError,
     MissingError,
     NotServedError,
     UnavailableError,
 )
-from tests.harness.clocks import ManualClock
 from tests.harness.device_objects import allocation, claim, slice_of
+from tests.harness.lookups import DEVICES, RULES, Server
 from tests.harness.objects import Object
-from tests.harness.scripted_server import kubeconfig, serving
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
-
-V1 = "/apis/resource.k8s.io/v1"
-DEVICES = ("resourceslices", "resourceclaims")
-RULES = ("devicetaintrules", "devicetaintrules/status")
 
 
 def allocated(name: str, driver: str = "d", pool: str = "p") -> Object:
@@ -48,56 +38,6 @@ def allocated(name: str, driver: str = "d", pool: str = "p") -> Object:
         "metadata": metadata,
         "status": {"allocation": allocation(pool, driver=driver)},
     }
-
-
-class Server:
-    """An API server; it notes what it is asked but for discovery.
-
-    Attributes:
-        names: what it serves of resource.k8s.io.
-        objects: by the plural.
-        status: what it answers to all but discovery, if not 200.
-        asked: paths with their field selectors.
-    """
-
-    def __init__(self, *names: str, status: int = 200) -> None:
-        self.names = names
-        self.objects: dict[str, list[dict[str, Any]]] = {}
-        self.status = status
-        self.asked: list[str] = []
-
-    async def answer(self, request: web.Request) -> web.Response:
-        found = self._discover(request.path)
-        if found is not None:
-            return web.json_response(found)
-        selector = request.query.get("fieldSelector", "")
-        self.asked.append(request.path.removeprefix(V1) + (f"?{selector}" if selector else ""))
-        if self.status != 200:
-            return web.json_response({"kind": "Status"}, status=self.status)
-        found = self._find(request.path)
-        return web.json_response(found or {"kind": "Status"}, status=200 if found else 404)
-
-    def _discover(self, path: str) -> dict[str, Any] | None:
-        if path == "/apis/resource.k8s.io" and self.names:
-            return {"versions": [{"version": "v1"}]}
-        if path == V1:
-            return {"resources": [{"name": name} for name in self.names]}
-        return None
-
-    def _find(self, path: str) -> dict[str, Any] | None:
-        before, _, last = path.rpartition("/")
-        if path.startswith(V1) and not {last, before.rpartition("/")[2]} & set(self.names):
-            return None
-        if last in self.objects:
-            return {"items": self.objects[last]}
-        of_kind = self.objects.get(before.rpartition("/")[2], [])
-        return next((one for one in of_kind if one["metadata"]["name"] == last), None)
-
-    @asynccontextmanager
-    async def source(self, folder: Path) -> AsyncIterator[ClusterSource]:
-        where = serving(self.answer)
-        async with where as port, await k8s.connect(kubeconfig(folder, port)) as cluster:
-            yield ClusterSource(cluster, ManualClock())
 
 
 def names(objects: tuple[Any, ...]) -> list[str]:

@@ -6,7 +6,8 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
 from bailiff.rest_api import RestSettings, create_app
-from tests.harness.faces.rest_face import CLOCK, DictReader
+from tests.harness.faces.rest_face import CLOCK
+from tests.harness.lookups import DictSource
 
 
 @pytest.fixture
@@ -15,10 +16,10 @@ def registry() -> CollectorRegistry:
 
 
 @pytest.fixture
-def reader() -> DictReader:
-    return DictReader()
+def source() -> DictSource:
+    return DictSource()
 
 
 @pytest.fixture
-def app(registry: CollectorRegistry, reader: DictReader) -> FastAPI:
-    return create_app(RestSettings(), CLOCK, registry, Options(), reader)
+def app(registry: CollectorRegistry, source: DictSource) -> FastAPI:
+    return create_app(RestSettings(), CLOCK, registry, Options(), source)

@@ -1,7 +1,5 @@
 """Answers about the pods of a cluster that use devices."""
 
-from typing import Any
-
 import pytest
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
@@ -13,18 +11,15 @@ from bailiff.cluster.errors import (
     ResponseError,
     ServerError,
 )
-from bailiff.decisions import NotRead, Options, Why
+from bailiff.decisions import Options
 from bailiff.decisions.device_taints.facts import MAX_RULES
-from bailiff.kinds import (
-    DeviceTaintRule,
-    Pod,
-    ResourceClaim,
-    decode,
-)
+from bailiff.kinds import DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice, decode
+from bailiff.lookup import FailedError, ForbiddenError, LookUpError, NotServedError
 from bailiff.rest_api import RestSettings, create_app
 from tests.harness.faces.asgi import call
-from tests.harness.faces.rest_face import CLOCK, DictReader
+from tests.harness.faces.rest_face import CLOCK
 from tests.harness.kinds import no_execute, node_of
+from tests.harness.lookups import DictSource, failing
 
 POD_PATH, NODE_PATH = "/v1/namespaces/default/pods/train/decision", "/v1/nodes/node-1/decisions"
 POD = b"""{"metadata": {"name": "train", "namespace": "default", "uid": "u"},
@@ -36,21 +31,17 @@ CLAIM = b"""{"metadata": {"name": "gpu", "namespace": "default"}, "status": {
 RULE = b"""{"metadata": {"name": "recall", "uid": "r"}, "spec": {"deviceSelector": {},
 "taint": {"key": "recall", "effect": "NoExecute", "timeAdded": "2026-05-04T12:00:30Z"}}}"""
 TAINTED = node_of("node-1", no_execute("k"))
-DEVICES: dict[type, tuple[Any, ...]] = {
-    ResourceClaim: (decode(CLAIM, ResourceClaim),),
-    DeviceTaintRule: (decode(RULE, DeviceTaintRule),),
-}
+RECALL = decode(RULE, DeviceTaintRule)
+
+
+OBJECTS = (decode(POD, Pod), TAINTED, decode(CLAIM, ResourceClaim), RECALL)
 
 
 @pytest.fixture
-def user(reader: DictReader) -> DictReader:
+def user(source: DictSource) -> DictSource:
     """A cluster with a pod that tolerates its node's taint for 60 s; its device has one in 30 s."""
-    found = decode(POD, Pod)
-    reader.pods["default/train"] = found
-    reader.nodes["node-1"] = TAINTED
-    reader.on_node["node-1"] = (found,)
-    reader.objects = DEVICES
-    return reader
+    source.add(*OBJECTS)
+    return source
 
 
 def told(decision: dict) -> dict:
@@ -59,7 +50,7 @@ def told(decision: dict) -> dict:
 
 @pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
 async def test_both_systems_are_told_and_the_earliest_wins(
-    app: FastAPI, user: DictReader, path: str
+    app: FastAPI, user: DictSource, path: str
 ) -> None:
     answer = (await call(app, "GET", path)).json
     (decision,) = answer.get("decisions") or [answer["decision"]]
@@ -75,14 +66,14 @@ async def test_both_systems_are_told_and_the_earliest_wins(
 @pytest.mark.parametrize(
     ("unseen", "reason"),
     [
-        (NotRead(Why.NOT_SERVED, "none"), "DevicesNotServed"),
-        (NotRead(Why.FORBIDDEN, "no permission to list resourceslices"), "DevicesNotRead"),
+        (NotServedError("none"), "DevicesNotServed"),
+        (ForbiddenError("no permission to list resourceslices"), "DevicesNotRead"),
     ],
 )
 async def test_without_devices_the_node_still_decides(
-    app: FastAPI, user: DictReader, path: str, unseen: NotRead, reason: str
+    app: FastAPI, user: DictSource, path: str, unseen: LookUpError, reason: str
 ) -> None:
-    user.unseen = unseen
+    user.errors[ResourceSlice] = unseen
     answer = await call(app, "GET", path)
     (decision,) = answer.json.get("decisions") or [answer.json["decision"]]
     assert (answer.status, decision["decidedBy"]) == (200, "node-taints")
@@ -90,10 +81,10 @@ async def test_without_devices_the_node_still_decides(
 
 
 async def test_what_is_not_known_is_the_reason_where_nothing_evicts(
-    app: FastAPI, user: DictReader
+    app: FastAPI, user: DictSource
 ) -> None:
-    user.nodes["node-1"] = node_of("node-1")
-    user.unseen = NotRead(Why.FORBIDDEN, "no permission to list resourceslices")
+    user.objects[Node] = [node_of("node-1")]
+    user.errors[ResourceSlice] = ForbiddenError("no permission to list resourceslices")
     decision = (await call(app, "GET", POD_PATH)).json["decision"]
     assert (decision["verdict"], decision["reason"]) == ("KEEP", "DevicesNotRead")
     assert "list resourceslices" in decision["message"]
@@ -111,17 +102,18 @@ async def test_what_is_not_known_is_the_reason_where_nothing_evicts(
 )
 @pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
 async def test_devices_that_fail_to_be_read_fail_the_answer(
-    app: FastAPI, user: DictReader, path: str, error: ClusterError, status: int, code: str
+    path: str, error: ClusterError, status: int, code: str
 ) -> None:
-    user.unseen = error
+    source = failing(*OBJECTS, list_resourceslices=error)
+    app = create_app(RestSettings(), CLOCK, CollectorRegistry(), Options(), source)
     answer = await call(app, "GET", path)
     assert (answer.status, answer.json["code"]) == (status, code)
     assert ("retry-after" in answer.headers) == (code == "cluster_unavailable")
 
 
 @pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
-async def test_with_the_gate_off_no_device_is_read(user: DictReader, path: str) -> None:
-    user.unseen = ServerError("asked", status=500)
+async def test_with_the_gate_off_no_device_is_read(user: DictSource, path: str) -> None:
+    user.errors[ResourceClaim] = FailedError("asked")
     options = Options(device_taint_eviction=False)
     app = create_app(RestSettings(), CLOCK, CollectorRegistry(), options, user)
     answer = await call(app, "GET", path)
@@ -131,10 +123,9 @@ async def test_with_the_gate_off_no_device_is_read(user: DictReader, path: str) 
 
 
 async def test_more_rules_than_can_be_answered_for_are_refused_by_name(
-    app: FastAPI, user: DictReader
+    app: FastAPI, user: DictSource
 ) -> None:
-    (rule,) = DEVICES[DeviceTaintRule]
-    user.objects = {**DEVICES, DeviceTaintRule: (rule,) * (MAX_RULES + 1)}
+    user.objects[DeviceTaintRule] = [RECALL] * (MAX_RULES + 1)
     answer = await call(app, "GET", POD_PATH)
     assert (answer.status, answer.json["code"]) == (422, "too_many_objects")
     assert "deviceTaintRules" in answer.json["detail"]

@@ -7,8 +7,9 @@ from prometheus_client import CollectorRegistry
 from bailiff.decisions import Options
 from bailiff.rest_api import RestSettings, create_app
 from tests.harness.faces.asgi import call
-from tests.harness.faces.rest_face import CLOCK, NOW, DictReader
+from tests.harness.faces.rest_face import CLOCK, NOW
 from tests.harness.kinds import pod_of
+from tests.harness.lookups import DictSource
 from tests.harness.made_up_system import LIGHTS_OUT, NAME, THREE_SYSTEMS, dark_node
 
 NODE = {
@@ -22,13 +23,9 @@ REPORT = {NAME: {"outAt": OUT_AT, "pods": 1}}
 
 @pytest.fixture
 def app() -> FastAPI:
-    reader = DictReader(
-        pods={"default/shop": pod_of("shop", "n")},
-        nodes={"n": dark_node("n", NOW)},
-        on_node={"n": (pod_of("shop", "n"),)},
-    )
+    source = DictSource.of(pod_of("shop", "n"), dark_node("n", NOW))
     registry = CollectorRegistry()
-    return create_app(RestSettings(), CLOCK, registry, Options(), reader, THREE_SYSTEMS)
+    return create_app(RestSettings(), CLOCK, registry, Options(), source, THREE_SYSTEMS)
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,13 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from bailiff.decisions import SYSTEMS, FactsError, Options
 from bailiff.kinds import DecodeError, decode
 from bailiff.rest_api import RestSettings, create_app
-from tests.harness.faces.rest_face import CLOCK, NOW, DictReader
+from tests.harness.faces.rest_face import CLOCK, NOW
 from tests.harness.fuzzing import fuzzed
 from tests.harness.kinds import node_of, pod_of
+from tests.harness.lookups import DictSource
 
-READER = DictReader(
-    pods={"default/web-0": pod_of("web-0")},
-    nodes={"node-1": node_of("node-1")},
-    on_node={"node-1": ()},
-)
-APP = create_app(RestSettings(), CLOCK, CollectorRegistry(), Options(), READER)
+SOURCE = DictSource.of(pod_of("web-0"), node_of("node-1"))
+APP = create_app(RestSettings(), CLOCK, CollectorRegistry(), Options(), SOURCE)
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 
 

@@ -59,9 +59,9 @@ class DeviceTaintSystem(System[DeviceTaintFacts]):
         if not users:
             return DeviceTaintFacts()
         if not options.device_taint_eviction:
-            return _Off()
+            return _Unseen(device_eviction_off())
         found = yield from look_up(users)
-        return _Unseen(found) if isinstance(found, NotRead) else found
+        return _Unseen(_without(found)) if isinstance(found, NotRead) else found
 
 
 class _Devices(Round):
@@ -85,17 +85,19 @@ class _Off(Unread):
 
 
 class _Unseen(Unread):
-    """The devices could not be looked at."""
+    """The devices were not looked at."""
 
-    def __init__(self, why: NotRead) -> None:
-        self._why = why
+    def __init__(self, said: Finding) -> None:
+        self._said = said
 
     def of(self, pod: Pod) -> Finding | None:
-        if not has_claims(pod):
-            return None
-        if self._why.why is Why.NOT_SERVED:
-            return devices_not_served()
-        return devices_not_read(self._why.detail)
+        return self._said if has_claims(pod) else None
+
+
+def _without(found: NotRead) -> Finding:
+    if found.why is Why.NOT_SERVED:
+        return devices_not_served()
+    return devices_not_read(found.detail)
 
 
 DEVICE_TAINTS = DeviceTaintSystem()

@@ -8,7 +8,6 @@ from bailiff.decisions.cost import Cost, FactsError
 from bailiff.decisions.node_taints.change import PREVIEW_TAINT_CHANGE
 from bailiff.decisions.node_taints.facts import NodeTaintFacts
 from bailiff.decisions.node_taints.findings import SYSTEM, NodeTaintSubject, keep_without_node
-from bailiff.decisions.node_taints.observations import as_served
 from bailiff.decisions.node_taints.taints import NodeTaints
 from bailiff.decisions.node_taints.weighing import weigh
 from bailiff.decisions.system import Round, System
@@ -56,8 +55,7 @@ class NodeTaintSystem(System[NodeTaintFacts]):
         """See System."""
         if scene.node is None:
             return _NodeGone()
-        node = as_served(scene.node) if scene.is_live else scene.node
-        taints = NodeTaints(node, scene.now, facts.first_observed, options)
+        taints = NodeTaints(scene.node, scene.now, facts.first_observed, options)
         return _OnNode(taints, facts.bound_at)
 
 

@@ -7,7 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from pydantic import AfterValidator, BeforeValidator
 
-from bailiff.decisions import PodAnswer, PodsAnswer, Systems  # noqa: TC001 - as Cluster
+from bailiff.decisions import (  # noqa: TC001 - as Cluster
+    LiveQuestion,
+    PodAnswer,
+    PodsAnswer,
+    Systems,
+)
 from bailiff.kinds.names import (
     LABEL_PATTERN,
     LABEL_RULE,
@@ -82,52 +87,35 @@ _Explain = Annotated[
 
 
 def cluster_router(systems: Systems) -> APIRouter:
-    """The look-ups, which answer as the systems' own questions do."""
+    """The table's questions about a cluster, which answer as those that bring their facts."""
     router = APIRouter(tags=["Cluster"])
+    of_pod = systems.live_questions["decidePodOfCluster"]
+    of_node = systems.live_questions["decideNodeOfCluster"]
 
-    @router.get(
-        "/v1/namespaces/{namespace}/pods/{name}/decision",
-        operation_id="decidePodOfCluster",
-        summary="Should this pod of the cluster be evicted, and when?",
-        **_as(systems, "decide", "timed"),
-    )
+    @router.get(f"/v1/{of_pod.path}", **_told(systems, of_pod, "timed"))
     async def decide_pod(
-        namespace: _Namespace, name: _PodName, look_ups: Cluster, explain: _Explain = None
+        namespace: _Namespace, name: _PodName, cluster: Cluster, explain: _Explain = None
     ) -> PodAnswer:
-        """Fetches the pod, its node and what else decides, and answers as `decide`.
+        return await cluster.pod(namespace, name, explain=explain)
 
-        A pod that is bound to no node stays, with the reason `PodNotBound`; one whose node is gone
-        with `NodeGone`; one whose devices Bailiff may not read with `DevicesNotRead`, unless its
-        node evicts it. A taint without `timeAdded` counts from when the worker wrote on the node
-        that it saw it, else from now.
-        """
-        return await look_ups.pod(namespace, name, explain=explain)
-
-    @router.get(
-        "/v1/nodes/{name}/decisions",
-        operation_id="decideNodeOfCluster",
-        summary="Which pods of this node of the cluster should be evicted, and when?",
-        **_as(systems, "decideBatch", "drain"),
-    )
+    @router.get(f"/v1/{of_node.path}", **_told(systems, of_node, "drain"))
     async def decide_node(
-        name: _NodeName, look_ups: Cluster, explain: _Explain = None
+        name: _NodeName, cluster: Cluster, explain: _Explain = None
     ) -> PodsAnswer:
-        """Fetches the node, its pods and what else decides, and answers as `decideBatch`.
-
-        A node's taint without `timeAdded` counts from when the worker wrote on the node that it
-        saw it, else from now.
-        """
-        return await look_ups.node(name, explain=explain)
+        return await cluster.node(name, explain=explain)
 
     return router
 
 
-def _as(systems: Systems, question: str, example: str) -> dict[str, Any]:
-    """What an operation says of an answer that is that of a question."""
-    shown = {"application/json": {"example": example_answer(systems, question, example)}}
-    answer = systems.questions[question].answer
+def _told(systems: Systems, question: LiveQuestion[Any], example: str) -> dict[str, Any]:
+    """What the document says of a question, with an answer to one that brings its facts."""
+    asked = question.asks
+    shown = {"application/json": {"example": example_answer(systems, asked.name, example)}}
     return {
-        "response_model": Annotated[answer, Wire(answer)],
+        "operation_id": question.name,
+        "summary": question.summary,
+        "description": question.description,
+        "response_model": Annotated[asked.answer, Wire(asked.answer)],
         "response_description": "The answer.",
         "responses": {200: {"content": shown}, **_PROBLEMS},
     }
