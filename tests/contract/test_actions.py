@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import PODS, ConflictError, NotFoundError, UidMismatchError
@@ -33,6 +34,25 @@ async def test_a_condition_that_is_there_keeps_its_time_and_is_no_write(bench, a
     again = await actions.set_status(first, TERMS, now + timedelta(hours=1))
     assert again == first
     assert version_of(await bench.get(first.metadata.name)) == version_of(written)
+
+
+async def test_a_phase_is_written_with_its_reason_and_on_this_version_only(bench, actions):
+    terms = replace(TERMS, phase="Failed", status_reason="Evicted")
+    pod = await on_a_node(bench)
+    found = await bench.get(pod.metadata.name)
+    await bench.set_status(found, conditions=[condition("Ready")], phase="Running")
+    with pytest.raises(ConflictError):
+        await actions.set_status(pod, terms, SystemClock().now())
+    fresh = await bench.cluster.get(PODS, pod.metadata.name, bench.namespace)
+    answer = await actions.set_status(fresh, terms, SystemClock().now())
+    assert (answer.has_ended, answer.status.phase) == (True, "Failed")
+    status = (await bench.get(pod.metadata.name))["status"]
+    assert (status["phase"], status["reason"]) == ("Failed", "Evicted")
+    assert {one["type"] for one in status["conditions"]} == {"Ready", "DisruptionTarget"}
+    # A pod that has ended goes at once, whatever grace period is asked for.
+    await actions.delete(answer, 7)
+    with pytest.raises(NotFoundError):
+        await bench.get(pod.metadata.name)
 
 
 async def test_a_delete_whose_answer_was_lost_is_not_accepted_again(bench, actions):

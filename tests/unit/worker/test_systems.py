@@ -17,13 +17,12 @@ from bailiff.decisions.policies import BlastRadius, Policies
 from bailiff.kinds import Annotations, Node, Pod, PodCondition
 from bailiff.worker import SYSTEMS, Comparison, ShadowActions, Shard
 from bailiff.worker.observe.status import create_status_app
-from bailiff.worker.systems import MakeSystem, Parts, SystemInWorker, halves_of
+from bailiff.worker.systems import MakeSystem, Parts, SystemInWorker
 from bailiff.worker.systems.system import Ask, Work, Writer
 from bailiff.worker.timers.eviction import Eviction
 from tests.harness.clocks import START
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, node_of, tolerating
-from tests.harness.made_up_system import THREE_SYSTEMS, dark_node
 from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.calls import Call
 from tests.harness.worlds.world import World
@@ -288,34 +287,3 @@ async def test_a_share_is_not_left_before_its_writer_has_nothing_under_way():
         assert (world.curfew.forgotten, leaving.done()) == (1, False)
         await asyncio.sleep(2)
         assert leaving.done()
-
-
-class Lit(World):
-    """A world whose worker knows the system of the lights, which reads pod and node."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(systems=halves_of(THREE_SYSTEMS), **settings)
-
-    def dark(self) -> None:
-        self._put_node(dark_node("n1", START))
-
-
-async def test_a_system_that_reads_pod_and_node_needs_no_half_of_its_own_and_its_phase_is_written():
-    world = Lit()
-    world.dark()
-    world.add_pod("pod")
-    world.add_pod("elsewhere", node="n2")
-    world.taint("n2")
-    async with world.running():
-        await asyncio.sleep(59)
-        assert world.deletions() == {}
-        # The delete fails, and by then the pod has ended: it is to go all the same.
-        world.deny(500, "delete", until=70)
-        await asyncio.sleep(3)
-        assert world.pods["pod"].status.phase == "Failed"
-        await asyncio.sleep(60)
-    assert set(world.deletions()) == {"pod"}
-    assert ("lights-out-controller", "LightsOutEviction") in world.reported
-    assert not [note for note in world.notes_on("pod") if note.startswith("Cancelling")]
-    labels = {"by": "delete", "system": "lights-out"}
-    assert world.registry.get_sample_value("bailiff_worker_evictions_total", labels) == 1

@@ -44,6 +44,8 @@ class PodActions(Protocol):
     async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
         """Delete the pod of this UID in this version; None leaves it its own grace period.
 
+        A pod of phase Failed or Succeeded goes at once, whatever grace period is asked for
+        (pkg/registry/core/pod/strategy.go, CheckGracefulDelete).
         A pod that has changed since, were it only that somebody else has deleted it, is answered
         with ConflictError.
         """
