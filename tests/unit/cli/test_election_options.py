@@ -30,7 +30,7 @@ def run(monkeypatch):
             ("--shards", "2"),
             "which of 2 shards? --leader-elect takes any that is free, --shard says",
         ),
-        (("--shards", "65"), "Input should be less"),
+        (("--shards", "65"), "shards must be from 1 to 64"),
         (("--lease-duration", "10"), "lease duration (10 s) must be above the renew deadline"),
         (("--renew-deadline", "nan"), "renew deadline"),
         (("--retry-period", "9"), "1.2 times the retry period (9 s)"),
