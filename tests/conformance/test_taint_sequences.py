@@ -138,14 +138,17 @@ def never_forgetting(monkeypatch):
 
 
 def announcing_what_leaves(monkeypatch):
-    monkeypatch.setattr(evaluator, "_LEAVING", frozenset())
     right = evaluator.Evaluator.pod_gone
 
     def announce(self, pod):
         self._revoke(pod, "the pod is gone")
+
+    def announce_as_it_goes(self, pod):
+        announce(self, pod)
         right(self, pod)
 
-    monkeypatch.setattr(evaluator.Evaluator, "pod_gone", announce)
+    monkeypatch.setattr(evaluator.Evaluator, "_leave", announce)
+    monkeypatch.setattr(evaluator.Evaluator, "pod_gone", announce_as_it_goes)
 
 
 def evicting_ended_pods(monkeypatch):
