@@ -6,7 +6,8 @@ overload    a storm of 429: less than twice what the API server takes, the lead 
 fenced      who has lost the lead writes nothing a second later (1 minute)
 
 Each on a kube-apiserver of its own. Exits 1 where a promise was not kept, 3 where
-KUBEBUILDER_ASSETS is not set.
+KUBEBUILDER_ASSETS is not set. What the faces promise, that no question holds up the others, is
+looked for by `python -m tests.acceptance.gaps`, which needs no API server.
 """
 
 from __future__ import annotations
