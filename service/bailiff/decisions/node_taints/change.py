@@ -52,7 +52,7 @@ class PreviewTaintChangeRequest(Asked, frozen=True, kw_only=True):
     """
 
     node: Node
-    pods: Pods
+    pods: Pods = ()
     add_taints: tuple[Taint, ...] = ()
     remove_taints: tuple[TaintSelector, ...] = ()
     node_taints: NodeTaintFacts = NodeTaintFacts()
