@@ -97,7 +97,8 @@ def test_it_is_asked_where_it_is_named_or_nobody_is(
 
 
 def test_a_name_that_no_system_has_is_told_the_names_there_are() -> None:
-    with pytest.raises(FactsError, match="node-taints, device-taints, lights-out, got 'dusk'"):
+    names = ", ".join(system.name for system in THREE_SYSTEMS.all)
+    with pytest.raises(FactsError, match=f"must be one of {names}, got 'dusk'"):
         asked("decide", pod=SHOP, node=NODE, systems=("dusk",))
 
 
