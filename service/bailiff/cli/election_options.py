@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 ELECTION = "Shards and election"
 # A Lease's name leaves room for the number of the shard.
-_SHARE = "-64-of-64"
+_SHARD = "-64-of-64"
 
 SHARDS = setting(
     "--shards",
@@ -109,7 +109,7 @@ def choose_lease(
     )
     from bailiff.worker import ElectionSettings  # noqa: PLC0415
 
-    most = MAX_SUBDOMAIN - len(_SHARE)
+    most = MAX_SUBDOMAIN - len(_SHARD)
     if not is_dns_subdomain(name) or len(name) > most:
         raise InputError(f"--lease-name: {SUBDOMAIN_RULE}; here {most}, got {name[:50]!r}")
     # A holder's request may take a third of what it has, so that it has three tries.
