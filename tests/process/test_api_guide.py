@@ -156,6 +156,7 @@ def test_limits_are_those_of_the_code():
         "length of the head": f"{rest.max_header_bytes // KIB} KiB",
         "time to send the body": f"{rest.body_timeout_seconds:g} s",
         "time to read from the cluster": f"{rest.cluster_timeout_seconds:g} s",
+        "look-ups in the cluster at a time; others wait": f"{rest.max_cluster_reads}",
         "idle HTTP connection": f"{rest.keep_alive_seconds} s",
         "HTTP requests at a time": f"{rest.max_in_flight}",
         "HTTP connections": f"{rest.max_connections:,}",
