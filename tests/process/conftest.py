@@ -1,4 +1,5 @@
-"""One `bailiff up` for all transcripts: each leaves it as it found it, but for pods' names."""
+"""One `bailiff up` for all transcripts, in any order: pods that one of them evicts for good are in
+no other."""
 
 from __future__ import annotations
 

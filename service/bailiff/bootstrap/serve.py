@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import structlog
 from msgspec.structs import replace
 
-from bailiff.bootstrap.choices import ClusterChoice, StartError
+from bailiff.bootstrap.choices import ClusterChoice
 from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import listen
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
-from bailiff.face_settings import FaceSettings, SettingsError
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
 from bailiff.lookup import ClusterSource
 from bailiff.rest_api import RestServer, RestSettings, create_app
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
     from bailiff.bootstrap.choices import Program
     from bailiff.clock import Clock
-
-S = TypeVar("S", bound=FaceSettings)
 
 # Below the 30 s that Kubernetes gives a pod between SIGTERM and SIGKILL.
 _GRACE_SECONDS = 20.0
@@ -52,12 +49,16 @@ class ServeSettings:
 
 
 def serve(settings: ServeSettings) -> Program:
-    """The decision API, until stopped."""
+    """The decision API, until stopped.
+
+    Raises:
+        SettingsError: the environment has a setting of a face that cannot be.
+    """
+    rest_settings = RestSettings.read(host=settings.host, port=settings.rest_port)
+    grpc_settings = GrpcSettings.read(host=settings.host, port=settings.grpc_port)
 
     async def program(stop: asyncio.Event) -> None:
         clock, registry = SystemClock(), new_registry()
-        rest_settings = _settings(RestSettings, settings.host, settings.rest_port)
-        grpc_settings = _settings(GrpcSettings, settings.host, settings.grpc_port)
         options = replace(settings.options, device_taint_eviction=settings.device_taint_eviction)
         async with _source(settings.cluster, clock) as source:
             app = create_app(rest_settings, clock, registry, options, source)
@@ -66,13 +67,6 @@ def serve(settings: ServeSettings) -> Program:
             await _serve_both(settings, rest, grpc, stop)
 
     return program
-
-
-def _settings(kind: type[S], host: str, port: int) -> S:
-    try:
-        return kind.read(host=host, port=port)
-    except SettingsError as error:
-        raise StartError(str(error)) from error
 
 
 async def _serve_both(

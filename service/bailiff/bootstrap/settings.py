@@ -39,9 +39,9 @@ class WorkSettings:
     """A worker.
 
     Attributes:
-        shards: the shares of the nodes that it may look after; of several it looks after the one
+        shards: the shards of the nodes that it may look after; of several it looks after the one
             whose Lease it holds.
-        lease: acts only while it holds one of these; None acts always, for its only share.
+        lease: acts only while it holds one of these; None acts always, for its only shard.
         policies: their file, which may change; None: all policies are off.
         policies_interval: seconds between two looks at it. No option: the kubelet takes longer to
             bring a change.
@@ -50,7 +50,7 @@ class WorkSettings:
         device_taint_eviction: evict by the taints of devices too, where the cluster serves them.
 
     Raises:
-        ValueError: several shares, and no Lease to tell which.
+        ValueError: several shards, and no Lease to tell which.
     """
 
     cluster: ClusterChoice

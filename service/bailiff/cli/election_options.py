@@ -1,4 +1,4 @@
-"""Options that say which share of the nodes a worker has, and whether it is elected to act."""
+"""Options that say which shard of the nodes a worker has, and whether it is elected to act."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from bailiff.bootstrap.settings import LeaseChoice
     from bailiff.worker import Shard
 
-ELECTION = "Shares and election"
-# A Lease's name leaves room for the number of the share.
-_SHARE = "-64-of-64"
+ELECTION = "Shards and election"
+# A Lease's name leaves room for the number of the shard.
+_SHARD = "-64-of-64"
 
 SHARDS = setting(
     "--shards",
-    "Into how many shares the nodes are divided; the same for all workers.",
+    "Into how many shards the nodes are divided; the same for all workers.",
     ELECTION,
     min=1,
 )
 SHARD = setting(
     "--shard",
-    "The one share that is this worker's, from 0; default: any whose Lease is free.",
+    "The one shard that is this worker's, from 0; default: any whose Lease is free.",
     ELECTION,
     min=0,
 )
@@ -41,7 +41,7 @@ LEASE_NAMESPACE = setting(
 )
 LEASE_NAME = setting(
     "--lease-name",
-    "Name of the Lease; the share is appended, as in bailiff-worker-0-of-1, or of three shares "
+    "Name of the Lease; the shard is appended, as in bailiff-worker-0-of-1, or of three shards "
     "bailiff-worker-2-of-3.",
     ELECTION,
 )
@@ -66,10 +66,10 @@ RETRY_PERIOD = setting(
 def choose_shards(
     shards: int, shard: int | None, *, elects: bool, shadow: bool
 ) -> tuple[Shard, ...]:
-    """The shares that this process may look after, one at a time.
+    """The shards that this process may look after, one at a time.
 
     Raises:
-        InputError: there is no such share, or nothing tells which of several it is.
+        InputError: there is no such shard, or nothing tells which of several it is.
     """
     from bailiff.worker import Shard  # noqa: PLC0415 - the worker alone needs it
 
@@ -109,7 +109,7 @@ def choose_lease(
     )
     from bailiff.worker import ElectionSettings  # noqa: PLC0415
 
-    most = MAX_SUBDOMAIN - len(_SHARE)
+    most = MAX_SUBDOMAIN - len(_SHARD)
     if not is_dns_subdomain(name) or len(name) > most:
         raise InputError(f"--lease-name: {SUBDOMAIN_RULE}; here {most}, got {name[:50]!r}")
     # A holder's request may take a third of what it has, so that it has three tries.

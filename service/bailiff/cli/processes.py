@@ -115,6 +115,7 @@ def serve(
         chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False)
     # Imported here, so that no command waits for what another one needs.
     from bailiff.bootstrap import serve as program  # noqa: PLC0415
+    from bailiff.face_settings import SettingsError  # noqa: PLC0415
 
     settings = program.ServeSettings(
         cluster=chosen,
@@ -124,7 +125,11 @@ def serve(
         device_taint_eviction=options.device_taint_eviction,
         options=options,
     )
-    run(program.serve(settings), lifeline=lifeline)
+    try:
+        served = program.serve(settings)
+    except SettingsError as error:
+        fail(str(error), ExitCode.USAGE)
+    run(served, lifeline=lifeline)
 
 
 @deciding

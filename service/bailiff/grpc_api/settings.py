@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
 from bailiff.face_settings import FaceSettings
@@ -48,18 +49,18 @@ class GrpcSettings(FaceSettings):
 
     model_config = SettingsConfigDict(env_prefix="BAILIFF_GRPC_")
 
-    port: int = 9090
+    port: int = Field(default=9090, ge=0, le=65535)
     reuse_port: bool = False
-    max_message_bytes: int = 4 * 1024 * 1024
-    max_batch_message_bytes: int = 16 * 1024 * 1024
-    max_long_messages: int = 4
-    max_answer_bytes: int = 4 * 1024 * 1024
-    max_concurrent_rpcs: int = 1000
-    max_concurrent_streams: int = 100
-    max_connection_age_seconds: float | None = 300.0
-    max_connection_age_grace_seconds: float = 60.0
-    keepalive_seconds: float = 60.0
-    keepalive_timeout_seconds: float = 20.0
+    max_message_bytes: PositiveInt = 4 * 1024 * 1024
+    max_batch_message_bytes: PositiveInt = 16 * 1024 * 1024
+    max_long_messages: NonNegativeInt = 4
+    max_answer_bytes: PositiveInt = 4 * 1024 * 1024
+    max_concurrent_rpcs: PositiveInt = 1000
+    max_concurrent_streams: PositiveInt = 100
+    max_connection_age_seconds: PositiveFloat | None = 300.0
+    max_connection_age_grace_seconds: PositiveFloat = 60.0
+    keepalive_seconds: PositiveFloat = 60.0
+    keepalive_timeout_seconds: PositiveFloat = 20.0
     reflection: bool = True
 
     def channel_arguments(self) -> tuple[tuple[str, int], ...]:

@@ -36,6 +36,14 @@ def test_wrong_usage_exits_with_2_and_says_why(run, arguments, message):
     assert message in result.output
 
 
+@pytest.mark.parametrize("name", ["BAILIFF_REST_MAX_IN_FLIGHT", "BAILIFF_GRPC_MAX_CONCURRENT_RPCS"])
+def test_a_setting_that_cannot_be_exits_with_2_and_is_named(run, monkeypatch, name):
+    monkeypatch.setenv(name, "0")
+    result = run("serve", "--rest-port", "0", "--grpc-port", "0")
+    assert result.exit_code == 2
+    assert f"{name}: Input should be greater than 0" in result.output
+
+
 def test_a_cluster_that_cannot_be_used_exits_with_3(run):
     result = run("worker", "--kubeconfig", "POD", "--status-port", "0")
     assert result.exit_code == 3
