@@ -149,15 +149,6 @@ def test_a_name_that_is_gone_would_be_found(word: str) -> None:
     assert not names().are(word)
 
 
-@pytest.mark.parametrize("target", re.findall(r"\]\((?!https?:)([^)]+)\)", GUIDE))
-def test_every_link_leads_somewhere(target: str) -> None:
-    file, _, heading = target.partition("#")
-    text = (ROOT / "docs" / file).read_text() if file else GUIDE
-    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
-    assert not heading or heading in anchors
-
-
 def recipe() -> Systems:
     """What the guide's program makes of the systems that there are."""
     found: dict[str, Any] = {}
