@@ -9,7 +9,10 @@ from bailiff.face_settings import FaceSettings, SettingsError
 from bailiff.grpc_api import GrpcSettings
 from bailiff.rest_api import RestSettings
 
-KINDS: dict[str, type[FaceSettings]] = {"BAILIFF_REST": RestSettings, "BAILIFF_GRPC": GrpcSettings}
+KINDS: dict[str, type[RestSettings] | type[GrpcSettings]] = {
+    "BAILIFF_REST": RestSettings,
+    "BAILIFF_GRPC": GrpcSettings,
+}
 
 
 def test_what_is_given_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

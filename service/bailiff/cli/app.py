@@ -9,6 +9,7 @@ import typer
 
 import bailiff
 from bailiff.cli import pausing, policies, preview, processes
+from bailiff.cli.errors import ExitCode, fail
 from bailiff.cli.explain import explain
 from bailiff.cli.options import ENVIRONMENT
 from bailiff.cli.output import OUTPUT, Output, pretty
@@ -73,4 +74,8 @@ def version(output: Annotated[Output, OUTPUT] = Output.TEXT) -> None:
 
 def main() -> None:
     """Run the command; the entry point of the distribution."""
-    app()
+    try:
+        app()
+    except OSError as error:
+        # Such as a full disk behind the standard output.
+        fail(error.strerror or str(error), ExitCode.FAILED)

@@ -82,6 +82,8 @@ def _documents(path: Path) -> list[object]:
 def _read(path: Path) -> bytes:
     try:
         if str(path) == "-":
+            if sys.stdin is None:
+                raise InputError("-f -: standard input is closed")
             data = sys.stdin.buffer.read(MAX_BYTES + 1)
         else:
             with path.open("rb") as file:

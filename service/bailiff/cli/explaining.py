@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bailiff.cli.asking import Asking, namespace_of, systems_of
 from bailiff.cli.describing import shown
-from bailiff.cli.errors import ExitCode, InputError
+from bailiff.cli.errors import ExitCode, InputError, warn
 from bailiff.cli.objects import Objects
 from bailiff.cli.output import Format
 from bailiff.cli.targets import NODE, Target, parse_instant
@@ -16,7 +16,7 @@ from bailiff.decisions import Options, PodAnswer, PodsAnswer, Verdict
 from bailiff.kinds import Node, Pod
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -108,8 +108,17 @@ def _of_files(
         asking.ask("decideBatch", objects.of, pods=group, node=node, bound_at=bound_at)
         for node, group in _by_node(pods, objects)
     ]
-    # What is said of anything but pods is the same in all: each was told of all objects.
-    return replace(answers[0], decisions=tuple(one for each in answers for one in each.decisions))
+    return _together(answers)
+
+
+def _together(answers: Sequence[PodsAnswer]) -> PodsAnswer:
+    """The answers about several nodes as one; a report that is one node's is told of none."""
+    first, *others = answers
+    alike = all(one.reports == first.reports for one in others)
+    if not alike:
+        warn("what is reported beside the pods differs by node: explain node/NAME tells it of one")
+    decisions = tuple(one for each in answers for one in each.decisions)
+    return replace(first, decisions=decisions, reports=first.reports if alike else None)
 
 
 def _by_node(

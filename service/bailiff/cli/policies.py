@@ -34,6 +34,8 @@ def check(
     from bailiff.decisions.policies.reading import API_VERSION, KIND, MAX_BYTES  # noqa: PLC0415
     from bailiff.worker.policy.file import interpret, see  # noqa: PLC0415
 
+    if str(file) == "-" and sys.stdin is None:
+        fail("-: standard input is closed", ExitCode.USAGE)
     found = interpret(sys.stdin.buffer.read(MAX_BYTES + 1) if str(file) == "-" else see(file))
     if isinstance(found, str):
         fail(f"{file}: {found}", ExitCode.USAGE)

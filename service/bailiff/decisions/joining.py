@@ -38,13 +38,17 @@ def combine(
     """
     if not findings:
         return _nothing_said(pod, node, now, until)
-    finding = earliest(findings)
+    finding, holds_until = findings[0], findings[0].holds_until
+    if len(findings) > 1 or until is not None:
+        # Seldom, so that for every pod of a batch nothing is weighed that need not be.
+        finding = earliest(findings)
+        holds_until = _holds_until(finding, findings, until)
     return Decision(
         pod=reference_to(pod),
         node=node,
         verdict=finding.verdict,
         evict_at=finding.evict_at,
-        holds_until=_holds_until(finding, findings, until),
+        holds_until=holds_until,
         counted_from_now=finding.counted_from_now,
         decided_at=now,
         decided_by="" if finding.verdict is Verdict.KEEP else finding.system,

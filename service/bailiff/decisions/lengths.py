@@ -29,6 +29,8 @@ _ANSWER, _DECISION = 200, 400
 # A decision names its pod in `pod` and in the Event; or the pod's node in two messages and in a
 # step of the trace, where that is another than the one asked about.
 _NAMED = 3
+# A decision is made and written, whatever it says: that takes as long as so many steps.
+_STEPS = 10
 _LONGEST_NAMES = CHARACTER * (MAX_LABEL + 3 * MAX_SUBDOMAIN) + 20
 
 
@@ -57,4 +59,4 @@ def weigh_decisions(pods: Sequence[Pod], node: Node | None = None) -> Cost:
         )
         where = 0 if node is None else length(node.metadata.name)
         told = len(pods) * (_DECISION + where) + _NAMED * names
-    return Cost(told=_ANSWER + told, path="$.pods")
+    return Cost(_STEPS * len(pods), _ANSWER + told, "$.pods")

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node, Pod
     from bailiff.kinds.meta import Value
 
+# Characters of a text that an error quotes.
+_QUOTED = 100
+
 # A system and its facts, or what is said in its place where those could not be read.
 Part: TypeAlias = "tuple[System[Any], Value | Round]"
 
@@ -134,7 +137,9 @@ class Systems:
         for index, name in enumerate(names):
             if name not in self._by_name:
                 known = ", ".join(self._by_name)
-                raise FactsError(f"$.systems[{index}]", f"must be one of {known}, got {name!r}")
+                raise FactsError(
+                    f"$.systems[{index}]", f"must be one of {known}, got {name[:_QUOTED]!r}"
+                )
         return [system for system in self.all if system.name in names]
 
     def _answer_pod(self, scene: Scene, parts: list[Part], options: Options) -> PodAnswer:

@@ -11,6 +11,7 @@ from collections.abc import Generator
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
+from bailiff.decisions.cost import FactsError
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
@@ -139,8 +140,10 @@ class System(ABC, Generic[F]):
         """Refuse what this system cannot decide from, where it is to be asked.
 
         Raises:
-            FactsError: names the field that is missing or wrong.
+            FactsError: names the field that is missing or wrong; by default the one it needs.
         """
+        if not self.is_reached(scene, facts):
+            raise FactsError(f"$.{self.needs}" if self.needs else "$", "required")
 
     @abstractmethod
     def cost(self, scene: Scene, facts: F, options: Options) -> Cost:

@@ -17,7 +17,7 @@ from msgspec import inspect as types
 from bailiff.kinds.decoding import DecodeError, DepthError, check_size, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 T = TypeVar("T")
 
@@ -73,6 +73,7 @@ def _decode(data: bytes, kind: type[T]) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DecodeError(str(error), malformed=True) from error
     known: Any = kind
+    _check_kind(known, parts)
     fields = {field.written: field for field in _fields(known)}
     values = {
         fields[name].name: _read(fields[name], bytes(part))
@@ -88,6 +89,13 @@ def _decode(data: bytes, kind: type[T]) -> T:
 def encode_in_turns(value: Struct) -> bytes:
     """The JSON of a structure, a part of each long list at a time."""
     return b"".join(_write(value))
+
+
+def _check_kind(kind: type[Struct], parts: Mapping[str, Raw]) -> None:
+    """Have an object that says of what kind it is refused where it is of another."""
+    name = kind.__struct_config__.tag_field
+    if name is not None and name in parts:
+        decode(b'{"%b":%b}' % (name.encode(), bytes(parts[name])), kind)
 
 
 def _read(field: _Field, data: bytes) -> Any:  # noqa: ANN401 - of the field's type

@@ -135,6 +135,20 @@ def test_a_system_that_is_added_is_told_as_all_others(run):
     assert answer["reports"]["lights-out"]["pods"] == 1
 
 
+def test_a_report_that_is_one_nodes_is_not_told_of_two(run):
+    since = datetime(2026, 1, 2, tzinfo=UTC)
+    nodes = [dark_node("n1", since), dark_node("n2", since)]
+    pods = [{"metadata": {"name": n}, "spec": {"nodeName": n}} for n in ("n1", "n2", "n2b")]
+    pods[2]["spec"] = {"nodeName": "n2"}
+    objects = [msgspec.to_builtins(node) | {"kind": "Node"} for node in nodes]
+    stdin = yaml.safe_dump_all([*objects, *({"kind": "Pod", **pod} for pod in pods)])
+    told = run("explain", "-f", "-", "--now", NOW, "-o", "json", stdin=stdin, obj=THREE_SYSTEMS)
+    answer = json.loads(told.stdout)
+    assert len(answer["decisions"]) == 3
+    assert "reports" not in answer
+    assert "explain node/NAME tells it of one" in told.stderr
+
+
 @pytest.mark.parametrize("how", ["json", "yaml"])
 def test_programs_read_several_answers_as_the_api_gives_them(run, how):
     files = ("-f", "NODE", "-f", "POD", "-f", "-")

@@ -107,6 +107,8 @@ def added(key: str, ago: int) -> Taint:
         pytest.param((tolerating("old", 99),), None, 10, id="one that is tolerated is not counted"),
         pytest.param((tolerating("", 5),), None, 25, id="a deadline of its own"),
         pytest.param((tolerating("", 99),), None, None, id="later"),
+        pytest.param((tolerating("old", 7),), None, 23, id="no longer, before one not at all"),
+        pytest.param((), -60, None, id="it is to come only later"),
     ],
 )
 def test_since_when_a_pod_is_due(

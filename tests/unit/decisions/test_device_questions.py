@@ -103,10 +103,8 @@ def test_devices_decide_without_a_node():
 def test_without_node_and_devices_there_is_nothing_to_decide_from():
     with pytest.raises(FactsError) as caught:
         decide(pod=using("c"))
-    assert (caught.value.path, caught.value.reason) == (
-        "$",
-        "nothing to decide from: node or deviceTaints is required",
-    )
+    assert caught.value.path == "$"
+    assert caught.value.reason.startswith("nothing to decide from: node or deviceTaints ")
 
 
 @pytest.mark.parametrize("name", ["node", ""])

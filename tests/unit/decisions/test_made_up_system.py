@@ -97,7 +97,8 @@ def test_it_is_asked_where_it_is_named_or_nobody_is(
 
 
 def test_a_name_that_no_system_has_is_told_the_names_there_are() -> None:
-    with pytest.raises(FactsError, match="node-taints, device-taints, lights-out, got 'dusk'"):
+    names = ", ".join(system.name for system in THREE_SYSTEMS.all)
+    with pytest.raises(FactsError, match=f"must be one of {names}, got 'dusk'"):
         asked("decide", pod=SHOP, node=NODE, systems=("dusk",))
 
 
@@ -203,3 +204,16 @@ def test_its_subjects_are_among_those_that_faces_are_made_from() -> None:
 def test_taints_that_no_system_minds_change_nothing() -> None:
     node = replace(NODE, spec=replace(NODE.spec, taints=(Taint(key="x", effect="NoSchedule"),)))
     assert asked("decide", pod=SHOP, node=node).decision.verdict is Verdict.KEEP
+
+
+def test_one_that_is_asked_by_name_says_what_it_needs() -> None:
+    with pytest.raises(FactsError) as caught:
+        asked("decide", pod=SHOP, systems=(NAME,))
+    assert (caught.value.path, caught.value.reason) == ("$.node", "required")
+
+
+def test_a_name_that_no_system_has_is_quoted_in_short() -> None:
+    with pytest.raises(FactsError) as caught:
+        asked("decide", pod=SHOP, node=NODE, systems=("\x7f" * 100_000,))
+    assert caught.value.path == "$.systems[0]"
+    assert len(caught.value.reason) < 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -17,7 +18,7 @@ from bailiff.decisions.decision import TraceStep
 from bailiff.decisions.device_taints.claims import DeviceTaintSource
 from bailiff.decisions.device_taints.findings import DeviceTaintSubject
 from bailiff.decisions.node_taints import NodeTaintSubject
-from bailiff.grpc_api.errors import FieldError
+from bailiff.grpc_api.errors import FieldError, snake
 from bailiff.grpc_api.fields import OTHERS, fields_of, is_union, message_of
 from bailiff.grpc_api.questions import SERVICE
 from bailiff.grpc_api.reading import READERS
@@ -64,8 +65,7 @@ def within(structure: Structure, message: Descriptor) -> Iterator[tuple[Structur
         found = message_of(field.place)
         if is_union(found):
             for tag, subject in SUBJECTS.items():
-                name = {"nodeTaint": "node_taint", "deviceTaint": "device_taint"}[str(tag)]
-                yield subject, message_of(found.fields_by_name[name])
+                yield subject, message_of(found.fields_by_name[snake(str(tag))])
         elif not found.GetOptions().map_entry:
             yield field.kind.cls, found
 
@@ -86,7 +86,7 @@ def test_a_type_and_its_message_have_the_same_fields(
     for field in ours.values():
         assert field.place is not None, field.name
         # Reports are told by the systems' names, which have hyphens.
-        assert field.written.replace("-t", "T") == field.place.json_name
+        assert re.sub("-(.)", lambda at: at[1].upper(), field.written) == field.place.json_name
         if field.is_optional and message_kind(field) == "scalar":
             assert field.place.has_presence, field.name
 

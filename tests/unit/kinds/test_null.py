@@ -88,9 +88,9 @@ def test_an_empty_label_value_selects_those_that_have_it_empty() -> None:
         ({"blastRadus": None}, Policies, "$", "unknown field `blastRadus`"),
         ({"key": None}, TaintSelector, "$.key", "required, and missing or null"),
         (
-            {"pods": None, "node": {}},
+            {"pods": [], "node": None},
             PreviewTaintChangeRequest,
-            "$.pods",
+            "$.node",
             "required, and missing or null",
         ),
         ({"metadata": None, "spec": {"nodeName": 5}}, Pod, "$.spec.nodeName", "got `int`"),

@@ -77,6 +77,10 @@ def test_what_is_read_is_the_same_and_so_is_what_is_refused(body: Any) -> None:
         {"nodeTaints": {"firstObserved": [{}]}},
         {"options": {"explain": "yes"}},
         {"systems": ["a", 7]},
+        {"pods": [{}, {"kind": "PodList"}]},
+        {"node": {"kind": "Pod"}},
+        {"node": {"kind": 5}},
+        {"deviceTaints": {"resourceClaims": [{"kind": "Secret"}]}},
     ],
     ids=str,
 )

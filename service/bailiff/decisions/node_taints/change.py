@@ -52,7 +52,7 @@ class PreviewTaintChangeRequest(Asked, frozen=True, kw_only=True):
     """
 
     node: Node
-    pods: Pods
+    pods: Pods = ()
     add_taints: tuple[Taint, ...] = ()
     remove_taints: tuple[TaintSelector, ...] = ()
     node_taints: NodeTaintFacts = NodeTaintFacts()
@@ -114,8 +114,8 @@ def _weigh(facts: PreviewTaintChangeRequest, terms: Terms) -> Plan[PreviewTaintC
     merging = len(taints) * (len(facts.add_taints) + len(facts.remove_taints))
     # Before and after. The pod is named once more, which what is counted for a Decision covers.
     named = weigh_decisions(facts.pods, facts.node)
-    both = cost._replace(steps=2 * cost.steps + merging, told=2 * (cost.told + named.told))
-    found = check_cost((both,))
+    steps, told = 2 * (cost.steps + named.steps) + merging, 2 * (cost.told + named.told)
+    found = check_cost((cost._replace(steps=steps, told=told),))
     return Plan(found.steps, found.told, partial(_preview, facts, terms))
 
 

@@ -133,7 +133,7 @@ def judge(
     cause, deadline = None, None
     for tolerated in matched:
         if tolerated.seconds == 0:
-            return _evict_now(tolerated, None, _due_since(matched, bound_at), trace)
+            return _evict_now(tolerated, None, _due_since(matched, bound_at, now), trace)
         end = tolerated.deadline(bound_at)
         if end is not None and (deadline is None or end < deadline):
             cause, deadline = tolerated, end
@@ -159,16 +159,15 @@ def keep_without_node(pod: Pod) -> Finding:
     return keep_pod(SYSTEM, "NodeGone", why)
 
 
-def _due_since(matched: list[Tolerated], bound_at: datetime | None) -> datetime | None:
-    """Since when a pod is due that does not tolerate a taint at all: a deadline of no seconds.
+def _due_since(
+    matched: list[Tolerated], bound_at: datetime | None, now: datetime
+) -> datetime | None:
+    """Since when the first of its taints has the pod go, be it tolerated no longer or not at all.
 
-    None where nothing tells when the taint was added.
+    None where nothing tells when any of them was added, or it is to be only later.
     """
-    added = min(t.added.added_at for t in matched if t.seconds == 0)
-    known = any(t.added.is_known for t in matched if t.seconds == 0)
-    if not known:
-        return None
-    return max(added, bound_at or added)
+    ends = (one.deadline(bound_at) for one in matched if one.added.is_known)
+    return min((end for end in ends if end is not None and end <= now), default=None)
 
 
 def _evict_now(

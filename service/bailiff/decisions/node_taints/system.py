@@ -40,8 +40,7 @@ class NodeTaintSystem(System[NodeTaintFacts]):
         Raises:
             FactsError: there is no node, or `boundAt` is told of several pods.
         """
-        if not self.is_reached(scene, facts):
-            raise FactsError("$.node", "required")
+        super().check(scene, facts)
         if facts.bound_at is not None and len(scene.pods) > 1:
             raise FactsError("$.nodeTaints.boundAt", "only of one pod, read from the pods else")
 

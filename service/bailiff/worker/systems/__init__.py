@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+import structlog
+
 from bailiff.decisions import SYSTEMS as CORE_SYSTEMS
 from bailiff.worker.systems.device_taints.following import DeviceFollowing
 from bailiff.worker.systems.device_taints.system import DeviceTaintsInWorker
@@ -23,13 +25,15 @@ if TYPE_CHECKING:
 # Makes a system out of the parts of one worker: its class, or that with more of its arguments.
 MakeSystem: TypeAlias = Callable[[Parts], SystemInWorker]
 
+log = structlog.get_logger(__name__)
+
 
 def halves_of(
     systems: Systems, devices: MakeSystem = DeviceTaintsInWorker
 ) -> tuple[MakeSystem, ...]:
     """The worker's half of each system, in the order of their findings.
 
-    One that has none here, and has facts of its own, is asked by the faces alone.
+    One that has none here, and has facts of its own, is asked by the faces alone, as the log says.
 
     Args:
         systems: of the process.
@@ -40,7 +44,12 @@ def halves_of(
         DeviceTaintsInWorker.name: devices,
     }
     for system in systems.all:
-        if system.name not in own and not system.facts.__struct_fields__:
+        if system.name in own:
+            continue
+        if system.facts.__struct_fields__:
+            why = "no eviction by this system: it has facts of its own, and no half in the worker"
+            log.warning(why, system=system.name)
+        else:
             own[system.name] = partial(PodAndNodeSystem, system)
     return tuple(own[system.name] for system in systems.all if system.name in own)
 
