@@ -43,6 +43,9 @@ class DeviceTaintSystem(System[DeviceTaintFacts]):
         """Where the question brings claims, slices or rules."""
         return facts.any
 
+    def check(self, scene: Scene, facts: DeviceTaintFacts) -> None:
+        """Nothing is refused: who asks it by name of a cluster without devices brings none."""
+
     def cost(self, scene: Scene, facts: DeviceTaintFacts, options: Options) -> Cost:
         """See System."""
         return weigh(facts, scene.pods, explain=options.explain)
