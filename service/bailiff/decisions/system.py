@@ -36,7 +36,7 @@ class Scene(NamedTuple):
     """What every system may see.
 
     Attributes:
-        pods: all that the question brings, the neighbours of the one that is asked about included.
+        pods: all that are asked about; their neighbours are not shown unless they are asked about.
         now: the instant to decide for, in UTC.
         node: the node, where the question is about one.
         node_is_gone: there is no node of the name that the pod is bound to: its cluster was asked.

@@ -16,7 +16,6 @@ from bailiff.kinds.budget import (
 from bailiff.kinds.config_map import ConfigMap
 from bailiff.kinds.decoding import (
     MAX_DEPTH,
-    QUICK_MARKS,
     DecodeError,
     DepthError,
     check_size,
@@ -71,7 +70,6 @@ from bailiff.kinds.pod_claims import (
     PodSchedulingGroup,
 )
 from bailiff.kinds.taint import NO_EXECUTE, Taint, Toleration
-from bailiff.kinds.texts import BoundsError, check_bounds
 from bailiff.kinds.times import parse_time
 
 __all__ = [
@@ -81,10 +79,8 @@ __all__ = [
     "LABEL_ZONE",
     "MAX_DEPTH",
     "NO_EXECUTE",
-    "QUICK_MARKS",
     "AllocationResult",
     "Annotations",
-    "BoundsError",
     "Condition",
     "ConfigMap",
     "DecodeError",
@@ -132,7 +128,6 @@ __all__ = [
     "Time",
     "Toleration",
     "as_served",
-    "check_bounds",
     "check_size",
     "decode",
     "decode_served",

@@ -19,11 +19,6 @@ T = TypeVar("T")
 
 # How deep a body may nest before it is refused. Kubernetes' own objects stay below 30.
 MAX_DEPTH = 100
-# What is no larger (see `is_larger`) is decoded, or refused, within about 50 ms: a known field
-# costs up to 0.5 us a mark where the slow way has to be taken, of which one step, in which Python
-# does nothing else even in other threads, has 0.15 us. Kubernetes' own objects have about one mark
-# in 15 to 25 bytes, and most of those in fields that are skipped, for 0.01 us.
-QUICK_MARKS = 100_000
 # Of a text that an error quotes.
 _MAX_QUOTED = 100
 
