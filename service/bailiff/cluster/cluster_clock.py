@@ -14,7 +14,8 @@ time begins. So nothing happens early by a clock known to be wrong, and what is 
 a second and a request's time late.
 
 A lone answer that contradicts the others is not believed. The next one may confirm an earlier time;
-for a later one, by which somebody might be evicted, it takes some in a row.
+for a later one, by which somebody might be evicted, it takes some in a row. Until the first time is
+known, a later one that is only claimed counts for when a time begins, and for nothing else.
 """
 
 from __future__ import annotations
@@ -96,7 +97,14 @@ class ClusterClock:
         return self._wall_or(attrgetter("lower"))
 
     def latest(self) -> datetime:
-        """See Clock."""
+        """See Clock. Before any time is known for sure, the latest that an answer claims.
+
+        Whatever is said to have begun by a clock that turns out to be behind would be due at once,
+        and noted so: better that it counts from too late an instant.
+        """
+        if self._known is None and self._claim is not None:
+            claimed = self._machine.elapsed() + self._claim.bounds.upper
+            return max(self._machine.now(), datetime.fromtimestamp(claimed, UTC))
         return self._wall_or(attrgetter("upper"))
 
     def _wall_or(self, bound: Callable[[_Bounds], float]) -> datetime:

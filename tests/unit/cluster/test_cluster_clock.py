@@ -60,6 +60,16 @@ def test_before_the_first_answer_there_is_only_the_machine_s_clock():
     assert clock.skew() == 0.0
 
 
+@pytest.mark.parametrize("off", [-HOUR, -1.5, 0.0, 1.5, HOUR])
+def test_the_first_answer_evicts_nobody_and_dates_nothing_before_it(off):
+    machine = Machine(off)
+    clock = ClusterClock(machine)
+    told(clock, header(machine.right()))
+    machine.advance(0.5)
+    assert clock.now() <= machine.right()
+    assert clock.latest() >= machine.right()
+
+
 @pytest.mark.parametrize("off", [-HOUR, -1.5, 1.5, HOUR])
 def test_a_clock_that_is_wrong_counts_for_nothing(off):
     machine, clock = known(off, after=0.4)

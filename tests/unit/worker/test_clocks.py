@@ -46,6 +46,30 @@ async def test_a_step_of_the_wall_clock_moves_no_deadline(step):
 
 
 @pytest.mark.looptime(start=0)
+@pytest.mark.parametrize("managed", [True, False], ids=["noted", "nothing tells"])
+async def test_a_worker_that_starts_with_a_clock_behind_evicts_nobody_early(managed):
+    """What it sees before enough answers have told it the time was there no earlier than that."""
+    first = TimedWorld()
+    first.managed = managed
+    first.taint("n1", no_execute())
+    first.add_pod("patient", tolerating(seconds=100))
+    first.answer()
+    async with first.running():
+        await asyncio.sleep(5)
+    heir = TimedWorld()
+    heir.managed, heir.nodes, heir.pods = managed, first.nodes, first.pods
+    heir.machine.step = -HOUR
+    heir.answer()
+    async with heir.running():
+        for _ in range(5):
+            await asyncio.sleep(1)
+            heir.answer()
+        await asyncio.sleep(600)
+    known_since = 0.0 if managed else 5.0
+    assert 100.0 + known_since <= heir.deletions()["patient"] <= 100.0 + known_since + LATE
+
+
+@pytest.mark.looptime(start=0)
 async def test_a_slow_clock_that_is_put_right_after_the_timer_was_set_makes_nothing_late():
     """Without a word from the API server: all there is is the machine's own clock."""
     world = World()
