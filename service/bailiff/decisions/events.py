@@ -16,10 +16,11 @@ DENIED_REASON = "EvictionDenied"
 
 def eviction_event(pod: Pod, finding: Finding) -> EventNote | None:
     """Upstream's reason and words, and after them the cause; None for a pod that stays."""
-    if finding.eviction is None:
+    terms = finding.eviction
+    if terms is None:
         return None
     message = f"Marking for deletion Pod {pod.key}: {finding.message}"
-    return EventNote(type="Normal", reason=finding.eviction.event_reason, message=message)
+    return EventNote(type="Normal", reason=terms.event_reason, message=message)
 
 
 def cancellation_event(pod: Pod, why: str, terms: EvictionTerms) -> EventNote:

@@ -14,6 +14,8 @@ def in_utc(instant: datetime) -> datetime:
 
     `0001-01-01T00:00:00+10:00` is such an instant: it can be read, but has no UTC form.
     """
+    if instant.tzinfo is UTC:  # as nearly all are, once decoded: to convert costs more than to ask
+        return instant
     try:
         return instant.astimezone(UTC)
     except OverflowError:

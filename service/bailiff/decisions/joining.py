@@ -60,6 +60,17 @@ def combine(
     )
 
 
+def combine_alike(pod: Pod, finding: Finding, like: Decision) -> Decision:
+    """As `combine`, for a pod of which one system alone says the very same as of another.
+
+    Args:
+        pod: whom it concerns.
+        finding: what is said of it, by one and the same object.
+        like: the decision for the other, on the same node.
+    """
+    return replace(like, pod=reference_to(pod), event=eviction_event(pod, finding))
+
+
 def earliest(findings: tuple[Finding, ...]) -> Finding:
     """The finding that counts: the earliest eviction, or the first KEEP.
 

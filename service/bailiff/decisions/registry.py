@@ -12,7 +12,7 @@ import msgspec
 
 from bailiff.decisions.cost import MAX_PODS, FactsError, check_cost, check_number
 from bailiff.decisions.device_taints import DEVICE_TAINTS
-from bailiff.decisions.joining import combine
+from bailiff.decisions.joining import combine, combine_alike
 from bailiff.decisions.lengths import weigh_decisions
 from bailiff.decisions.node_taints import NODE_TAINTS
 from bailiff.decisions.question import Plan
@@ -30,6 +30,7 @@ from bailiff.decisions.system import Round, Scene, Unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Decision, Finding, Subject
@@ -185,27 +186,31 @@ def _prepare(scene: Scene, parts: Iterable[Part], options: Options) -> list[Roun
 
 
 def _decide(scene: Scene, rounds: list[Round]) -> tuple[Decision, ...]:
-    """One decision for each pod of the scene.
-
-    With one system, as nearly always, nothing is put together that need not be: this is done for
-    every pod of a batch.
-    """
+    """One decision for each pod of the scene."""
     until = min((one.holds_until for one in rounds if one.holds_until is not None), default=None)
-    node, now = _name_of(scene.node), scene.now
     if len(rounds) == 1:
-        of = rounds[0].of
-        return tuple(
-            combine(pod, node or pod.spec.node_name, _alone(of(pod)), now, until)
-            for pod in scene.pods
-        )
+        return tuple(_decide_alone(scene, rounds[0], until))
+    node, now = _name_of(scene.node), scene.now
     return tuple(
         combine(pod, node or pod.spec.node_name, _told(rounds, pod), now, until)
         for pod in scene.pods
     )
 
 
-def _alone(finding: Finding | None) -> tuple[Finding, ...]:
-    return () if finding is None else (finding,)
+def _decide_alone(scene: Scene, one: Round, until: datetime | None) -> Iterator[Decision]:
+    """The same for one system, as nearly always: what it says of many pods is joined once."""
+    node, now, of = _name_of(scene.node), scene.now, one.of
+    # By id(finding). A decision keeps its finding, so no other can take its id.
+    known: dict[int, Decision] = {}
+    for pod in scene.pods:
+        finding, where = of(pod), node or pod.spec.node_name
+        like = known.get(id(finding))
+        if finding is not None and like is not None and like.node == where:
+            yield combine_alike(pod, finding, like)
+            continue
+        found = () if finding is None else (finding,)
+        decision = known[id(finding)] = combine(pod, where, found, now, until)
+        yield decision
 
 
 def _told(rounds: list[Round], pod: Pod) -> tuple[Finding, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from bailiff.decisions.cost import FactsError
@@ -158,7 +159,7 @@ class System(ABC, Generic[F]):
         yield from ()
         return self.facts()
 
-    @property
+    @cached_property
     def section(self) -> str:
         """Its section's name in a question."""
         return self.name.replace("-", "_")
