@@ -14,9 +14,9 @@ from bailiff.grpc_api import GrpcSettings, counting
 from bailiff.grpc_api.errors import RefusedError
 from bailiff.grpc_api.questions import SERVICE
 from bailiff.rest_api import RestSettings
-from bailiff.rest_api.problems import STATUS
+from bailiff.rest_api.problems import ProblemCode
 from bailiff.rest_api.routers import health
-from bailiff.rest_api.routers.cluster import cluster_router
+from bailiff.rest_api.routers.questions import cluster_router
 from tests.harness.codes import spoken_codes
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
@@ -91,7 +91,7 @@ def test_reasons_rules_and_outcomes_are_those_of_the_core():
 def test_problem_codes_are_those_of_rest():
     rows = [(CODE.findall(code)[0], http) for code, http, *_ in table("Errors")]
     told = [(code, int(http)) for code, http in rows if http != "-"]
-    assert told == [(code.value, status.value) for code, (status, _) in STATUS.items()]
+    assert told == [(code.value, code.status.value) for code in ProblemCode]
 
 
 def test_grpc_codes_are_those_of_the_server():

@@ -1,7 +1,6 @@
 """The REST face: Kubernetes JSON in, decisions out. It translates and nothing else."""
 
-from bailiff.rest_api.app import create_app
-from bailiff.rest_api.server import RestServer
+from bailiff.rest_api.app import RestServer, create_app
 from bailiff.rest_api.settings import RestSettings
 
 __all__ = ["RestServer", "RestSettings", "create_app"]

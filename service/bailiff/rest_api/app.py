@@ -1,34 +1,41 @@
-"""The application: FastAPI with our routers, middleware and exception handlers."""
+"""The application: FastAPI with our routers, middleware and exception handlers; and its server."""
 
 from __future__ import annotations
 
+import secrets
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
+import msgspec
 from fastapi import FastAPI
 
 import bailiff
 from bailiff.decisions import SYSTEMS
 from bailiff.lookup import LookUps
-from bailiff.rest_api.asking import Asking
 from bailiff.rest_api.bodies import Bodies
-from bailiff.rest_api.dependencies import Services
-from bailiff.rest_api.document import DESCRIPTION, LICENSE, SUMMARY, TAGS, Document
-from bailiff.rest_api.failures import HANDLERS
-from bailiff.rest_api.look_ups import LiveAnswers
+from bailiff.rest_api.document import DESCRIPTION, LICENSE, SUMMARY, TAGS, document_of
 from bailiff.rest_api.metrics import Metrics
-from bailiff.rest_api.middleware import Boundary, HeadAsGet, InFlightLimit
+from bailiff.rest_api.middleware import Boundary
+from bailiff.rest_api.problems import HANDLERS, MEDIA_TYPE, ProblemCode, Refusal
 from bailiff.rest_api.question_route import check_all
 from bailiff.rest_api.routers import docs, health
-from bailiff.rest_api.routers.cluster import cluster_router
-from bailiff.rest_api.routers.decisions import decisions_router
+from bailiff.rest_api.routers.questions import cluster_router, decisions_router
+from bailiff.rest_api.services import Services
+from bailiff.serving import Bounds, HttpServer
 
 if TYPE_CHECKING:
+    from http import HTTPStatus
+
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Systems
     from bailiff.lookup import Source
     from bailiff.rest_api.settings import RestSettings
+
+# Of what never became a request.
+_CODES = (ProblemCode.MALFORMED_REQUEST, ProblemCode.HEAD_TOO_LARGE, ProblemCode.OVERLOADED)
+_BY_STATUS = {code.status: code for code in _CODES}
 
 
 def create_app(
@@ -50,30 +57,26 @@ def create_app(
         systems: who answers, and what can be asked of them.
     """
     metrics = Metrics(registry)
-    asking = Asking(systems, clock, defaults, metrics)
-    app = _application(systems)
-    app.state.services = Services(
+    seconds, at_a_time = settings.cluster_timeout_seconds, settings.max_cluster_reads
+    services = Services(
+        systems=systems,
+        clock=clock,
+        options=defaults,
+        metrics=metrics,
         registry=registry,
-        cluster=None if source is None else _live_answers(source, asking, clock, settings),
+        bodies=Bodies(settings),
+        look_ups=LookUps(source, systems, clock, seconds, at_a_time) if source else None,
     )
-    # What is added last is asked first.
-    app.add_middleware(HeadAsGet)
-    app.add_middleware(InFlightLimit, most=settings.max_in_flight, exempt=health.PROBES)
-    app.add_middleware(Boundary, clock=clock, metrics=metrics)
+    app = _application(systems)
+    app.state.services = services
+    app.add_middleware(Boundary, clock=clock, metrics=metrics, most=settings.max_in_flight)
     # Routes are tried in order, and those of an included router twice: what is asked most stands
     # first, and in no router but the application's.
-    app.router.routes.extend(decisions_router(asking, Bodies(settings)).routes)
+    app.router.routes.extend(decisions_router(services).routes)
     for router in (cluster_router(systems), health.router, docs.router):
         app.include_router(router)
     check_all(app.routes)
     return app
-
-
-def _live_answers(
-    source: Source, asking: Asking, clock: Clock, settings: RestSettings
-) -> LiveAnswers:
-    seconds, at_a_time = settings.cluster_timeout_seconds, settings.max_cluster_reads
-    return LiveAnswers(LookUps(source, asking.systems, clock, seconds, at_a_time), asking)
 
 
 def _application(systems: Systems) -> FastAPI:
@@ -91,5 +94,32 @@ def _application(systems: Systems) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     # FastAPI's way to extend the document, which type checkers take for a slip.
-    app.openapi = Document(app, systems)  # type: ignore[method-assign]
+    app.openapi = cache(partial(document_of, app, systems))  # type: ignore[method-assign]
     return app
+
+
+class RestServer(HttpServer):
+    """The application behind a port that answers with problems, too."""
+
+    def __init__(self, app: FastAPI, settings: RestSettings) -> None:
+        """Prepare; nothing is bound yet."""
+        super().__init__(
+            app,
+            settings.host,
+            settings.port,
+            bounds=Bounds(**settings.model_dump(include=set(Bounds._fields))),
+            refuse=_refuse,
+            timeout_keep_alive=settings.keep_alive_seconds,
+        )
+        self._services = app.state.services
+
+    async def stop(self, grace: float) -> None:
+        """As HttpServer's, and says so on /readyz first."""
+        self._services.stopping = True
+        await super().stop(grace)
+
+
+def _refuse(status: HTTPStatus, detail: str) -> tuple[dict[str, str], bytes]:
+    request_id = secrets.token_hex(6)
+    problem = Refusal(_BY_STATUS[status], detail).problem(request_id, "")
+    return {"Content-Type": MEDIA_TYPE, "X-Request-Id": request_id}, msgspec.json.encode(problem)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import ClientDisconnect
 
 from bailiff.decisions import Size
-from bailiff.rest_api.eager import Begun
 from bailiff.rest_api.problems import ProblemCode, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
 
     from starlette.types import Message, Receive
 
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
 _JSON = b"application/json"
 # More than any length that can be, and little enough to be read as a number quickly.
 _MAX_DIGITS = 19
-
-
-class ClientGoneError(Exception):
-    """The client hung up; there is nobody to answer."""
+_HANG_UP = {"Connection": "close"}
 
 
 class Bodies:
@@ -41,30 +39,25 @@ class Bodies:
         receive: Receive,
         work: Callable[[bytes], Awaitable[bytes]],
     ) -> bytes:
-        """Read a body and answer it.
-
-        Args:
-            size: how long it may be.
-            headers: of the request.
-            receive: its ASGI channel.
-            work: from body to answer.
+        """Read a body of such a size and answer it by `work`, which is given its bytes.
 
         Raises:
             Refusal: unsupported_media_type, body_too_large, slow_body, overloaded.
-            ClientGoneError: the client hung up before the end.
+            ClientDisconnect: the client hung up before the end.
         """
         _require_json(headers)
+        announced = _announced(headers)
         if size is Size.ONE:
-            return await work(await self._read(headers, receive, self._settings.max_body_bytes))
-        with self._admit(headers) as limit:
+            return await work(await self._read(announced, receive, self._settings.max_body_bytes))
+        with self._admit(announced) as limit:
             longest = self._settings.max_long_body_bytes
-            return await work(await self._read(headers, receive, limit, longest))
+            return await work(await self._read(announced, receive, limit, longest))
 
     @contextmanager
-    def _admit(self, headers: Mapping[bytes, bytes]) -> Iterator[int]:
+    def _admit(self, announced: int) -> Iterator[int]:
         """The length that a body of many objects may have: what it announces decides."""
         usual, most = self._settings.max_batch_body_bytes, self._settings.max_long_bodies
-        if _announced(headers) <= usual:
+        if announced <= usual:
             yield usual
             return
         if self._long >= most:
@@ -76,67 +69,85 @@ class Bodies:
         finally:
             self._long -= 1
 
-    async def _read(
-        self, headers: Mapping[bytes, bytes], receive: Receive, limit: int, announced: int = 0
-    ) -> bytes:
-        """The whole body; `announced` is the limit of those that announce their length."""
-        if _announced(headers) > limit:
+    async def _read(self, announced: int, receive: Receive, limit: int, longest: int = 0) -> bytes:
+        """The whole body; `longest` is the limit of those that announce their length."""
+        if announced > limit:
             raise _too_large(limit)
-        first = Begun(receive())
-        if first.finished and _is_whole(first.result, limit):
-            return bytes(first.result["body"])
-        seconds = self._settings.body_timeout_seconds
+        first, seconds = Begun(receive()), self._settings.body_timeout_seconds
         try:
-            async with asyncio.timeout(seconds):
-                body = await _join(await first, receive, limit)
+            if first.result is not None and not first.result.get("more_body"):
+                body = await _join(first.result, receive, limit)
+            else:
+                async with asyncio.timeout(seconds):
+                    body = await _join(first.result or await first, receive, limit)
         except TimeoutError as error:
             detail = f"the body must arrive within {seconds:g} s"
-            hang_up = {"Connection": "close"}
-            raise Refusal(ProblemCode.SLOW_BODY, detail, headers=hang_up) from error
+            raise Refusal(ProblemCode.SLOW_BODY, detail, headers=_HANG_UP) from error
         if body is None:
-            raise _too_large(limit, announced)
+            raise _too_large(limit, longest)
         return body
 
 
-def _is_whole(message: Message, limit: int) -> bool:
-    if message["type"] != "http.request" or message.get("more_body"):
-        return False
-    return "body" in message and len(message["body"]) <= limit
+class Begun:
+    """Waiting for a message, after its first step: a message that is there is taken at once.
+
+    Nearly every body is there when its request begins, and a timer for each would cost more than
+    decoding it; so the timer is set only for a body that is really waited for.
+
+    Attributes:
+        result: the message; None: it is still to be awaited, once, in the task that began.
+    """
+
+    def __init__(self, awaitable: Awaitable[Message]) -> None:
+        """Take the first step; raises what that raises."""
+        self._steps = awaitable.__await__()
+        self.result: Message | None = None
+        try:
+            self._waits_for = next(self._steps)
+        except StopIteration as end:
+            self.result = end.value
+
+    def __await__(self) -> Generator[Any, Any, Message]:
+        """Go on from the first step."""
+        try:
+            yield self._waits_for
+            return (yield from self._steps)
+        finally:
+            self._steps.close()
 
 
 async def _join(message: Message, receive: Receive, limit: int) -> bytes | None:
     """All pieces in one; None where they are longer than the limit."""
     pieces = bytearray()
-    while True:
-        if message["type"] == "http.disconnect":
-            raise ClientGoneError
-        pieces += message.get("body", b"")
-        if len(pieces) > limit:
+    while message["type"] != "http.disconnect":
+        piece, more = message.get("body", b""), message.get("more_body")
+        if len(pieces) + len(piece) > limit:
             return None
-        if not message.get("more_body"):
+        if not (more or pieces):
+            return bytes(piece)  # all in one, as nearly always
+        pieces += piece
+        if not more:
             return bytes(pieces)
         message = await receive()
+    raise ClientDisconnect
 
 
 def _require_json(headers: Mapping[bytes, bytes]) -> None:
     """Refuse a body that says it is something else than plain JSON."""
-    coding = headers.get(b"content-encoding")
-    if coding is not None and coding.strip().lower() != b"identity":
-        raise Refusal(
-            ProblemCode.UNSUPPORTED_MEDIA_TYPE,
-            "a Content-Encoding is not supported: send the body uncompressed",
-            headers={"Accept-Encoding": "identity"},
-        )
+    coding = headers.get(b"content-encoding", b"identity").strip().lower()
+    if coding != b"identity":
+        detail = "a Content-Encoding is not supported: send the body uncompressed"
+        raise _unsupported(detail, {"Accept-Encoding": "identity"})
     kind = headers.get(b"content-type", _JSON)
     if kind == _JSON:
         return
     essence = kind.partition(b";")[0].strip().lower()
     if essence not in (_JSON, b"") and not essence.endswith(b"+json"):
-        raise Refusal(
-            ProblemCode.UNSUPPORTED_MEDIA_TYPE,
-            "the body must be application/json",
-            headers={"Accept": "application/json"},
-        )
+        raise _unsupported("the body must be application/json", {"Accept": "application/json"})
+
+
+def _unsupported(detail: str, headers: Mapping[str, str]) -> Refusal:
+    return Refusal(ProblemCode.UNSUPPORTED_MEDIA_TYPE, detail, headers=headers)
 
 
 def _announced(headers: Mapping[bytes, bytes]) -> int:
@@ -145,9 +156,9 @@ def _announced(headers: Mapping[bytes, bytes]) -> int:
     return int(announced[:_MAX_DIGITS]) if announced.isdigit() else 0
 
 
-def _too_large(limit: int, announced: int = 0) -> Refusal:
+def _too_large(limit: int, longest: int = 0) -> Refusal:
     detail = f"at most {limit} bytes are allowed"
-    if announced > limit:
-        detail += f", and {announced} where Content-Length tells the length beforehand"
+    if longest > limit:
+        detail += f", and {longest} where Content-Length tells the length beforehand"
     # The rest of the body is not worth reading, so the connection cannot go on.
-    return Refusal(ProblemCode.BODY_TOO_LARGE, detail, headers={"Connection": "close"})
+    return Refusal(ProblemCode.BODY_TOO_LARGE, detail, headers=_HANG_UP)

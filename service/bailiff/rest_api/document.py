@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from fastapi.openapi.utils import get_openapi
 
+from bailiff import schemas
 from bailiff.decisions import Subject
-from bailiff.rest_api import schemas
 from bailiff.rest_api.examples.codes import CODES
-from bailiff.rest_api.problems import MEDIA_TYPE, PROBLEMS, STATUS, Problem, ProblemCode, Refusal
+from bailiff.rest_api.problems import MEDIA_TYPE, PROBLEMS, Problem, ProblemCode, Refusal
 from bailiff.rest_api.wire import ANSWERED, ASKED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fastapi import FastAPI
 
     from bailiff.decisions import Systems
@@ -61,51 +59,27 @@ _INTERNAL = {PROBLEMS: [ProblemCode.INTERNAL.value]}
 Json = dict[str, Any]
 
 
-class Document:
-    """Put in the place of `FastAPI.openapi`."""
-
-    def __init__(self, app: FastAPI, systems: Systems) -> None:
-        """Prepare.
-
-        Args:
-            app: whose operations it tells.
-            systems: whose questions and answers those are.
-        """
-        self._app = app
-        self._systems = systems
-
-    def __call__(self) -> Json:
-        """The whole document, as a JSON value; made once."""
-        if self._app.openapi_schema is None:
-            self._app.openapi_schema = self._make()
-        return self._app.openapi_schema
-
-    def _make(self) -> Json:
-        app = self._app
-        document = get_openapi(
-            title=app.title,
-            version=app.version,
-            summary=app.summary,
-            description=app.description,
-            license_info=app.license_info,
-            tags=app.openapi_tags,
-            routes=app.routes,
-        )
-        problems: Json = {}
-        for operation in _operations(document):
-            _tell_answers(operation, problems)
-        questions = self._systems.questions.values()
-        asked = [question.facts for question in questions]
-        answered = [question.answer for question in questions]
-        choices: dict[type, tuple[type, ...]] = {Subject: self._systems.subjects}
-        found = schemas.components(asked, [*answered, Problem], choices)
-        _join(document, found, problems)
-        return document
-
-
-def _operations(document: Json) -> Iterator[Json]:
+def document_of(app: FastAPI, systems: Systems) -> Json:
+    """The whole document of an application that asks these systems, as a JSON value."""
+    document = get_openapi(
+        title=app.title,
+        version=app.version,
+        summary=app.summary,
+        description=app.description,
+        license_info=app.license_info,
+        tags=app.openapi_tags,
+        routes=app.routes,
+    )
+    problems: Json = {}
     for item in document["paths"].values():
-        yield from item.values()
+        for operation in item.values():
+            _tell_answers(operation, problems)
+    questions = systems.questions.values()
+    answered: list[type] = [*(question.answer for question in questions), Problem]
+    choices: dict[type, tuple[type, ...]] = {Subject: systems.subjects}
+    found = schemas.components([question.facts for question in questions], answered, choices)
+    _join(document, found, problems)
+    return document
 
 
 def _tell_answers(operation: Json, problems: Json) -> None:
@@ -115,7 +89,7 @@ def _tell_answers(operation: Json, problems: Json) -> None:
     responses.setdefault("500", _INTERNAL)
     for status, response in responses.items():
         if PROBLEMS in response:
-            codes = [ProblemCode(code) for code in response[PROBLEMS]]
+            codes = [ProblemCode[code.upper()] for code in response[PROBLEMS]]
             name = "Or".join("".join(map(str.capitalize, code.split("_"))) for code in codes)
             problems[name] = _problem(codes)
             responses[status] = {"$ref": f"#/components/responses/{name}"}
@@ -130,7 +104,7 @@ def _problem(codes: list[ProblemCode]) -> Json:
     schema = {"$ref": ANSWERED + Problem.__name__}
     examples = {str(code): {"value": msgspec.to_builtins(_example(code))} for code in codes}
     return {
-        "description": " ".join(f"{STATUS[code][1]} (`{code}`)." for code in codes),
+        "description": " ".join(f"{code.summary} (`{code}`)." for code in codes),
         "headers": {name: _header(name) for name in headers},
         "content": {MEDIA_TYPE: {"schema": schema, "examples": examples}},
     }
@@ -140,7 +114,7 @@ def _example(code: ProblemCode) -> Problem:
     if code is ProblemCode.INVALID_FIELD:
         where, why = "$.node.spec.taints[0].key", "Expected `str`, got `int`"
         return Refusal(code, why, path=where).problem("3f9c0a6d1b2e-1", "/v1/decisions")
-    return Refusal(code, STATUS[code][1]).problem("3f9c0a6d1b2e-1", "/v1/decisions")
+    return Refusal(code, code.summary).problem("3f9c0a6d1b2e-1", "/v1/decisions")
 
 
 def _join(document: Json, found: schemas.Components, problems: Json) -> None:

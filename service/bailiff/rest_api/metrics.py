@@ -6,6 +6,7 @@ Labels are bounded: route templates and never paths, the methods of HTTP and no 
 from __future__ import annotations
 
 from collections import Counter as Tally
+from functools import cache
 from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Gauge, Histogram
@@ -21,40 +22,37 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class Metrics:
-    """The metrics, and the children of them that were used already.
-
-    `labels()` takes a lock and hashes strings; remembering its results halves the cost of
-    measuring a request.
-    """
+    """The metrics, and how they are counted."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         """Register; once per registry."""
-        self._requests = Counter(
+        requests = Counter(
             "bailiff_rest_requests_total",
             "Requests answered, by method, route template and HTTP status.",
             ("method", "route", "status"),
             registry=registry,
         )
-        self._seconds = Histogram(
+        seconds = Histogram(
             "bailiff_rest_request_duration_seconds",
             "Time from the head of a request to the end of its answer.",
             ("method", "route"),
             buckets=_BUCKETS,
             registry=registry,
         )
-        self._in_flight = Gauge(
+        in_flight = Gauge(
             "bailiff_rest_requests_in_flight", "Requests being answered.", registry=registry
         )
-        self._decisions = Counter(
+        decisions = Counter(
             "bailiff_rest_decisions_total",
             "Decisions given, by verdict and by the system that decided; no system for KEEP.",
             ("verdict", "system"),
             registry=registry,
         )
-        self._request_children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        self._decision_children: dict[tuple[str, str], Counter] = {}
+        # `labels()` takes a lock and hashes texts: that costs as much as all the rest of counting.
+        self._requested, self._timed = cache(requests.labels), cache(seconds.labels)
+        self._decided = cache(decisions.labels)
         self.in_flight = 0
-        self._in_flight.set_function(lambda: self.in_flight)
+        in_flight.set_function(lambda: self.in_flight)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one answered request.
@@ -65,26 +63,16 @@ class Metrics:
             status: the HTTP status; 499 where the client hung up first.
             seconds: how long it took.
         """
-        key = (method if method in _METHODS else "OTHER", route, status)
-        children = self._request_children.get(key)
-        if children is None:
-            children = (self._requests.labels(*key), self._seconds.labels(*key[:2]))
-            self._request_children[key] = children
-        children[0].inc()
-        children[1].observe(seconds)
+        known = method if method in _METHODS else "OTHER"
+        self._requested(known, route, status).inc()
+        self._timed(known, route).observe(seconds)
 
     def count(self, answer: Answer) -> None:
         """Count the decisions of an answer."""
         decisions = tuple(answer.counted())
         if len(decisions) == 1:
-            self._decided((decisions[0].verdict, decisions[0].decided_by)).inc()
+            self._decided(decisions[0].verdict, decisions[0].decided_by).inc()
             return
         tally = Tally((decision.verdict, decision.decided_by) for decision in decisions)
         for key, number in tally.items():
-            self._decided(key).inc(number)
-
-    def _decided(self, key: tuple[str, str]) -> Counter:
-        child = self._decision_children.get(key)
-        if child is None:
-            child = self._decision_children[key] = self._decisions.labels(*key)
-        return child
+            self._decided(*key).inc(number)

@@ -1,8 +1,9 @@
 """What is true of every answer, as ASGI middleware.
 
-Every answer carries a request id, every request is measured, a fault is answered without telling
-of itself. Starlette's own handler for uncaught exceptions runs outside of any middleware, so it
-would answer without the request id, and unmeasured.
+Every answer carries a request id, every request is measured, no more are answered at a time than
+allowed, HEAD is answered wherever GET is, a fault is answered without telling of itself.
+Starlette's own handler for uncaught exceptions runs outside of any middleware, so it would answer
+without the request id, and unmeasured. It is one class, since every layer costs every request.
 """
 
 from __future__ import annotations
@@ -13,13 +14,12 @@ import re
 import secrets
 from typing import TYPE_CHECKING
 
-from bailiff.rest_api.bodies import ClientGoneError
-from bailiff.rest_api.failures import REQUEST_ID, answer
-from bailiff.rest_api.problems import ProblemCode, Refusal
+from starlette.requests import ClientDisconnect
+
+from bailiff.rest_api.problems import REQUEST_ID, ProblemCode, Refusal, answer
+from bailiff.rest_api.routers.health import PROBES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from bailiff.clock import Clock
@@ -34,34 +34,42 @@ _CLIENT_GONE = 499
 class _Answer:
     """The way out for one request: puts the request id on it and sees what status it got."""
 
-    __slots__ = ("_send", "request_id", "status")
+    __slots__ = ("_send", "is_head", "request_id", "status")
 
-    def __init__(self, send: Send, request_id: bytes) -> None:
+    def __init__(self, send: Send, request_id: bytes, *, is_head: bool) -> None:
         self._send = send
         self.request_id = request_id
+        self.is_head = is_head
         self.status = 0
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message["headers"] = [*message["headers"], (b"x-request-id", self.request_id)]
+        elif self.is_head:
+            message = {**message, "body": b""}
         await self._send(message)
 
 
 class Boundary:
-    """The outermost: request ids, metrics, and the answer to what nobody caught."""
+    """Around all that the application does for a request."""
 
-    def __init__(self, app: ASGIApp, clock: Clock, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, clock: Clock, metrics: Metrics, most: int) -> None:
         """Wrap.
 
         Args:
             app: what answers.
             clock: for durations.
             metrics: where requests are counted.
+            most: requests at the same time; more are refused, so that memory and waiting are
+                bounded. Probes do not count: a kubelet whose probes are refused restarts a server
+                that is only busy.
         """
         self._app = app
         self._clock = clock
         self._metrics = metrics
+        self._most = most
+        self._running = 0
         # Unique without asking the system for randomness on every request.
         self._id_prefix = secrets.token_hex(6)
         self._id_numbers = itertools.count(1)
@@ -71,8 +79,11 @@ class Boundary:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started = self._clock.monotonic()
-        out = _Answer(send, self._request_id(scope))
+        started, method = self._clock.monotonic(), scope["method"]
+        out = _Answer(send, self._request_id(scope), is_head=method == "HEAD")
+        if out.is_head:
+            # A copy (RFC 9110, 9.3.2): the server asks its own scope whether a body is to follow.
+            scope = {**scope, "method": "GET"}
         scope[REQUEST_ID] = out.request_id.decode()
         self._metrics.in_flight += 1
         try:
@@ -81,7 +92,7 @@ class Boundary:
             self._metrics.in_flight -= 1
             route = getattr(scope.get("route"), "path", "")
             seconds = self._clock.monotonic() - started
-            self._metrics.observe(scope["method"], route, out.status or _CLIENT_GONE, seconds)
+            self._metrics.observe(method, route, out.status or _CLIENT_GONE, seconds)
 
     def _request_id(self, scope: Scope) -> bytes:
         for name, value in scope["headers"]:
@@ -90,9 +101,16 @@ class Boundary:
         return f"{self._id_prefix}-{next(self._id_numbers):x}".encode()
 
     async def _serve(self, scope: Scope, receive: Receive, out: _Answer) -> None:
+        counted = scope["path"] not in PROBES
+        if counted and self._running >= self._most:
+            detail = f"{self._most} requests are being answered already"
+            refusal = Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"})
+            await answer(scope, refusal)(scope, receive, out.send)
+            return
+        self._running += counted
         try:
             await self._app(scope, receive, out.send)
-        except ClientGoneError:
+        except ClientDisconnect:
             return
         except Exception:
             _LOG.exception("request %s failed", scope[REQUEST_ID])
@@ -101,63 +119,5 @@ class Boundary:
             # Nothing of the error itself: it may hold what is nobody's business.
             detail = "something failed inside Bailiff: its log has more under this request id"
             await answer(scope, Refusal(ProblemCode.INTERNAL, detail))(scope, receive, out.send)
-
-
-class InFlightLimit:
-    """Refuses requests beyond a number at a time, so that memory and waiting are bounded."""
-
-    def __init__(self, app: ASGIApp, most: int, exempt: Collection[str]) -> None:
-        """Wrap.
-
-        Args:
-            app: what answers.
-            most: requests at the same time.
-            exempt: paths that are answered always, and do not count. A kubelet whose probes are
-                refused restarts a server that is only busy.
-        """
-        self._app = app
-        self._most = most
-        self._exempt = exempt
-        self._running = 0
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one ASGI connection scope."""
-        if scope["type"] != "http" or scope["path"] in self._exempt:
-            await self._app(scope, receive, send)
-            return
-        if self._running >= self._most:
-            detail = f"{self._most} requests are being answered already"
-            refusal = Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"})
-            await answer(scope, refusal)(scope, receive, send)
-            return
-        self._running += 1
-        try:
-            await self._app(scope, receive, send)
         finally:
-            self._running -= 1
-
-
-class HeadAsGet:
-    """Answers HEAD wherever GET is answered (RFC 9110, 9.3.2), which FastAPI's routes do not."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        """Wrap what answers GET."""
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one ASGI connection scope."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self._app(scope, receive, send)
-            return
-
-        async def send_head(message: Message) -> None:
-            if message["type"] == "http.response.body":
-                message = {**message, "body": b""}
-            await send(message)
-
-        # A copy: the server asks its own scope whether a body is to follow.
-        asked = {**scope, "method": "GET"}
-        try:
-            await self._app(asked, receive, send_head)
-        finally:
-            scope["route"] = asked.get("route")
+            self._running -= counted

@@ -1,69 +1,76 @@
-"""Failed requests as RFC 9457 problem details, each with a stable code."""
+"""Failed requests as RFC 9457 problem details, each with a stable code.
+
+And from what is raised to the problem that is answered: FastAPI's exception handlers.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import StrEnum
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from bailiff.decisions import FactsError
+from bailiff.kinds import DecodeError
 from bailiff.kinds.meta import Value
+from bailiff.lookup import ForbiddenError, LookUpError, MissingError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, MutableMapping
+
+    from fastapi import Request
 
 MEDIA_TYPE = "application/problem+json"
 # Where an operation's response names its problems.
 PROBLEMS = "x-problems"
-_NO_HEADERS: Mapping[str, str] = {}
+# Where the middleware puts the request id in a request's scope.
+REQUEST_ID = "bailiff.request_id"
+# What pydantic puts before the words of a validator of ours.
+_OURS = "Value error, "
 
 
 class ProblemCode(StrEnum):
     """What went wrong, for programs. Codes are never renamed; new ones may come."""
 
-    MALFORMED_REQUEST = "malformed_request"
-    MALFORMED_BODY = "malformed_body"
-    NOT_FOUND = "not_found"
-    METHOD_NOT_ALLOWED = "method_not_allowed"
-    SLOW_BODY = "slow_body"
-    BODY_TOO_LARGE = "body_too_large"
-    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
-    INVALID_FIELD = "invalid_field"
-    TOO_MANY_OBJECTS = "too_many_objects"
-    HEAD_TOO_LARGE = "head_too_large"
-    INTERNAL = "internal"
-    CLUSTER_FORBIDDEN = "cluster_forbidden"
-    CLUSTER_FAILED = "cluster_failed"
-    NO_CLUSTER = "no_cluster"
-    CLUSTER_UNAVAILABLE = "cluster_unavailable"
-    OVERLOADED = "overloaded"
-    STOPPING = "stopping"
+    status: HTTPStatus
+    summary: str
+
+    def __new__(cls, code: str, status: int, summary: str) -> ProblemCode:
+        """A code with the HTTP status that it is answered with, and a title for people."""
+        made = str.__new__(cls, code)
+        made._value_ = code
+        made.status, made.summary = HTTPStatus(status), summary
+        return made
+
+    MALFORMED_REQUEST = "malformed_request", 400, "The request is not HTTP"
+    MALFORMED_BODY = "malformed_body", 400, "The body is not JSON"
+    NOT_FOUND = "not_found", 404, "Not found"
+    METHOD_NOT_ALLOWED = "method_not_allowed", 405, "Method not allowed"
+    SLOW_BODY = "slow_body", 408, "The body did not arrive in time"
+    BODY_TOO_LARGE = "body_too_large", 413, "The body is too large"
+    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type", 415, "Unsupported media type"
+    INVALID_FIELD = "invalid_field", 422, "A field is invalid"
+    TOO_MANY_OBJECTS = "too_many_objects", 422, "The cluster has more than one answer may hold"
+    HEAD_TOO_LARGE = "head_too_large", 431, "The head is too large"
+    INTERNAL = "internal", 500, "Internal error"
+    CLUSTER_FORBIDDEN = "cluster_forbidden", 502, "The cluster forbids reading this"
+    CLUSTER_FAILED = "cluster_failed", 502, "The cluster did not answer as it should"
+    NO_CLUSTER = "no_cluster", 503, "No cluster to read"
+    CLUSTER_UNAVAILABLE = "cluster_unavailable", 503, "The cluster is not reachable"
+    OVERLOADED = "overloaded", 503, "Too many requests at once"
+    STOPPING = "stopping", 503, "Bailiff is stopping"
 
 
-STATUS: Mapping[ProblemCode, tuple[HTTPStatus, str]] = {
-    ProblemCode(code): (status, title)
-    for code, status, title in (
-        ("malformed_request", HTTPStatus.BAD_REQUEST, "The request is not HTTP"),
-        ("malformed_body", HTTPStatus.BAD_REQUEST, "The body is not JSON"),
-        ("not_found", HTTPStatus.NOT_FOUND, "Not found"),
-        ("method_not_allowed", HTTPStatus.METHOD_NOT_ALLOWED, "Method not allowed"),
-        ("slow_body", HTTPStatus.REQUEST_TIMEOUT, "The body did not arrive in time"),
-        ("body_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The body is too large"),
-        ("unsupported_media_type", HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "Unsupported media type"),
-        ("invalid_field", HTTPStatus.UNPROCESSABLE_ENTITY, "A field is invalid"),
-        (
-            "too_many_objects",
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "The cluster has more than one answer may hold",
-        ),
-        ("head_too_large", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The head is too large"),
-        ("internal", HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error"),
-        ("cluster_forbidden", HTTPStatus.BAD_GATEWAY, "The cluster forbids reading this"),
-        ("cluster_failed", HTTPStatus.BAD_GATEWAY, "The cluster did not answer as it should"),
-        ("no_cluster", HTTPStatus.SERVICE_UNAVAILABLE, "No cluster to read"),
-        ("cluster_unavailable", HTTPStatus.SERVICE_UNAVAILABLE, "The cluster is not reachable"),
-        ("overloaded", HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests at once"),
-        ("stopping", HTTPStatus.SERVICE_UNAVAILABLE, "Bailiff is stopping"),
-    )
+# What goes wrong in a cluster and is not here: it did not answer as it should.
+_OF_CLUSTER = {
+    MissingError: ProblemCode.NOT_FOUND,
+    ForbiddenError: ProblemCode.CLUSTER_FORBIDDEN,
+    UnavailableError: ProblemCode.CLUSTER_UNAVAILABLE,
 }
 
 
@@ -104,43 +111,35 @@ class Problem(Value, frozen=True):
     errors: tuple[FieldError, ...] = ()
 
 
+@dataclass(eq=False)
 class Refusal(Exception):  # noqa: N818 - it is an answer, and not always somebody's error
-    """Raised where a request cannot be answered; becomes a Problem."""
+    """Raised where a request cannot be answered; becomes a Problem.
 
-    def __init__(
-        self,
-        code: ProblemCode,
-        detail: str,
-        *,
-        path: str | None = None,
-        headers: Mapping[str, str] = _NO_HEADERS,
-    ) -> None:
-        """Say why.
+    Attributes:
+        code: the kind of problem.
+        detail: what happened and what to do about it.
+        path: the field or parameter at fault.
+        headers: to add to the answer, such as Retry-After.
+    """
 
-        Args:
-            code: the kind of problem.
-            detail: what happened and what to do about it.
-            path: the field or parameter at fault.
-            headers: to add to the answer, such as Retry-After.
-        """
-        super().__init__(detail)
-        self.code = code
-        self.detail = detail
-        self.path = path
-        self.headers = headers
+    code: ProblemCode
+    detail: str
+    path: str | None = field(default=None, kw_only=True)
+    headers: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     def problem(self, request_id: str, instance: str) -> Problem:
         """The body of the answer."""
-        status, title = STATUS[self.code]
+        code, detail = self.code, self.detail
         errors: tuple[FieldError, ...] = ()
         if self.path is not None:
-            errors = (FieldError(path=self.path, reason=self.detail),)
+            errors = (FieldError(path=self.path, reason=detail),)
+            detail = f"{self.path}: {detail}"
         return Problem(
-            type=f"urn:bailiff:problem:{self.code}",
-            title=title,
-            status=status.value,
-            detail=self.detail if self.path is None else f"{self.path}: {self.detail}",
-            code=self.code,
+            type=f"urn:bailiff:problem:{code}",
+            title=code.summary,
+            status=code.status.value,
+            detail=detail,
+            code=code,
             request_id=request_id,
             instance=instance,
             errors=errors,
@@ -148,12 +147,65 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, and not always somebo
 
 
 def problem_responses(*codes: ProblemCode) -> dict[int | str, dict[str, Any]]:
-    """For `responses` of an operation: by status, in the form that document.py completes.
+    """For `responses` of an operation that may answer with these problems, besides `internal`.
 
-    Args:
-        codes: the problems that it may answer with, beyond `internal`.
+    By status, in the form that document.py completes.
     """
     found: dict[int | str, dict[str, Any]] = {}
     for code in (*codes, ProblemCode.INTERNAL):
-        found.setdefault(STATUS[code][0].value, {PROBLEMS: []})[PROBLEMS].append(code.value)
+        found.setdefault(code.status.value, {PROBLEMS: []})[PROBLEMS].append(code.value)
     return found
+
+
+def answer(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:
+    """The problem that a request of this scope gets."""
+    return Response(
+        msgspec.json.encode(refusal.problem(scope[REQUEST_ID], scope["path"])),
+        status_code=refusal.code.status,
+        headers=dict(refusal.headers),
+        media_type=MEDIA_TYPE,
+    )
+
+
+async def _handle(request: Request, error: Exception) -> Response:
+    return answer(request.scope, _refusal(error))
+
+
+# What nobody here knows goes on to the middleware, which logs it.
+_KINDS = (Refusal, DecodeError, FactsError, LookUpError, RequestValidationError, HTTPException)
+HANDLERS: dict[int | type[Exception], Any] = dict.fromkeys(_KINDS, _handle)
+
+
+def _refusal(error: Exception) -> Refusal:
+    match error:
+        case Refusal():
+            return error
+        case DecodeError(malformed=True):
+            return Refusal(ProblemCode.MALFORMED_BODY, error.reason, path=error.path)
+        case DecodeError() | FactsError():
+            return Refusal(ProblemCode.INVALID_FIELD, error.reason, path=error.path)
+        case RequestValidationError():
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            said = first["msg"].removeprefix(_OURS)
+            return Refusal(ProblemCode.INVALID_FIELD, said, path=where)
+        case LookUpError():
+            return _of_the_cluster(error)
+        case HTTPException(status_code=404):
+            return Refusal(ProblemCode.NOT_FOUND, "there is nothing at this path: see /docs")
+        case HTTPException(status_code=405):
+            return _other_method((error.headers or {}).get("Allow", ""))
+    raise error  # nobody here says so: a fault
+
+
+def _of_the_cluster(error: LookUpError) -> Refusal:
+    code = _OF_CLUSTER.get(type(error), ProblemCode.CLUSTER_FAILED)
+    may_help = code is ProblemCode.CLUSTER_UNAVAILABLE
+    return Refusal(code, str(error), headers={"Retry-After": "5"} if may_help else {})
+
+
+def _other_method(allowed: str) -> Refusal:
+    methods = set(allowed.split(", "))
+    names = ", ".join(sorted(methods | {"HEAD"} if "GET" in methods else methods))
+    detail = f"this path answers {names}"
+    return Refusal(ProblemCode.METHOD_NOT_ALLOWED, detail, headers={"Allow": names})

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from bailiff.decisions import Plan
-    from bailiff.rest_api.asking import Asking
-    from bailiff.rest_api.bodies import Bodies
+    from bailiff.rest_api.services import Services
 
 _ENCODE = msgspec.json.Encoder().encode
 # Bytes of a body that are read where they arrive, 30 ms at worst: 100 pods of a real cluster have
@@ -44,8 +43,7 @@ class QuestionRoute(APIRoute):
     what takes long is done in a thread, where nobody waits behind it.
     """
 
-    asking: ClassVar[Asking]
-    bodies: ClassVar[Bodies]
+    services: ClassVar[Services]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - FastAPI's, passed on
         """Declare an operation.
@@ -63,7 +61,7 @@ class QuestionRoute(APIRoute):
             await super().handle(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        content = await self.bodies.answer(self._wire.size, headers, receive, self._answer)
+        content = await self.services.bodies.answer(self._wire.size, headers, receive, self._answer)
         length = str(len(content)).encode()
         start = [(b"content-type", b"application/json"), (b"content-length", length)]
         await send({"type": "http.response.start", "status": 200, "headers": start})
@@ -74,29 +72,19 @@ class QuestionRoute(APIRoute):
             return await asyncio.to_thread(self._answer_long, body)
         plan: Plan[Any] = self.endpoint(decode(body, self._wire.kind))
         if plan.is_quick:
-            return _ENCODE(self.asking.carry_out(plan))
+            return _ENCODE(self.services.carry_out(plan))
         return await asyncio.to_thread(self._carry_out, plan)
 
     def _answer_long(self, body: bytes) -> bytes:
         return self._carry_out(self.endpoint(decode_in_turns(body, self._wire.kind)))
 
     def _carry_out(self, plan: Plan[Any]) -> bytes:
-        return encode_in_turns(self.asking.carry_out(plan))
+        return encode_in_turns(self.services.carry_out(plan))
 
 
-def question_route(given: Asking, taken: Bodies) -> type[QuestionRoute]:
-    """The `route_class` of a router.
-
-    Args:
-        given: who carries out the plans of its operations.
-        taken: who takes their bodies.
-    """
-
-    class Route(QuestionRoute):
-        asking = given
-        bodies = taken
-
-    return Route
+def question_route(given: Services) -> type[QuestionRoute]:
+    """The `route_class` of a router whose questions are answered by these services."""
+    return type("Route", (QuestionRoute,), {"services": given})
 
 
 def check_all(routes: Iterable[BaseRoute]) -> None:

@@ -6,6 +6,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
 from bailiff.face_settings import FaceSettings
+from bailiff.serving import BOUNDS
 
 _MIB = 1024 * 1024
 
@@ -26,10 +27,7 @@ class RestSettings(FaceSettings):
         max_in_flight: requests answered at the same time; more get 503. Together with
             max_batch_body_bytes it bounds the memory that bodies can take. Probes and metrics do
             not count: a server that is busy is not one to kill.
-        max_connections: open connections; more are refused with 503 and closed.
-        header_timeout_seconds: time for a client to send the head of a request.
-        max_header_bytes: length of the head of a request; the usual bound of reverse proxies is
-            8 to 32 KiB.
+        max_connections, header_timeout_seconds, max_header_bytes: see Bounds.
         body_timeout_seconds: time for a client to send a body. Long enough for 4 MiB over a
             3 Mbit/s line, short enough that idle clients do not fill max_in_flight.
         keep_alive_seconds: how long an idle connection is kept. More than the 60 s after which
@@ -48,9 +46,9 @@ class RestSettings(FaceSettings):
     max_long_body_bytes: PositiveInt = 16 * _MIB
     max_long_bodies: PositiveInt = 4
     max_in_flight: PositiveInt = 256
-    max_connections: PositiveInt = 4096
-    header_timeout_seconds: PositiveFloat = 10.0
-    max_header_bytes: PositiveInt = 32 * 1024
+    max_connections: PositiveInt = BOUNDS.max_connections
+    header_timeout_seconds: PositiveFloat = BOUNDS.header_timeout_seconds
+    max_header_bytes: PositiveInt = BOUNDS.max_header_bytes
     body_timeout_seconds: PositiveFloat = 10.0
     keep_alive_seconds: NonNegativeInt = 75
     cluster_timeout_seconds: PositiveFloat = 10.0

@@ -9,7 +9,6 @@ from fastapi import FastAPI
 from fastapi.openapi.models import OpenAPI
 
 from bailiff.rest_api.openapi import render
-from bailiff.rest_api.problems import STATUS, ProblemCode
 from tests.harness.faces.asgi import call
 
 COMMITTED = Path(__file__).parents[3] / "openapi.json"
@@ -122,10 +121,6 @@ def test_where_trying_again_helps_it_is_said_when() -> None:
         if "Retry-After" in response["headers"]
     }
     assert retried == {"Overloaded", "NoClusterOrClusterUnavailableOrOverloaded"}
-
-
-def test_every_problem_has_a_status() -> None:
-    assert set(STATUS) == set(ProblemCode)
 
 
 def test_null_is_allowed_where_the_server_allows_it() -> None:

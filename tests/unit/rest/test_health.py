@@ -13,7 +13,7 @@ async def test_healthy_and_ready(app: FastAPI) -> None:
 
 
 async def test_not_ready_once_stopping(app: FastAPI) -> None:
-    app.state.services.readiness.stopping = True
+    app.state.services.stopping = True
     answer = await call(app, "GET", "/readyz")
     assert (answer.status, answer.json["code"]) == (503, "stopping")
     assert (await call(app, "GET", "/healthz")).status == 200

@@ -9,10 +9,10 @@ from prometheus_client import CollectorRegistry
 from bailiff.decisions import SYSTEMS, Decision, Options, Plan, PodAnswer, PodFacts
 from bailiff.kinds.meta import Value
 from bailiff.rest_api import RestSettings, create_app
-from bailiff.rest_api.asking import Asking
 from bailiff.rest_api.bodies import Bodies
 from bailiff.rest_api.metrics import Metrics
 from bailiff.rest_api.question_route import SkippedDependencyError, check_all, question_route
+from bailiff.rest_api.services import Services
 from bailiff.rest_api.wire import Wire
 from tests.harness.faces.asgi import call
 from tests.harness.faces.rest_face import CLOCK
@@ -35,8 +35,16 @@ async def guard() -> None:
 
 
 def router() -> APIRouter:
-    asking = Asking(SYSTEMS, CLOCK, Options(), Metrics(CollectorRegistry()))
-    return APIRouter(route_class=question_route(asking, Bodies(RestSettings())))
+    registry = CollectorRegistry()
+    services = Services(
+        systems=SYSTEMS,
+        clock=CLOCK,
+        options=Options(),
+        metrics=Metrics(registry),
+        registry=registry,
+        bodies=Bodies(RestSettings()),
+    )
+    return APIRouter(route_class=question_route(services))
 
 
 def alone(facts: Asked) -> Any:

@@ -173,4 +173,4 @@ async def test_a_server_that_never_started_stops() -> None:
     settings = RestSettings(port=0)
     app = create_app(settings, CLOCK, CollectorRegistry(), Options())
     await RestServer(app, settings).stop(grace=1)
-    assert app.state.services.readiness.stopping
+    assert app.state.services.stopping

@@ -8,11 +8,11 @@ from prometheus_client.exposition import choose_encoder
 from pydantic import BaseModel, Field
 
 import bailiff
-from bailiff.rest_api.dependencies import Metered, Ready  # noqa: TC001 - as Request
-from bailiff.rest_api.problems import ProblemCode, problem_responses
+from bailiff.rest_api.problems import ProblemCode, Refusal, problem_responses
+from bailiff.rest_api.services import Given  # noqa: TC001 - as Request
 
 KUBERNETES = "1.36.2"
-# They are answered however busy the server is: see InFlightLimit.
+# They are answered however busy the server is: see Boundary.
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 
 router = APIRouter(tags=["Health"])
@@ -46,12 +46,14 @@ async def healthz() -> Health:
     summary="Should requests be sent here?",
     responses=problem_responses(ProblemCode.STOPPING),
 )
-async def readyz(readiness: Ready) -> Health:
+async def readyz(services: Given) -> Health:
     """For readiness probes. 503 once the server is stopping.
 
     A cluster that cannot be reached does not make it unready: decisions from facts need none.
     """
-    readiness.check()
+    if services.stopping:
+        detail = "the server finishes what it has and takes nothing new"
+        raise Refusal(ProblemCode.STOPPING, detail)
     return Health(status="ok")
 
 
@@ -68,7 +70,7 @@ async def version() -> Version:
     response_class=PlainTextResponse,
     responses={200: {"content": {"text/plain": {"example": _SAMPLE}}}},
 )
-async def metrics(request: Request, registry: Metered) -> Response:
+async def metrics(request: Request, services: Given) -> Response:
     """Text format 0.0.4, or OpenMetrics where the Accept header asks for it."""
     encode, media_type = choose_encoder(request.headers.get("accept", ""))
-    return Response(encode(registry), headers={"Content-Type": media_type})
+    return Response(encode(services.registry), headers={"Content-Type": media_type})

@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
+from bailiff.serving.protocol import BOUNDS, bounded_protocol, in_words
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from starlette.types import ASGIApp
+
+    from bailiff.serving.protocol import Bounds, Refuse
 
 # uvicorn looks every 0.1 s whether it should stop; this is its time to notice and to close.
 _NOTICE_SECONDS = 2.0
@@ -27,6 +31,8 @@ class HttpServer:
         app: ASGIApp,
         host: str,
         port: int,
+        bounds: Bounds = BOUNDS,
+        refuse: Refuse = in_words,
         **config: Any,  # noqa: ANN401 - as many types as uvicorn has settings
     ) -> None:
         """Prepare; nothing is bound yet.
@@ -35,12 +41,15 @@ class HttpServer:
             app: an ASGI application.
             host: address to listen on.
             port: TCP port; 0 takes a free one.
+            bounds: what it bears before there is a request.
+            refuse: how it says so where that is too much.
             config: further settings of uvicorn.Config.
         """
         self._address = (host, port)
         self._server = _Server(
             uvicorn.Config(
                 app,
+                http=bounded_protocol(bounds, refuse),
                 ws="none",
                 lifespan="off",
                 log_config=None,

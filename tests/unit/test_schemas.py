@@ -5,7 +5,7 @@ from enum import IntEnum, StrEnum
 import msgspec
 import pytest
 
-from bailiff.rest_api.schemas import PREFIX, components
+from bailiff.schemas import PREFIX, components
 
 
 class Colour(StrEnum):

@@ -1,0 +1,95 @@
+"""What one application works with, and what its operations are given of that: FastAPI's Depends.
+
+The operations of the questions are given nothing: see question_route.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from fastapi import Depends, Request
+
+from bailiff.decisions import FactsError
+from bailiff.lookup import LookUps
+from bailiff.rest_api.problems import ProblemCode, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from prometheus_client import CollectorRegistry
+
+    from bailiff.clock import Clock
+    from bailiff.decisions import Options, Plan, Systems
+    from bailiff.decisions.question import Answer
+    from bailiff.rest_api.bodies import Bodies
+    from bailiff.rest_api.metrics import Metrics
+
+A = TypeVar("A", bound="Answer")
+
+
+@dataclass(kw_only=True)
+class Services:
+    """What one application works with; `app.state.services`.
+
+    Attributes:
+        systems: who answers, and what can be asked of them.
+        clock: the instant of questions that name none.
+        options: of questions that bring none.
+        metrics: where decisions are counted.
+        registry: its metrics, and those of the whole process.
+        bodies: who takes those of questions.
+        look_ups: of a cluster; None: there is none to read.
+        stopping: requests are not welcome any more. Set before the server stops, for good.
+    """
+
+    systems: Systems
+    clock: Clock
+    options: Options
+    metrics: Metrics
+    registry: CollectorRegistry
+    bodies: Bodies
+    look_ups: LookUps | None = None
+    stopping: bool = False
+
+    def carry_out(self, plan: Plan[A]) -> A:
+        """The answer, whose decisions are counted."""
+        given = plan.answer()
+        self.metrics.count(given)
+        return given
+
+    async def answer(self, planned: Awaitable[Plan[A]]) -> A:
+        """The answer to what is planned by what a cluster has.
+
+        Raises:
+            Refusal: too_many_objects.
+            LookUpError: the cluster could not be read.
+        """
+        try:
+            plan = await planned
+        except FactsError as error:
+            # The caller sent none of it, so nothing in the request is at fault.
+            detail = f"the cluster has more than one answer may hold: {error}"
+            raise Refusal(ProblemCode.TOO_MANY_OBJECTS, detail) from error
+        if plan.is_quick:
+            return self.carry_out(plan)
+        return await asyncio.to_thread(self.carry_out, plan)
+
+
+async def _services(request: Request) -> Services:
+    services: Services = request.app.state.services
+    return services
+
+
+Given = Annotated[Services, Depends(_services)]
+
+
+async def _cluster(services: Given) -> LookUps:
+    if services.look_ups is None:
+        detail = "Bailiff was given no cluster to read: start it with --kubeconfig or --in-cluster"
+        raise Refusal(ProblemCode.NO_CLUSTER, detail)
+    return services.look_ups
+
+
+Cluster = Annotated[LookUps, Depends(_cluster)]

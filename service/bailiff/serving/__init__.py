@@ -1,0 +1,6 @@
+"""uvicorn inside a running event loop: how every HTTP port of this process is opened and closed."""
+
+from bailiff.serving.protocol import BOUNDS, Bounds, Refuse
+from bailiff.serving.server import HttpServer
+
+__all__ = ["BOUNDS", "Bounds", "HttpServer", "Refuse"]

@@ -1,0 +1,121 @@
+"""What uvicorn leaves open: clients that connect and send nothing, or too long a head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+if TYPE_CHECKING:
+    import asyncio
+
+# From a status and what happened to the headers and the body of the answer to what never became a
+# request. The status is BAD_REQUEST, REQUEST_HEADER_FIELDS_TOO_LARGE or SERVICE_UNAVAILABLE.
+Refuse: TypeAlias = Callable[[HTTPStatus, str], tuple[dict[str, str], bytes]]
+
+
+class Bounds(NamedTuple):
+    """What a port bears before there is a request.
+
+    Attributes:
+        max_connections: open connections; more are refused with 503 and closed.
+        header_timeout_seconds: time for a client to send the head of a request.
+        max_header_bytes: length of the head of a request; the usual bound of reverse proxies is
+            8 to 32 KiB.
+    """
+
+    max_connections: int = 4096
+    header_timeout_seconds: float = 10.0
+    max_header_bytes: int = 32 * 1024
+
+
+BOUNDS = Bounds()
+
+
+def in_words(_status: HTTPStatus, detail: str) -> tuple[dict[str, str], bytes]:
+    """A refusal as plain text, for ports that have no form of their own for it."""
+    return {"Content-Type": "text/plain; charset=utf-8"}, detail.encode()
+
+
+def bounded_protocol(bounds: Bounds, refuse: Refuse) -> type[HttpToolsProtocol]:
+    """Uvicorn's HTTP protocol with these bounds, and these words for what is beyond them."""
+    return type("Bounded", (_BoundedProtocol,), {"bounds": bounds, "refuse": staticmethod(refuse)})
+
+
+class _BoundedProtocol(HttpToolsProtocol):
+    """Bounds the head of a request in time and length, and the number of connections.
+
+    The time costs nothing where a head comes in one piece, as nearly all do: the timer is set
+    only while one is incomplete.
+    """
+
+    bounds: Bounds
+    refuse: Refuse
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - uvicorn's, passed on
+        super().__init__(*args, **kwargs)
+        self._in_head = False
+        self._head_bytes = 0
+        self._head_timer: asyncio.TimerHandle | None = None
+
+    # asyncio says BaseTransport, and hands over a Transport to a stream protocol; so does uvicorn.
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        most = self.bounds.max_connections
+        if len(self.connections) > most:
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, f"{most} connections are open already")
+            return
+        self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head_arrived()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        super().data_received(data)
+        if not self._in_head:
+            return
+        self._head_bytes += len(data)
+        most = self.bounds.max_header_bytes
+        if self._head_bytes > most:
+            detail = f"at most {most} bytes are allowed"
+            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, detail)
+        elif self._head_timer is None:
+            self._wait_for_head()
+
+    def on_message_begin(self) -> None:
+        self._in_head = True
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._head_bytes = 0
+        self._head_arrived()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(HTTPStatus.BAD_REQUEST, msg)
+
+    def _refuse(self, status: HTTPStatus, detail: str) -> None:
+        """Answer what never became a request, and hang up."""
+        headers, body = self.refuse(status, detail)
+        headers |= {"Content-Length": str(len(body)), "Connection": "close"}
+        if status is HTTPStatus.SERVICE_UNAVAILABLE:
+            headers["Retry-After"] = "1"
+        lines = "".join(f"{name.lower()}: {value}\r\n" for name, value in headers.items())
+        head = f"HTTP/1.1 {status.value} {status.phrase}\r\n{lines}\r\n"
+        self.transport.write(head.encode() + body)
+        self.transport.close()
+
+    def _wait_for_head(self) -> None:
+        seconds = self.bounds.header_timeout_seconds
+        self._head_timer = self.loop.call_later(seconds, self.transport.close)
+
+    def _head_arrived(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
