@@ -189,6 +189,8 @@ _FLOAT_FOR_INT = re.compile(r"Expected `int( \| null)?`, got `float`")
 
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
 
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
+
 _INVALID = re.compile(r"Invalid value '(.*)'", re.DOTALL)
 
 
@@ -200,10 +202,27 @@ def _from_validation(error: msgspec.ValidationError, kind: TypeForm) -> DecodeEr
     missing = _MISSING.fullmatch(reason)
     if missing is not None:
         return DecodeError("required, and missing or null", f"{path}.{missing[1]}")
+    unknown = _UNKNOWN.fullmatch(reason)
+    if unknown is not None:
+        return unknown_field(kind, path, unknown[1])
     invalid = _INVALID.fullmatch(reason)
     if invalid is not None:
         return _wrong_kind(kind, path, invalid[1])
     return DecodeError(reason, path)
+
+
+def unknown_field(kind: TypeForm, path: str, name: str) -> DecodeError:
+    """What is allowed where an object of ours has a field that it should not have.
+
+    Args:
+        kind: the type of the whole.
+        path: of the object in it.
+        name: of the field.
+    """
+    owner = type_at(kind, path)
+    fields = owner.fields if isinstance(owner, types.StructType) else ()
+    allowed = ", ".join(field.encode_name for field in fields)
+    return DecodeError(f"unknown field, allowed are {allowed}", f"{path}.{name[:_MAX_QUOTED]}")
 
 
 def _wrong_kind(kind: TypeForm, path: str, found: str) -> DecodeError:

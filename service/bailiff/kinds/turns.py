@@ -14,7 +14,13 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec import inspect as types
 
-from bailiff.kinds.decoding import DecodeError, DepthError, check_size, decode
+from bailiff.kinds.decoding import (
+    DecodeError,
+    DepthError,
+    check_size,
+    decode,
+    unknown_field,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -75,6 +81,10 @@ def _decode(data: bytes, kind: type[T]) -> T:
     known: Any = kind
     _check_kind(known, parts)
     fields = {field.written: field for field in _fields(known)}
+    if known.__struct_config__.forbid_unknown_fields:
+        for name in parts:
+            if name not in fields:
+                raise unknown_field(known, "$", name)
     values = {
         fields[name].name: _read(fields[name], bytes(part))
         for name, part in parts.items()

@@ -201,6 +201,8 @@ class _Finish:
         finished = {"type": "object", "description": schema["description"]}
         if required:
             finished["required"] = required
+        if schema.get("additionalProperties") is False:
+            finished["additionalProperties"] = False
         return {**finished, "properties": properties}
 
     def _property(self, part: Schema, *, optional: bool) -> Schema:

@@ -56,6 +56,29 @@ def check(answer: Answer, status: int, code: str) -> None:
         (BATCH, b'{"node":{},"pods":[' + b"{}," * 20_000 + b"{}]}", 422, "invalid_field", "$.pods"),
         (ONE, b'{"pod":{},"node":{},"systems":["x"]}', 422, "invalid_field", "$.systems[0]"),
         (PREVIEW, b'{"node":{},"pods":[]}', 422, "invalid_field", "$.addTaints"),
+        (ONE, b'{"pod":{},"node":{},"sytems":["x"]}', 422, "invalid_field", "$.sytems"),
+        (ONE, b'{"pod":{},"node":{},"sytems":null}', 422, "invalid_field", "$.sytems"),
+        (
+            BATCH,
+            b'{"node":{},"options":{"explan":true}}',
+            422,
+            "invalid_field",
+            "$.options.explan",
+        ),
+        (
+            ONE,
+            b'{"pod":{},"node":{},"nodeTaints":{"boundat":null}}',
+            422,
+            "invalid_field",
+            "$.nodeTaints.boundat",
+        ),
+        (
+            PREVIEW,
+            b'{"node":{},"removeTaints":[{"key":"a","efect":"NoExecute"}]}',
+            422,
+            "invalid_field",
+            "$.removeTaints[0].efect",
+        ),
     ],
 )  # fmt: skip - a table
 async def test_bodies(
