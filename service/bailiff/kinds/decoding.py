@@ -148,16 +148,23 @@ def _decode_leniently(data: bytes, kind: type[T]) -> T:
     try:
         return _fill(_WAYS[kind].decode_lenient(data), kind)
     except msgspec.ValidationError as error:
-        _check_form(data)
+        check_form(data)
         raise _from_validation(error, kind) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        check_form(data)
         raise DecodeError(str(error), malformed=True) from error
     except RecursionError as error:
         raise DepthError(malformed=True) from error
 
 
-def _check_form(data: bytes) -> None:
-    """Tell what is no JSON from what says something wrong, whichever comes first in the text."""
+def check_form(data: bytes) -> None:
+    """Tell what is no JSON from what says something wrong, whichever comes first in the text.
+
+    However a text is read, what makes it no JSON is told in the same words.
+
+    Raises:
+        DecodeError: it is none.
+    """
     try:
         _skip(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -38,6 +39,7 @@ class _BoundedProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._in_head = False
         self._head_bytes = 0
+        self._piece_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
 
     # asyncio says BaseTransport, and hands over a Transport to a stream protocol; so does uvicorn.
@@ -56,13 +58,13 @@ class _BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
+        self._piece_bytes = len(data)
         super().data_received(data)
-        if not self._in_head:
+        if not self._in_head or self.transport.is_closing():
             return
         self._head_bytes += len(data)
         if self._head_bytes > self.bounds.max_header_bytes:
-            detail = f"at most {self.bounds.max_header_bytes} bytes are allowed"
-            self._refuse(Refusal(ProblemCode.HEAD_TOO_LARGE, detail))
+            self._refuse(self._head_too_large())
         elif self._head_timer is None:
             self._wait_for_head()
 
@@ -71,13 +73,28 @@ class _BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
+        longest = self.bounds.max_header_bytes
+        # What came with the end of the head may be its body, so that the head itself is measured.
+        if self._head_bytes + self._piece_bytes > longest and self._head_length() > longest:
+            # The parser passes it on as what is no HTTP, and reads no further.
+            raise self._head_too_large()
         self._in_head = False
         self._head_bytes = 0
         self._head_arrived()
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(Refusal(ProblemCode.MALFORMED_REQUEST, msg))
+        known = getattr(sys.exception(), "__context__", None)
+        malformed = Refusal(ProblemCode.MALFORMED_REQUEST, msg)
+        self._refuse(known if isinstance(known, Refusal) else malformed)
+
+    def _head_length(self) -> int:
+        """The bytes of the request line and the headers, but for a few."""
+        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+
+    def _head_too_large(self) -> Refusal:
+        detail = f"at most {self.bounds.max_header_bytes} bytes are allowed"
+        return Refusal(ProblemCode.HEAD_TOO_LARGE, detail)
 
     def _refuse(self, refusal: Refusal) -> None:
         """Answer what never became a request, and hang up."""
