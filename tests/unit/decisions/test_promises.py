@@ -101,9 +101,9 @@ def test_a_deadline_counts_from_now_exactly_where_it_moves_with_the_question(
     facts: dict[str, Any],
 ) -> None:
     first, second = (decide(**facts, now=NOW + passed) for passed in (timedelta(), MOMENT))
-    moves = first.evict_at is not None and first.evict_at != second.evict_at
-    assert first.counted_from_now is moves
-    if moves:
+    assert first.counted_from_now is (first.evict_at != second.evict_at)
+    if first.counted_from_now:
+        assert first.evict_at is not None
         assert second.evict_at == first.evict_at + MOMENT
         assert (first.holds_until, second.counted_from_now) == (None, True)
 

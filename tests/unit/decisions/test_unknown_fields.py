@@ -48,5 +48,4 @@ def test_what_is_allowed_is_told() -> None:
 
 def test_objects_may_have_any_field() -> None:
     body = {"pod": {"x": 1, "spec": {"y": {}}}, "node": {"status": {"images": []}}}
-    facts = decode(msgspec.json.encode(body), SYSTEMS.questions["decide"].facts)
-    assert facts == SYSTEMS.questions["decide"].facts(pod=facts.pod, node=facts.node)
+    decode(msgspec.json.encode(body), SYSTEMS.questions["decide"].facts)
