@@ -70,9 +70,18 @@ class Document:
         Args:
             app: whose operations it tells.
             systems: whose questions and answers those are.
+
+        Raises:
+            TypeError: two types of those have one name.
         """
         self._app = app
         self._systems = systems
+        questions = systems.questions.values()
+        self._asked = [question.facts for question in questions]
+        self._answered = [*(question.answer for question in questions), Problem]
+        # At the start, not when somebody first asks for the document.
+        for kinds in (self._asked, [*self._answered, *systems.subjects]):
+            schemas.classes_of(kinds)
 
     def __call__(self) -> Json:
         """The whole document, as a JSON value; made once."""
@@ -94,11 +103,8 @@ class Document:
         problems: Json = {}
         for operation in _operations(document):
             _tell_answers(operation, problems)
-        questions = self._systems.questions.values()
-        asked = [question.facts for question in questions]
-        answered = [question.answer for question in questions]
         choices: dict[type, tuple[type, ...]] = {Subject: self._systems.subjects}
-        found = schemas.components(asked, [*answered, Problem], choices)
+        found = schemas.components(self._asked, self._answered, choices)
         _join(document, found, problems)
         return document
 

@@ -1,11 +1,17 @@
 """Schemas of shapes that systems may bring."""
 
 from enum import IntEnum, StrEnum
+from typing import Any
 
 import msgspec
 import pytest
+from prometheus_client import CollectorRegistry
 
+from bailiff.decisions import Options, Systems
+from bailiff.rest_api import RestSettings, create_app
 from bailiff.rest_api.schemas import PREFIX, components
+from tests.harness.faces.rest_face import CLOCK
+from tests.harness.made_up_system import LightsOutSystem
 
 
 class Colour(StrEnum):
@@ -143,3 +149,30 @@ class Owner(msgspec.Struct):
     """Has a pet."""
 
     pet: Pet
+
+
+class Node(Value, frozen=True):
+    """Of a system, and not of Kubernetes."""
+
+
+class NodeFacts(Value, frozen=True):
+    """What is told of it."""
+
+    node: Node | None = None
+
+
+class NamedBadlySystem(LightsOutSystem):
+    name = "named-badly"
+    facts: Any = NodeFacts
+
+
+def test_a_type_of_a_system_that_is_called_like_a_kind_is_refused_at_the_start() -> None:
+    where = r"two types are called Node, in bailiff\.kinds\.node and tests\..*\.test_schemas"
+    with pytest.raises(TypeError, match=where):
+        create_app(
+            RestSettings(),
+            CLOCK,
+            CollectorRegistry(),
+            Options(),
+            systems=Systems([NamedBadlySystem()]),
+        )
