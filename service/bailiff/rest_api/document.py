@@ -77,8 +77,8 @@ class Document:
         self._app = app
         self._systems = systems
         questions = systems.questions.values()
-        self._asked = [question.facts for question in questions]
-        self._answered = [*(question.answer for question in questions), Problem]
+        self._asked: list[type] = [question.facts for question in questions]
+        self._answered: list[type] = [*(question.answer for question in questions), Problem]
         # At the start, not when somebody first asks for the document.
         for kinds in (self._asked, [*self._answered, *systems.subjects]):
             schemas.classes_of(kinds)

@@ -8,6 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options, Systems
+from bailiff.kinds.meta import Value
 from bailiff.rest_api import RestSettings, create_app
 from bailiff.rest_api.schemas import PREFIX, components
 from tests.harness.faces.rest_face import CLOCK
@@ -168,11 +169,6 @@ class NamedBadlySystem(LightsOutSystem):
 
 def test_a_type_of_a_system_that_is_called_like_a_kind_is_refused_at_the_start() -> None:
     where = r"two types are called Node, in bailiff\.kinds\.node and tests\..*\.test_schemas"
+    systems = Systems([NamedBadlySystem()])
     with pytest.raises(TypeError, match=where):
-        create_app(
-            RestSettings(),
-            CLOCK,
-            CollectorRegistry(),
-            Options(),
-            systems=Systems([NamedBadlySystem()]),
-        )
+        create_app(RestSettings(), CLOCK, CollectorRegistry(), Options(), systems=systems)

@@ -35,7 +35,7 @@ class Marks:
     """Which nodes and pods are to be looked at anew; whoever knows of a change sets them."""
 
     def __init__(self, share: HeldShard) -> None:
-        """Start without any; only nodes of our share, and pods there, are ours to look after."""
+        """Start without any; only nodes of our shard, and pods there, are ours to look after."""
         self.owns = share.owns
         # In a plain dict the way to the first mark grows with those that have been taken.
         self.nodes: OrderedDict[str, None] = OrderedDict()
@@ -118,7 +118,7 @@ class Evaluator:
             self.marks.look_at_node(name)
 
     def forget_marks(self) -> None:
-        """Evaluate nothing of what was to be: our share of the nodes is about to be another."""
+        """Evaluate nothing of what was to be: our shard of the nodes is about to be another."""
         self.marks.forget()
         self._node_under_way = None
 
