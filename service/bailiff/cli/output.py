@@ -62,6 +62,11 @@ LINES = typer.Option(
 )
 
 
+def say(text: str) -> None:
+    """Tell people something beside what programs read."""
+    typer.echo(text, err=True)
+
+
 def pretty(value: object) -> str:
     """JSON that people can read too."""
     return json.dumps(value, indent=2, ensure_ascii=False)
