@@ -21,8 +21,6 @@ COLOURS: dict[str, str] = {
     Verdict.EVICT_AT: "yellow",
     Verdict.EVICT_NOW: "red",
 }
-# In a name, which is to stay on its line.
-_LINE_BREAK = r"\n"
 _HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "WHY")
 _WIDE_HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "NODE", "REASON", "BY", "WHY")
 
@@ -72,8 +70,8 @@ def describe(decision: Decision) -> str:
     """The decision and its trace as text for a terminal."""
     name = f"{decision.pod.namespace}/{decision.pod.name}"
     verdict = coloured(_verdict(decision), COLOURS[decision.verdict])
-    node = printable(decision.node, _LINE_BREAK) or "(unnamed)"
-    lines = [f"Pod {printable(name, _LINE_BREAK)} on node {node}: {verdict}"]
+    node = printable(decision.node) or "(unnamed)"
+    lines = [f"Pod {printable(name)} on node {node}: {verdict}"]
     lines.append(f"  {decision.reason}: {printable(decision.message)}")
     for finding in decision.findings:
         lines.append(f"{finding.system}: {finding.verdict} ({finding.reason})")

@@ -10,7 +10,7 @@ from bailiff.cli.asking import Asking, namespace_of, systems_of
 from bailiff.cli.describing import shown
 from bailiff.cli.errors import ExitCode, InputError, warn
 from bailiff.cli.objects import Objects
-from bailiff.cli.output import Format, say
+from bailiff.cli.output import Format, printable, say
 from bailiff.cli.targets import NODE, Target, parse_instant
 from bailiff.decisions import Options, PodAnswer, PodsAnswer, Verdict
 from bailiff.kinds import Node, Pod
@@ -173,6 +173,7 @@ def _node_of(pod: Pod, objects: Objects) -> Node | None:
     if nodes and len(found) != 1:
         place = f"is on node {name}" if name else "is bound to no node"
         raise InputError(
-            f"-f: pod {pod.key} {place}, and the files have {len(found)} that this may be: give one"
+            f"-f: pod {printable(pod.key)} {place}, "
+            f"and the files have {len(found)} that this may be: give one"
         )
     return found[0] if found else None

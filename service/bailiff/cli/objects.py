@@ -110,7 +110,7 @@ def _check_version(value: dict[str, Any], file: str) -> None:
 def _named(value: dict[str, Any]) -> str:
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    return printable(f"{value['kind']} {name}" if name else str(value["kind"]), r"\n")
+    return printable(f"{value['kind']} {name}" if name else str(value["kind"]))
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
