@@ -51,6 +51,7 @@ from bailiff.kinds import (
     Toleration,
 )
 from bailiff.worker import Comparison, ShadowActions, Shard, Worker, WorkerSettings
+from bailiff.worker.mirror.slices import in_turns
 from bailiff.worker.observe.status import StatusPages
 from bailiff.worker.systems.device_taints.devices import Devices, Kind
 from bailiff.worker.timers.evaluator import Marks
@@ -252,7 +253,7 @@ async def devices(steps: Steps) -> None:
 
     async def counted() -> None:
         (rule,) = known.index.rules.values()
-        known.index.status_of(rule, 0, datetime.now(UTC))
+        await in_turns(known.index.counting_status(rule, 0, datetime.now(UTC)))
 
     what = f"a DeviceTaintRule over {len(known.index.claims):,} claims"
     await steps.of(what, of(device_taints.RULE))

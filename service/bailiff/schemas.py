@@ -60,6 +60,9 @@ def components(
             item, so their schemas allow null where the decoder does.
         answered: types of answers. Those never hold null.
         choices: for a base in answers the tagged types that stand in its place.
+
+    Raises:
+        TypeError: two types have one name, such as one of a system and one of Kubernetes.
     """
     answered = (*answered, *(kind for kinds in choices.values() for kind in kinds))
     questions = _generate(tuple(asked), allow_null=True)
@@ -136,24 +139,29 @@ def redirect(value: Any, address: Callable[[str], str]) -> Any:  # noqa: ANN401 
 
 def _generate(kinds: tuple[type, ...], *, allow_null: bool) -> dict[str, Schema]:
     _, schemas = msgspec.json.schema_components(kinds, ref_template=PREFIX + "{name}")
-    classes: dict[str, type] = {}
-    for info in types.multi_type_info(kinds):
-        _collect(info, classes)
+    classes = _classes_of(kinds)
     for name, schema in schemas.items():
         _describe(schema, classes[name])
     finish = _Finish(schemas, allow_null=allow_null)
     return {name: finish.whole(schema) for name, schema in schemas.items()}
 
 
+def _classes_of(kinds: Iterable[type]) -> dict[str, type]:
+    """The classes of everything reachable from these types, by the names of their schemas."""
+    classes: dict[str, type] = {}
+    for info in types.multi_type_info(kinds):
+        _collect(info, classes)
+    return classes
+
+
 def _collect(info: object, classes: dict[str, type]) -> None:
-    """Find the classes behind the names that msgspec gives to its schemas."""
     match info:
-        case types.StructType(cls=cls) if cls.__name__ not in classes:
-            classes[cls.__name__] = cls
+        case types.StructType(cls=cls) if classes.get(cls.__name__) is not cls:
+            _name(cls, classes)
             for field in info.fields:
                 _collect(field.type, classes)
         case types.EnumType(cls=cls):
-            classes[cls.__name__] = cls
+            _name(cls, classes)
         case types.UnionType(types=parts) | types.TupleType(item_types=parts):
             for part in parts:
                 _collect(part, classes)
@@ -161,6 +169,13 @@ def _collect(info: object, classes: dict[str, type]) -> None:
             _collect(part, classes)
         case types.Metadata(type=part):
             _collect(part, classes)
+
+
+def _name(kind: type, classes: dict[str, type]) -> None:
+    other = classes.setdefault(kind.__name__, kind)
+    if other is not kind:
+        names = f"{other.__module__} and {kind.__module__}"
+        raise TypeError(f"two types are called {kind.__name__}, in {names}: rename one of them")
 
 
 def _describe(schema: Schema, kind: type) -> None:
@@ -201,6 +216,8 @@ class _Finish:
         finished = {"type": "object", "description": schema["description"]}
         if required:
             finished["required"] = required
+        if schema.get("additionalProperties") is False:
+            finished["additionalProperties"] = False
         return {**finished, "properties": properties}
 
     def _property(self, part: Schema, *, optional: bool) -> Schema:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 
 from prometheus_client import CollectorRegistry
 
@@ -17,6 +19,7 @@ from bailiff.worker import (
 from tests.harness.api import NODES, version_of
 from tests.harness.device_objects import RULES
 from tests.harness.gpus import gpus_of
+from tests.harness.kube.programs import free_port
 from tests.harness.objects import KEY, taint
 from tests.harness.working import deletions, messages, systems_of, until
 
@@ -67,3 +70,23 @@ async def test_a_rule_s_pods_are_asked_for_and_its_status_is_not_kept(bench, clu
         assert version_of(await bench.get("plain")) == version_of(pod)
         assert version_of(await cluster.get(RULES, gpus.name)) == version_of(rule)
         assert await gpus.condition() == {}
+
+
+async def test_each_line_of_the_log_says_that_nothing_is_done(bench, api):
+    node = await bench.node()
+    await bench.pod("plain", node=node)
+    await bench.taint(node, taint(KEY))
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bailiff", "worker", "--dry-run"),
+        *("--kubeconfig", str(api.kubeconfig), "--status-port", str(free_port())),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    lines: list[dict[str, str]] = []
+    try:
+        while not lines or lines[-1]["event"] != "pod would be evicted, nothing is done":
+            lines.append(json.loads(await process.stderr.readline()))
+    finally:
+        process.terminate()
+        await process.wait()
+    assert {line.get("mode") for line in lines} == {"dry run, nothing is done"}

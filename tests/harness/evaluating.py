@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster import WatchEvent
     from bailiff.kinds import Node, Pod
+    from bailiff.worker.execute.outcomes import Outcome
     from bailiff.worker.observe.telling import Teller
     from bailiff.worker.timers.eviction import Eviction
 
@@ -63,6 +64,9 @@ class Evaluating:
     def cancelled(self, eviction: Eviction, why: str) -> None:
         """As the teller is told."""
         self.gone_back_on.append((eviction, why))
+
+    def ended(self, eviction: Eviction, outcome: Outcome) -> None:
+        """As the teller is told; nothing is begun here."""
 
     def tell_node(self, event: WatchEvent[Node]) -> None:
         straight_through(self.mirror.apply_node(event))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from bailiff.cli.app import app
 from bailiff.decisions.policies import NO_POLICIES, read
 from tests.harness.helm.accounts import Permission, permissions
 from tests.harness.helm.chart import (
@@ -46,6 +48,13 @@ def test_the_schema_is_the_code_s():
 def test_the_file_is_one_that_workers_take(profile):
     policies = read(file_of(render(profile)).encode())
     assert (policies == NO_POLICIES) == (profile != "everything")
+
+
+def test_what_the_chart_renders_can_be_checked():
+    objects = yaml.safe_dump_all(render("everything"))
+    done = CliRunner().invoke(app, ["policies", "check", "-"], input=objects)
+    assert done.exit_code == 0, done.output
+    assert read(done.output.encode()) == read(file_of(render("everything")).encode())
 
 
 def test_every_value_arrives():

@@ -7,13 +7,14 @@ import re
 import pytest
 from google.rpc import code_pb2  # type: ignore[import-untyped]  # it ships no types
 
+from bailiff import turns
 from bailiff.decisions import SYSTEMS, Decision, Options, TraceStep, cost
 from bailiff.decisions.device_taints import facts as devices
 from bailiff.decisions.device_taints import weighing
 from bailiff.grpc_api import GrpcSettings, counting
 from bailiff.grpc_api.errors import RefusedError
 from bailiff.grpc_api.questions import SERVICE
-from bailiff.rest_api import RestSettings
+from bailiff.rest_api import RestSettings, question_route
 from bailiff.rest_api.problems import ProblemCode
 from bailiff.rest_api.routers import health
 from bailiff.rest_api.routers.questions import cluster_router
@@ -164,3 +165,11 @@ def test_limits_are_those_of_the_code():
         "gRPC calls at a time on a connection": f"{grpc.max_concurrent_streams}",
         "age of a gRPC connection": f"{grpc.max_connection_age_seconds:g} s",
     }
+
+
+def test_what_is_answered_in_a_thread_is_told():
+    text = " ".join(TEXT.split())
+    assert f"more than {cost.QUICK_STEPS:,} steps" in text
+    assert f"above {question_route._LONG // KIB} KiB over REST" in text
+    assert f"or above {turns._LONG // KIB} KiB over gRPC, each object" in text
+    assert f"each object taken for {turns._OBJECT} bytes more" in text

@@ -1,11 +1,18 @@
 """Schemas of shapes that systems may bring."""
 
 from enum import IntEnum, StrEnum
+from typing import Any
 
 import msgspec
 import pytest
+from prometheus_client import CollectorRegistry
 
+from bailiff.decisions import SYSTEMS, Options, Systems
+from bailiff.kinds.meta import Value
+from bailiff.rest_api import RestServer, RestSettings, create_app
 from bailiff.schemas import PREFIX, components
+from tests.harness.faces.rest_face import CLOCK
+from tests.harness.made_up_system import LightsOutSystem
 
 
 class Colour(StrEnum):
@@ -143,3 +150,27 @@ class Owner(msgspec.Struct):
     """Has a pet."""
 
     pet: Pet
+
+
+class Node(Value, frozen=True):
+    """Of a system, and not of Kubernetes."""
+
+
+class NodeFacts(Value, frozen=True):
+    """What is told of it."""
+
+    node: Node | None = None
+
+
+class NamedBadlySystem(LightsOutSystem):
+    name = "named-badly"
+    facts: Any = NodeFacts
+
+
+def test_a_type_of_a_system_that_is_called_like_a_kind_is_refused_at_the_start() -> None:
+    where = r"two types are called Node, in bailiff\.kinds\.node and tests\..*\.test_schemas"
+    systems = Systems((*SYSTEMS.all, NamedBadlySystem()))
+    settings = RestSettings()
+    app = create_app(settings, CLOCK, CollectorRegistry(), Options(), systems=systems)
+    with pytest.raises(TypeError, match=where):
+        RestServer(app, settings)

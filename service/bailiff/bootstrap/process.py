@@ -88,16 +88,27 @@ def configure_logs() -> None:
         if chosen == "text"
         else structlog.processors.JSONRenderer()
     )
+    head: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    tail = [structlog.processors.format_exc_info, renderer]
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            renderer,
-        ],
+        processors=[*head, *tail],
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(level=max(number, logging.WARNING), stream=sys.stderr)
+    logging.basicConfig(level=max(number, logging.WARNING), handlers=[_of_libraries(head, tail)])
+
+
+def _of_libraries(head: list[Any], tail: list[Any]) -> logging.Handler:
+    """Writes what goes through Python's own logging, such as uvicorn's lines, as ours are."""
+    named = [structlog.stdlib.add_logger_name, *head]
+    bare = structlog.stdlib.ProcessorFormatter.remove_processors_meta
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(foreign_pre_chain=named, processors=[bare, *tail])
+    )
+    return handler

@@ -89,6 +89,10 @@ def work(
         # would make each full collection of garbage a pause of 50 to 100 ms.
         gc.collect()
         gc.freeze()
+        if settings.dry_run or settings.shadow:
+            # Each line of the log, whoever writes it, so that none reads like a deed.
+            mode = "shadow" if settings.shadow else "dry run"
+            structlog.contextvars.bind_contextvars(mode=f"{mode}, nothing is done")
         comparison = Comparison(clock) if settings.shadow else None
         api = ApiMetrics(registry)
         bounds = bounds_for(settings.concurrency)

@@ -75,7 +75,8 @@ class Asking(NamedTuple):
             facts = filled(question.facts, told, tuple(KINDS.values()), all_of)
             return question.ask(facts, self.now or datetime.now(UTC), self.options)
         except (FactsError, msgspec.ValidationError) as error:
-            raise InputError(f"-f: {error}") from error
+            # Of whatever was said, or of objects: in files, or of a cluster where there are none.
+            raise InputError(f"this cannot be asked: {error}") from error
 
     def kinds_for(self, name: str) -> tuple[type[Value], ...]:
         """The kinds of objects that a question has lists of."""

@@ -70,7 +70,8 @@ def describe(decision: Decision) -> str:
     """The decision and its trace as text for a terminal."""
     name = f"{decision.pod.namespace}/{decision.pod.name}"
     verdict = coloured(_verdict(decision), COLOURS[decision.verdict])
-    lines = [f"Pod {printable(name)} on node {printable(decision.node) or '(unnamed)'}: {verdict}"]
+    node = printable(decision.node) or "(unnamed)"
+    lines = [f"Pod {printable(name)} on node {node}: {verdict}"]
     lines.append(f"  {decision.reason}: {printable(decision.message)}")
     for finding in decision.findings:
         lines.append(f"{finding.system}: {finding.verdict} ({finding.reason})")

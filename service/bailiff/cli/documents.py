@@ -31,65 +31,68 @@ def check_standard_input(paths: Iterable[Path]) -> None:
         raise InputError("-f -: standard input can be read only once")
 
 
-def read_objects(path: Path) -> Iterator[dict[str, Any]]:
+def read_objects(path: Path, name: str) -> Iterator[dict[str, Any]]:
     """The Kubernetes objects of a file, those of lists one by one; each has a `kind`.
 
     Args:
         path: the file; `-` is standard input.
+        name: what errors call it, with the option that it was given by.
 
     Raises:
         InputError: it cannot be read, is neither YAML nor JSON, or holds something else.
     """
-    for document in _documents(path):
-        yield from _objects(document, path)
+    for document in _documents(path, name):
+        yield from _objects(document, name)
 
 
-def _objects(document: object, path: Path) -> Iterator[dict[str, Any]]:
+def _objects(document: object, name: str) -> Iterator[dict[str, Any]]:
     if not isinstance(document, dict):
-        raise InputError(f"-f {path}: expected Kubernetes objects, got {_told(document)}")
+        raise InputError(f"{name}: expected Kubernetes objects, got {_told(document)}")
     kind, items = document.get("kind"), document.get("items")
     if not isinstance(kind, str) or not kind:
-        raise InputError(f"-f {path}: $.kind: required")
+        raise InputError(f"{name}: $.kind: required")
     if not kind.endswith(_LIST):
         yield document
         return
     # The API leaves the kind out of the items of a PodList.
     usual = {"kind": kind.removesuffix(_LIST)} if kind != _LIST else {}
-    for item in items if isinstance(items, list) else ():
-        yield from _objects(usual | item if isinstance(item, dict) else item, path)
+    if items is not None and not isinstance(items, list):
+        raise InputError(f"{name}: $.items: expected a list")
+    for item in items or ():
+        yield from _objects(usual | item if isinstance(item, dict) else item, name)
 
 
 def _told(value: object) -> str:
     return "a list" if isinstance(value, list) else "a text or a number"
 
 
-def _documents(path: Path) -> list[object]:
-    data = _read(path)
+def _documents(path: Path, name: str) -> list[object]:
+    data = _read(path, name)
     if data.lstrip()[:1] == b"{":
         # What kubectl writes as JSON is read a hundred times faster than as YAML.
         with contextlib.suppress(DecodeError):
             return [decode(data, object)]
     if len(data) > MAX_YAML_BYTES:
-        raise InputError(f"-f {path}: YAML larger than {MAX_YAML_BYTES} bytes: give it as JSON")
+        raise InputError(f"{name}: YAML larger than {MAX_YAML_BYTES} bytes: give it as JSON")
     from bailiff.kinds.yaml_text import parse_yaml_documents  # noqa: PLC0415 - JSON needs none
 
     try:
         return parse_yaml_documents(data)
     except DecodeError as error:
-        raise InputError(f"-f {path}: {error.reason}") from error
+        raise InputError(f"{name}: {error.reason}") from error
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, name: str) -> bytes:
     try:
         if str(path) == "-":
             if sys.stdin is None:
-                raise InputError("-f -: standard input is closed")
+                raise InputError(f"{name}: standard input is closed")
             data = sys.stdin.buffer.read(MAX_BYTES + 1)
         else:
             with path.open("rb") as file:
                 data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise InputError(f"-f {path}: {error.strerror}") from error
+        raise InputError(f"{name}: {error.strerror}") from error
     if len(data) > MAX_BYTES:
-        raise InputError(f"-f {path}: larger than {MAX_BYTES} bytes")
+        raise InputError(f"{name}: larger than {MAX_BYTES} bytes")
     return data

@@ -65,5 +65,6 @@ def warn(message: str) -> None:
 
 def fail(message: str, code: ExitCode) -> NoReturn:
     """Say why, and exit."""
-    typer.echo(f"bailiff: {printable(message)}", err=True)
+    # Some are of several lines, such as a YAML parser's, which shows the place.
+    typer.echo("bailiff: " + printable(message, line_break="\n"), err=True)
     sys.exit(code)

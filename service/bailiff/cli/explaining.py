@@ -10,7 +10,7 @@ from bailiff.cli.asking import Asking, namespace_of, systems_of
 from bailiff.cli.describing import shown
 from bailiff.cli.errors import ExitCode, InputError, warn
 from bailiff.cli.objects import Objects
-from bailiff.cli.output import Format
+from bailiff.cli.output import Format, printable, say
 from bailiff.cli.targets import NODE, Target, parse_instant
 from bailiff.decisions import Options, PodAnswer, PodsAnswer, Verdict
 from bailiff.kinds import Node, Pod
@@ -29,6 +29,13 @@ _EXIT_BY_VERDICT = {
     Verdict.EVICT_AT: ExitCode.EVICT_AT,
     Verdict.EVICT_NOW: ExitCode.EVICT_NOW,
 }
+
+
+# A worker's policies stand in a file of its own, which no question about the cluster shows.
+_NOT_LOOKED_AT = (
+    "not looked at: policies of a worker and a pause, which may hold an eviction back; "
+    "GET /v1/queue of the worker tells"
+)
 
 
 class Asked(NamedTuple):
@@ -75,12 +82,16 @@ def explain(
         raise InputError("say what to explain: TYPE/NAME, as pod/web of a cluster, or -f FILE")
     if asked.bound_at is not None:
         raise InputError("--bound-at is of a pod in a file: a cluster tells when it was bound")
-    return _of_cluster(asking, chosen, wanted, asked.namespace)
+    answer = _of_cluster(asking, chosen, wanted, asked.namespace)
+    if exit_code_of(answer) is not ExitCode.OK:
+        say(_NOT_LOOKED_AT)
+    return answer
 
 
 def exit_code_of(answer: PodAnswer | PodsAnswer) -> ExitCode:
-    """What the verdict is as an exit code; of several pods the worst."""
-    return max(_EXIT_BY_VERDICT[one.verdict] for one in answer.counted())
+    """What the verdict is as an exit code; of several pods the worst, of none that of keep."""
+    codes = (_EXIT_BY_VERDICT[one.verdict] for one in answer.counted())
+    return max(codes, default=ExitCode.OK)
 
 
 def _of_cluster(
@@ -162,6 +173,7 @@ def _node_of(pod: Pod, objects: Objects) -> Node | None:
     if nodes and len(found) != 1:
         place = f"is on node {name}" if name else "is bound to no node"
         raise InputError(
-            f"-f: pod {pod.key} {place}, and the files have {len(found)} that this may be: give one"
+            f"-f: pod {printable(pod.key)} {place}, "
+            f"and the files have {len(found)} that this may be: give one"
         )
     return found[0] if found else None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bailiff.cli.documents import check_standard_input, read_objects
 from bailiff.cli.errors import InputError, warn
+from bailiff.cli.output import printable
 from bailiff.cli.unknown_fields import misspelt
 from bailiff.kinds import (
     DecodeError,
@@ -47,12 +48,15 @@ class Objects:
         namespace: of those that name none.
     """
 
-    def __init__(self, paths: Iterable[Path], namespace: str | None = None) -> None:
+    def __init__(
+        self, paths: Iterable[Path], namespace: str | None = None, option: str = "-f"
+    ) -> None:
         """Read them, and warn of fields that look misspelt and of kinds that are left out.
 
         Args:
             paths: the files; `-` is standard input.
             namespace: of the objects that name none, and have one; None is `default`.
+            option: by which the files were given, as errors call it.
 
         Raises:
             InputError: a file cannot be used; says which and why.
@@ -63,33 +67,34 @@ class Objects:
         self._found: dict[type[Value], list[Any]] = {}
         self._warnings: dict[str, None] = {}
         for path in paths:
-            for value in read_objects(path):
-                self._add(value, path)
+            name = f"{option} {path}"
+            for value in read_objects(path, name):
+                self._add(value, name)
         _tell(list(self._warnings))
 
     def of(self, kind: type[T]) -> tuple[T, ...]:
         """Those of one kind, in the order of the files."""
         return tuple(self._found.get(kind, ()))
 
-    def _add(self, value: dict[str, Any], path: Path) -> None:
+    def _add(self, value: dict[str, Any], file: str) -> None:
         name = value["kind"]
         kind = KINDS.get(name)
         if kind is None:
-            self._warnings[f"-f {path}: objects of kind {name} are not needed and left out"] = None
+            self._warnings[f"{file}: objects of kind {name} are not needed and left out"] = None
             return
-        _check_version(value, path)
+        _check_version(value, file)
         self._warnings |= dict.fromkeys(
-            f"-f {path}: {_named(value)}: {said}" for said in misspelt(value, kind)
+            f"{file}: {_named(value)}: {said}" for said in misspelt(value, kind)
         )
         if name not in _WITHOUT_NAMESPACE:
             value = _placed(value, self.namespace)
         try:
             self._found.setdefault(kind, []).append(decode_yaml_value(value, kind))
         except DecodeError as error:
-            raise InputError(f"-f {path}: {_named(value)}: {error}") from error
+            raise InputError(f"{file}: {_named(value)}: {error}") from error
 
 
-def _check_version(value: dict[str, Any], path: Path) -> None:
+def _check_version(value: dict[str, Any], file: str) -> None:
     version = str(value.get("apiVersion", ""))
     if not version.startswith("resource.k8s.io/"):
         return
@@ -97,7 +102,7 @@ def _check_version(value: dict[str, Any], path: Path) -> None:
     if version.partition("/")[2] not in read:
         known = ", ".join(read)
         raise InputError(
-            f"-f {path}: {_named(value)}: $.apiVersion: {version} is not read, only {known}: "
+            f"{file}: {_named(value)}: $.apiVersion: {version} is not read, only {known}: "
             "kubectl get shows objects in every version that is served"
         )
 
@@ -105,7 +110,7 @@ def _check_version(value: dict[str, Any], path: Path) -> None:
 def _named(value: dict[str, Any]) -> str:
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    return f"{value['kind']} {name}" if name else str(value["kind"])
+    return printable(f"{value['kind']} {name}" if name else str(value["kind"]))
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:

@@ -62,6 +62,11 @@ LINES = typer.Option(
 )
 
 
+def say(text: str) -> None:
+    """Tell people something beside what programs read."""
+    typer.echo(text, err=True)
+
+
 def pretty(value: object) -> str:
     """JSON that people can read too."""
     return json.dumps(value, indent=2, ensure_ascii=False)
@@ -107,11 +112,12 @@ def coloured(text: str, colour: str | None) -> str:
     return typer.style(text, fg=colour)
 
 
-def printable(text: str, line_break: str = "\n") -> str:
+def printable(text: str, line_break: str = r"\n") -> str:
     """A text that does nothing to a terminal and can be written to any.
 
     Whatever wrote an object chose its words: control characters, and halves of characters that no
-    encoding has, are shown as Python escapes them.
+    encoding has, are shown as Python escapes them, and a line's end, too, unless something else is
+    said: what is one line to us stays one.
     """
     if text.isascii() and text.isprintable():
         return text

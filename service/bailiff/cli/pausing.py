@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from bailiff.cli.errors import ExitCode, InputError, fail, told
-from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster
+from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, usual_cluster
 from bailiff.cli.output import OUTPUT, Output, pretty
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def pause(
     from bailiff.worker import PausedAlreadyError  # noqa: PLC0415 - loads a client of clusters
 
     with told():
-        chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+        chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
         notice = _notice(reason, by, duration)
         try:
             _switch(chosen, namespace, name, lambda to: to.pause(notice, replace=replace))
@@ -84,7 +84,7 @@ def resume(
 ) -> None:
     """Let evictions go on; those that fell due meanwhile begin at once."""
     with told():
-        chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+        chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
         ended = _switch(chosen, namespace, name, lambda to: to.resume())
     typer.echo(f"resumed; was {ended.describe()}" if ended else "was not paused")
 
@@ -99,7 +99,7 @@ def paused(
 ) -> None:
     """Tell whether evictions are paused, by whom and why."""
     with told():
-        chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+        chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
         found = _switch(chosen, namespace, name, lambda to: to.read())
     if output is Output.JSON:
         import msgspec  # noqa: PLC0415 - here and below: only where it is needed

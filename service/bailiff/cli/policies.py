@@ -14,6 +14,9 @@ from bailiff.cli.output import OUTPUT, Output, pretty
 if TYPE_CHECKING:
     from bailiff.decisions.policies import Policies
 
+# Of the chart's ConfigMap.
+_KEY = "policies.yaml"
+
 app = typer.Typer(help="Files of policies, as `bailiff worker --policies` reads them.")
 
 
@@ -24,7 +27,13 @@ def policies() -> None:
 
 @app.command()
 def check(
-    file: Annotated[Path, typer.Argument(help="The file, YAML or JSON; - reads standard input.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="The file, YAML or JSON, or what holds it as a ConfigMap, as `helm template` "
+            "prints it; - reads standard input."
+        ),
+    ],
     output: Annotated[Output, OUTPUT] = Output.TEXT,
 ) -> None:
     """Validate a file, and show what would be in force, defaults filled in. Needs no cluster."""
@@ -36,7 +45,8 @@ def check(
 
     if str(file) == "-" and sys.stdin is None:
         fail("-: standard input is closed", ExitCode.USAGE)
-    found = interpret(sys.stdin.buffer.read(MAX_BYTES + 1) if str(file) == "-" else see(file))
+    seen = sys.stdin.buffer.read(MAX_BYTES + 1) if str(file) == "-" else see(file)
+    found = interpret(seen if isinstance(seen, str) else policies_in(seen))
     if isinstance(found, str):
         fail(f"{file}: {found}", ExitCode.USAGE)
     shown = {"apiVersion": API_VERSION, "kind": KIND} | effective(found)
@@ -46,6 +56,33 @@ def check(
     typer.echo(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True), nl=False)
     if found == NO_POLICIES:
         typer.echo("# all policies are off")
+
+
+def policies_in(data: bytes) -> bytes | str:
+    """The file itself, or what a ConfigMap among Kubernetes objects holds of it.
+
+    As text, why there is none: there are several.
+    """
+    from bailiff.kinds import DecodeError  # noqa: PLC0415 - as above
+    from bailiff.kinds.yaml_text import parse_yaml_documents  # noqa: PLC0415
+
+    if b"ConfigMap" not in data:
+        return data
+    try:
+        held = [text for one in parse_yaml_documents(data) if (text := _held_by(one)) is not None]
+    except DecodeError:
+        return data
+    if len(held) > 1:
+        return f"{len(held)} ConfigMaps hold {_KEY}: give one"
+    return held[0].encode() if held else data
+
+
+def _held_by(value: object) -> str | None:
+    if not isinstance(value, dict) or value.get("kind") != "ConfigMap":
+        return None
+    data = value.get("data")
+    text = data.get(_KEY) if isinstance(data, dict) else None
+    return text if isinstance(text, str) else None
 
 
 def effective(policies: Policies) -> dict[str, Any]:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from bailiff.decisions import Options
 
 app = typer.Typer(
-    help="What a taint or a rule would do: which pods go, now or when, and why. Changes nothing.",
+    help="What a taint or a rule would do: which pods go, now or when, and why. Changes nothing. "
+    "Policies of a worker, and a pause, are not looked at.",
     no_args_is_help=True,
 )
 
@@ -42,7 +43,7 @@ def taint(
     in_cluster: Annotated[bool, IN_CLUSTER] = False,
     output: Annotated[Lines, LINES] = Lines.TABLE,
 ) -> None:
-    """What would adding or removing taints of a node do?"""
+    """What would adding or removing taints of a node do? Looks at the taints of the node alone."""
     from bailiff.cli import previewing  # noqa: PLC0415 - loads the core, which help needs not
 
     with told():

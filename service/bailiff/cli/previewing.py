@@ -12,7 +12,7 @@ from bailiff.cli.budgets import Violations
 from bailiff.cli.describing import COLOURS, head, when
 from bailiff.cli.errors import InputError, warn
 from bailiff.cli.objects import Objects
-from bailiff.cli.output import Lines, dumped, table
+from bailiff.cli.output import Lines, dumped, say, table
 from bailiff.cli.taints import TaintChange, parse_taints
 from bailiff.cli.targets import parse_instant
 from bailiff.decisions import Options, Verdict
@@ -33,6 +33,10 @@ _TAINT = "previewTaintChange"
 _RULE = "previewDeviceTaintRule"
 _HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "BUDGET", "WHY")
 _WIDE_HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "BUDGET", "NODE", "BEFORE", "REASON", "WHY")
+
+
+# Names that an error tells.
+_TOLD_NODES = 5
 
 
 class _Seen:
@@ -86,9 +90,9 @@ def rule(
     """Print what a DeviceTaintRule would do; raises as `taint`."""
     if str(rule_file) == "-" and "-" in map(str, files or ()):
         raise InputError("-f -: standard input can be read only once")
-    rules = Objects([rule_file]).of(DeviceTaintRule)
+    rules = Objects([rule_file], option="FILE").of(DeviceTaintRule)
     if len(rules) != 1:
-        raise InputError(f"{rule_file}: expected one DeviceTaintRule, there are {len(rules)}")
+        raise InputError(f"FILE {rule_file}: expected one DeviceTaintRule, there are {len(rules)}")
     kinds: tuple[type[Value], ...] = (*asking.kinds_for(_RULE), PodDisruptionBudget)
     if files:
         objects = Objects(files)
@@ -101,11 +105,18 @@ def rule(
 
 def _node_of_files(objects: Objects, name: str) -> _Seen:
     nodes = [node for node in objects.of(Node) if node.metadata.name == name]
-    if len(nodes) != 1:
-        raise InputError(f"-f: expected one node {name}, there are {len(nodes)}")
+    if not nodes:
+        others = ", ".join(node.metadata.name for node in objects.of(Node)[:_TOLD_NODES])
+        raise InputError(f"-f: node {name} is not in the files, {_but(others)}")
+    if len(nodes) > 1:
+        raise InputError(f"-f: node {name} is in the files {len(nodes)} times: give it once")
     pods = tuple(pod for pod in objects.of(Pod) if pod.spec.node_name == name)
     budgets = objects.of(PodDisruptionBudget)
     return _Seen({Node: tuple(nodes), Pod: pods, PodDisruptionBudget: budgets})
+
+
+def _but(others: str) -> str:
+    return f"but {others}" if others else "nor any other"
 
 
 async def _node_of_cluster(lookups: LookUps, name: str) -> _Seen:
@@ -145,7 +156,7 @@ def _show_change(answer: Any, seen: _Seen, how: Lines) -> None:  # noqa: ANN401 
     rows = [(one.after, _verdict(one.before)) for one in answer.changes]
     _show(answer, rows, violated, how)
     counts = answer.summary
-    _say(
+    say(
         f"{_many(len(pods), 'pod')} on the node: {counts.evict_now} would go now, "
         f"{counts.evict_at} later; {counts.keep} would stay after all; "
         f"{len(pods) - len(rows)} do not change"
@@ -161,7 +172,7 @@ def _show_rule(answer: Any, seen: _Seen, how: Lines) -> None:  # noqa: ANN401 - 
     ]
     violated = Violations(going, seen.of(PodDisruptionBudget))
     _show(answer, [(one, "") for one in answer.decisions], violated, how)
-    _say(
+    say(
         f"{answer.published_devices} published and {answer.allocated_devices} allocated devices "
         f"are selected; {_many(len(answer.decisions), 'pod')} would go, {len(going)} of them now"
     )
@@ -199,11 +210,6 @@ def _wide_row(decision: Decision, before: str, violated: Violations) -> tuple[st
 
 def _verdict(decision: Decision) -> str:
     return f"{decision.verdict} {when(decision)}".strip()
-
-
-def _say(summary: str) -> None:
-    # Beside what programs read.
-    typer.echo(summary, err=True)
 
 
 def _many(number: int, noun: str) -> str:

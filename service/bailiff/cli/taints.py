@@ -41,17 +41,22 @@ def parse_taints(words: Iterable[str]) -> TaintChange:
 
 
 def _added(word: str) -> Taint:
-    taint = _taint(word, word)
-    if not taint.effect:
+    if ":" not in word:
+        key = word.partition("=")[0]
         raise InputError(
-            f"TAINT: {word!r} has no effect, as in {word}:NoExecute; to remove it: {word}-"
+            f"TAINT: {word!r} has no effect, as in {word}:NoExecute; to remove it: {key}-"
         )
-    return taint
+    return _taint(word, word)
 
 
 def _taint(word: str, text: str) -> Taint:
     """A taint; `word` is what the user wrote."""
     named, colon, effect = text.partition(":")
+    if not colon and "=" in named:
+        key = named.partition("=")[0]
+        raise InputError(
+            f"TAINT: {word!r}: to remove a taint, {key}- or {key}:NoExecute- is enough"
+        )
     if colon and effect not in _EFFECTS:
         known = ", ".join(_EFFECTS)
         raise InputError(f"TAINT: the effect in {word!r} must be one of {known}")

@@ -74,7 +74,8 @@ def combine_alike(pod: Pod, finding: Finding, like: Decision) -> Decision:
 def earliest(findings: tuple[Finding, ...]) -> Finding:
     """The finding that counts: the earliest eviction, or the first KEEP.
 
-    Of two evictions that are due, one that has no instant of its own goes before one that has.
+    Of two evictions that are due, one that has no instant of its own goes before one that has; of
+    two at the same instant one that stays there before one that moves with the question.
     """
     return min(findings, key=_urgency) if len(findings) > 1 else findings[0]
 
@@ -96,9 +97,9 @@ def join(findings: tuple[Finding, ...]) -> Finding:
     return replace(counts, message="; ".join(told), trace=trace)
 
 
-def _urgency(finding: Finding) -> tuple[int, bool, datetime]:
-    instant = finding.evict_at
-    return _ORDER.index(finding.verdict), instant is not None, instant or START_OF_TIME
+def _urgency(finding: Finding) -> tuple[int, bool, datetime, bool]:
+    instant, moves = finding.evict_at, finding.counted_from_now
+    return _ORDER.index(finding.verdict), instant is not None, instant or START_OF_TIME, moves
 
 
 def _holds_until(

@@ -35,7 +35,7 @@ class Options(Value, frozen=True):
 DEFAULT_OPTIONS = Options()
 
 
-class Overrides(Value, frozen=True):
+class Overrides(Value, frozen=True, forbid_unknown_fields=True):
     """What a caller wants otherwise than the server is set; absent: as the server is set."""
 
     def over(self, defaults: Options) -> Options:

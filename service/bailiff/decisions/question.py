@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from bailiff.decisions.options import Options
 
 
-class Asked(Value, frozen=True):
+class Asked(Value, frozen=True, forbid_unknown_fields=True):
     """What every question has.
+
+    A field that a question has not is refused: a misspelt `systems` would ask all of them. So it
+    is with the sections and the options, and not with Kubernetes' objects, which have more fields
+    than any rule reads.
 
     Attributes:
         now: the instant to decide for; absent: the server's clock.

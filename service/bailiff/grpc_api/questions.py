@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bailiff.decisions import FactsError
 from bailiff.grpc_api.counting import begin_counting
 from bailiff.grpc_api.decisions import answer_writer
-from bailiff.grpc_api.errors import RefusedError, from_core
+from bailiff.grpc_api.errors import MalformedError, RefusedError, from_core
 from bailiff.grpc_api.fields import is_map
 from bailiff.grpc_api.parts import parts
 from bailiff.grpc_api.reading import LONG_READERS, READERS
@@ -114,15 +114,23 @@ class Asked:
 
     async def _answer(self, data: bytes) -> bytes:
         with self._desk.bounds.admit(data, self._question.size):
-            if is_long(len(data)):
-                return await asyncio.to_thread(self.answer_long, data)
-            request = READERS.parse(self._request, data)
-            if is_long(len(data), sum(len(getattr(request, name)) for name in self._lists)):
+            request = None if is_long(len(data)) else self._parse(data)
+            if request is None or is_long(len(data), self._objects_in(request)):
                 return await asyncio.to_thread(self.answer_long, data)
             plan = self._plan(self._read(request))
             if plan.is_quick and plan.told <= _LONG_ANSWER:
                 return self._written(plan)
             return await asyncio.to_thread(self._written, plan)
+
+    def _parse(self, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
+        """The request; None where a message in it is none: read as a long one it tells which."""
+        try:
+            return READERS.parse(self._request, data)
+        except MalformedError:
+            return None
+
+    def _objects_in(self, request: Any) -> int:  # noqa: ANN401 - as above
+        return sum(len(getattr(request, name)) for name in self._lists)
 
     def _plan(self, facts: Any) -> Plan[Any]:  # noqa: ANN401 - of the question's type
         try:

@@ -148,16 +148,23 @@ def _decode_leniently(data: bytes, kind: type[T]) -> T:
     try:
         return _fill(_WAYS[kind].decode_lenient(data), kind)
     except msgspec.ValidationError as error:
-        _check_form(data)
+        check_form(data)
         raise _from_validation(error, kind) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        check_form(data)
         raise DecodeError(str(error), malformed=True) from error
     except RecursionError as error:
         raise DepthError(malformed=True) from error
 
 
-def _check_form(data: bytes) -> None:
-    """Tell what is no JSON from what says something wrong, whichever comes first in the text."""
+def check_form(data: bytes) -> None:
+    """Tell what is no JSON from what says something wrong, whichever comes first in the text.
+
+    However a text is read, what makes it no JSON is told in the same words.
+
+    Raises:
+        DecodeError: it is none.
+    """
     try:
         _skip(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -189,6 +196,8 @@ _FLOAT_FOR_INT = re.compile(r"Expected `int( \| null)?`, got `float`")
 
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
 
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
+
 _INVALID = re.compile(r"Invalid value '(.*)'", re.DOTALL)
 
 
@@ -200,10 +209,27 @@ def _from_validation(error: msgspec.ValidationError, kind: TypeForm) -> DecodeEr
     missing = _MISSING.fullmatch(reason)
     if missing is not None:
         return DecodeError("required, and missing or null", f"{path}.{missing[1]}")
+    unknown = _UNKNOWN.fullmatch(reason)
+    if unknown is not None:
+        return unknown_field(kind, path, unknown[1])
     invalid = _INVALID.fullmatch(reason)
     if invalid is not None:
         return _wrong_kind(kind, path, invalid[1])
     return DecodeError(reason, path)
+
+
+def unknown_field(kind: TypeForm, path: str, name: str) -> DecodeError:
+    """What is allowed where an object of ours has a field that it should not have.
+
+    Args:
+        kind: the type of the whole.
+        path: of the object in it.
+        name: of the field.
+    """
+    owner = type_at(kind, path)
+    fields = owner.fields if isinstance(owner, types.StructType) else ()
+    allowed = ", ".join(field.encode_name for field in fields)
+    return DecodeError(f"unknown field, allowed are {allowed}", f"{path}.{name[:_MAX_QUOTED]}")
 
 
 def _wrong_kind(kind: TypeForm, path: str, found: str) -> DecodeError:

@@ -7,14 +7,22 @@ its own, so that whoever does this in a thread keeps nobody waiting. What comes 
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec import Raw, Struct
 from msgspec import inspect as types
 
-from bailiff.kinds.decoding import DecodeError, DepthError, check_size, decode
+from bailiff.kinds.decoding import (
+    DecodeError,
+    DepthError,
+    check_form,
+    check_size,
+    decode,
+    unknown_field,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,6 +37,7 @@ _SMALL = 64 * 1024
 # Items written at a time, about 1 ms.
 _PART = 256
 _NULL = b"null"
+_ONE_TYPE = re.compile(r"^Expected `([^`|]+)`(?=, got)")
 
 
 class _Field(NamedTuple):
@@ -64,17 +73,9 @@ def decode_in_turns(data: bytes, kind: type[T]) -> T:
 def _decode(data: bytes, kind: type[T]) -> T:
     if len(data) <= _SMALL:
         return decode(data, kind)
-    try:
-        parts = msgspec.json.decode(data, type=dict[str, Raw])
-    except RecursionError as error:
-        raise DepthError(malformed=True) from error
-    except msgspec.ValidationError as error:
-        raise DecodeError(str(error)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DecodeError(str(error), malformed=True) from error
-    known: Any = kind
-    _check_kind(known, parts)
+    parts, known = _split(data), cast("Any", kind)
     fields = {field.written: field for field in _fields(known)}
+    _check_names(known, parts, fields)
     values = {
         fields[name].name: _read(fields[name], bytes(part))
         for name, part in parts.items()
@@ -86,16 +87,37 @@ def _decode(data: bytes, kind: type[T]) -> T:
     return kind(**values)
 
 
+def _split(data: bytes) -> dict[str, Raw]:
+    """The fields of an object, as they are written; DecodeError as `decode`."""
+    try:
+        return msgspec.json.decode(data, type=dict[str, Raw])
+    except RecursionError as error:
+        raise DepthError(malformed=True) from error
+    except msgspec.ValidationError as error:
+        check_form(data)
+        raise DecodeError(str(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        check_form(data)
+        raise DecodeError(str(error), malformed=True) from error
+
+
 def encode_in_turns(value: Struct) -> bytes:
     """The JSON of a structure, a part of each long list at a time."""
     return b"".join(_write(value))
 
 
-def _check_kind(kind: type[Struct], parts: Mapping[str, Raw]) -> None:
-    """Have an object that says of what kind it is refused where it is of another."""
-    name = kind.__struct_config__.tag_field
+def _check_names(
+    kind: type[Struct], parts: Mapping[str, Raw], fields: Mapping[str, _Field]
+) -> None:
+    """Refuse an object that says it is of another kind, or has a field that it may not have."""
+    config = kind.__struct_config__
+    name = config.tag_field
     if name is not None and name in parts:
         decode(b'{"%b":%b}' % (name.encode(), bytes(parts[name])), kind)
+    if config.forbid_unknown_fields:
+        unknown = next((one for one in parts if one not in fields), None)
+        if unknown is not None:
+            raise unknown_field(kind, "$", unknown)
 
 
 def _read(field: _Field, data: bytes) -> Any:  # noqa: ANN401 - of the field's type
@@ -125,7 +147,13 @@ def _read_item(kind: Any, index: int, data: bytes) -> Any:  # noqa: ANN401 - of 
 
 
 def _within(error: DecodeError, path: str) -> DecodeError:
-    return DecodeError(error.reason, path + error.path[1:], malformed=error.malformed)
+    """As `decode` of the whole tells it: that a part may be null; of what is no JSON no place."""
+    if error.malformed:
+        return error
+    reason = error.reason
+    if error.path == "$":
+        reason = _ONE_TYPE.sub(r"Expected `\1 | null`", reason)
+    return DecodeError(reason, path + error.path[1:])
 
 
 def _write(value: Struct) -> Iterator[bytes]:

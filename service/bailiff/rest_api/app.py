@@ -102,7 +102,9 @@ class RestServer(HttpServer):
     """The application behind a port that answers with problems, too."""
 
     def __init__(self, app: FastAPI, settings: RestSettings) -> None:
-        """Prepare; nothing is bound yet."""
+        """Prepare; nothing is bound yet. Raises TypeError where two types have one name."""
+        # Now, so that nobody waits behind who asks for it first, and a fault of it is told.
+        app.openapi()
         super().__init__(
             app,
             settings.host,

@@ -49,25 +49,40 @@ class Bodies:
         announced = _announced(headers)
         if size is Size.ONE:
             return await work(await self._read(announced, receive, self._settings.max_body_bytes))
-        with self._admit(announced) as limit:
-            longest = self._settings.max_long_body_bytes
-            return await work(await self._read(announced, receive, limit, longest))
-
-    @contextmanager
-    def _admit(self, announced: int) -> Iterator[int]:
-        """The length that a body of many objects may have: what it announces decides."""
-        usual, most = self._settings.max_batch_body_bytes, self._settings.max_long_bodies
+        usual, longest = self._settings.max_batch_body_bytes, self._settings.max_long_body_bytes
         if announced <= usual:
-            yield usual
-            return
+            return await work(await self._read(announced, receive, usual, longest))
+        self._check_places()
+        with self._place(receive) as counted:
+            return await work(await self._read(announced, counted, longest))
+
+    def _check_places(self) -> None:
+        most, usual = self._settings.max_long_bodies, self._settings.max_batch_body_bytes
         if self._long >= most:
             detail = f"{most} bodies above {usual} bytes are being answered already"
             raise Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"})
-        self._long += 1
+
+    @contextmanager
+    def _place(self, receive: Receive) -> Iterator[Receive]:
+        """A channel whose body takes a place among the long ones once it has become long.
+
+        So who announces a long body and sends none keeps nobody from a place.
+        """
+        received, taken = 0, False
+
+        async def counted() -> Message:
+            nonlocal received, taken
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._settings.max_batch_body_bytes and not taken:
+                self._check_places()
+                self._long, taken = self._long + 1, True
+            return message
+
         try:
-            yield self._settings.max_long_body_bytes
+            yield counted
         finally:
-            self._long -= 1
+            self._long -= taken
 
     async def _read(self, announced: int, receive: Receive, limit: int, longest: int = 0) -> bytes:
         """The whole body; `longest` is the limit of those that announce their length."""

@@ -60,7 +60,11 @@ Json = dict[str, Any]
 
 
 def document_of(app: FastAPI, systems: Systems) -> Json:
-    """The whole document of an application that asks these systems, as a JSON value."""
+    """The whole document of an application that asks these systems, as a JSON value.
+
+    Raises:
+        TypeError: two types of theirs have one name.
+    """
     document = get_openapi(
         title=app.title,
         version=app.version,
@@ -75,10 +79,9 @@ def document_of(app: FastAPI, systems: Systems) -> Json:
         for operation in item.values():
             _tell_answers(operation, problems)
     questions = systems.questions.values()
-    answered: list[type] = [*(question.answer for question in questions), Problem]
+    asked, answered = [one.facts for one in questions], [one.answer for one in questions]
     choices: dict[type, tuple[type, ...]] = {Subject: systems.subjects}
-    found = schemas.components([question.facts for question in questions], answered, choices)
-    _join(document, found, problems)
+    _join(document, schemas.components(asked, [*answered, Problem], choices), problems)
     return document
 
 

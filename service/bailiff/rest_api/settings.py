@@ -23,7 +23,8 @@ class RestSettings(FaceSettings):
             claims and devices are about 12 MiB slimmed; whole objects are several times that, so
             leave out managedFields and attributes.
         max_long_bodies: bodies above max_batch_body_bytes at the same time; more get 503. Bounds
-            their memory, and the processor time that they take from everybody else.
+            their memory, and the processor time that they take from everybody else. One counts
+            from when so much of it has arrived, so that who sends nothing holds no place.
         max_in_flight: requests answered at the same time; more get 503. Together with
             max_batch_body_bytes it bounds the memory that bodies can take. Probes and metrics do
             not count: a server that is busy is not one to kill.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -44,6 +45,10 @@ def bounded_protocol(bounds: Bounds, refuse: Refuse) -> type[HttpToolsProtocol]:
     return type("Bounded", (_BoundedProtocol,), {"bounds": bounds, "refuse": staticmethod(refuse)})
 
 
+class _HeadTooLargeError(Exception):
+    """The head of a request is longer than the bounds allow."""
+
+
 class _BoundedProtocol(HttpToolsProtocol):
     """Bounds the head of a request in time and length, and the number of connections.
 
@@ -58,6 +63,7 @@ class _BoundedProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._in_head = False
         self._head_bytes = 0
+        self._piece_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
 
     # asyncio says BaseTransport, and hands over a Transport to a stream protocol; so does uvicorn.
@@ -76,14 +82,13 @@ class _BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
+        self._piece_bytes = len(data)
         super().data_received(data)
-        if not self._in_head:
+        if not self._in_head or self.transport.is_closing():
             return
         self._head_bytes += len(data)
-        most = self.bounds.max_header_bytes
-        if self._head_bytes > most:
-            detail = f"at most {most} bytes are allowed"
-            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, detail)
+        if self._head_bytes > self.bounds.max_header_bytes:
+            self._refuse_head()
         elif self._head_timer is None:
             self._wait_for_head()
 
@@ -92,13 +97,29 @@ class _BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
+        longest = self.bounds.max_header_bytes
+        # What came with the end of the head may be its body, so that the head itself is measured.
+        if self._head_bytes + self._piece_bytes > longest and self._head_length() > longest:
+            # The parser passes it on as what is no HTTP, and reads no further.
+            raise _HeadTooLargeError
         self._in_head = False
         self._head_bytes = 0
         self._head_arrived()
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(HTTPStatus.BAD_REQUEST, msg)
+        if isinstance(getattr(sys.exception(), "__context__", None), _HeadTooLargeError):
+            self._refuse_head()
+        else:
+            self._refuse(HTTPStatus.BAD_REQUEST, msg)
+
+    def _head_length(self) -> int:
+        """The bytes of the request line and the headers, but for a few."""
+        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+
+    def _refuse_head(self) -> None:
+        detail = f"at most {self.bounds.max_header_bytes} bytes are allowed"
+        self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, detail)
 
     def _refuse(self, status: HTTPStatus, detail: str) -> None:
         """Answer what never became a request, and hang up."""

@@ -183,7 +183,11 @@ class FieldsV1(_message.Message):
 
     RAW_FIELD_NUMBER: _builtins.int
     raw: _builtins.bytes
-    """JSON. Whether it has f:spec/f:taints is read."""
+    """The JSON of the fields, as Kubernetes' own message has it: whether it has f:spec/f:taints is read.
+    In the JSON of the API server, and so of kubectl, the fields themselves stand here instead
+    (`{"f:spec": {}}`), which no message can have: they are skipped as unknown, and the node then tells
+    nothing of edits. Put their JSON in here, in base64, or ask over REST, which reads them as they are.
+    """
     def __init__(
         self,
         *,

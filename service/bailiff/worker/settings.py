@@ -17,7 +17,7 @@ class WorkerSettings:
         persist_observations: write down on a node when its taints without timeAdded were first
             seen, so that a restart does not give their pods their whole time again. Needs patch
             on nodes. On: kubectl taint writes no timeAdded.
-        shards: the shares of the nodes that this worker may look after. One: it does, from the
+        shards: the shards of the nodes that this worker may look after. One: it does, from the
             start. Several: it looks after the one whose Lease it holds, see HeldShard.
         concurrency: evictions at a time. 20 keep a 2-core API server busy; more only make the
             first ones slower, which is what kube-controller-manager does in a storm.

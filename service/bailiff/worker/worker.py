@@ -103,7 +103,9 @@ class Worker:
         )
         self.systems = {one.name: one for one in (make(parts) for make in systems)}
         self.metrics.expect(self.systems)
-        self._wire(parts, AuditLog(audit_log, self.metrics) if audit_log else None)
+        paper = settings.on_paper
+        audit = AuditLog(audit_log, self.metrics, on_paper=paper) if audit_log else None
+        self._wire(parts, audit)
         registry.register(self.backlog)
         export_picture(self.metrics, self.evaluator, self.pending)
         export_lead(self.metrics, self.election, self.share, clock)

@@ -53,8 +53,13 @@ async def call(
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     incoming = iter([{"type": "http.request", "body": content}] if messages is None else messages)
     outgoing: list[Message] = []
+    received = 0
 
     async def receive() -> Message:
+        nonlocal received
+        if received:
+            await asyncio.sleep(0)  # pieces come one by one, and others have their turn between
+        received += 1
         message = next(incoming, None)
         if message is None:
             await asyncio.Event().wait()  # as a server does: nothing comes until the client acts

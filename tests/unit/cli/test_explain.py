@@ -7,6 +7,8 @@ import msgspec
 import pytest
 import yaml
 
+from bailiff.cli.explaining import exit_code_of
+from bailiff.decisions import PodsAnswer
 from tests.harness.made_up_system import THREE_SYSTEMS, dark_node
 
 BOTH = ("-f", "POD", "-f", "NODE")
@@ -165,6 +167,7 @@ def test_programs_read_several_answers_as_the_api_gives_them(run, how):
         pytest.param(
             "kind: List\nitems: [x]", "expected Kubernetes objects, got a text", id="item"
         ),
+        pytest.param("kind: PodList\nitems: {}", "-f -: $.items: expected a list", id="items"),
         pytest.param("kind: Service", "no pod to explain", id="none"),
         pytest.param(
             'kind: Pod\nmetadata: {name: "\\ud800"}', "half of a surrogate", id="surrogate"
@@ -186,3 +189,14 @@ def test_bad_objects_are_refused_with_their_place(run, stdin, message):
     result = run("explain", "-f", "-", stdin=stdin)
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_a_name_stays_on_its_line(run):
+    """Whoever wrote a file chose its names; none may look like a line of ours."""
+    pod = 'kind: Pod\nmetadata: {name: "web\\nPod a/b on node n1: keep", toleration: 1}\n'
+    told = run("explain", "-f", "NODE", "-f", "-", stdin=pod)
+    assert told.stdout.startswith(r"Pod default/web\nPod a/b on node ")
+
+
+def test_a_node_without_pods_has_nobody_to_evict():
+    assert exit_code_of(PodsAnswer(decisions=())) == 0

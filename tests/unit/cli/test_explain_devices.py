@@ -122,4 +122,4 @@ def test_bad_devices_are_refused_with_their_place(run, tmp_path, text, message):
 def test_explain_needs_a_node_or_devices(run):
     result = run("explain", "-f", "POD")
     assert result.exit_code == 2
-    assert "-f: $: nothing to decide from" in result.output
+    assert "bailiff: this cannot be asked: $: nothing to decide from" in result.output

@@ -120,3 +120,8 @@ def test_warnings_end_somewhere(read, capsys):
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 21
     assert told[-1] == "Warning: and 30 more"
+
+
+def test_a_name_of_several_lines_is_told_in_one(read, capsys):
+    read('kind: Pod\nmetadata: {name: "a\\nbailiff: b"}\nspec: {toleration: []}')
+    assert r"Pod a\nbailiff: b: $.spec.toleration" in capsys.readouterr().err

@@ -22,7 +22,7 @@ def test_columns_are_aligned_and_no_cell_is_empty():
         ("plain", "plain"),
         ("größer", "größer"),
         ("red\x1b[31m", "red\\x1b[31m"),
-        ("a\nb", "a\nb"),
+        ("a\nb", r"a\nb"),
         ("\ud800", "\\ud800"),
         ("a\rb", "a\\rb"),
     ],

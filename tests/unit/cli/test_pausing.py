@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from typer.testing import CliRunner
 
 from bailiff import bootstrap
+from bailiff.bootstrap.choices import ClusterChoice
 from bailiff.cli.app import app
 from bailiff.cli.pausing import LONGEST, parse_duration
 from bailiff.decisions.policies import Pause, PauseNotice
@@ -27,6 +29,7 @@ class Switch:
         self.notice = None
         self.replaced = None
         self.place = None
+        self.choice = None
 
     async def pause(self, notice, *, replace):
         if self.notice and not replace:
@@ -46,7 +49,7 @@ def switch(monkeypatch):
     switch = Switch()
 
     def use(choice, place, act):
-        switch.place = place
+        switch.choice, switch.place = choice, place
         step = act(switch)
         with pytest.raises(StopIteration) as done:
             step.send(None)
@@ -68,6 +71,21 @@ def test_a_pause_tells_who_why_and_since_when(switch):
     assert datetime.now(UTC) - switch.notice.since < timedelta(minutes=1)
     assert done.output.startswith("paused by olga since ")
     assert switch.place == Pause(namespace="ops")
+
+
+@pytest.mark.parametrize(
+    ("said", "choice"),
+    [
+        ((), ClusterChoice()),
+        (("--context", "blue"), ClusterChoice(context="blue")),
+        (("--kubeconfig", "some-file"), ClusterChoice(Path("some-file"))),
+    ],
+)
+@pytest.mark.parametrize("command", [("pause", *BECAUSE), ("resume",), ("paused",)])
+def test_the_cluster_is_kubectls_unless_another_is_said(switch, command, said, choice):
+    done = run(*command, "-n", "ops", *said)
+    assert done.exit_code == 0, done.output
+    assert switch.choice == choice
 
 
 @pytest.mark.parametrize(
@@ -138,7 +156,6 @@ def test_the_environment_may_say_where(switch, monkeypatch):
         (("pause", "--kubeconfig", "f", *BECAUSE), "--namespace"),
         (("pause", "--kubeconfig", "f", "-n", "a/b", *BECAUSE), "$.namespace"),
         (("pause", *WHERE, *BECAUSE, "--name", "a/b"), "$.name"),
-        (("resume", "-n", "ops"), "say which cluster"),
         (("paused", *WHERE, "--in-cluster"), "exclude each other"),
     ],
 )

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from bailiff.cli.app import app
@@ -64,6 +65,41 @@ def test_a_fault_exits_with_2_and_names_the_field(text, said):
     done = check("-", stdin=text)
     assert done.exit_code == 2
     assert f"bailiff: -: {said}" in done.output
+
+
+def config_map(text, **metadata):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": text}
+
+
+def rendered(*texts):
+    """As `helm template` prints it: the file among all else."""
+    others = [config_map({"BAILIFF_POLICIES": "/etc/policies.yaml"}), {"kind": "Service"}]
+    return yaml.safe_dump_all([*others, *(config_map({"policies.yaml": text}) for text in texts)])
+
+
+def test_what_helm_renders_is_the_same_as_the_file():
+    given = check("-", stdin=rendered(MUCH))
+    assert given.exit_code == 0, given.output
+    assert given.output == check("-", stdin=MUCH).output
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (rendered(f"{HEAD}protektion: true"), "$.protektion: unknown field, allowed are"),
+        (rendered(), "$: not valid YAML"),
+        (rendered(HEAD, HEAD), "2 ConfigMaps hold policies.yaml: give one"),
+        (yaml.safe_dump(config_map({"other": HEAD})), "$.apiVersion: required to be"),
+        (f"{HEAD}kind: ConfigMap", "$: not valid YAML"),
+    ],
+)
+def test_what_helm_renders_is_refused_as_the_file_is(text, said):
+    done = check("-", stdin=text)
+    assert (done.exit_code, f"bailiff: -: {said}" in done.output) == (2, True), done.output
+
+
+def test_a_file_that_names_config_maps_is_a_file():
+    assert check("-", stdin=f"# in a ConfigMap\n{HEAD}").exit_code == 0
 
 
 def test_a_file_is_read_by_name(tmp_path):

@@ -39,6 +39,8 @@ def test_taints_as_kubectl_takes_them(word, added, removed):
     ("words", "said"),
     [
         (["k"], "'k' has no effect, as in k:NoExecute; to remove it: k-"),
+        (["k=v"], "'k=v' has no effect, as in k=v:NoExecute; to remove it: k-"),
+        (["k=v-"], "to remove a taint, k- or k:NoExecute- is enough"),
         (["k:Evict"], "must be one of NoSchedule, PreferNoSchedule, NoExecute"),
         (["k=v:NoExecute:x"], "must be one of"),
         ([":NoExecute"], "the key in ':NoExecute' must be"),
@@ -92,9 +94,18 @@ def test_who_goes_anyway_violates_no_budget(run, text, taint, budgets):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("taint", "n2", "k:NoExecute", "-f", "-"), "-f: expected one node n2, there are 0"),
+        (("taint", "n2", "k:NoExecute", "-f", "-"), "-f: node n2 is not in the files, but n1"),
+        (
+            ("taint", "n2", "k:NoExecute", "-f", "POD"),
+            "-f: node n2 is not in the files, nor any other",
+        ),
+        (
+            ("taint", "n1", "k:NoExecute", "-f", "-", "-f", "NODE"),
+            "-f: node n1 is in the files 2 times",
+        ),
         (("taint", "n1", "k", "-f", "-"), "TAINT: 'k' has no effect"),
-        (("rule", "-"), "expected one DeviceTaintRule, there are 0"),
+        (("rule", "-"), "FILE -: expected one DeviceTaintRule, there are 0"),
+        (("rule", "/none.yaml"), "bailiff: FILE /none.yaml: No such file"),
         (("rule", "-", "-f", "-"), "standard input can be read only once"),
     ],
 )

@@ -70,7 +70,8 @@ def test_the_verdict_says_what_the_deadline_says(node, pod, bound_at):
         case Verdict.EVICT_AT:
             assert finding.evict_at is not None
             assert finding.evict_at > NOW
-            assert finding.holds_until == (None if finding.counted_from_now else finding.evict_at)
+            assert (finding.holds_until is None) is finding.counted_from_now
+            assert finding.holds_until is None or NOW < finding.holds_until <= finding.evict_at
 
 
 @given(nodes, pods, bounds)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bailiff.decisions import Decision, Finding, Verdict, combine
 from bailiff.decisions.device_taints import DeviceTaintFacts
+from bailiff.decisions.instants import END_OF_TIME
 from bailiff.decisions.node_taints import NodeTaintFacts, TaintObservation
 from bailiff.kinds import Pod, Taint
 from tests.harness.asking import decide
@@ -28,7 +29,12 @@ TAINTS = st.lists(
     unique_by=lambda taint: taint.key,
 )
 TOLERATIONS = st.lists(
-    st.builds(tolerating, st.sampled_from(["a", "b", ""]), st.integers(0, 600)), max_size=3
+    st.builds(
+        tolerating,
+        st.sampled_from(["a", "b", ""]),
+        st.integers(0, 600) | st.sampled_from([60, 2**63 - 1]),
+    ),
+    max_size=3,
 )
 OBSERVED = st.lists(
     st.builds(TaintObservation, key=KEYS, effect=st.just("NoExecute"), time=INSTANTS), max_size=2
@@ -82,13 +88,67 @@ def test_the_answer_is_the_same_until_the_instant_it_names(
         return
     if first.holds_until is None or NOW + passed < first.holds_until:
         assert told(decide(**facts, now=NOW + passed)) == told(first)
-    if first.holds_until is not None:
-        assert first.holds_until == first.evict_at
+    if first.holds_until == first.evict_at is not None:
         due = decide(**facts, now=first.holds_until)
         assert told(due) == (Verdict.EVICT_NOW, first.evict_at)
 
 
+MOMENT = timedelta(microseconds=1)
+
+
+@given(questions())
+def test_a_deadline_counts_from_now_exactly_where_it_moves_with_the_question(
+    facts: dict[str, Any],
+) -> None:
+    first, second = (decide(**facts, now=NOW + passed) for passed in (timedelta(), MOMENT))
+    assert first.counted_from_now is (first.evict_at != second.evict_at)
+    if first.counted_from_now:
+        assert first.evict_at is not None
+        assert second.evict_at == first.evict_at + MOMENT
+        assert (first.holds_until, second.counted_from_now) == (None, True)
+
+
 WAITING = tolerating("a", 60)
+FOR_AGES = tolerating("a", 2**63 - 1)
+
+
+@pytest.mark.parametrize(
+    ("facts", "holds", "ends"),
+    [
+        pytest.param({"taint": no_execute("a"), "bound": 5}, 5, 65, id="bound by a clock ahead"),
+        pytest.param(
+            {"taint": no_execute("a", time_added=at(5)), "pod": pod_of("p", "", WAITING)},
+            5,
+            65,
+            id="a taint to come, and no node yet",
+        ),
+    ],
+)
+def test_a_deadline_that_will_move_holds_until_it_does(
+    facts: dict[str, Any], holds: int, ends: int
+) -> None:
+    first, moved = (decide(now=at(passed), **asked(**facts)) for passed in (0, holds + 3))
+    assert (first.holds_until, first.evict_at) == (at(holds), at(ends))
+    assert not first.counted_from_now
+    assert moved.counted_from_now
+    assert moved.evict_at == at(ends + 3)
+
+
+def test_a_deadline_at_the_end_of_time_moves_no_more() -> None:
+    found = decide(**asked(no_execute("a"), pod_of("p", "n", FOR_AGES)))
+    assert found.evict_at == found.holds_until == END_OF_TIME
+    assert not found.counted_from_now
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_taints_that_end_together_the_one_that_tells_when_it_came_counts(order: int) -> None:
+    taints = (no_execute("a"), no_execute("b", time_added=NOW))[::order]
+    found = decide(
+        pod=pod_of("p", "n", WAITING, tolerating("b", 60)), node=node_of("n", *taints), now=NOW
+    )
+    assert found.holds_until == found.evict_at == at(60)
+    assert not found.counted_from_now
+    assert found.message.startswith("taint b:NoExecute")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +187,11 @@ def test_a_deadline_that_moves_with_the_question_says_so(
 
 
 def asked(
-    taint: Taint, pod: Pod | None = None, seen: int | None = None, edited: int | None = None
+    taint: Taint,
+    pod: Pod | None = None,
+    seen: int | None = None,
+    edited: int | None = None,
+    bound: int | None = None,
 ) -> dict[str, Any]:
     managed = () if edited is None else edited_at(at(edited))
     observed: tuple[TaintObservation, ...] = ()
@@ -136,7 +200,9 @@ def asked(
     return {
         "pod": pod or pod_of("p", "n", WAITING),
         "node": node_of("n", taint, managed_fields=managed),
-        "node_taints": NodeTaintFacts(first_observed=observed),
+        "node_taints": NodeTaintFacts(
+            bound_at=None if bound is None else at(bound), first_observed=observed
+        ),
     }
 
 
@@ -171,6 +237,8 @@ KEEP, LATER, GOES = Verdict.KEEP, Verdict.EVICT_AT, Verdict.EVICT_NOW
                      id="who goes now goes, whatever others say later"),
         pytest.param([finding(LATER, None, from_now=True), finding(KEEP, 5)], 7, None,
                      id="where the deadline moves nothing is promised"),
+        pytest.param([finding(LATER, None, from_now=True), finding(LATER, 100)], None, 100,
+                     id="of two at one instant the one that stays there counts"),
     ],
 )  # fmt: skip
 def test_a_decision_holds_as_long_as_all_that_it_is_made_of(

@@ -16,7 +16,7 @@ from bailiff.decisions.device_taints.facts import MAX_CLAIMS, MAX_RULES, MAX_SLI
 from bailiff.grpc_api import GrpcSettings
 from bailiff.grpc_api.errors import RefusedError
 from bailiff.v1 import eviction_decision_service_pb2, kubernetes_pb2
-from tests.harness.faces.grpc_face import NODE, POD, Face, error_of, running
+from tests.harness.faces.grpc_face import NODE, POD, Face, error_of, plain, running
 
 # Nested messages are given as dicts here, which the generated types do not know of.
 pb: Any = eviction_decision_service_pb2
@@ -25,7 +25,7 @@ kube: Any = kubernetes_pb2
 ONE = ("Decide",)
 MANY = ("DecideBatch", "PreviewTaintChange", "PreviewDeviceTaintRule")
 UNARY = ONE + MANY
-FAR = {"seconds": 253_402_300_800}  # 10000-01-01
+FAR = {"seconds": 253_402_300_800 + 86_400}  # 10000-01-02
 CROWDED = kube.Node(spec={"taints": [{"key": "a", "effect": "NoExecute"}] * 1001})
 TOLERANT = kube.Pod(spec={"tolerations": [{"key": "b"}] * 1000})
 CLAIMS = "$.deviceTaints.resourceClaims"
@@ -55,7 +55,7 @@ async def test_what_is_no_message_is_malformed(face: Face, method: str, data: by
 @pytest.mark.parametrize(
     ("nested", "path"),
     [
-        ({"metadata": {"name": "@"}}, "$"),
+        ({"metadata": {"name": "@"}}, "$.pods[1].metadata"),
         ({"spec": {"node_name": "@"}}, "$.pods[1].spec"),
         ({"spec": {"tolerations": [{}, {"key": "@"}]}}, "$.pods[1].spec.tolerations[1]"),
         ({"status": {"conditions": [{"type": "@"}]}}, "$.pods[1].status.conditions[0]"),
@@ -72,6 +72,30 @@ async def test_text_that_is_not_utf8_is_malformed(
     data = request.SerializeToString().replace(b"@", b"\xff")
     told = await refusal(face, "DecideBatch", data)
     assert told == (grpc.StatusCode.INVALID_ARGUMENT, "malformed_body", path)
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        {"metadata": {"name": "@"}},
+        {"metadata": {"labels": {"a": "@"}}},
+        {"spec": {"node_name": "@"}},
+        {"metadata": {"name": "x" * 254}},
+        {"metadata": {"creation_timestamp": {"nanos": -1}}},
+    ],
+    ids=str,
+)
+async def test_the_same_fault_is_told_alike_however_long_the_question_is(
+    face: Face, nested: dict[str, Any]
+) -> None:
+    told = set()
+    for others in (0, 1000):
+        request = pb.DecideBatchRequest(node=NODE, pods=[kube.Pod(**nested)] + [POD] * others)
+        data = request.SerializeToString().replace(b"@", b"\xff")
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await face.raw("DecideBatch")(data)
+        told.add((caught.value.details(), str(error_of(caught.value))))
+    assert len(told) == 1
 
 
 def devices(**facts: Any) -> Any:
@@ -198,6 +222,22 @@ async def test_a_wrong_field_is_named(
 ) -> None:
     told = await refusal(face, method, request_.SerializeToString())
     assert told == (grpc.StatusCode.INVALID_ARGUMENT, "invalid_field", path)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "decided_at"),
+    [
+        # As REST answers 9999-12-31T23:59:59-23:59 and 0001-01-01T00:00:00+23:59.
+        (253_402_300_799 + 86_340, "9999-12-31T23:59:59Z"),
+        (-62_135_596_800 - 86_340, "0001-01-01T00:00:00Z"),
+        (253_402_300_799, "9999-12-31T23:59:59Z"),
+    ],
+)
+async def test_an_instant_that_another_offset_can_write_is_moved_as_by_rest(
+    face: Face, seconds: int, decided_at: str
+) -> None:
+    request = pb.DecideRequest(pod=POD, node=NODE, now={"seconds": seconds})
+    assert plain(await face.stub.Decide(request))["decision"]["decidedAt"] == decided_at
 
 
 async def test_the_longest_batch_is_answered(face: Face) -> None:

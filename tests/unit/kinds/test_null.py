@@ -85,7 +85,7 @@ def test_an_empty_label_value_selects_those_that_have_it_empty() -> None:
     [
         ({"exclude": {"namespaces": [None]}}, Policies, "$.exclude.namespaces[0]", "regex"),
         ({"windows": [None]}, Policies, "$.windows[0].start", "required, and missing or null"),
-        ({"blastRadus": None}, Policies, "$", "unknown field `blastRadus`"),
+        ({"blastRadus": None}, Policies, "$.blastRadus", "unknown field, allowed are evi"),
         ({"key": None}, TaintSelector, "$.key", "required, and missing or null"),
         (
             {"pods": [], "node": None},

@@ -56,6 +56,29 @@ def check(answer: Answer, status: int, code: str) -> None:
         (BATCH, b'{"node":{},"pods":[' + b"{}," * 20_000 + b"{}]}", 422, "invalid_field", "$.pods"),
         (ONE, b'{"pod":{},"node":{},"systems":["x"]}', 422, "invalid_field", "$.systems[0]"),
         (PREVIEW, b'{"node":{},"pods":[]}', 422, "invalid_field", "$.addTaints"),
+        (ONE, b'{"pod":{},"node":{},"sytems":["x"]}', 422, "invalid_field", "$.sytems"),
+        (ONE, b'{"pod":{},"node":{},"sytems":null}', 422, "invalid_field", "$.sytems"),
+        (
+            BATCH,
+            b'{"node":{},"options":{"explan":true}}',
+            422,
+            "invalid_field",
+            "$.options.explan",
+        ),
+        (
+            ONE,
+            b'{"pod":{},"node":{},"nodeTaints":{"boundat":null}}',
+            422,
+            "invalid_field",
+            "$.nodeTaints.boundat",
+        ),
+        (
+            PREVIEW,
+            b'{"node":{},"removeTaints":[{"key":"a","efect":"NoExecute"}]}',
+            422,
+            "invalid_field",
+            "$.removeTaints[0].efect",
+        ),
     ],
 )  # fmt: skip - a table
 async def test_bodies(
@@ -142,7 +165,8 @@ async def test_who_does_not_announce_a_long_body_learns_to(path: str, told: bool
 async def test_few_long_bodies_at_a_time() -> None:
     app = bounded(max_batch_body_bytes=10, max_long_body_bytes=100, max_long_bodies=1)
     headers = {**JSON, "Content-Length": "20"}
-    waiting = asyncio.create_task(call(app, "POST", BATCH, headers=headers, messages=[]))
+    piece = {"type": "http.request", "body": b" " * 11, "more_body": True}
+    waiting = asyncio.create_task(call(app, "POST", BATCH, headers=headers, messages=[piece]))
     await asyncio.sleep(0)
     answer = await call(app, "POST", BATCH, b'{"node":{},"pods":[]}', headers)
     check(answer, 503, "overloaded")
@@ -151,6 +175,36 @@ async def test_few_long_bodies_at_a_time() -> None:
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert (await call(app, "POST", BATCH, b'{"node":{},"pods":[]}', headers)).status == 200
+
+
+@pytest.mark.parametrize("pieces", [0, 1])
+async def test_who_has_sent_no_long_body_yet_holds_no_place_of_one(pieces: int) -> None:
+    app = bounded(max_batch_body_bytes=10, max_long_body_bytes=100, max_long_bodies=1)
+    headers = {**JSON, "Content-Length": "20"}
+    sent = [{"type": "http.request", "body": b" " * 10, "more_body": True}] * pieces
+    slow = [
+        asyncio.create_task(call(app, "POST", BATCH, headers=headers, messages=sent))
+        for _ in range(3)
+    ]
+    await asyncio.sleep(0)
+    assert (await call(app, "POST", BATCH, b'{"node":{},"pods":[]}', headers)).status == 200
+    for one in slow:
+        one.cancel()
+    await asyncio.gather(*slow, return_exceptions=True)
+
+
+async def test_a_long_body_for_which_no_place_is_left_is_refused_when_it_has_become_long() -> None:
+    app = bounded(max_batch_body_bytes=10, max_long_body_bytes=100, max_long_bodies=1)
+    headers = {**JSON, "Content-Length": "40"}
+    sent = [{"type": "http.request", "body": b" " * 6, "more_body": True}] * 2
+    holds, refused = (
+        asyncio.create_task(call(app, "POST", BATCH, headers=headers, messages=sent))
+        for _ in range(2)
+    )
+    check(await refused, 503, "overloaded")
+    holds.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await holds
 
 
 async def test_a_batch_may_be_longer_than_one_question() -> None:

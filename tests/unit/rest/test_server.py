@@ -113,11 +113,32 @@ async def test_a_second_head_is_bounded_too() -> None:
         assert await read.read() == b""
 
 
-async def test_a_head_that_is_too_long() -> None:
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [b"GET /healthz HTTP/1.1\r\nX-Long: " + b"x" * 2000],
+        [b"GET /healthz HTTP/1.1\r\nX-Long: " + b"x" * 2000 + b"\r\n\r\n"],
+        [b"GET /healthz HTTP/1.1\r\nX-Long: " + b"x" * 600, b"x" * 600 + b"\r\n\r\n"],
+        [b"GET /healthz?" + b"x" * 2000 + b" HTTP/1.1\r\n\r\n"],
+        [b"GET /healthz HTTP/1.1\r\n" + b"X: y\r\n" * 200 + b"\r\n"],
+    ],
+    ids=["without an end", "in one piece", "in two", "a long path", "many headers"],
+)
+async def test_a_head_that_is_too_long(pieces: list[bytes]) -> None:
     async with serving(max_header_bytes=1000) as (_, port), connected(port) as (reader, writer):
-        writer.write(b"GET /healthz HTTP/1.1\r\nX-Long: " + b"x" * 2000)
+        for piece in pieces:
+            writer.write(piece)
+            await asyncio.sleep(0.01)
         status, _, body = await answer(reader)
         assert (status, json.loads(body)["code"]) == (431, "head_too_large")
+        assert await reader.read() == b""
+
+
+async def test_a_short_head_before_a_long_body_is_none() -> None:
+    body = BODY + b" " * 5000
+    async with serving(max_header_bytes=1000) as (_, port), connected(port) as (reader, writer):
+        writer.write(post(b"Content-Length: %d\r\n" % len(body), body))
+        assert (await answer(reader))[0] == 200
 
 
 async def test_connections_are_bounded() -> None:

@@ -1,11 +1,16 @@
-"""The audit log: what was carried out and why, line by line."""
+"""The audit log: what became of each eviction that was begun, and why, line by line."""
 
 import asyncio
 import json
 
+import msgspec
+import pytest
+import structlog
+
 from bailiff.cluster import ServerError
 from bailiff.worker.observe.audit import AuditLog
 from tests.harness.kinds import no_execute, tolerating
+from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.world import World, tainted
 
 
@@ -93,3 +98,117 @@ async def test_a_file_that_cannot_be_written_stops_no_eviction(tmp_path):
     async with world.running():
         await until(lambda: written(world, "failed") == 1)
     assert [name for _, name, _ in world.deleted] == ["plain"]
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def gone(world):
+    world.remove_pod("plain")
+
+
+def going(world):
+    pod = world.pods["plain"]
+    metadata = msgspec.structs.replace(pod.metadata, deletion_timestamp=world.clock.now())
+    world.put(msgspec.structs.replace(pod, metadata=metadata))
+
+
+def untainted(world):
+    world.taint("n1")
+
+
+def tolerating_for_longer(world):
+    pod = world.pods["plain"]
+    spec = msgspec.structs.replace(pod.spec, tolerations=(tolerating(seconds=3600),))
+    world.put(msgspec.structs.replace(pod, spec=spec))
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize(
+    ("happens", "outcome", "why"),
+    [
+        (gone, "gone", None),
+        (going, "ended", None),
+        (untainted, "kept", "the node has no NoExecute taint"),
+        (tolerating_for_longer, "putOff", None),
+    ],
+)
+async def test_an_eviction_that_was_begun_and_comes_to_nothing_has_its_line(
+    tmp_path, happens, outcome, why
+):
+    path = tmp_path / "audit.jsonl"
+    world = tainted(audit_log=path)
+    world.failures = [ServerError("down", status=500)] * 1000
+    world.add_pod("plain")
+    async with world.running():
+        await asyncio.sleep(10)
+        happens(world)
+        await asyncio.sleep(1)
+    (line,) = lines_of(path)
+    assert (line["outcome"], line.get("why")) == (outcome, why)
+    assert line["attempts"] > 1
+    assert line["finding"]["reason"] == "TaintNotTolerated"
+
+
+class TakenMeanwhile(World):
+    """Somebody else takes each pod while it is being looked at."""
+
+    async def set_status(self, pod, terms, now):
+        self.remove_pod(pod.metadata.name)
+        await asyncio.sleep(1)
+        return await super().set_status(pod, terms, now)
+
+
+@pytest.mark.looptime
+async def test_a_pod_that_another_takes_while_an_attempt_runs_has_its_line(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    world = TakenMeanwhile(audit_log=path)
+    world.taint("n1", no_execute())
+    world.add_pod("plain")
+    async with world.running():
+        await asyncio.sleep(10)
+    (line,) = lines_of(path)
+    assert (line["outcome"], line["attempts"]) == ("gone", 1)
+
+
+@pytest.mark.looptime
+async def test_what_was_not_begun_has_no_line(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    world = tainted(audit_log=path)
+    world.add_pod("plain", tolerating(seconds=60))
+    world.add_pod("other", tolerating(seconds=60))
+    async with world.running():
+        await asyncio.sleep(10)
+        world.remove_pod("plain")
+        untainted(world)
+        await asyncio.sleep(10)
+    assert not path.exists()
+
+
+@pytest.mark.looptime
+async def test_what_another_worker_has_taken_over_is_told_by_that_one(tmp_path):
+    path, election = tmp_path / "audit.jsonl", Appointment(leads=True)
+    world = tainted(audit_log=path, election=election)
+    world.failures = [ServerError("down", status=500)] * 1000
+    world.add_pod("plain")
+    async with world.running():
+        await asyncio.sleep(10)
+        election.leads = False
+        world.remove_pod("plain")
+        await asyncio.sleep(1)
+    assert not path.exists()
+
+
+@pytest.mark.looptime
+async def test_on_paper_every_line_says_that_nothing_was_done(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    world = tainted(audit_log=path, on_paper=True)
+    world.add_pod("plain")
+    with structlog.testing.capture_logs() as logs:
+        async with world.running():
+            await asyncio.sleep(1)
+    (line,) = lines_of(path)
+    assert (line["outcome"], line["onPaper"]) == ("deleted", True)
+    (told,) = [one for one in logs if one.get("uid") == "uid-plain"]
+    assert told["event"] == "pod would be evicted, nothing is done"

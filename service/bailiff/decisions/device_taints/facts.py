@@ -16,7 +16,7 @@ MAX_SLICES = 20_000
 MAX_RULES = 1000
 
 
-class DeviceTaintFacts(Value, frozen=True):
+class DeviceTaintFacts(Value, frozen=True, forbid_unknown_fields=True):
     """Devices, who has them, and their taints. Of objects of one name the last counts.
 
     Attributes:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import Pod
 
 
-class TaintSelector(Value, frozen=True):
+class TaintSelector(Value, frozen=True, forbid_unknown_fields=True):
     """A taint to take away, as `kubectl taint node NODE KEY:EFFECT-`.
 
     Attributes:

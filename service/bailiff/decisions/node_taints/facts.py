@@ -6,7 +6,7 @@ from bailiff.kinds import Time
 from bailiff.kinds.meta import Value
 
 
-class TaintObservation(Value, frozen=True):
+class TaintObservation(Value, frozen=True, forbid_unknown_fields=True):
     """When a taint that carries no timeAdded was first seen on the node.
 
     Attributes:
@@ -22,7 +22,7 @@ class TaintObservation(Value, frozen=True):
     value: str = ""
 
 
-class NodeTaintFacts(Value, frozen=True):
+class NodeTaintFacts(Value, frozen=True, forbid_unknown_fields=True):
     """What is known of the node's taints that the node does not tell.
 
     Attributes:

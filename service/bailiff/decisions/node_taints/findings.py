@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ from bailiff.decisions.decision import (
     keep,
     keep_pod,
 )
-from bailiff.decisions.instants import later
+from bailiff.decisions.instants import END_OF_TIME, later
 from bailiff.decisions.text import describe_time, describe_toleration
 from bailiff.kinds import PodCondition, Taint, Time, Toleration
 from bailiff.kinds.meta import Value
@@ -102,12 +102,26 @@ class Tolerated(Struct, gc=False):
 
     def deadline(self, bound_at: datetime | None) -> datetime | None:
         """When it evicts; None never. Of no meaning where `seconds` is 0."""
-        if self.seconds is None:
-            return None
-        start = self.added.added_at
-        if bound_at is not None and bound_at > start:
-            start = bound_at
-        return later(start, self.seconds)
+        return None if self.seconds is None else later(self.start(bound_at), self.seconds)
+
+    def start(self, bound_at: datetime | None) -> datetime:
+        """From when its time runs."""
+        added_at = self.added.added_at
+        return bound_at if bound_at is not None and bound_at > added_at else added_at
+
+
+class _Deadline(NamedTuple):
+    """What evicts a pod later.
+
+    Attributes:
+        cause: the taint that evicts first.
+        at: when.
+        holds_until: until when `at` stays where it is; None: it moves with the question.
+    """
+
+    cause: Tolerated
+    at: datetime
+    holds_until: datetime | None
 
 
 def judge(
@@ -130,20 +144,48 @@ def judge(
     trace = _trace(matched, bound_at) if explain else ()
     if not matched:
         return keep(SYSTEM, "NoTaint", _NO_TAINT, trace)
-    cause, deadline = None, None
     for tolerated in matched:
         if tolerated.seconds == 0:
             return _evict_now(tolerated, None, _due_since(matched, bound_at, now), trace)
-        end = tolerated.deadline(bound_at)
-        if end is not None and (deadline is None or end < deadline):
-            cause, deadline = tolerated, end
-    if cause is None or deadline is None:
+    first = _first_to_end(matched, bound_at, now, is_bound=is_bound)
+    if first is None:
         why = "every NoExecute taint is tolerated for ever"
         return keep(SYSTEM, "ToleratedForever", why, trace)
-    if deadline <= now:
-        return _evict_now(cause, deadline, deadline, trace)
-    from_now = not cause.added.is_known or not is_bound
-    return _evict_at(cause, deadline, trace, from_now=from_now)
+    if first.at <= now:
+        return _evict_now(first.cause, first.at, first.at, trace)
+    return _evict_at(first, trace)
+
+
+def _first_to_end(
+    matched: list[Tolerated], bound_at: datetime | None, now: datetime, *, is_bound: bool
+) -> _Deadline | None:
+    """The taint that evicts first; None: all are tolerated for ever.
+
+    Of two that evict together it is one whose deadline stays: asked later, that one is first.
+    """
+    first: _Deadline | None = None
+    for one in matched:
+        at = one.deadline(bound_at)
+        if at is None or (first is not None and at > first.at):
+            continue
+        holds_until = _holds_until(one, at, bound_at, now, is_bound=is_bound)
+        if first is None or at < first.at or (holds_until and not first.holds_until):
+            first = _Deadline(one, at, holds_until)
+    return first
+
+
+def _holds_until(
+    one: Tolerated, at: datetime, bound_at: datetime | None, now: datetime, *, is_bound: bool
+) -> datetime | None:
+    """Until when its deadline stays where it is; None: it moves with the question.
+
+    Time that runs from now runs from whatever instant it is asked for; one to come stays until it
+    is there, and what lies at the end of time can move no further.
+    """
+    if (one.added.is_known and is_bound) or at == END_OF_TIME:
+        return at
+    start = one.start(bound_at)
+    return start if start > now else None
 
 
 def keep_without_node(pod: Pod) -> Finding:
@@ -192,19 +234,18 @@ def _evict_now(
     )
 
 
-def _evict_at(
-    cause: Tolerated, deadline: datetime, trace: tuple[TraceStep, ...], *, from_now: bool
-) -> NodeTaintEviction:
-    message = f"{cause.describe()}, until {describe_time(deadline)}"
+def _evict_at(first: _Deadline, trace: tuple[TraceStep, ...]) -> NodeTaintEviction:
+    from_now = first.holds_until is None
+    message = f"{first.cause.describe()}, until {describe_time(first.at)}"
     return NodeTaintEviction(
         system=SYSTEM,
         verdict=Verdict.EVICT_AT,
         reason="ToleratedUntil",
         message=f"{message}, counted from now" if from_now else message,
-        evict_at=deadline,
-        holds_until=None if from_now else deadline,
+        evict_at=first.at,
+        holds_until=first.holds_until,
         counted_from_now=from_now,
-        cause=cause.added.name,
+        cause=first.cause.added.name,
         trace=trace,
     )
 

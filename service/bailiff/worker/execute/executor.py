@@ -200,6 +200,8 @@ class Executor:
 
     def _cancelled(self, eviction: Eviction) -> None:
         """It had been announced and does not happen; a fresh look decides what comes next."""
-        if not eviction.gone:
+        if eviction.gone:
+            self._teller.ended(eviction, Outcome.GONE)
+        else:
             self._teller.dropped(eviction, eviction.revoked)
             self._marks.look_at_pods((pod_key(eviction.pod),))

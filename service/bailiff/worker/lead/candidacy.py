@@ -50,7 +50,7 @@ class Candidacy:
         """Know nothing yet.
 
         Args:
-            shard: the share of the nodes that the Lease stands for.
+            shard: the shard of the nodes that the Lease stands for.
             store: the Lease.
             tenure: what is known of it, and what follows.
             request_timeout: seconds that one request may take.

@@ -1,9 +1,9 @@
-"""Which of several workers acts for which share of the nodes: the one that holds its Lease.
+"""Which of several workers acts for which shard of the nodes: the one that holds its Lease.
 
-Each share has a Lease. A worker takes part in the election for one or for several of them, and
+Each shard has a Lease. A worker takes part in the election for one or for several of them, and
 holds one at most: what it holds it keeps, and while it holds none it looks at all of them in turn
 and claims the first that is free, because it was released, or its holder has been silent for as
-long as it had asked for. So a share whose worker is gone goes to whoever stands by. A worker that
+long as it had asked for. So a shard whose worker is gone goes to whoever stands by. A worker that
 loses its Lease does not end, it stands by.
 
 The rules of one Lease stand in bailiff.worker.lead.tenure, its requests in
@@ -48,13 +48,13 @@ class ElectionListener(Protocol):
         """Whether this process would be of use as a leader. What it holds it keeps anyway."""
 
     def started_leading(self, shard: Shard) -> None:
-        """It is our turn to act for this share; also after a while without the right to."""
+        """It is our turn to act for this shard; also after a while without the right to."""
 
     async def lost_shard(self) -> None:
-        """The Lease of the share is another's, and the right to act for it has ended.
+        """The Lease of the shard is another's, and the right to act for it has ended.
 
         No other Lease is claimed before this returns, so that nothing that was begun for the one
-        share is sent with the right to act for the next.
+        shard is sent with the right to act for the next.
         """
 
     def new_leader(self) -> None:
@@ -65,7 +65,7 @@ class Election(Protocol):
     """What a worker asks."""
 
     def may_act(self) -> bool:
-        """Whether this process is the one to act for a share, this moment."""
+        """Whether this process is the one to act for a shard, this moment."""
         ...
 
     @property
@@ -120,7 +120,7 @@ class Elector:
         """Prepare.
 
         Args:
-            leases: of the shares that this process may act for, one at least.
+            leases: of the shards that this process may act for, one at least.
             clock: of this machine.
             identity: the name to hold one by; should be unique.
             settings: the times.

@@ -1,11 +1,11 @@
-"""What becomes of a worker's parts when its turn to act begins, and when its share is another's.
+"""What becomes of a worker's parts when its turn to act begins, and when its shard is another's.
 
-A worker that may get any of several shares goes from one to another only by starting afresh: when
-it sees that the Lease of its share is another's, every mark, timer and wish for that share is
+A worker that may get any of several shards goes from one to another only by starting afresh: when
+it sees that the Lease of its shard is another's, every mark, timer and wish for that shard is
 dropped, and it waits until nothing of it is under way; only then is another Lease claimed. All
 writes are fenced by the one question whether this worker acts at all, and by that order the
-question is always about the share that it looks after. What it knows of the cluster (nodes, pods,
-devices, when taints were first seen) is not of a share, and stays.
+question is always about the shard that it looks after. What it knows of the cluster (nodes, pods,
+devices, when taints were first seen) is not of a shard, and stays.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Leadership:
         """Prepare.
 
         Args:
-            parts: of the worker; its share is what changes.
+            parts: of the worker; its shard is what changes.
             systems: told when it is their turn to write.
-            evaluator: decides for the share's nodes.
+            evaluator: decides for the shard's nodes.
             pending: the timers.
             attempt: carries out what is due.
             writers: all that write besides evictions.
@@ -63,7 +63,7 @@ class Leadership:
         self._earlier = earlier
 
     def may_claim(self) -> bool:
-        """See ElectionListener: who cannot list nodes and pods keeps no share from others."""
+        """See ElectionListener: who cannot list nodes and pods keeps no shard from others."""
         return self._evaluator.mirror.synced
 
     def started_leading(self, shard: Shard) -> None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 # http://www.isthe.com/chongo/tech/comp/fnv, 32 bits; Go's hash/fnv New32a.
 _OFFSET, _PRIME, _MASK = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
 
-# A worker without a share looks at the Lease of each, one request after the other, so that more of
+# A worker without a shard looks at the Lease of each, one request after the other, so that more of
 # them would make it slow to see that one is free.
 MAX_SHARDS = 64
 
@@ -32,7 +32,7 @@ def shard_of(node: str, shards: int) -> int:
 
 @dataclass(frozen=True)
 class Shard:
-    """One share of the nodes.
+    """One shard of the nodes.
 
     Attributes:
         index: which one, 0 to count - 1.
@@ -56,34 +56,34 @@ class Shard:
 
     @classmethod
     def all_of(cls, count: int) -> tuple[Shard, ...]:
-        """All shares, of which each node is in exactly one; ValueError as above."""
+        """All shards, of which each node is in exactly one; ValueError as above."""
         return tuple(cls(index, count) for index in range(max(count, 1)))
 
     def __str__(self) -> str:
-        """What tells its Lease from those of others: `0-of-1`, or of three shares `2-of-3`.
+        """What tells its Lease from those of others: `0-of-1`, or of three shards `2-of-3`.
 
-        With the count, because the first of two shares and the first of three are not the same
+        With the count, because the first of two shards and the first of three are not the same
         nodes: held by one Lease, those that only one of the two has would be nobody's.
         """
         return f"{self.index}-of-{self.count}"
 
     def owns(self, node: str) -> bool:
-        """Whether the node is in this share."""
+        """Whether the node is in this shard."""
         return self.count == 1 or shard_of(node, self.count) == self.index
 
 
 class HeldShard:
-    """The share that a worker looks after, which may change while it runs.
+    """The shard that a worker looks after, which may change while it runs.
 
-    Who may get one share only looks after that from the start, and so stands by with all timers
+    Who may get one shard only looks after that from the start, and so stands by with all timers
     set. Who may get one of several looks after none before it holds the Lease of one, and after
     none again when that Lease is another's: so nothing is ever decided, let alone done, for a
-    share whose Lease is not held. What it knows of the cluster it keeps all the while, so that a
-    share that is taken up is evaluated at once.
+    shard whose Lease is not held. What it knows of the cluster it keeps all the while, so that a
+    shard that is taken up is evaluated at once.
 
     Attributes:
-        shard: the share, or None.
-        count: into how many shares the nodes are divided.
+        shard: the shard, or None.
+        count: into how many shards the nodes are divided.
     """
 
     def __init__(self, shards: tuple[Shard, ...]) -> None:
@@ -103,12 +103,12 @@ class HeldShard:
         [self.count] = counts
 
     def owns(self, node: str) -> bool:
-        """Whether the node is in the share; no node is in none."""
+        """Whether the node is in the shard; no node is in none."""
         return self.shard is not None and self.shard.owns(node)
 
     @property
     def is_first(self) -> bool:
-        """Whether it is the share whose worker does what is to be done once for all of them."""
+        """Whether it is the shard whose worker does what is to be done once for all of them."""
         return self.shard is not None and self.shard.index == 0
 
     def take(self, shard: Shard) -> None:

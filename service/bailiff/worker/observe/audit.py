@@ -1,4 +1,4 @@
-"""The audit log: one JSON line for each decision that was carried out, with its trace.
+"""The audit log: one JSON line for each eviction that was begun and is over, with its trace.
 
 Lines are written by a thread, in batches, beside the evictions. The file is opened anew for each
 batch, so that it may be rotated by renaming. A line that cannot be written is counted and told in
@@ -24,6 +24,7 @@ from bailiff.worker.timers.waits import Waited
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bailiff.worker.execute.outcomes import Outcome
     from bailiff.worker.observe.metrics import WorkerMetrics
     from bailiff.worker.timers.eviction import Eviction
 
@@ -39,13 +40,18 @@ class AuditLine(Value, frozen=True):
     """What is written of one eviction.
 
     Attributes:
-        time: when the API server had taken the delete.
+        time: when it was over: the API server had taken the delete, or nothing was left to do.
         pod: whom.
         node: from where.
         deadline: when it fell due.
         attempts: how often it was tried.
-        by: how: `delete`, `evictionApi`, or `override`.
-        finding: why, as the core said right before the delete, with every rule looked at.
+        outcome: what became of it, as Outcome has it: by us `deleted` or `marked`; by others
+            `gone`, `replaced` or `ended`; `kept`: the pod may stay; `putOff`: it has another
+            deadline.
+        by: how it was done, or was to be: `delete`, `evictionApi`, or `override`.
+        finding: why, as the core said right before the last attempt, with every rule looked at.
+        why: for `kept`, why the pod may stay.
+        on_paper: nothing was done: it is what a dry run or a shadow would have done.
         budget_overridden: its budget still protected it when its hard deadline came.
         held: what held it back after it had fallen due, and for how long; absent where nothing did.
     """
@@ -55,8 +61,11 @@ class AuditLine(Value, frozen=True):
     node: str
     deadline: Time
     attempts: Int64
+    outcome: str
     by: str
     finding: Finding
+    why: str = ""
+    on_paper: bool = False
     budget_overridden: bool = False
     held: tuple[Waited, ...] = ()
 
@@ -64,21 +73,30 @@ class AuditLine(Value, frozen=True):
 class AuditLog:
     """Lines on their way to a file."""
 
-    def __init__(self, path: Path, metrics: WorkerMetrics, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self,
+        path: Path,
+        metrics: WorkerMetrics,
+        max_bytes: int = MAX_BYTES,
+        *,
+        on_paper: bool = False,
+    ) -> None:
         """Prepare.
 
         Args:
             path: the file, appended to; `-` is standard output.
             metrics: where lines are counted.
             max_bytes: of lines that have not been written yet.
+            on_paper: as AuditLine has it.
         """
         self._path = path
         self._metrics = metrics
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
         self._room = max_bytes
+        self._on_paper = on_paper
 
-    def record(self, eviction: Eviction, time: Time) -> None:
-        """Write a line for this eviction some time soon."""
+    def record(self, eviction: Eviction, time: Time, outcome: Outcome, why: str = "") -> None:
+        """Write a line for this eviction some time soon; the rest is as AuditLine has it."""
         meta = eviction.pod.metadata
         line = AuditLine(
             time=time,
@@ -86,10 +104,13 @@ class AuditLog:
             node=eviction.pod.spec.node_name,
             deadline=eviction.deadline,
             attempts=eviction.attempts,
+            outcome=outcome.value,
             by=eviction.by.value,
             budget_overridden=eviction.by is By.OVERRIDE,
             held=eviction.waits.past() if eviction.waits else (),
             finding=eviction.finding,
+            why=why,
+            on_paper=self._on_paper,
         )
         self._take(msgspec.json.encode(line) + b"\n")
 

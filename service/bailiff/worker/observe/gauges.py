@@ -30,7 +30,7 @@ def export_picture(metrics: WorkerMetrics, evaluator: Evaluator, pending: Pendin
 
 
 def export_lead(metrics: WorkerMetrics, election: Election, share: HeldShard, clock: Clock) -> None:
-    """Whether this worker acts, for which share, and how old the last renewal of the Lease is."""
+    """Whether this worker acts, for which shard, and how old the last renewal of the Lease is."""
 
     def renewal_age() -> float:
         renewed = election.renewed_at

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from bailiff.worker.systems.system import Parts, SystemInWorker
     from bailiff.worker.timers.eviction import Eviction
 
+_ON_PAPER = "pod would be evicted, nothing is done"
+
 log = structlog.get_logger(__name__)
 
 
@@ -50,6 +52,7 @@ class Teller:
         self._election = parts.election
         self._metrics = parts.metrics
         self._systems = systems
+        self._evicted_words = _ON_PAPER if parts.settings.on_paper else "pod evicted"
         # Looked up once: of a node that is untainted all evictions are cancelled.
         self._cancelled = {name: parts.metrics.cancelled.labels(name) for name in systems}
         self._recorder = recorder
@@ -95,7 +98,7 @@ class Teller:
     def over(self, eviction: Eviction, outcome: Outcome) -> None:
         """No further attempt is needed."""
         log.info(
-            "pod evicted" if outcome in EVICTED else "pod was gone already",
+            self._evicted_words if outcome in EVICTED else "pod was gone already",
             pod=eviction.pod.key,
             uid=eviction.uid,
             outcome=outcome.value,
@@ -105,6 +108,19 @@ class Teller:
         )
         if outcome in EVICTED:
             self._evicted(eviction)
+        self._write_down(eviction, outcome)
+
+    def ended(self, eviction: Eviction, outcome: Outcome) -> None:
+        """It was begun and is over: another has taken the pod, or it has another deadline."""
+        if eviction.attempts and self._election.may_act():
+            log.info(
+                "eviction ended",
+                pod=eviction.pod.key,
+                uid=eviction.uid,
+                outcome=outcome.value,
+                attempts=eviction.attempts,
+            )
+            self._write_down(eviction, outcome)
 
     def cancelled(self, eviction: Eviction, why: str) -> None:
         """Its pod may stay, and it had not begun; told by the worker alone that is to act."""
@@ -115,6 +131,8 @@ class Teller:
     def dropped(self, eviction: Eviction, why: str) -> None:
         """It had been announced, and does not happen."""
         self.spared(eviction)
+        if eviction.attempts:
+            self._write_down(eviction, Outcome.KEPT, why)
         self._cancelled[eviction.finding.system].inc()
         self._record(eviction, cancellation_event(eviction.pod, why, eviction.terms))
 
@@ -130,8 +148,10 @@ class Teller:
         self._metrics.evictions.labels(eviction.by.value, system).inc()
         self._metrics.lateness.observe(late)
         self._systems[system].evicted(eviction, late)
+
+    def _write_down(self, eviction: Eviction, outcome: Outcome, why: str = "") -> None:
         if self.audit is not None:
-            self.audit.record(eviction, self._clock.now())
+            self.audit.record(eviction, self._clock.now(), outcome, why)
 
     def _record(self, eviction: Eviction, note: EventNote) -> None:
         self._recorder.record(eviction.pod, note, eviction.terms.controller)

@@ -52,8 +52,8 @@ class Writer(Protocol):
     async def forget(self) -> None:
         """Drop what was to be written; return when no request for it is under way.
 
-        Our share of the nodes is another worker's, and we may get another one. Before this has
-        returned we do not, so that nothing of the one share is sent with the right to act for the
+        Our shard of the nodes is another worker's, and we may get another one. Before this has
+        returned we do not, so that nothing of the one shard is sent with the right to act for the
         next.
         """
 

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from bailiff.decisions import Verdict, join
+from bailiff.worker.execute.outcomes import Outcome
 from bailiff.worker.mirror.mirror import PodKey, pod_key
 from bailiff.worker.mirror.slices import SLICE, slices
 
@@ -34,7 +35,7 @@ class Marks:
     """Which nodes and pods are to be looked at anew; whoever knows of a change sets them."""
 
     def __init__(self, share: HeldShard) -> None:
-        """Start without any; only nodes of our share, and pods there, are ours to look after."""
+        """Start without any; only nodes of our shard, and pods there, are ours to look after."""
         self.owns = share.owns
         # In a plain dict the way to the first mark grows with those that have been taken.
         self.nodes: OrderedDict[str, None] = OrderedDict()
@@ -109,7 +110,7 @@ class Evaluator:
 
     def pod_gone(self, pod: Pod) -> None:
         """See PodListener."""
-        self._pending.forget(pod.metadata.uid)
+        self._forget(pod, Outcome.GONE)
 
     def mark_all(self) -> None:
         """Evaluate everything again: the periodic safety net."""
@@ -117,7 +118,7 @@ class Evaluator:
             self.marks.look_at_node(name)
 
     def forget_marks(self) -> None:
-        """Evaluate nothing of what was to be: our share of the nodes is about to be another."""
+        """Evaluate nothing of what was to be: our shard of the nodes is about to be another."""
         self.marks.forget()
         self._node_under_way = None
 
@@ -208,7 +209,9 @@ class Evaluator:
 
     def _apply(self, pod: Pod, finding: Finding | None, node: Node | None) -> None:
         if finding is not None and finding.verdict is not Verdict.KEEP:
-            self._pending.schedule(pod, finding)
+            replaced = self._pending.schedule(pod, finding)
+            if replaced is not None:
+                self._teller.ended(replaced, Outcome.PUT_OFF)
         elif pod.has_ended:
             self._leave(pod)
         elif finding is None or node is None:
@@ -225,7 +228,12 @@ class Evaluator:
         if eviction is not None and eviction.ends_pod and not pod.is_terminating:
             self._pending.schedule(pod, eviction.finding)
         else:
-            self._pending.forget(pod.metadata.uid)
+            self._forget(pod, Outcome.ENDED)
+
+    def _forget(self, pod: Pod, outcome: Outcome) -> None:
+        eviction = self._pending.forget(pod.metadata.uid)
+        if eviction is not None:
+            self._teller.ended(eviction, outcome)
 
     def _why_unsaid(self, pod: Pod) -> str:
         node = pod.spec.node_name

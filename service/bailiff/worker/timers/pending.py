@@ -78,13 +78,14 @@ class PendingEvictions:
         """How many entries are in a state."""
         return self._states[state]
 
-    def schedule(self, pod: Pod, finding: Finding) -> None:
-        """The pod is to go: enter it, or bring what is entered up to date."""
+    def schedule(self, pod: Pod, finding: Finding) -> Eviction | None:
+        """The pod is to go: enter it, or update its entry; returns one whose place it takes."""
         eviction = self._evictions.get(pod.metadata.uid)
         if eviction is None or eviction.waits_for_other_than(finding):
             self._enter(pod, finding, eviction)
-        else:
-            self._bring_up_to_date(eviction, pod, finding)
+            return eviction
+        self._bring_up_to_date(eviction, pod, finding)
+        return None
 
     def revoke(self, uid: str, why: str) -> Eviction | None:
         """The pod may stay. Returns the entry if it was still waiting, and so is cancelled."""
@@ -96,11 +97,13 @@ class PendingEvictions:
             eviction.revoked = why
         return eviction if after is None else None
 
-    def forget(self, uid: str) -> None:
-        """The pod is gone or going, or another worker's: nothing is left to do."""
+    def forget(self, uid: str) -> Eviction | None:
+        """The pod is gone, going, or another worker's; returns the entry if it was still to be."""
         eviction = self._evictions.get(uid)
         if eviction is not None and self._move(eviction, states.FORGET) is State.RUNNING:
             eviction.gone = True
+        unbegun = eviction is not None and eviction.state in {State.WAITING, State.HELD}
+        return eviction if unbegun else None
 
     def next_due(self) -> float | None:
         """The first timer, by elapsed time; None: none. Ask again after a second: clocks step."""

@@ -7,7 +7,7 @@ What a status is to say is the core's (`status_of`); here is only when to ask, a
 cannot be written.
 
 Of several shards the leader of the first writes: like all workers it knows all pods with claims,
-and so tells of all shares.
+and so tells of all shards.
 """
 
 from __future__ import annotations

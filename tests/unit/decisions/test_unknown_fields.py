@@ -1,0 +1,51 @@
+"""A question's own fields are all known; Kubernetes' objects have more than any rule reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from msgspec import inspect as types
+
+from bailiff.decisions import SYSTEMS
+from bailiff.kinds import DecodeError, decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+QUESTIONS = tuple(SYSTEMS.questions.values())
+
+
+def own_types(info: object) -> Iterator[Any]:
+    """The structures of a question that are no objects of Kubernetes."""
+    match info:
+        case types.StructType(cls=cls) if not cls.__module__.startswith("bailiff.kinds."):
+            yield cls
+            for field in info.fields:
+                yield from own_types(field.type)
+        case types.UnionType(types=parts):
+            for part in parts:
+                yield from own_types(part)
+        case types.CollectionType(item_type=part) | types.Metadata(type=part):
+            yield from own_types(part)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
+def test_nothing_of_a_question_is_skipped(question: Any) -> None:
+    found = list(own_types(types.type_info(question.facts)))
+    assert len(found) > 2
+    lax = [kind for kind in found if not kind.__struct_config__.forbid_unknown_fields]
+    assert lax == []
+
+
+def test_what_is_allowed_is_told() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(b'{"pod":{},"options":{"explan":true}}', SYSTEMS.questions["decide"].facts)
+    assert caught.value.path == "$.options.explan"
+    assert caught.value.reason.startswith("unknown field, allowed are comparisonOperators, ")
+
+
+def test_objects_may_have_any_field() -> None:
+    body = {"pod": {"x": 1, "spec": {"y": {}}}, "node": {"status": {"images": []}}}
+    decode(msgspec.json.encode(body), SYSTEMS.questions["decide"].facts)
