@@ -5,6 +5,7 @@ from bailiff.decisions.cost import Cost
 from bailiff.decisions.decision import keep
 from bailiff.decisions.system import NoFacts
 from bailiff.kinds import Pod
+from tests.harness.asking import ask
 from tests.harness.device_kinds import at
 from tests.harness.kinds import pod_of
 from tests.harness.made_up_system import NAME, LightsOutEviction
@@ -36,12 +37,9 @@ class ByName(System[NoFacts]):
 
 def test_each_is_answered_as_if_asked_alone() -> None:
     systems = Systems((ByName(),))
-    batch, alone = systems.questions["decideBatch"], systems.questions["decide"]
     pods = tuple(pod_of(f"{name}-{i}", node) for i, node in enumerate("aaba") for name in SAID)
-    answered = batch.ask(batch.facts(pods=pods), at(0), Options())
-    assert answered.decisions == tuple(
-        alone.ask(alone.facts(pod=pod), at(0), Options()).decision for pod in pods
-    )
+    answered = ask("decideBatch", of=systems, pods=pods)
+    assert answered.decisions == tuple(ask("decide", of=systems, pod=pod).decision for pod in pods)
     for pod, one in zip(pods, answered.decisions, strict=True):
         assert (one.node, one.pod.name) == (pod.spec.node_name, pod.metadata.name)
         assert one.event is None or pod.key in one.event.message
