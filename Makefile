@@ -59,7 +59,7 @@ format: setup-dev
 
 # Generated files are committed; tests fail when they no longer match their source.
 openapi: setup
-	$(BIN)/python -m bailiff.rest_api.openapi > openapi.json
+	$(BIN)/python -m bailiff.bootstrap.openapi > openapi.json
 
 protos: setup-dev .venv/googleapis
 	$(PROTOC) --python_out=service --mypy_out=service $(PROTOS)

@@ -22,6 +22,7 @@ _JSON = b"application/json"
 # More than any length that can be, and little enough to be read as a number quickly.
 _MAX_DIGITS = 19
 _HANG_UP = {"Connection": "close"}
+_UNSUPPORTED = ProblemCode.UNSUPPORTED_MEDIA_TYPE
 
 
 class Bodies:
@@ -152,17 +153,14 @@ def _require_json(headers: Mapping[bytes, bytes]) -> None:
     coding = headers.get(b"content-encoding", b"identity").strip().lower()
     if coding != b"identity":
         detail = "a Content-Encoding is not supported: send the body uncompressed"
-        raise _unsupported(detail, {"Accept-Encoding": "identity"})
+        raise Refusal(_UNSUPPORTED, detail, headers={"Accept-Encoding": "identity"})
     kind = headers.get(b"content-type", _JSON)
     if kind == _JSON:
         return
     essence = kind.partition(b";")[0].strip().lower()
     if essence not in (_JSON, b"") and not essence.endswith(b"+json"):
-        raise _unsupported("the body must be application/json", {"Accept": "application/json"})
-
-
-def _unsupported(detail: str, headers: Mapping[str, str]) -> Refusal:
-    return Refusal(ProblemCode.UNSUPPORTED_MEDIA_TYPE, detail, headers=headers)
+        detail = "the body must be application/json"
+        raise Refusal(_UNSUPPORTED, detail, headers={"Accept": "application/json"})
 
 
 def _announced(headers: Mapping[bytes, bytes]) -> int:

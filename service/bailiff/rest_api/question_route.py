@@ -32,10 +32,6 @@ _ENCODE = msgspec.json.Encoder().encode
 _LONG = 192 * 1024
 
 
-class SkippedDependencyError(TypeError):
-    """An operation asks for more than its body, which this route would never give to it."""
-
-
 class QuestionRoute(APIRoute):
     """Hands the body, decoded, to the operation's one parameter, and encodes the answer.
 
@@ -49,7 +45,7 @@ class QuestionRoute(APIRoute):
         """Declare an operation.
 
         Raises:
-            SkippedDependencyError: there is a parameter that is not the body, or a dependency.
+            TypeError: there is a parameter that is not the body, or a dependency.
         """
         super().__init__(*args, **kwargs)
         check(self)
@@ -91,7 +87,7 @@ def check_all(routes: Iterable[BaseRoute]) -> None:
     """Look at routes as they are in the end, with what including their routers has added.
 
     Raises:
-        SkippedDependencyError: as QuestionRoute.
+        TypeError: as QuestionRoute.
     """
     for context in iter_route_contexts(list(routes)):
         if isinstance(context.original_route, QuestionRoute):
@@ -102,12 +98,12 @@ def check(route: Any) -> None:  # noqa: ANN401 - FastAPI's route, or its view of
     """Refuse an operation to which this route would not give what it asks for.
 
     Raises:
-        SkippedDependencyError: as QuestionRoute.
+        TypeError: as QuestionRoute.
     """
     body = [field.name for field in route.dependant.body_params]
     others = [name for name in inspect.signature(route.endpoint).parameters if name not in body]
     if route.dependant.dependencies or others or len(body) != 1:
-        raise SkippedDependencyError(
+        raise TypeError(
             f"{route.path}: an operation of this route has one parameter, the body, and no "
             "dependencies: they would be skipped. Guards belong into the middleware."
         )

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.openapi.models import OpenAPI
 
-from bailiff.rest_api.openapi import render
+from bailiff.bootstrap.openapi import render
 from tests.harness.faces.asgi import call
 
 COMMITTED = Path(__file__).parents[3] / "openapi.json"

@@ -1,4 +1,4 @@
-"""Prints the OpenAPI document: `python -m bailiff.rest_api.openapi`."""
+"""Prints the OpenAPI document: `python -m bailiff.bootstrap.openapi`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
-from bailiff.rest_api.app import create_app
-from bailiff.rest_api.settings import RestSettings
+from bailiff.rest_api import RestSettings, create_app
 
 
 def render() -> str:
