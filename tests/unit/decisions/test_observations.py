@@ -191,3 +191,9 @@ def test_a_note_that_says_something_else_is_written_anew(noted: Node) -> None:
 def test_where_nothing_is_known_a_note_is_taken_away() -> None:
     assert annotation(node(noting(CAME)), {}) == ""
     assert annotation(node(), {}) is None
+
+
+def test_a_note_of_a_newer_worker_is_read_as_far_as_it_is_known() -> None:
+    """While workers are upgraded, one reads what another has written."""
+    noted = node({**noting(NOW), "seenBy": "worker-1"})
+    assert [key for key, _, _ in vouched(noted)] == ["a"]

@@ -46,8 +46,8 @@ EDIT_SECONDS = 1
 _SAME_SECONDS = 1.0
 
 
-class Note(TaintObservation, frozen=True):
-    """An entry of the annotation.
+class Note(TaintObservation, frozen=True, forbid_unknown_fields=False):
+    """An entry of the annotation; what a newer worker may write besides is skipped.
 
     Attributes:
         edited: the last edit of the node's taints that its writer knew of; None: it could not
