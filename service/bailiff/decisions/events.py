@@ -15,11 +15,12 @@ DENIED_REASON = "EvictionDenied"
 
 
 def eviction_event(pod: Pod, finding: Finding) -> EventNote | None:
-    """Upstream's reason and words, and after them the cause; None for a pod that stays."""
-    if finding.eviction is None:
+    """As its terms say, or in upstream's words and after them the cause; None: the pod stays."""
+    terms = finding.terms
+    if terms is None:
         return None
-    message = f"Marking for deletion Pod {pod.key}: {finding.message}"
-    return EventNote(type="Normal", reason=finding.eviction.event_reason, message=message)
+    message = terms.event_message or f"Marking for deletion Pod {pod.key}: {finding.message}"
+    return EventNote(type=terms.event_type or "Normal", reason=terms.event_reason, message=message)
 
 
 def cancellation_event(pod: Pod, why: str, terms: EvictionTerms) -> EventNote:

@@ -6,15 +6,29 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bailiff.decisions.decision import Decision, Verdict, reference_to
+from bailiff.decisions.decision import Decision, EvictionTerms, Finding, Verdict, reference_to
 from bailiff.decisions.events import eviction_event
 from bailiff.decisions.instants import START_OF_TIME
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bailiff.decisions.decision import Finding
     from bailiff.kinds import Pod
+
+
+class _Joined(Finding, frozen=True, kw_only=True):
+    """A finding whose terms are put together from its words, with those of others beside them.
+
+    Attributes:
+        own_terms: as they were before.
+    """
+
+    own_terms: EvictionTerms
+
+    @property
+    def terms(self) -> EvictionTerms:
+        return self.own_terms
+
 
 _ORDER = (Verdict.EVICT_NOW, Verdict.EVICT_AT, Verdict.KEEP)
 
@@ -80,9 +94,12 @@ def join(findings: tuple[Finding, ...]) -> Finding:
     alike = [one.message for one in others if (one.verdict is not Verdict.KEEP) is evicts]
     if not alike and not any(one.trace for one in others):
         return counts
-    told = dict.fromkeys((counts.message, *alike))
+    told = "; ".join(dict.fromkeys((counts.message, *alike)))
     trace = sum((one.trace for one in others), counts.trace)
-    return replace(counts, message="; ".join(told), trace=trace)
+    if type(counts).terms is Finding.terms or counts.terms is None:
+        return replace(counts, message=told, trace=trace)
+    fields = {name: getattr(counts, name) for name in Finding.__struct_fields__}
+    return _Joined(**fields | {"message": told, "trace": trace}, own_terms=counts.terms)
 
 
 def _urgency(finding: Finding) -> tuple[int, bool, datetime]:

@@ -25,6 +25,7 @@ from bailiff.worker.systems import (
     DeviceTaintsInWorker,
     MakeSystem,
     NodeTaintsInWorker,
+    Source,
     halves_of,
 )
 from bailiff.worker.worker import Worker
@@ -53,6 +54,7 @@ __all__ = [
     "PolicyFile",
     "ShadowActions",
     "Shard",
+    "Source",
     "Unopposed",
     "WatchMetrics",
     "Watched",
