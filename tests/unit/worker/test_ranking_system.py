@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from bailiff.cluster import Replaced
+from bailiff.cluster import Deleted, Replaced
 from bailiff.decisions import Round, Scene
 from bailiff.kinds import Toleration
 from bailiff.worker.mirror.slices import SLICE
+from bailiff.worker.systems import Parts, SystemInWorker
 from bailiff.worker.timers.wakes import Wakes
+from tests.harness.asking import Says
 from tests.harness.clocks import ManualClock
 from tests.harness.evaluating import Evaluating
 from tests.harness.kinds import no_execute, pod_of, tolerating
@@ -80,6 +82,30 @@ async def test_what_it_says_of_one_pod_changes_with_another():
     assert world.deletions() == {"lowest": 60.0}
 
 
+async def test_a_pod_that_comes_has_the_whole_node_looked_at():
+    world = Hall()
+    for name, priority in (("low", 1), ("middle", 2)):
+        world.sit(name, priority)
+    async with world.running():
+        await asyncio.sleep(10)
+        world.sit("high", 3)
+        await asyncio.sleep(70)
+    assert world.deletions() == {"low": 70.0}
+
+
+async def test_a_pod_that_goes_has_the_whole_node_looked_at():
+    world = Hall()
+    for name, priority in (("low", 1), ("middle", 2), ("high", 3)):
+        world.sit(name, priority)
+    async with world.running():
+        await asyncio.sleep(30)
+        world.remove_pod("high")
+        await asyncio.sleep(10)
+        world.sit("other", 3)
+        await asyncio.sleep(70)
+    assert world.deletions() == {"low": 100.0}
+
+
 async def test_each_waits_for_its_turn_by_the_state_that_a_round_has_left():
     world = Hall()
     for priority in range(4):
@@ -126,8 +152,8 @@ class Seating(Evaluating):
         self.hand = ManualClock()
         super().__init__(self.hand, systems=WORKER_WITH_SEATS)
         self.tell_node(Replaced((seating_node("n1", 2),), "1"))
-        names = (f"p{number}" for number in range(SLICE + 10))
-        pods = tuple(pod_of(name, "n1", uid=name) for name in names)
+        numbers = range(SLICE + 10)
+        pods = tuple(pod_of(f"p{n}", "n1", uid=f"p{n}", priority=-n) for n in numbers)
         self.tell_pod(Replaced(pods, "1"))
         self.through()
 
@@ -147,7 +173,47 @@ def test_all_pods_of_a_crowd_are_ranked_together_and_once():
     hall.marks.look_at_node("n1")
     assert hall.through() == 2
     assert asked == [SLICE + 10]
-    assert [one.pod.metadata.name for one in hall.pending] == ["p0"]
+    assert [one.pod.metadata.name for one in hall.pending] == [f"p{SLICE + 9}"]
+
+
+def test_what_was_ranked_on_a_node_that_has_gone_meanwhile_evicts_nobody():
+    hall = Seating()
+    hall.hand.advance(60)
+    hall.marks.look_at_node("n1")
+    hall.evaluator.step()
+    hall.tell_node(Deleted(seating_node("n1", 2)))
+    hall.evaluator.step()
+    assert len(hall.pending) == 0
+
+
+class Curtain(SystemInWorker):
+    """Keeps all pods, and will think again at second 60 where there is any."""
+
+    name = "curtain"
+
+    def __init__(self, parts: Parts) -> None:
+        self.at = parts.clock.now() + timedelta(seconds=60)
+        self.looks = 0
+
+    def prepare(self, scene: Scene, *, explain: bool) -> Round | None:
+        self.looks += 1
+        said = Says(lambda _: None)
+        said.holds_until = self.at if scene.pods and scene.now < self.at else None
+        return said
+
+
+async def test_a_pod_that_comes_may_bring_an_instant_with_it():
+    world = World(systems=(Curtain,))
+    world.taint("n1")
+    (curtain,) = world.worker.systems.values()
+    assert isinstance(curtain, Curtain)
+    async with world.running():
+        await asyncio.sleep(10)
+        world.add_pod("pod")
+        await asyncio.sleep(49)
+        before = curtain.looks
+        await asyncio.sleep(2)
+        assert curtain.looks == before + 1
 
 
 def test_a_system_that_says_from_now_on_is_not_asked_without_end():
@@ -167,10 +233,11 @@ def test_a_node_is_looked_at_at_the_sooner_of_two_instants():
     wakes.set("n1", now + timedelta(seconds=60))
     wakes.set_sooner("n1", now + timedelta(seconds=90))
     wakes.set_sooner("n1", None)
-    clock.advance(59)
+    clock.advance(59.5)
     assert list(wakes.take_due()) == []
+    assert wakes.wait() == 0.5
     wakes.set_sooner("n2", now + timedelta(seconds=70))
-    clock.advance(1)
+    clock.advance(0.5)
     assert list(wakes.take_due()) == ["n1"]
     wakes.set("n2", None)
     assert wakes.wait() is None
