@@ -13,15 +13,13 @@ from bailiff.clock import SystemClock
 from bailiff.cluster import NODES, NotFoundError, PatchType, Resource
 from bailiff.worker import (
     ClusterActions,
-    DeviceTaintsInWorker,
-    NodeTaintsInWorker,
     Unopposed,
     Watches,
     WatchMetrics,
     Worker,
     WorkerSettings,
 )
-from bailiff.worker.systems import Source
+from bailiff.worker.systems import DeviceTaintsInWorker, NodeTaintsInWorker, Source
 from tests.harness.api import PODS, name_of, uid_of
 from tests.harness.objects import KEY, taint, tolerating
 

@@ -14,7 +14,6 @@ import structlog
 
 from bailiff.decisions import SYSTEMS as CORE_SYSTEMS
 from bailiff.worker.systems.by_facts import SystemByFacts
-from bailiff.worker.systems.device_taints.following import DeviceFollowing
 from bailiff.worker.systems.device_taints.system import DeviceTaintsInWorker
 from bailiff.worker.systems.node_taints.system import NodeTaintsInWorker
 from bailiff.worker.systems.system import Parts, Source, SystemInWorker
@@ -63,7 +62,6 @@ SYSTEMS = halves_of(CORE_SYSTEMS)
 __all__ = [
     "HALVES",
     "SYSTEMS",
-    "DeviceFollowing",
     "DeviceTaintsInWorker",
     "MakeSystem",
     "NodeTaintsInWorker",
