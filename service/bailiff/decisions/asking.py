@@ -69,7 +69,7 @@ class Asking:
         if self._spares_ended and pod.has_ended:
             return tuple([keep_ended(speaker.name, pod) for speaker, _ in self._rounds])
         bound = pod.spec.node_name
-        if bound and bound != self._node and self._node:
+        if bound != self._node and bound and self._node:
             return self._of_another_node(pod)
         if self._only is not None:
             one = self._only(pod)

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 from bailiff.decisions.decision import EventNote
 
 if TYPE_CHECKING:
-    from bailiff.decisions.decision import EvictionTerms, Finding
+    from bailiff.decisions.decision import EvictionTerms
     from bailiff.kinds import Pod
 
 # Ours: upstream gives up in silence.
 DENIED_REASON = "EvictionDenied"
 
 
-def eviction_event(pod: Pod, finding: Finding) -> EventNote | None:
-    """As its terms say, or in upstream's words and after them the cause; None: the pod stays."""
-    terms = finding.terms
-    if terms is None:
-        return None
-    message = terms.event_message or f"Marking for deletion Pod {pod.key}: {finding.message}"
+def eviction_event(pod: Pod, terms: EvictionTerms, why: str) -> EventNote:
+    """For an eviction under these terms: in their words, or upstream's and after them the cause."""
+    message = terms.event_message or f"Marking for deletion Pod {pod.key}: {why}"
     return EventNote(type=terms.event_type or "Normal", reason=terms.event_reason, message=message)
 
 

@@ -57,6 +57,7 @@ def combine(
         # Seldom, so that for every pod of a batch nothing is weighed that need not be.
         finding = earliest(findings)
         holds_until = _holds_until(finding, findings, until)
+    terms = finding.terms
     return Decision(
         pod=reference_to(pod),
         node=node,
@@ -68,8 +69,8 @@ def combine(
         decided_by="" if finding.verdict is Verdict.KEEP else finding.system,
         reason=finding.reason,
         message=finding.message,
-        eviction=finding.terms,
-        event=eviction_event(pod, finding),
+        eviction=terms,
+        event=None if terms is None else eviction_event(pod, terms, finding.message),
         findings=findings,
     )
 
