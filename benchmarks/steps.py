@@ -54,7 +54,7 @@ from bailiff.worker import Comparison, ShadowActions, Shard, Worker, WorkerSetti
 from bailiff.worker.mirror.slices import in_turns
 from bailiff.worker.observe.status import StatusPages
 from bailiff.worker.systems.device_taints.devices import Devices, Kind
-from bailiff.worker.timers.evaluator import Marks
+from bailiff.worker.timers.marks import Marks
 from benchmarks import device_taints
 
 PODS, NODES = 150_000, 5_000

@@ -29,6 +29,7 @@ from bailiff.kinds import (
 )
 from tests.conformance.upstream_device_claims import Kinds, Repair, text
 from tests.conformance.upstream_devices import Answer, UpstreamDevices
+from tests.harness.asking import of_devices
 
 Json = dict[str, Any]
 Key = tuple[str, str]
@@ -57,7 +58,7 @@ def answer_device_taint(case: Json) -> Json:
         apply(index, one)
     pods = {}
     for pod in _of(case, Pod):
-        finding, eviction = index.decide(pod, NOW, OPTIONS), index.eviction(pod, OPTIONS)
+        finding, eviction = of_devices(index, pod, NOW, OPTIONS), index.eviction(pod, OPTIONS)
         reasons = [] if eviction is None else list(eviction.reasons)
         assert ", ".join(reasons) in finding.message
         pods[pod.key] = {"evictAt": _written(finding.evict_at), "reasons": reasons}
@@ -114,7 +115,7 @@ class Timers:
             self._drop(key, old)
 
     def _settle(self, key: Key, pod: Pod) -> None:
-        finding = self._index.decide(pod, NOW, OPTIONS)
+        finding = of_devices(self._index, pod, NOW, OPTIONS)
         if finding.verdict is not Verdict.KEEP and finding.evict_at is not None:
             self._due[key, pod.metadata.uid] = finding.evict_at
         elif self._drop(key, pod) and not _leaves(finding):

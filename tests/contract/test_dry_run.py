@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry
 from bailiff.clock import SystemClock
 from bailiff.worker import (
     ClusterActions,
+    Source,
     Watches,
     WatchMetrics,
     Worker,
@@ -21,7 +22,7 @@ from tests.harness.device_objects import RULES
 from tests.harness.gpus import gpus_of
 from tests.harness.kube.programs import free_port
 from tests.harness.objects import KEY, taint
-from tests.harness.working import deletions, messages, systems_of, until
+from tests.harness.working import deletions, messages, until
 
 
 async def test_everything_is_asked_and_nothing_is_kept(bench, cluster):
@@ -52,8 +53,8 @@ async def test_a_rule_s_pods_are_asked_for_and_its_status_is_not_kept(bench, clu
     clock, registry, stop = SystemClock(), CollectorRegistry(), asyncio.Event()
     actions = ClusterActions(cluster, instance="test", dry_run=True)
     watches = Watches(cluster, clock, WatchMetrics(registry))
-    systems = systems_of(cluster, watches)
-    worker = Worker(actions, clock, registry, WorkerSettings(), systems=systems)
+    source = Source(cluster, watches)
+    worker = Worker(actions, clock, registry, WorkerSettings(), source=source)
 
     def written():
         labels = {"fate": "written"}

@@ -5,10 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from bailiff.decisions import SYSTEMS, Options
+from bailiff.decisions import SYSTEMS, Options, Round, Scene
+from bailiff.decisions.asking import Asking, Named
+from bailiff.decisions.device_taints import SYSTEM as DEVICE_SYSTEM
+from bailiff.decisions.options import DEFAULT_OPTIONS
 
 if TYPE_CHECKING:
-    from bailiff.decisions import Decision, Plan, PodAnswer, Systems
+    from collections.abc import Callable
+
+    from bailiff.decisions import Decision, Finding, Plan, PodAnswer, Systems
+    from bailiff.decisions.device_taints import DeviceTaintIndex
+    from bailiff.kinds import Pod
+    from bailiff.kinds.meta import Value
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -40,3 +48,24 @@ def decide(**facts: Any) -> Decision:
 def decide_batch(**facts: Any) -> Any:
     """The answer for many."""
     return ask("decideBatch", **facts)
+
+
+class Says(Round):
+    """A round that is a function, and a report where there is one."""
+
+    def __init__(self, of: Callable[[Pod], Finding | None], report: Value | None = None) -> None:
+        self._of = of
+        self.report = report
+
+    def of(self, pod: Pod) -> Finding | None:
+        return self._of(pod)
+
+
+def of_devices(
+    index: DeviceTaintIndex, pod: Pod, now: datetime, options: Options = DEFAULT_OPTIONS
+) -> Finding:
+    """What device taints come to for a pod, by the index, with what holds for every system."""
+    said = Says(lambda one: index.decide(one, now, options))
+    asking = Asking([(Named(DEVICE_SYSTEM, by_node=False), said)], Scene((pod,), now), options)
+    (finding,) = asking.findings(pod)
+    return finding

@@ -13,7 +13,8 @@ from bailiff.worker.lead.sharding import HeldShard
 from bailiff.worker.mirror.mirror import Mirror
 from bailiff.worker.observe.metrics import WorkerMetrics
 from bailiff.worker.systems import MakeSystem, Parts
-from bailiff.worker.timers.evaluator import Evaluator, Marks
+from bailiff.worker.timers.evaluator import Evaluator
+from bailiff.worker.timers.marks import Marks
 from bailiff.worker.timers.pending import PendingEvictions
 from tests.harness.turns import straight_through
 
@@ -58,7 +59,7 @@ class Evaluating:
         self.gone_back_on: list[tuple[Eviction, str]] = []
         teller = cast("Teller", self)
         self.evaluator = Evaluator(
-            self.systems, self.mirror, self.marks, self.pending, clock, teller
+            self.systems, self.mirror, self.marks, self.pending, clock, teller, options
         )
 
     def cancelled(self, eviction: Eviction, why: str) -> None:

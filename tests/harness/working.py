@@ -12,19 +12,14 @@ from prometheus_client import CollectorRegistry
 from bailiff.clock import SystemClock
 from bailiff.cluster import NODES, NotFoundError, PatchType, Resource
 from bailiff.worker import (
-    SYSTEMS,
     ClusterActions,
-    DeviceFollowing,
-    DeviceTaintsInWorker,
-    MakeSystem,
-    NodeTaintsInWorker,
     Unopposed,
     Watches,
     WatchMetrics,
     Worker,
     WorkerSettings,
 )
-from bailiff.worker.systems import Parts
+from bailiff.worker.systems import DeviceTaintsInWorker, NodeTaintsInWorker, Source
 from tests.harness.api import PODS, name_of, uid_of
 from tests.harness.objects import KEY, taint, tolerating
 
@@ -58,8 +53,8 @@ async def running_worker(
     chosen = WorkerSettings(**{"shutdown_grace": 5.0} | settings)
     registry = CollectorRegistry()
     watches = Watches(cluster, clock, WatchMetrics(registry))
-    systems = systems_of(cluster, watches) if devices else SYSTEMS
-    worker = Worker(actions, clock, registry, chosen, election, systems=systems)
+    source = Source(cluster, watches) if devices else None
+    worker = Worker(actions, clock, registry, chosen, election, source=source)
     pods, nodes = watches.pods(), watches.nodes()
     worker.trust(watches.healths, partial(cluster.get, NODES))
     task = asyncio.create_task(worker.run(pods, nodes, stop))
@@ -68,17 +63,6 @@ async def running_worker(
     finally:
         stop.set()
         await task
-
-
-def systems_of(cluster: Cluster, watches: Watches) -> tuple[MakeSystem, ...]:
-    """All systems, those of a cluster that serves devices included."""
-
-    def device_taints(parts: Parts) -> DeviceTaintsInWorker:
-        return DeviceTaintsInWorker(
-            parts, lambda devices: DeviceFollowing(cluster, watches, devices).run
-        )
-
-    return NodeTaintsInWorker, device_taints
 
 
 def deletions(worker: Worker) -> dict[str, int]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import structlog
-from msgspec.structs import replace
 
 from bailiff.bootstrap.choices import ClusterChoice
 from bailiff.bootstrap.cluster import connect_to
@@ -34,17 +33,12 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class ServeSettings:
-    """The decision API.
-
-    Attributes:
-        device_taint_eviction: answers about live pods read their devices, too.
-    """
+    """The decision API."""
 
     cluster: ClusterChoice = field(default_factory=ClusterChoice)
     host: str = "127.0.0.1"
     rest_port: int = 8080
     grpc_port: int = 9090
-    device_taint_eviction: bool = True
     options: Options = field(default_factory=Options)
 
 
@@ -59,7 +53,7 @@ def serve(settings: ServeSettings) -> Program:
 
     async def program(stop: asyncio.Event) -> None:
         clock, registry = SystemClock(), new_registry()
-        options = replace(settings.options, device_taint_eviction=settings.device_taint_eviction)
+        options = settings.options
         async with _source(settings.cluster, clock) as source:
             app = create_app(rest_settings, clock, registry, options, source)
             rest = RestServer(app, rest_settings)

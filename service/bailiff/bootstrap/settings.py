@@ -47,7 +47,6 @@ class WorkSettings:
             bring a change.
         clock_skew_limit: seconds by which this machine's clock may be wrong, by the API server's,
             before the worker says that it is not ready. It goes by the API server's clock anyway.
-        device_taint_eviction: evict by the taints of devices too, where the cluster serves them.
 
     Raises:
         ValueError: several shards, and no Lease to tell which.
@@ -65,7 +64,6 @@ class WorkSettings:
     policies_interval: float = LOOK_EVERY
     concurrency: int = 20
     clock_skew_limit: float = CLOCK_SKEW_LIMIT
-    device_taint_eviction: bool = True
     options: Options = field(default_factory=Options)
 
     def __post_init__(self) -> None:

@@ -20,7 +20,6 @@ from bailiff.bootstrap.process import listen
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import (
     NODES,
-    Cluster,
     ClusterClock,
     ClusterError,
     LeaseStore,
@@ -33,13 +32,12 @@ from bailiff.worker import (
     ApiMetrics,
     ClusterActions,
     Comparison,
-    DeviceFollowing,
-    DeviceTaintsInWorker,
     Election,
     Elector,
     PolicyControl,
     PolicyFile,
     ShadowActions,
+    Source,
     Unopposed,
     Watched,
     Watches,
@@ -58,12 +56,11 @@ if TYPE_CHECKING:
 
     from bailiff.bootstrap.choices import ClusterChoice, Program
     from bailiff.bootstrap.settings import WorkSettings
-    from bailiff.cluster import ListWatch
+    from bailiff.cluster import Cluster, ListWatch
     from bailiff.decisions import Systems
     from bailiff.kinds import Node
-    from bailiff.worker import Actions, MakeSystem, PodWatch
+    from bailiff.worker import Actions, PodWatch
     from bailiff.worker.observe.liveness import Liveness
-    from bailiff.worker.systems.system import Parts
 
 log = structlog.get_logger(__name__)
 
@@ -108,7 +105,8 @@ def work(
                 _worker_settings(settings),
                 election,
                 settings.audit_log,
-                systems=_systems(systems, cluster, watches, settings),
+                systems=halves_of(systems),
+                source=Source(cluster, watches),
             )
             pods, nodes = watches.pods(), watches.nodes()
             control = _control(policies, worker, pods, watches, clock)
@@ -139,21 +137,6 @@ def _control(
     policies: PolicyFile | None, worker: Worker, pods: PodWatch, watches: Watches, clock: Clock
 ) -> PolicyControl | None:
     return None if policies is None else PolicyControl(policies, worker, clock, watches, pods)
-
-
-def _systems(
-    systems: Systems, cluster: Cluster, watches: Watches, settings: WorkSettings
-) -> tuple[MakeSystem, ...]:
-    """Those that say who is to go, in the order in which they are asked."""
-
-    def with_devices(parts: Parts) -> DeviceTaintsInWorker:
-        if not settings.device_taint_eviction:
-            return DeviceTaintsInWorker(parts, off="--no-device-taint-eviction")
-        return DeviceTaintsInWorker(
-            parts, lambda devices: DeviceFollowing(cluster, watches, devices).run
-        )
-
-    return halves_of(systems, with_devices)
 
 
 @contextlib.asynccontextmanager

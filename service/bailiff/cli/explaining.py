@@ -111,8 +111,9 @@ def _of_files(
     pods = _chosen(objects, wanted)
     if len(pods) == 1:
         node = _node_of(pods[0], objects)
+        around = {"node": node, "neighbours": _neighbours_of(pods[0], objects, asking)}
         alone: PodAnswer = asking.ask(
-            "decide", objects.of, pod=pods[0], node=node, bound_at=bound_at
+            "decide", objects.of, pod=pods[0], bound_at=bound_at, **around
         )
         return alone
     answers: list[PodsAnswer] = [
@@ -160,6 +161,13 @@ def _is_meant(pod: Pod, wanted: Target, namespace: str) -> bool:
     if wanted.type == NODE:
         return pod.spec.node_name in ("", wanted.name)
     return (pod.metadata.namespace, pod.metadata.name) == (namespace, wanted.name)
+
+
+def _neighbours_of(pod: Pod, objects: Objects, asking: Asking) -> tuple[Pod, ...]:
+    """The pods of the same node among those in the files, where any system minds them."""
+    place = pod.spec.node_name
+    pods = objects.of(Pod) if asking.systems.ranks else ()
+    return tuple(one for one in pods if one.spec.node_name == place and one is not pod)
 
 
 def _node_of(pod: Pod, objects: Objects) -> Node | None:

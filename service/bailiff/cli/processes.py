@@ -122,7 +122,6 @@ def serve(
         host=host,
         rest_port=rest_port,
         grpc_port=grpc_port,
-        device_taint_eviction=options.device_taint_eviction,
         options=options,
     )
     try:
@@ -180,7 +179,6 @@ def worker(
         shadow=shadow,
         audit_log=audit_log,
         policies=policies,
-        device_taint_eviction=options.device_taint_eviction,
         options=options,
     )
     try:

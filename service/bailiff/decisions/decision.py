@@ -64,9 +64,11 @@ class EvictionTerms(Value, frozen=True):
         condition: the pod condition to write before the pod is deleted.
         phase: of the pod, to write with the condition; empty leaves the pod its own.
         status_reason: of `status.reason`, to write with the phase.
-        grace_period_seconds: to delete with, unless the finding on a pod names another; absent
-            leaves the pod its own.
+        status_message: of `status.message`, to write with the phase.
+        grace_period_seconds: to delete with; absent leaves the pod its own.
         keeps_pod: the pod object stays, only its status is written.
+        event_type: of the Event; empty: `Normal`, as upstream's controllers have it.
+        event_message: of the Event; empty: that the pod is marked for deletion, and why.
     """
 
     controller: str
@@ -74,8 +76,11 @@ class EvictionTerms(Value, frozen=True):
     condition: PodCondition | None = None
     phase: str = ""
     status_reason: str = ""
+    status_message: str = ""
     grace_period_seconds: Int64 | None = None
     keeps_pod: bool = False
+    event_type: str = ""
+    event_message: str = ""
 
 
 class Finding(Value, frozen=True):
@@ -98,9 +103,9 @@ class Finding(Value, frozen=True):
         trace: the rules looked at, in order; empty where the caller asked for none.
     """
 
-    # What is written with the eviction; None for a pod that stays. A system that evicts has a
-    # class of finding of its own that tells it. No field, so that an answer tells it once, in the
-    # decision, and not once more in each finding.
+    # What is written with every eviction of a class; None for pods that stay. A system that evicts
+    # has a class of finding of its own that tells it. No field, so that an answer tells it once, in
+    # the decision, and not once more in each finding. Whoever writes it reads `terms`.
     eviction: ClassVar[EvictionTerms | None] = None
 
     system: str
@@ -117,7 +122,11 @@ class Finding(Value, frozen=True):
 
     @property
     def terms(self) -> EvictionTerms | None:
-        """What is written with the eviction of this very pod; None where it stays."""
+        """What is written with the eviction of this very pod; None where it stays.
+
+        A class whose words differ by pod puts them together here, from its fields, over what this
+        gives, which has the pod's grace period already.
+        """
         if self.eviction is None or self.grace_period_seconds is None:
             return self.eviction
         return replace(self.eviction, grace_period_seconds=self.grace_period_seconds)
@@ -127,7 +136,7 @@ class EventNote(Value, frozen=True):
     """The Event to record with the eviction.
 
     Attributes:
-        type: `Normal`, as upstream has it.
+        type: `Normal` or `Warning`.
         reason: for programs; upstream's word.
         message: for people; names the taint, the toleration used and the time.
     """
@@ -189,7 +198,7 @@ def keep_pod(system: str, reason: str, message: str) -> Finding:
 
 
 def keep_ended(system: str, pod: Pod) -> Finding:
-    """What every system says of a pod that is finished or being deleted already."""
+    """That a pod stays, in a system's name, because it is finished or being deleted already."""
     if pod.is_terminating:
         return keep_pod(system, "PodTerminating", "the pod is being deleted already")
     return keep_pod(system, "PodFinished", f"the pod has ended: {pod.status.phase}")

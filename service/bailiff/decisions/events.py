@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING
 from bailiff.decisions.decision import EventNote
 
 if TYPE_CHECKING:
-    from bailiff.decisions.decision import EvictionTerms, Finding
+    from bailiff.decisions.decision import EvictionTerms
     from bailiff.kinds import Pod
 
 # Ours: upstream gives up in silence.
 DENIED_REASON = "EvictionDenied"
 
 
-def eviction_event(pod: Pod, finding: Finding) -> EventNote | None:
-    """Upstream's reason and words, and after them the cause; None for a pod that stays."""
-    terms = finding.eviction
-    if terms is None:
-        return None
-    message = f"Marking for deletion Pod {pod.key}: {finding.message}"
-    return EventNote(type="Normal", reason=terms.event_reason, message=message)
+def eviction_event(pod: Pod, terms: EvictionTerms, why: str) -> EventNote:
+    """For an eviction under these terms: in their words, or upstream's and after them the cause."""
+    message = terms.event_message or f"Marking for deletion Pod {pod.key}: {why}"
+    return EventNote(type=terms.event_type or "Normal", reason=terms.event_reason, message=message)
 
 
 def cancellation_event(pod: Pod, why: str, terms: EvictionTerms) -> EventNote:

@@ -6,15 +6,29 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bailiff.decisions.decision import Decision, Verdict, reference_to
+from bailiff.decisions.decision import Decision, EvictionTerms, Finding, Verdict, reference_to
 from bailiff.decisions.events import eviction_event
 from bailiff.decisions.instants import START_OF_TIME
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bailiff.decisions.decision import Finding
     from bailiff.kinds import Pod
+
+
+class _Joined(Finding, frozen=True, kw_only=True):
+    """A finding whose terms are put together from its words, with those of others beside them.
+
+    Attributes:
+        own_terms: as they were before.
+    """
+
+    own_terms: EvictionTerms
+
+    @property
+    def terms(self) -> EvictionTerms:
+        return self.own_terms
+
 
 _ORDER = (Verdict.EVICT_NOW, Verdict.EVICT_AT, Verdict.KEEP)
 
@@ -43,6 +57,7 @@ def combine(
         # Seldom, so that for every pod of a batch nothing is weighed that need not be.
         finding = earliest(findings)
         holds_until = _holds_until(finding, findings, until)
+    terms = finding.terms
     return Decision(
         pod=reference_to(pod),
         node=node,
@@ -54,21 +69,22 @@ def combine(
         decided_by="" if finding.verdict is Verdict.KEEP else finding.system,
         reason=finding.reason,
         message=finding.message,
-        eviction=finding.terms,
-        event=eviction_event(pod, finding),
+        eviction=terms,
+        event=None if terms is None else eviction_event(pod, terms, finding.message),
         findings=findings,
     )
 
 
-def combine_alike(pod: Pod, finding: Finding, like: Decision) -> Decision:
+def combine_alike(pod: Pod, like: Decision) -> Decision:
     """As `combine`, for a pod of which one system alone says the very same as of another.
 
     Args:
         pod: whom it concerns.
-        finding: what is said of it, by one and the same object.
         like: the decision for the other, on the same node.
     """
-    return replace(like, pod=reference_to(pod), event=eviction_event(pod, finding))
+    terms = like.eviction
+    event = None if terms is None else eviction_event(pod, terms, like.message)
+    return replace(like, pod=reference_to(pod), event=event)
 
 
 def earliest(findings: tuple[Finding, ...]) -> Finding:
@@ -92,9 +108,12 @@ def join(findings: tuple[Finding, ...]) -> Finding:
     alike = [one.message for one in others if (one.verdict is not Verdict.KEEP) is evicts]
     if not alike and not any(one.trace for one in others):
         return counts
-    told = dict.fromkeys((counts.message, *alike))
+    told = "; ".join(dict.fromkeys((counts.message, *alike)))
     trace = sum((one.trace for one in others), counts.trace)
-    return replace(counts, message="; ".join(told), trace=trace)
+    if type(counts).terms is Finding.terms or counts.terms is None:
+        return replace(counts, message=told, trace=trace)
+    fields = {name: getattr(counts, name) for name in Finding.__struct_fields__}
+    return _Joined(**fields | {"message": told, "trace": trace}, own_terms=counts.terms)
 
 
 def _urgency(finding: Finding) -> tuple[int, bool, datetime, bool]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from bailiff.decisions.question import Plan, Terms
 
 Pods = Annotated[tuple[Pod, ...], Meta(max_length=MAX_PODS)]
+# Pods that a question about one pod may bring beside it; nodes have far fewer.
+Neighbours = Annotated[tuple[Pod, ...], Meta(max_length=1000)]
 
 
 class PodFacts(Asked, frozen=True, kw_only=True):
@@ -26,16 +28,19 @@ class PodFacts(Asked, frozen=True, kw_only=True):
     Attributes:
         pod: the pod. Without `spec.nodeName` the question is "what if it ran there from now on".
         node: its node.
+        neighbours: other pods of its node, at most 1,000, for systems that weigh it against them;
+            those of other nodes, and the pod itself, are passed over. Empty: they are not known.
         systems: ask only these; absent: all that the facts reach.
     """
 
     pod: Pod
     node: Node | None = None
+    neighbours: Neighbours = ()
     systems: tuple[str, ...] = ()
 
 
 class PodsFacts(Asked, frozen=True, kw_only=True):
-    """Pods to decide for, each answered as if asked alone.
+    """Pods to decide for: each as if asked alone, with all others as its neighbours.
 
     Attributes:
         pods: the pods, at most 20,000, and of one node where it is given.
@@ -97,7 +102,7 @@ def decide_question(
         description=(
             "Asks every system that the facts reach, or those that `systems` names, and answers "
             "with the earliest eviction; each system's own answer, with its trace, is in "
-            "`findings`."
+            "`findings`. A system that weighs the pod against others sees those in `neighbours`."
         ),
         facts=facts,
         answer=answer,
@@ -118,8 +123,9 @@ def decide_batch_question(
         path="decisions/batch",
         summary="Which of these pods should be evicted, and when?",
         description=(
-            "Up to 20,000 pods, those of one node where `node` is given; each is answered as if "
-            "asked alone, in their order. What the systems say of anything else, such as the "
+            "Up to 20,000 pods, those of one node where `node` is given, answered in their order. "
+            "Each is answered as if asked alone, but a system that weighs pods against each other "
+            "sees all of them. What the systems say of anything else, such as the "
             "claims of devices, is in `reports`. The trace comes only where `options.explain` is "
             "true."
         ),
@@ -145,7 +151,8 @@ def _of_pod(decide: Question[PodAnswer]) -> LiveQuestion[PodAnswer]:
         path="namespaces/{namespace}/pods/{name}/decision",
         summary="Should this pod of the cluster be evicted, and when?",
         description=(
-            "Fetches the pod, its node and what else decides, and answers as `decide`.\n\n"
+            "Fetches the pod, its node and what else decides, the other pods of the node included "
+            "where a system weighs it against them, and answers as `decide`.\n\n"
             "A pod that is bound to no node stays, with the reason `PodNotBound`; one whose node "
             "is gone with `NodeGone`; one whose devices Bailiff may not read with "
             "`DevicesNotRead`, unless its node evicts it. A taint without `timeAdded` counts from "

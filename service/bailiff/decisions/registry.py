@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from bailiff.decisions.asking import Asking
 from bailiff.decisions.cost import MAX_PODS, FactsError, check_cost, check_number
 from bailiff.decisions.device_taints import DEVICE_TAINTS
 from bailiff.decisions.joining import combine, combine_alike
@@ -26,10 +27,10 @@ from bailiff.decisions.questions import (
     decide_question,
     live_questions,
 )
-from bailiff.decisions.system import Round, Scene, Unread
+from bailiff.decisions.system import Round, Scene, Unread, others_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from bailiff.decisions.cost import Cost
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.options import Options
     from bailiff.decisions.question import LiveQuestion, Question, Terms
     from bailiff.decisions.system import LookUp, System
-    from bailiff.kinds import Node, Pod
+    from bailiff.kinds import Pod
     from bailiff.kinds.meta import Value
 
 # Characters of a text that an error quotes.
@@ -55,6 +56,7 @@ class Systems:
         questions: every question that brings its facts, by name.
         live_questions: every question about objects of a cluster, by name.
         subjects: the types of what trace steps look at.
+        ranks: some system weighs pods against their neighbours, see System.
     """
 
     def __init__(self, systems: Iterable[System[Any]]) -> None:
@@ -63,6 +65,7 @@ class Systems:
         self._by_name = {system.name: system for system in self.all}
         if len(self._by_name) < len(self.all):
             raise ValueError("two systems have the same name")
+        self.ranks = any(system.ranks for system in self.all)
         self.subjects: tuple[type[Subject], ...] = tuple(
             dict.fromkeys(subject for system in self.all for subject in system.subjects)
         )
@@ -99,11 +102,13 @@ class Systems:
         return self._plan_pods(scene, _speaking(scene, parts), options)
 
     def _weigh_pod(self, facts: PodFacts, terms: Terms) -> Plan[PodAnswer]:
-        scene = Scene((facts.pod,), terms.now, facts.node)
+        told = facts.neighbours if self.ranks else ()
+        others = others_of(facts.pod, told) if told else None
+        scene = Scene((facts.pod,), terms.now, facts.node, neighbours=others)
         return self._plan_pod(scene, self._reached(scene, facts), terms.options)
 
     def _weigh_pods(self, facts: PodsFacts, terms: Terms) -> Plan[PodsAnswer]:
-        scene = Scene(facts.pods, terms.now, facts.node)
+        scene = Scene(facts.pods, terms.now, facts.node, neighbours=())
         return self._plan_pods(scene, self._reached(scene, facts), terms.options)
 
     def _plan_pod(self, scene: Scene, parts: list[Part], options: Options) -> Plan[PodAnswer]:
@@ -145,12 +150,12 @@ class Systems:
 
     def _answer_pod(self, scene: Scene, parts: list[Part], options: Options) -> PodAnswer:
         rounds = _prepare(scene, parts, options)
-        (decision,) = _decide(scene, rounds)
+        (decision,) = _decide(scene, parts, rounds, options)
         return self._pod_answer(decision=decision, reports=self._report(parts, rounds))
 
     def _answer_pods(self, scene: Scene, parts: list[Part], options: Options) -> PodsAnswer:
         rounds = _prepare(scene, parts, options)
-        decisions = _decide(scene, rounds)
+        decisions = _decide(scene, parts, rounds, options)
         return self._pods_answer(decisions=decisions, reports=self._report(parts, rounds))
 
     def _report(self, parts: Iterable[Part], rounds: Iterable[Round]) -> Reports | None:
@@ -185,48 +190,40 @@ def _prepare(scene: Scene, parts: Iterable[Part], options: Options) -> list[Roun
     ]
 
 
-def _decide(scene: Scene, rounds: list[Round]) -> tuple[Decision, ...]:
+def _decide(
+    scene: Scene, parts: Iterable[Part], rounds: Sequence[Round], options: Options
+) -> tuple[Decision, ...]:
     """One decision for each pod of the scene."""
     until = min((one.holds_until for one in rounds if one.holds_until is not None), default=None)
-    if len(rounds) == 1:
-        return tuple(_decide_alone(scene, rounds[0], until))
-    node, now = _name_of(scene.node), scene.now
-    return tuple(
-        combine(pod, node or pod.spec.node_name, _told(rounds, pod), now, until)
-        for pod in scene.pods
-    )
+    asked = [(system, one) for (system, _), one in zip(parts, rounds, strict=True)]
+    findings = Asking(asked, scene, options).findings
+    return tuple(_joined(scene, findings, until))
 
 
-def _decide_alone(scene: Scene, one: Round, until: datetime | None) -> Iterator[Decision]:
-    """The same for one system, as nearly always: what it says of many pods is joined once."""
-    node, now, of = _name_of(scene.node), scene.now, one.of
+def _joined(
+    scene: Scene, findings: Callable[[Pod], tuple[Finding, ...]], until: datetime | None
+) -> Iterator[Decision]:
+    """What one system alone says of many pods, as nearly always, is put into words once."""
+    node, now = scene.node_name, scene.now
     # By id(finding). A decision keeps its finding, so no other can take its id.
     known: dict[int, Decision] = {}
     for pod in scene.pods:
-        finding, where = of(pod), node or pod.spec.node_name
-        like = known.get(id(finding))
-        if finding is not None and like is not None and like.node == where:
-            yield combine_alike(pod, finding, like)
+        found, where = findings(pod), node or pod.spec.node_name
+        like = known.get(id(found[0])) if len(found) == 1 else None
+        if like is not None and like.node == where:
+            yield combine_alike(pod, like)
             continue
-        found = () if finding is None else (finding,)
-        decision = known[id(finding)] = combine(pod, where, found, now, until)
+        decision = combine(pod, where, found, now, until)
+        if len(found) == 1:
+            known[id(found[0])] = decision
         yield decision
-
-
-def _told(rounds: list[Round], pod: Pod) -> tuple[Finding, ...]:
-    found = (one.of(pod) for one in rounds)
-    return tuple(finding for finding in found if finding is not None)
-
-
-def _name_of(node: Node | None) -> str:
-    return "" if node is None else node.metadata.name
 
 
 def _check_node(scene: Scene) -> None:
     """Refuse a node without a name for a pod that is bound to one: nobody knows if it is that."""
     if scene.node is None or scene.node.metadata.name:
         return
-    for pod in scene.pods:
+    for pod in (*scene.pods, *(scene.neighbours or ())):
         if pod.spec.node_name:
             why = f"required: pod {pod.key} is bound to node {pod.spec.node_name}"
             raise FactsError("$.node.metadata.name", why)

@@ -16,6 +16,7 @@ from bailiff.decisions.cost import FactsError
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from bailiff.decisions.cost import Cost
@@ -37,25 +38,58 @@ class Scene(NamedTuple):
     """What every system may see.
 
     Attributes:
-        pods: all that are asked about; their neighbours are not shown unless they are asked about.
+        pods: all that are asked about.
         now: the instant to decide for, in UTC.
         node: the node, where the question is about one.
         node_is_gone: there is no node of the name that the pod is bound to: its cluster was asked.
+        neighbours: the other pods of the node, nobody asks about them. Empty: there are none, as
+            where `pods` are all of the node. None: they are not known.
     """
 
     pods: tuple[Pod, ...]
     now: datetime
     node: Node | None = None
     node_is_gone: bool = False
+    neighbours: tuple[Pod, ...] | None = None
+
+    @property
+    def node_name(self) -> str:
+        """The node's name; empty where there is no node, or it has none."""
+        return "" if self.node is None else self.node.metadata.name
+
+    @property
+    def on_node(self) -> tuple[Pod, ...]:
+        """All pods that are on the node, or asked about as if they were; the asked first.
+
+        Those that have ended are among them. Pods that are bound to another node are not.
+        """
+        name = self.node_name
+        return tuple(
+            pod
+            for pod in (*self.pods, *(self.neighbours or ()))
+            if not name or pod.spec.node_name in ("", name)
+        )
+
+
+def others_of(pod: Pod, pods: Iterable[Pod]) -> tuple[Pod, ...]:
+    """Those of some pods that are not this one, by namespace and name: its neighbours."""
+    meta = pod.metadata
+    return tuple(
+        one
+        for one in pods
+        if one.metadata.name != meta.name or one.metadata.namespace != meta.namespace
+    )
 
 
 class Round(ABC):
     """A system made ready for one scene.
 
     Attributes:
-        report: what it says of anything but pods; None: nothing.
+        report: what it says of anything but pods; None: nothing. The worker hands it to the
+            system's half there.
         holds_until: what it says may differ from this instant on even if no object changes, for
-            all pods alike; None: each finding says for itself.
+            all pods alike; None: each finding says for itself. The worker looks at the node again
+            then.
     """
 
     report: Value | None = None
@@ -63,7 +97,11 @@ class Round(ABC):
 
     @abstractmethod
     def of(self, pod: Pod) -> Finding | None:
-        """What it says of one pod; None: nothing."""
+        """What it says of one pod; None: nothing.
+
+        Of pods that have ended, or are bound to another node, it is not asked; see
+        bailiff.decisions.asking.
+        """
 
 
 class Unread(Round):
@@ -120,6 +158,11 @@ class System(ABC, Generic[F]):
     Attributes:
         name: stable, lower-case with hyphens; with underscores its section of a question.
         needs: the field of a question that it decides from, as `node`; empty: only the pod.
+        by_node: what it says of a pod rests on the scene's node: one that is bound to another node
+            stays, and the worker makes sure that it knows the node before it evicts.
+        ranks: what it says of a pod may depend on the other pods of the node. They are shown to it
+            where they are known, and the worker looks at the whole node when one of them changes.
+        wants: the kinds that `look_up` may want to see, pods and nodes aside.
         facts: the type of its section of a question.
         report: the type of what it says of anything but pods; None: nothing.
         subjects: the types of what its trace steps look at.
@@ -128,6 +171,9 @@ class System(ABC, Generic[F]):
 
     name: ClassVar[str]
     needs: ClassVar[str] = ""
+    by_node: ClassVar[bool] = True
+    ranks: ClassVar[bool] = False
+    wants: ClassVar[tuple[type[Value], ...]] = ()
     facts: type[F]
     report: ClassVar[type[Value] | None] = None
     subjects: ClassVar[tuple[type[Subject], ...]] = ()

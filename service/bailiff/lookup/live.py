@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bailiff.decisions import NotRead, OptionOverrides, Scene, Wanted, Why
+from bailiff.decisions.system import others_of
 from bailiff.kinds import Node, Pod, as_served
 from bailiff.lookup.errors import ForbiddenError, MissingError, NotServedError, UnavailableError
 
@@ -91,7 +92,8 @@ class LookUps:
 
         async def look() -> Plan[PodsAnswer]:
             node, pods = await self._node_and_pods(name)
-            scene, parts = await self._looked(Scene(pods, self._clock.now(), node), options)
+            scene = Scene(pods, self._clock.now(), node, neighbours=())
+            scene, parts = await self._looked(scene, options)
             return self._systems.weigh_seen_pods(scene, parts, options)
 
         return await self._in_time(look)
@@ -117,14 +119,27 @@ class LookUps:
         if not name:
             return Scene((pod,), self._clock.now(), node_is_gone=True)
         try:
-            return Scene((pod,), self._clock.now(), await self._get_node(name))
+            node = await self._get_node(name)
         except MissingError:
             return Scene((pod,), self._clock.now(), node_is_gone=True)
+        return Scene((pod,), self._clock.now(), node, neighbours=await self._neighbours_of(pod))
+
+    async def _neighbours_of(self, pod: Pod) -> tuple[Pod, ...] | None:
+        """The other pods of its node; None where nobody minds them, or they may not be read."""
+        if not self._systems.ranks:
+            return None
+        try:
+            return others_of(pod, await self._pods_on(pod.spec.node_name))
+        except ForbiddenError:
+            # Systems that rank say what that means for them; others have their answer.
+            return None
 
     async def _node_and_pods(self, name: str) -> tuple[Node, tuple[Pod, ...]]:
-        node = await self._get_node(name)
-        seen = await self._source.see(Wanted(Pod, fields=(("spec.nodeName", name),)))
-        return node, tuple(one for one in seen if isinstance(one, Pod))
+        return await self._get_node(name), await self._pods_on(name)
+
+    async def _pods_on(self, node: str) -> tuple[Pod, ...]:
+        seen = await self._source.see(Wanted(Pod, fields=(("spec.nodeName", node),)))
+        return tuple(one for one in seen if isinstance(one, Pod))
 
     async def _get_node(self, name: str) -> Node:
         return as_served(await self._source.get(Node, name))

@@ -150,6 +150,9 @@ class EvictionTerms(_message.Message):
     STATUS_REASON_FIELD_NUMBER: _builtins.int
     GRACE_PERIOD_SECONDS_FIELD_NUMBER: _builtins.int
     KEEPS_POD_FIELD_NUMBER: _builtins.int
+    STATUS_MESSAGE_FIELD_NUMBER: _builtins.int
+    EVENT_TYPE_FIELD_NUMBER: _builtins.int
+    EVENT_MESSAGE_FIELD_NUMBER: _builtins.int
     controller: _builtins.str
     """The controller of kube-controller-manager for it, from which its Events come."""
     event_reason: _builtins.str
@@ -162,6 +165,12 @@ class EvictionTerms(_message.Message):
     """To delete with, in seconds; absent leaves the pod its own."""
     keeps_pod: _builtins.bool
     """The pod object stays, only its status is written."""
+    status_message: _builtins.str
+    """What `status.message` is to be, to write with the phase."""
+    event_type: _builtins.str
+    """The Event's type; empty: `Normal`, as kube-controller-manager has it."""
+    event_message: _builtins.str
+    """The Event's message; empty: that the pod is marked for deletion, and why."""
     @_builtins.property
     def condition(self) -> _kubernetes_pb2.PodCondition:
         """The pod condition to write before the pod is deleted."""
@@ -176,10 +185,13 @@ class EvictionTerms(_message.Message):
         status_reason: _builtins.str = ...,
         grace_period_seconds: _builtins.int | None = ...,
         keeps_pod: _builtins.bool = ...,
+        status_message: _builtins.str = ...,
+        event_type: _builtins.str = ...,
+        event_message: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "condition", b"condition", "grace_period_seconds", b"grace_period_seconds"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "condition", b"condition", "controller", b"controller", "event_reason", b"event_reason", "grace_period_seconds", b"grace_period_seconds", "keeps_pod", b"keeps_pod", "phase", b"phase", "status_reason", b"status_reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "condition", b"condition", "controller", b"controller", "event_message", b"event_message", "event_reason", b"event_reason", "event_type", b"event_type", "grace_period_seconds", b"grace_period_seconds", "keeps_pod", b"keeps_pod", "phase", b"phase", "status_message", b"status_message", "status_reason", b"status_reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__grace_period_seconds: _TypeAlias = _typing.Literal["grace_period_seconds"]  # noqa: Y015
     _WhichOneofArgType__grace_period_seconds: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds"]  # noqa: Y015
@@ -197,7 +209,7 @@ class EventNote(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     type: _builtins.str
-    """`Normal`, as kube-controller-manager has it."""
+    """`Normal` or `Warning`."""
     reason: _builtins.str
     """One word for programs, as kube-controller-manager has it."""
     message: _builtins.str

@@ -62,6 +62,7 @@ class DecideRequest(_message.Message):
     SYSTEMS_FIELD_NUMBER: _builtins.int
     NODE_TAINTS_FIELD_NUMBER: _builtins.int
     DEVICE_TAINTS_FIELD_NUMBER: _builtins.int
+    NEIGHBOURS_FIELD_NUMBER: _builtins.int
     OTHERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def pod(self) -> _kubernetes_pb2.Pod:
@@ -92,6 +93,12 @@ class DecideRequest(_message.Message):
         """Of the system device-taints."""
 
     @_builtins.property
+    def neighbours(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
+        """Other pods of its node, at most 1,000, for systems that weigh it against them; those of other
+        nodes, and the pod itself, are passed over. Empty: they are not known.
+        """
+
+    @_builtins.property
     def others(self) -> _containers.MessageMap[_builtins.str, _struct_pb2.Struct]:
         """Those of systems without a message here, by the section's name, as in the REST API."""
 
@@ -105,11 +112,12 @@ class DecideRequest(_message.Message):
         systems: _abc.Iterable[_builtins.str] | None = ...,
         node_taints: _node_taints_pb2.NodeTaintFacts | None = ...,
         device_taints: _device_taints_pb2.DeviceTaintFacts | None = ...,
+        neighbours: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
         others: _abc.Mapping[_builtins.str, _struct_pb2.Struct] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pod", b"pod", "systems", b"systems"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "neighbours", b"neighbours", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pod", b"pod", "systems", b"systems"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -147,7 +155,7 @@ Global___DecideResponse: _TypeAlias = DecideResponse  # noqa: Y015
 
 @_typing.final
 class DecideBatchRequest(_message.Message):
-    """Pods to decide for, each answered as if asked alone."""
+    """Pods to decide for: each as if asked alone, with all others as its neighbours."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

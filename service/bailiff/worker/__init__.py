@@ -21,10 +21,8 @@ from bailiff.worker.shadow.comparison import Comparison
 from bailiff.worker.shadow.shadow import ShadowActions, Watched
 from bailiff.worker.systems import (
     SYSTEMS,
-    DeviceFollowing,
-    DeviceTaintsInWorker,
     MakeSystem,
-    NodeTaintsInWorker,
+    Source,
     halves_of,
 )
 from bailiff.worker.worker import Worker
@@ -36,14 +34,11 @@ __all__ = [
     "ApiMetrics",
     "ClusterActions",
     "Comparison",
-    "DeviceFollowing",
-    "DeviceTaintsInWorker",
     "Election",
     "ElectionSettings",
     "Elector",
     "Freshness",
     "MakeSystem",
-    "NodeTaintsInWorker",
     "PauseSwitch",
     "PausedAlreadyError",
     "PodActions",
@@ -53,6 +48,7 @@ __all__ = [
     "PolicyFile",
     "ShadowActions",
     "Shard",
+    "Source",
     "Unopposed",
     "WatchMetrics",
     "Watched",

@@ -29,7 +29,8 @@ from bailiff.worker.observe.recorder import Recorder
 from bailiff.worker.observe.telling import Teller
 from bailiff.worker.systems import SYSTEMS
 from bailiff.worker.systems.system import Parts
-from bailiff.worker.timers.evaluator import Evaluator, Marks
+from bailiff.worker.timers.evaluator import Evaluator
+from bailiff.worker.timers.marks import Marks
 from bailiff.worker.timers.pending import PendingEvictions
 from bailiff.worker.timers.states import State
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.settings import WorkerSettings
     from bailiff.worker.systems import MakeSystem
-    from bailiff.worker.systems.system import Work, Writer
+    from bailiff.worker.systems.system import Source, Work, Writer
 
 # Of the grace period; the rest is for the release of the Lease, of three requests at most.
 _DRAIN_SHARE = 0.75
@@ -68,6 +69,7 @@ class Worker:
         audit_log: Path | None = None,
         policies: Policies = NO_POLICIES,
         systems: Sequence[MakeSystem] = SYSTEMS,
+        source: Source | None = None,
     ) -> None:
         """Wire the parts; nothing runs yet.
 
@@ -80,6 +82,7 @@ class Worker:
             audit_log: where evictions are written down, see AuditLog; None: nowhere.
             policies: to begin with, see `set_policies`.
             systems: makes each of those that say who is to go; they are asked in this order.
+            source: where they find what is neither pod nor node; None: they follow nothing else.
         """
         self._settings = settings
         self._clock = clock
@@ -100,6 +103,7 @@ class Worker:
             share=self.share,
             mirror=self.mirror,
             marks=self.marks,
+            source=source,
         )
         self.systems = {one.name: one for one in (make(parts) for make in systems)}
         self.metrics.expect(self.systems)
@@ -124,7 +128,13 @@ class Worker:
         self.recorder = Recorder(actions, clock, self.metrics, self.pending)
         self.teller = Teller(parts, self.systems, self.recorder, audit, self.condition_resets)
         self.evaluator = Evaluator(
-            self.systems, self.mirror, self.marks, self.pending, clock, self.teller
+            self.systems,
+            self.mirror,
+            self.marks,
+            self.pending,
+            clock,
+            self.teller,
+            self._settings.options,
         )
         self.gate = Gate(self.pending, self.evaluator, clock, self.teller, self._earlier)
         self.attempt = Attempt(actions, clock, self.evaluator)

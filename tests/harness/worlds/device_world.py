@@ -18,9 +18,8 @@ from bailiff.kinds import (
     ResourceClaim,
     ResourceSlice,
 )
-from bailiff.worker import DeviceTaintsInWorker, NodeTaintsInWorker
 from bailiff.worker.mirror.watching import EventSource
-from bailiff.worker.systems import Parts
+from bailiff.worker.systems import DeviceTaintsInWorker, NodeTaintsInWorker, Parts
 from bailiff.worker.systems.device_taints.devices import Devices, Kind, State
 from tests.harness import device_objects
 from tests.harness.clocks import START

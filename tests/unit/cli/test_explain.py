@@ -9,7 +9,9 @@ import yaml
 
 from bailiff.cli.explaining import exit_code_of
 from bailiff.decisions import PodsAnswer
+from tests.harness.kinds import pod_of
 from tests.harness.made_up_system import THREE_SYSTEMS, dark_node
+from tests.harness.ranking_system import WITH_SEATS, seating_node
 
 BOTH = ("-f", "POD", "-f", "NODE")
 NOW = "2026-01-02T00:00:30Z"
@@ -135,6 +137,19 @@ def test_a_system_that_is_added_is_told_as_all_others(run):
     ]  # fmt: skip
     answer = json.loads(run(*files, "-o", "json", stdin=node, obj=THREE_SYSTEMS).output)
     assert answer["reports"]["lights-out"]["pods"] == 1
+
+
+def test_a_system_that_ranks_sees_the_other_pods_of_the_files(run):
+    pods = [pod_of(f"p{n}", "n1", priority=n) for n in range(3)]
+    objects = [{"kind": "Node"} | msgspec.to_builtins(seating_node("n1", 2))]
+    objects += [{"kind": "Pod"} | msgspec.to_builtins(pod) for pod in pods]
+    stdin = yaml.safe_dump_all(objects)
+    for target in ((), ("pod/p0", "-n", "default")):
+        told = run("explain", *target, "-f", "-", "-o", "json", stdin=stdin, obj=WITH_SEATS)
+        answer = json.loads(told.output)
+        first = answer.get("decision") or answer["decisions"][0]
+        assert first["findings"][-1]["message"] == "3 pods for 2 seats"
+        assert answer["reports"]["seats"]["crowded"] is True
 
 
 def test_a_report_that_is_one_nodes_is_not_told_of_two(run):

@@ -12,9 +12,10 @@ from bailiff.decisions import Finding, Options, Verdict
 from bailiff.decisions.device_taints import DeviceTaintIndex
 from bailiff.decisions.node_taints import NodeTaints
 from bailiff.kinds import Node, Pod, PodSpec, Taint, Toleration
+from tests.harness.asking import decide
 from tests.harness.device_kinds import NOW, at, claim, index_of, on, rule, slice_of, taint, using
 from tests.harness.device_kinds import tolerating as device_tolerating
-from tests.harness.kinds import no_execute, node_of, tolerating
+from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
 
 
 def asked(node: Node, pod: Pod, *, explain: bool = True) -> Finding:
@@ -80,7 +81,7 @@ def test_the_cause_of_a_device_is_told_apart_from_a_node_s(
     [
         pytest.param(asked(node_of("n"), Pod()), id="no taint"),
         pytest.param(
-            asked(node_of("n", no_execute("a")), Pod(spec=PodSpec(node_name="other"))),
+            decide(node=node_of("n", no_execute("a")), pod=pod_of("p", "other")).findings[0],
             id="another node",
         ),
         pytest.param(

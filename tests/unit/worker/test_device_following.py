@@ -25,7 +25,7 @@ from bailiff.worker.lead.sharding import HeldShard
 from bailiff.worker.systems.device_taints import following
 from bailiff.worker.systems.device_taints.devices import Devices, Kind, State
 from bailiff.worker.systems.device_taints.following import DeviceFollowing
-from bailiff.worker.timers.evaluator import Marks
+from bailiff.worker.timers.marks import Marks
 from tests.harness.worlds.device_world import SERVED
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from bailiff.cli.app import app
 from bailiff.clock import SystemClock
 from bailiff.cluster import Restart
 from bailiff.decisions import (
-    Verdict,
     cancellation_event,
     denial_event,
     device_taints,
@@ -21,8 +20,6 @@ from bailiff.decisions import (
     node_taints,
 )
 from bailiff.decisions.device_taints import EVICTION_IN_PROGRESS, RuleEffect, rule_status
-from bailiff.decisions.device_taints.findings import DeviceTaintEviction
-from bailiff.decisions.node_taints.findings import NodeTaintEviction
 from bailiff.decisions.policies import Cause, Hold
 from bailiff.kinds import DeviceTaint, DeviceTaintRule, DeviceTaintRuleSpec, ObjectMeta, Pod
 from bailiff.worker import (
@@ -43,12 +40,6 @@ from bailiff.worker.systems.device_taints.system import DeviceTaintMetrics
 from bailiff.worker.systems.node_taints.system import NodeTaintMetrics
 
 TEXT = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
-FINDING = NodeTaintEviction(
-    system="node-taints", verdict=Verdict.EVICT_NOW, reason="R", message="why"
-)
-DEVICE_FINDING = DeviceTaintEviction(
-    system=device_taints.SYSTEM, verdict=Verdict.EVICT_NOW, reason="R", message="why"
-)
 HOLD = Hold(cause=Cause.PAUSED, message="why")
 POD = Pod(metadata=ObjectMeta(namespace="NS", name="NAME"))
 
@@ -111,12 +102,12 @@ def test_every_value_of_a_label_is_explained(values):
 @pytest.mark.parametrize(
     "note",
     [
-        eviction_event(POD, FINDING),
+        eviction_event(POD, node_taints.TERMS, "why"),
         cancellation_event(POD, "why", node_taints.TERMS),
         denial_event(POD, "why"),
         blocked_event(POD, "why"),
         held_event(POD, HOLD),
-        eviction_event(POD, DEVICE_FINDING),
+        eviction_event(POD, device_taints.TERMS, "why"),
         cancellation_event(POD, "why", device_taints.TERMS),
     ],
     ids=lambda note: f"{note.reason} {note.message.split(' ')[0]}",

@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, ClassVar
 
 import msgspec
 import pytest
 
 from bailiff.cluster import Changed
-from bailiff.decisions import EvictionTerms, Finding, Verdict
+from bailiff.decisions import EvictionTerms, Finding, Round, Scene, Verdict
 from bailiff.decisions.policies import BlastRadius, Policies
-from bailiff.kinds import Annotations, Node, Pod, PodCondition
+from bailiff.kinds import Annotations, Pod, PodCondition
 from bailiff.worker import SYSTEMS, Comparison, ShadowActions, Shard
 from bailiff.worker.observe.status import create_status_app
 from bailiff.worker.systems import MakeSystem, Parts, SystemInWorker
-from bailiff.worker.systems.system import Ask, Work, Writer
+from bailiff.worker.systems.system import Work, Writer
 from bailiff.worker.timers.eviction import Eviction
+from tests.harness.asking import Says
 from tests.harness.clocks import START
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, node_of, tolerating
@@ -68,7 +69,8 @@ class CurfewInWorker(SystemInWorker):
         self.busy = 0.0
         self.wrong = ""
 
-    def prepare(self, node: Node | None, now: datetime, *, explain: bool) -> Ask | None:
+    def prepare(self, scene: Scene, *, explain: bool) -> Round | None:
+        node, now = scene.node, scene.now
         if node is None or "dark" not in node.metadata.name or node.metadata.name in self.lit:
             return None
 
@@ -84,7 +86,7 @@ class CurfewInWorker(SystemInWorker):
                 cause="curfew",
             )
 
-        return ask
+        return Says(ask)
 
     def light(self, node: str) -> None:
         self.lit.add(node)

@@ -16,7 +16,6 @@ from bailiff.decisions.decision import (
     TraceStep,
     Verdict,
     keep,
-    keep_ended,
     keep_pod,
 )
 from bailiff.decisions.device_taints.claims import DeviceTaintSource, reasons_of
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     from bailiff.decisions.device_taints.claims import ClaimFinding, MetTaint
     from bailiff.decisions.device_taints.pods import ClaimUse
-    from bailiff.kinds import Pod
 
 SYSTEM = "device-taints"
 TERMS = EvictionTerms(
@@ -105,11 +103,6 @@ def pod_eviction(claims: Iterable[ClaimFinding]) -> PodEviction | None:
         return PodEviction(evict_at, evicting[0][1].reasons)
     met = tuple(taint for _, claim in evicting for taint in claim.met)
     return PodEviction(evict_at, reasons_of(met))
-
-
-def ended(pod: Pod) -> Finding:
-    """What is said of a pod that is finished or being deleted."""
-    return keep_ended(SYSTEM, pod)
 
 
 def not_bound() -> Finding:

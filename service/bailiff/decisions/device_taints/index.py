@@ -141,8 +141,6 @@ class DeviceTaintIndex:
             now: the instant to decide for, with time zone.
             options: see there.
         """
-        if not options.evict_ended_pods and pod.has_ended:
-            return findings.ended(pod)
         if not has_claims(pod):
             return findings.no_claims()
         if not pod.spec.node_name:

@@ -20,6 +20,7 @@ from bailiff.decisions.device_taints.preview import PREVIEW_DEVICE_TAINT_RULE
 from bailiff.decisions.device_taints.report import DeviceTaintReport, report_on
 from bailiff.decisions.device_taints.weighing import weigh
 from bailiff.decisions.system import NotRead, Round, System, Unread, Why
+from bailiff.kinds import DeviceTaintRule, ResourceClaim, ResourceSlice
 
 if TYPE_CHECKING:
     from bailiff.decisions.cost import Cost
@@ -34,6 +35,9 @@ class DeviceTaintSystem(System[DeviceTaintFacts]):
 
     name = SYSTEM
     needs = "deviceTaints"
+    # Wherever the pod runs, its devices are its own.
+    by_node = False
+    wants = (ResourceClaim, ResourceSlice, DeviceTaintRule)
     facts = DeviceTaintFacts
     report = DeviceTaintReport
     subjects = (DeviceTaintSubject,)

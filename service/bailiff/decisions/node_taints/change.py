@@ -6,16 +6,19 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
+from bailiff.decisions.asking import Asking, Named
 from bailiff.decisions.cost import MAX_PODS, FactsError, check_cost, check_number
 from bailiff.decisions.decision import Decision, ObjectReference, Verdict, reference_to
 from bailiff.decisions.joining import combine
 from bailiff.decisions.lengths import weigh_decisions
 from bailiff.decisions.node_taints import observations
 from bailiff.decisions.node_taints.facts import NodeTaintFacts
+from bailiff.decisions.node_taints.findings import SYSTEM
 from bailiff.decisions.node_taints.taints import NodeTaints
 from bailiff.decisions.node_taints.weighing import weigh
 from bailiff.decisions.question import Asked, Plan, Question, Size
 from bailiff.decisions.questions import Pods
+from bailiff.decisions.system import Scene
 from bailiff.kinds import Node, NodeSpec, Taint
 from bailiff.kinds.meta import Value
 
@@ -122,10 +125,16 @@ def _weigh(facts: PreviewTaintChangeRequest, terms: Terms) -> Plan[PreviewTaintC
 def _preview(facts: PreviewTaintChangeRequest, terms: Terms) -> PreviewTaintChangeResponse:
     now, options = terms
     observed = facts.node_taints.first_observed
-    before = NodeTaints(facts.node, now, observed, options)
     changed = _changed(facts)
-    after = NodeTaints(changed, now, options=options, since=_since_after(facts, changed, now))
-    found = (_change(pod, facts.node, before, after, now) for pod in facts.pods)
+    scene = Scene(facts.pods, now, facts.node)
+    before, after = (
+        Asking([(Named(SYSTEM), taints)], scene, options)
+        for taints in (
+            NodeTaints(facts.node, now, observed, options),
+            NodeTaints(changed, now, options=options, since=_since_after(facts, changed, now)),
+        )
+    )
+    found = (_change(pod, scene, before, after) for pod in facts.pods)
     changes = tuple(change for change in found if change is not None)
     return PreviewTaintChangeResponse(changes=changes, summary=summarize(changes))
 
@@ -140,13 +149,11 @@ def summarize(changes: Iterable[DecisionChange]) -> ChangeSummary:
     )
 
 
-def _change(
-    pod: Pod, node: Node, before: NodeTaints, after: NodeTaints, now: datetime
-) -> DecisionChange | None:
-    old, new = before.decide(pod), after.decide(pod)
+def _change(pod: Pod, scene: Scene, before: Asking, after: Asking) -> DecisionChange | None:
+    (old,), (new,) = before.findings(pod), after.findings(pod)
     if (old.verdict, old.evict_at) == (new.verdict, new.evict_at):
         return None
-    name = node.metadata.name
+    name, now = scene.node_name, scene.now
     return DecisionChange(
         pod=reference_to(pod),
         before=combine(pod, name, (old,), now),

@@ -55,11 +55,11 @@ class NodeTaintSystem(System[NodeTaintFacts]):
         if scene.node is None:
             return _NodeGone()
         taints = NodeTaints(scene.node, scene.now, facts.first_observed, options)
-        return _OnNode(taints, facts.bound_at)
+        return taints if facts.bound_at is None else _BoundAt(taints, facts.bound_at)
 
 
-class _OnNode(Round):
-    def __init__(self, taints: NodeTaints, bound_at: datetime | None) -> None:
+class _BoundAt(Round):
+    def __init__(self, taints: NodeTaints, bound_at: datetime) -> None:
         self._taints = taints
         self._bound_at = bound_at
 

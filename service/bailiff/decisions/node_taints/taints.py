@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from bailiff.decisions.decision import Finding, keep_ended, keep_pod
+from bailiff.decisions.decision import Finding
 from bailiff.decisions.instants import in_utc
 from bailiff.decisions.node_taints import observations
-from bailiff.decisions.node_taints.findings import SYSTEM, AddedTaint, Tolerated, judge
+from bailiff.decisions.node_taints.findings import AddedTaint, Tolerated, judge
 from bailiff.decisions.node_taints.observations import Since, identity_of
 from bailiff.decisions.options import DEFAULT_OPTIONS, Options
+from bailiff.decisions.system import Round
 from bailiff.decisions.text import describe_taint
 from bailiff.decisions.tolerations import first_tolerating
 from bailiff.kinds import NO_EXECUTE, Node, Pod, Taint, Toleration
@@ -48,7 +49,7 @@ class _Judged(Struct, gc=False):
     unbound: Finding | None = None
 
 
-class NodeTaints:
+class NodeTaints(Round):
     """The taints of one node at one instant, ready to be asked about many pods.
 
     Pods of one cluster share a handful of toleration lists, so the matching is done once per
@@ -75,10 +76,8 @@ class NodeTaints:
             options: see there.
             since: of all taints without timeAdded, where it is known instead.
         """
-        self._node = node.metadata.name
         self._now = now
         self._options = options
-        self._evict_ended_pods = options.evict_ended_pods
         if since is None and observations.is_told(node, first_observed):
             since = observations.since(node, first_observed, now)
         self._taints = [
@@ -99,11 +98,6 @@ class NodeTaints:
             bound_at: when it was bound; None reads it from the pod.
         """
         spec = pod.spec
-        if spec.node_name and spec.node_name != self._node:
-            why = f"the pod runs on node {spec.node_name}"
-            return keep_pod(SYSTEM, "PodOnOtherNode", why)
-        if not self._evict_ended_pods and pod.has_ended:
-            return keep_ended(SYSTEM, pod)
         identified = self._identified.get(id(spec.tolerations))
         judged = identified[0] if identified else self._meet(spec.tolerations)
         if not spec.node_name:
@@ -117,6 +111,9 @@ class NodeTaints:
         if judged.finding is None:
             judged.finding = self._judge(judged.matched, None)
         return judged.finding
+
+    # As a round it is asked so, with no call in between: this is done for all pods of a cluster.
+    of = decide
 
     def _meet(self, tolerations: tuple[Toleration, ...]) -> _Judged:
         """A list that has not been seen yet, though an equal one may have been."""

@@ -212,6 +212,8 @@ def _status_body(pod: Pod, terms: EvictionTerms, now: datetime) -> dict[str, Any
         status["conditions"] = (_condition_body(pod, terms.condition, now),)
     if terms.phase:
         status |= {"phase": terms.phase, "reason": terms.status_reason}
+        if terms.status_message:
+            status["message"] = terms.status_message
     return status
 
 

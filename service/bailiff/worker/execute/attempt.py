@@ -108,7 +108,7 @@ class Attempt:
         """
         eviction.by = By.EVICTION_API
         try:
-            await self._actions.evict(eviction.pod, _grace_of(eviction))
+            await self._actions.evict(eviction.pod, eviction.terms.grace_period_seconds)
         except DisruptionBudgetError as error:
             self._look_back(eviction)
             if not is_past_deadline(eviction.due, api, self._clock.elapsed()):
@@ -144,7 +144,7 @@ class Attempt:
             return Outcome.MARKED if _shows(pod, eviction.terms) else Outcome.SURVIVED
         objection = self._objection(eviction, pod, node)
         if objection is None:
-            await self._actions.delete(pod, _grace_of(eviction))
+            await self._actions.delete(pod, eviction.terms.grace_period_seconds)
             return Outcome.DELETED
         if objection.outcome is Outcome.KEPT and self._objection(eviction, eviction.pod) is None:
             # The watch has not told of it yet. It will, and then the evaluator cancels.
@@ -203,12 +203,6 @@ class Attempt:
 def _shows(pod: Pod, terms: EvictionTerms) -> bool:
     """Whether the phase that the terms name has been written, if they name one."""
     return not terms.phase or pod.status.phase == terms.phase
-
-
-def _grace_of(eviction: Eviction) -> int | None:
-    """Seconds; None leaves the pod its own."""
-    own = eviction.finding.grace_period_seconds
-    return eviction.terms.grace_period_seconds if own is None else own
 
 
 class _Objection(NamedTuple):

@@ -61,9 +61,8 @@ class Teller:
 
     def begins(self, eviction: Eviction) -> None:
         """The first attempt is about to be made."""
-        note = eviction_event(eviction.pod, eviction.finding)
-        if note is not None:
-            self._record(eviction, note)
+        note = eviction_event(eviction.pod, eviction.terms, eviction.finding.message)
+        self._record(eviction, note)
 
     def held(self, eviction: Eviction, hold: Hold) -> None:
         """A policy holds it back."""

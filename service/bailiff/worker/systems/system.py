@@ -11,30 +11,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-
-from bailiff.decisions import Finding
-from bailiff.kinds import Pod
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
-    from bailiff.kinds import Node, PodCondition
+    from bailiff.cluster import Cluster
+    from bailiff.decisions import Round, Scene
+    from bailiff.kinds import Node, Pod, PodCondition
+    from bailiff.kinds.meta import Value
     from bailiff.worker.execute.actions import Actions
     from bailiff.worker.lead.election import Election
     from bailiff.worker.lead.sharding import HeldShard
     from bailiff.worker.mirror.mirror import Mirror
+    from bailiff.worker.mirror.watching import Watches
     from bailiff.worker.observe.metrics import WorkerMetrics
     from bailiff.worker.settings import WorkerSettings
-    from bailiff.worker.timers.evaluator import Marks
     from bailiff.worker.timers.eviction import Eviction
-
-# A system that has been told of a node and an instant, ready to be asked about many of its pods;
-# None: it has nothing to say of this one.
-Ask: TypeAlias = Callable[[Pod], Finding | None]
+    from bailiff.worker.timers.marks import Marks
 
 # Runs until it is cancelled.
 Work: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
@@ -58,6 +53,18 @@ class Writer(Protocol):
         """
 
 
+class Source(NamedTuple):
+    """Where a system finds objects that are neither pods nor nodes.
+
+    Attributes:
+        cluster: for requests; reads are not fenced.
+        watches: opens what is to be followed.
+    """
+
+    cluster: Cluster
+    watches: Watches
+
+
 @dataclass(frozen=True)
 class Parts:
     """What of a worker all its systems may use.
@@ -72,6 +79,7 @@ class Parts:
         share: of the nodes, which this worker looks after.
         mirror: nodes and pods; `listen_to_nodes` and `listen_to_pods` tell of changes.
         marks: which nodes and pods are to be looked at anew.
+        source: of what else there is; None: nothing else is followed.
     """
 
     actions: Actions
@@ -83,6 +91,7 @@ class Parts:
     share: HeldShard
     mirror: Mirror
     marks: Marks
+    source: Source | None = None
 
 
 class SystemInWorker(ABC):
@@ -94,29 +103,41 @@ class SystemInWorker(ABC):
             and a shadow holds nobody's deeds against its findings.
         by_node: its findings rest on the node, so that an eviction by it reads the node first where
             the watch of nodes may be behind.
+        ranks: its findings of a pod may depend on the other pods of the node, so that the whole
+            node is looked at when one of them changes, and shown to it before each attempt.
     """
 
     name: str
     condition: PodCondition | None = None
     by_node: bool = False
+    ranks: bool = False
 
     @abstractmethod
-    def prepare(self, node: Node | None, now: datetime, *, explain: bool) -> Ask | None:
+    def prepare(self, scene: Scene, *, explain: bool) -> Round | None:
         """Get ready to be asked about the pods of a node.
 
-        A finding that evicts is of a class that tells its terms (`Finding.eviction`).
+        It is called whenever the node or one of its pods is looked at, and again before each
+        attempt to evict. So it only looks: what a round leaves for the next one is taken over in
+        `evaluated`.
 
         Args:
-            node: None where it is gone, or cannot be read.
-            now: the instant to decide for, with time zone.
+            scene: `node` is None where it is gone, or cannot be read. `pods` are all of the node
+                that are known; of one pod alone, with `neighbours` None, only where no system of
+                the worker ranks.
             explain: whether findings carry their trace.
 
         Returns:
-            Whom to ask; None: there is nothing to say of any pod there.
+            Whom to ask; None: there is nothing to say of any pod there. Its `report` comes back in
+            `evaluated`; at its `holds_until` the node is looked at again.
         """
 
-    def evaluated(self, node: Node) -> None:  # noqa: B027 - nothing, unless a system says more
-        """The pods of a node have been looked at, because of the node or in their turn."""
+    def evaluated(self, node: Node, report: Value | None) -> None:  # noqa: B027 - nothing, unless a system says more
+        """A node has been looked at with all its pods, and this system had a round of it.
+
+        Args:
+            node: as it was.
+            report: what the round said besides; None: nothing.
+        """
 
     def followers(self) -> Mapping[str, Work]:
         """Tasks by name that keep it in step with the cluster until they are cancelled."""

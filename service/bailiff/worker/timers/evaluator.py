@@ -10,57 +10,41 @@ does no harm.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from typing import TYPE_CHECKING
+import contextlib
+from typing import TYPE_CHECKING, NamedTuple
 
-from bailiff.decisions import Verdict, join
+from bailiff.decisions import Verdict
 from bailiff.worker.execute.outcomes import Outcome
 from bailiff.worker.mirror.mirror import PodKey, pod_key
 from bailiff.worker.mirror.slices import SLICE, slices
+from bailiff.worker.timers.rounds import Rounds
+from bailiff.worker.timers.wakes import Wakes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from bailiff.clock import Clock
-    from bailiff.decisions import Finding
+    from bailiff.decisions import Finding, Options
     from bailiff.kinds import Node, Pod
-    from bailiff.worker.lead.sharding import HeldShard
     from bailiff.worker.mirror.mirror import Mirror
     from bailiff.worker.observe.telling import Teller
-    from bailiff.worker.systems.system import Ask, SystemInWorker
+    from bailiff.worker.systems.system import SystemInWorker
+    from bailiff.worker.timers.marks import Marks
     from bailiff.worker.timers.pending import PendingEvictions
+    from bailiff.worker.timers.rounds import Prepared
 
 
-class Marks:
-    """Which nodes and pods are to be looked at anew; whoever knows of a change sets them."""
+class _UnderWay(NamedTuple):
+    """A node of very many pods, of which some have been looked at.
 
-    def __init__(self, share: HeldShard) -> None:
-        """Start without any; only nodes of our shard, and pods there, are ours to look after."""
-        self.owns = share.owns
-        # In a plain dict the way to the first mark grows with those that have been taken.
-        self.nodes: OrderedDict[str, None] = OrderedDict()
-        self.pods: OrderedDict[PodKey, None] = OrderedDict()
-        self.added = asyncio.Event()
+    Attributes:
+        rest: the pods to come, by slices.
+        prepared: as of the first step, when the whole node was looked at.
+    """
 
-    def look_at_node(self, name: str) -> None:
-        """Evaluate a node and its pods soon."""
-        if self.owns(name):
-            self.nodes[name] = None
-            self.added.set()
-
-    def look_at_pods(self, keys: Iterable[PodKey]) -> None:
-        """Evaluate pods soon."""
-        self.pods.update(dict.fromkeys(keys))
-        self.added.set()
-
-    def forget(self) -> None:
-        """Look at nothing of what was to be looked at."""
-        self.nodes.clear()
-        self.pods.clear()
-
-    def __len__(self) -> int:
-        """How many are not worked off."""
-        return len(self.nodes) + len(self.pods)
+    name: str
+    rest: Iterator[list[PodKey]]
+    prepared: Prepared
 
 
 class Evaluator:
@@ -74,6 +58,7 @@ class Evaluator:
         pending: PendingEvictions,
         clock: Clock,
         teller: Teller,
+        options: Options,
     ) -> None:
         """Start idle.
 
@@ -84,15 +69,17 @@ class Evaluator:
             pending: the table to keep.
             clock: for `now`.
             teller: told of each eviction that was cancelled though its pod stays, and why.
+            options: how it is decided.
         """
         self.systems = systems
         self.mirror = mirror
         self.marks = marks
         self._pending = pending
-        self._clock = clock
         self._teller = teller
-        # The node that is being worked off, where one step was not enough, and its pods to come.
-        self._node_under_way: tuple[str, Iterator[list[PodKey]]] | None = None
+        self._rounds = Rounds(systems, mirror, clock, options)
+        self._wakes = Wakes(clock)
+        # The node that is being worked off, where one step was not enough.
+        self._node_under_way: _UnderWay | None = None
         mirror.listen_to_nodes(self)
         mirror.listen_to_pods(self)
 
@@ -111,6 +98,9 @@ class Evaluator:
     def pod_gone(self, pod: Pod) -> None:
         """See PodListener."""
         self._forget(pod, Outcome.GONE)
+        if self._rounds.ranks:
+            # Its neighbours are ranked without it from now on.
+            self.marks.look_at_node(pod.spec.node_name)
 
     def mark_all(self) -> None:
         """Evaluate everything again: the periodic safety net."""
@@ -136,19 +126,27 @@ class Evaluator:
         """Work marks off until cancelled."""
         await self.mirror.listed.wait()
         while True:
+            for name in self._wakes.take_due():
+                self.marks.look_at_node(name)
             if self.step():
                 # Other tasks get their turn between two marks, however many there are.
                 await asyncio.sleep(0)
             else:
+                await self._next_mark()
+
+    async def _next_mark(self) -> None:
+        """Return when there may be a mark, or a node to be looked at again."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._wakes.wait()):
                 await self.marks.added.wait()
-                self.marks.added.clear()
+        self.marks.added.clear()
 
     def step(self) -> bool:
         """Work off a mark, or a part of a node; False without a full picture, or anything to do."""
         if not self.mirror.synced:
             return False
         if self._node_under_way is not None:
-            self._evaluate_slice(*self._node_under_way)
+            self._evaluate_slice(self._node_under_way)
             return True
         if self.marks.nodes:
             self._evaluate_node(self.marks.nodes.popitem(last=False)[0])
@@ -164,35 +162,41 @@ class Evaluator:
         None where no system has anything to say of it, as of a pod whose node is not known. With
         its trace: it is asked for what is about to be carried out, which the audit log tells.
         """
-        node = node or self.mirror.node(pod.spec.node_name)
-        return self._ask(node, explain=True)(pod)
+        return self._rounds.of_pod(pod, node, explain=True).asking.joined(pod)
 
     def goes_by_node(self, finding: Finding) -> bool:
         """Whether a finding rests on the node of its pod; see SystemInWorker."""
         return self.systems[finding.system].by_node
 
-    def _ask(self, node: Node | None, *, explain: bool) -> Ask:
-        now = self._clock.now()
-        prepared = (one.prepare(node, now, explain=explain) for one in self.systems.values())
-        return _joined([ask for ask in prepared if ask is not None])
-
     def _evaluate_node(self, name: str) -> None:
-        keys = [pod_key(pod) for pod in self.mirror.pods_on(name)]
-        self._evaluate_slice(name, slices(keys))
+        prepared = self._rounds.of_node(name)
+        self._wakes.set(name, prepared.holds_until)
+        self._tell(prepared)
+        pods = prepared.scene.pods
+        if len(pods) <= SLICE:
+            self._settle(prepared, pods)
+        else:
+            rest = slices([pod_key(pod) for pod in pods])
+            self._evaluate_slice(_UnderWay(name, rest, prepared))
 
-    def _evaluate_slice(self, name: str, rest: Iterator[list[PodKey]]) -> None:
+    def _tell(self, prepared: Prepared) -> None:
+        """Systems, what their round says of the node."""
+        node = prepared.scene.node
+        if node is not None:
+            for system, said in prepared.rounds:
+                system.evaluated(node, said.report)
+
+    def _evaluate_slice(self, under_way: _UnderWay) -> None:
+        name, rest, before = under_way
         keys = next(rest, [])
         # By what is there now: since the step before, the node and its pods may have changed.
         found = (self.mirror.pod(key) for key in keys)
         pods = [pod for pod in found if pod is not None and pod.spec.node_name == name]
-        self._evaluate_pods(self.mirror.node(name), pods)
-        self._node_under_way = (name, rest) if len(keys) == SLICE else None
+        self._settle(self._rounds.again(name, before), pods)
+        self._node_under_way = under_way if len(keys) == SLICE else None
 
-    def _evaluate_pods(self, node: Node | None, pods: Iterable[Pod]) -> None:
-        ask, marked = self._ask(node, explain=False), self.marks.pods
-        if node is not None:
-            for system in self.systems.values():
-                system.evaluated(node)
+    def _settle(self, prepared: Prepared, pods: Iterable[Pod]) -> None:
+        ask, node, marked = prepared.asking.joined, prepared.scene.node, self.marks.pods
         for pod in pods:
             # Mostly there is none, and this is done for all pods of a cluster in a storm.
             if marked:
@@ -204,8 +208,12 @@ class Evaluator:
         pod = self.mirror.pod(key)
         if pod is None or not pod.spec.node_name or not self.marks.owns(pod.spec.node_name):
             return
-        node = self.mirror.node(pod.spec.node_name)
-        self._apply(pod, self._ask(node, explain=False)(pod), node)
+        if self._rounds.ranks:
+            self._evaluate_node(pod.spec.node_name)
+            return
+        prepared = self._rounds.of_pod(pod)
+        self._wakes.set_sooner(pod.spec.node_name, prepared.holds_until)
+        self._apply(pod, prepared.asking.joined(pod), prepared.scene.node)
 
     def _apply(self, pod: Pod, finding: Finding | None, node: Node | None) -> None:
         if finding is not None and finding.verdict is not Verdict.KEEP:
@@ -247,19 +255,3 @@ class Evaluator:
         eviction = self._pending.revoke(pod.metadata.uid, why)
         if eviction is not None:
             self._teller.cancelled(eviction, why)
-
-
-def _joined(asks: list[Ask]) -> Ask:
-    """All of them as one; where there is one alone, nothing stands between it and the pods."""
-    if len(asks) == 1:
-        return asks[0]
-
-    def ask(pod: Pod) -> Finding | None:
-        found: Finding | None = None
-        for one in asks:
-            said = one(pod)
-            if said is not None:
-                found = said if found is None else join((found, said))
-        return found
-
-    return ask

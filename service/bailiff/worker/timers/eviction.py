@@ -81,7 +81,7 @@ class Eviction(Struct, eq=False, gc=False):
         Raises:
             ValueError: its system has not said so, which is a fault of the system's.
         """
-        terms = self.finding.eviction
+        terms = self.finding.terms
         if terms is None:
             raise ValueError(f"{self.finding.system} evicts {self.pod.key} and names no terms")
         return terms

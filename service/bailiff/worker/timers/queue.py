@@ -44,6 +44,11 @@ class RankedQueue(Generic[K, R]):
         heapq.heappush(self._heap, entry)
         self._sweep()
 
+    def rank(self, key: K) -> R | None:
+        """Where a key stands; None if it is not in."""
+        entry = self._current.get(key)
+        return None if entry is None else entry[0]
+
     def cancel(self, key: K) -> bool:
         """Take a key out; False if it was not in."""
         if self._current.pop(key, None) is None:

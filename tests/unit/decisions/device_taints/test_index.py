@@ -9,6 +9,7 @@ from bailiff.decisions import Options
 from bailiff.decisions.device_taints import Affected, DeviceTaintIndex
 from bailiff.kinds import DeviceTaintRule, Pod, ResourceClaim, ResourceSlice
 from tests.conformance.device_strategies import events, rules
+from tests.harness.asking import of_devices
 from tests.harness.device_kinds import (
     NOW,
     add,
@@ -62,7 +63,7 @@ def told(index, world, options):
     """All that an index can be asked."""
     ruled = world.of(DeviceTaintRule).items()
     return (
-        {name: index.decide(pod, NOW, options) for name, pod in world.of(Pod).items()},
+        {name: of_devices(index, pod, NOW, options) for name, pod in world.of(Pod).items()},
         {name: index.eviction(pod, options) for name, pod in world.of(Pod).items()},
         {name: index.claim(("default", name)) for name in ("c1", "c2", "made")},
         {name: index.pods_doomed_by(one, options) for name, one in ruled},

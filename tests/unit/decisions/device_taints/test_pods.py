@@ -5,6 +5,7 @@ import pytest
 from bailiff.decisions import Options, Verdict, cancellation_event, combine
 from bailiff.decisions.device_taints import TERMS, DeviceTaintSubject
 from bailiff.kinds import PodResourceClaim
+from tests.harness.asking import of_devices
 from tests.harness.device_kinds import (
     NOW,
     at,
@@ -30,7 +31,7 @@ GROUP_OWNER = {"kind": "PodGroup", "name": "g", "api_version": "scheduling.k8s.i
 
 
 def decide(pod, *claims, options=None):
-    return index_of(TAINTED, *claims).decide(pod, NOW, options or Options())
+    return of_devices(index_of(TAINTED, *claims), pod, NOW, options or Options())
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import DeviceTaintRule, ObjectMeta, Pod, ResourceSlice
     from bailiff.worker.mirror.mirror import PodKey
     from bailiff.worker.systems.device_taints.rule_status import RuleStatusWriter
-    from bailiff.worker.timers.evaluator import Marks
+    from bailiff.worker.timers.marks import Marks
 
 _Key: TypeAlias = "str | tuple[str, str]"
 

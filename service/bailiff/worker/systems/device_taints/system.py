@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec.structs import replace
 from prometheus_client import Counter, Gauge, Histogram
 
+from bailiff.decisions import Round
 from bailiff.decisions.device_taints import SYSTEM, TERMS, has_claims
 from bailiff.worker.observe.metrics import DELETION_BUCKETS
 from bailiff.worker.systems.device_taints.devices import Devices, Kind
+from bailiff.worker.systems.device_taints.following import DeviceFollowing
 from bailiff.worker.systems.device_taints.rule_status import RuleStatusWriter
 from bailiff.worker.systems.system import SystemInWorker
 
@@ -20,9 +22,10 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
-    from bailiff.decisions import Finding
-    from bailiff.kinds import Node, Pod
-    from bailiff.worker.systems.system import Ask, Parts, Work, Writer
+    from bailiff.decisions import Finding, Options, Scene
+    from bailiff.decisions.device_taints import DeviceTaintIndex
+    from bailiff.kinds import Pod
+    from bailiff.worker.systems.system import Parts, Work, Writer
     from bailiff.worker.timers.eviction import Eviction
 
 
@@ -40,37 +43,36 @@ class DeviceTaintsInWorker(SystemInWorker):
     name = SYSTEM
     condition = TERMS.condition
 
-    def __init__(self, parts: Parts, follow: Follow | None = None, off: str = "") -> None:
+    def __init__(self, parts: Parts, follow: Follow | None = None) -> None:
         """Listen to the pods, of which those that name claims are kept.
 
         Args:
-            parts: of the worker.
-            follow: see there; None: nobody does, and no pod is evicted by taints of devices.
-            off: for people, why nobody follows them; empty where somebody does, or will.
+            parts: of the worker; without a source nobody follows devices, and no pod is evicted by
+                their taints, unless `follow` says how.
+            follow: see there; None: as the cluster of the source serves them.
         """
         settings = parts.settings
         self.devices = Devices(settings.options, parts.marks)
         self.metrics = DeviceTaintMetrics(parts.registry, on_paper=settings.on_paper)
         self.rule_status = RuleStatusWriter(parts, self.devices, self.metrics.rule_status_writes)
-        self._follow = None if follow is None else follow(self.devices)
+        self._follow: Work | None = None
         self._options = settings.options
         self._explaining = replace(settings.options, explain=True)
-        if off:
-            self.devices.switch_off(off)
+        if not settings.options.device_taint_eviction:
+            self.devices.switch_off("--no-device-taint-eviction")
+        elif follow is not None:
+            self._follow = follow(self.devices)
+        elif parts.source is not None:
+            self._follow = DeviceFollowing(*parts.source, self.devices).run
         parts.mirror.listen_to_pods(self.devices)
         self._export(parts)
 
-    def prepare(self, node: Node | None, now: datetime, *, explain: bool) -> Ask | None:  # noqa: ARG002 - devices are theirs who hold claims
+    def prepare(self, scene: Scene, *, explain: bool) -> Round | None:
         """See SystemInWorker. Before everything has been listed nothing is said of anybody."""
         if not self.devices.ready:
             return None
-        index, options = self.devices.index, self._explaining if explain else self._options
-
-        def ask(pod: Pod) -> Finding | None:
-            # It need not be there any more: who sees it go asks why.
-            return index.decide(pod, now, options) if has_claims(pod) else None
-
-        return ask
+        options = self._explaining if explain else self._options
+        return _ByIndex(self.devices.index, scene.now, options)
 
     def followers(self) -> Mapping[str, Work]:
         """See SystemInWorker."""
@@ -118,6 +120,21 @@ class DeviceTaintsInWorker(SystemInWorker):
             parts.metrics.mirrored.labels(kind.value).set_function(
                 partial(self.devices.count, kind)
             )
+
+
+class _ByIndex(Round):
+    """The index that is kept, at one instant."""
+
+    def __init__(self, index: DeviceTaintIndex, now: datetime, options: Options) -> None:
+        self._index = index
+        self._now = now
+        self._options = options
+
+    def of(self, pod: Pod) -> Finding | None:
+        # It need not be there any more: who sees it go asks why.
+        if not has_claims(pod):
+            return None
+        return self._index.decide(pod, self._now, self._options)
 
 
 class DeviceTaintMetrics:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 from prometheus_client import Counter, Histogram
 
-from bailiff.decisions.node_taints import SYSTEM, TERMS, NodeTaints
+from bailiff.decisions.node_taints import NODE_TAINTS, SYSTEM, TERMS, NodeTaints
 from bailiff.worker.observe.metrics import DELETION_BUCKETS
 from bailiff.worker.systems.node_taints.annotator import Annotator
 from bailiff.worker.systems.node_taints.first_seen import FirstSeen
@@ -16,12 +16,13 @@ from bailiff.worker.systems.system import SystemInWorker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from prometheus_client import CollectorRegistry
 
+    from bailiff.decisions import Round, Scene
     from bailiff.kinds import Node, Pod
-    from bailiff.worker.systems.system import Ask, Parts, Writer
+    from bailiff.kinds.meta import Value
+    from bailiff.worker.systems.system import Parts, Writer
     from bailiff.worker.timers.eviction import Eviction
 
 
@@ -30,7 +31,7 @@ class NodeTaintsInWorker(SystemInWorker):
 
     name = SYSTEM
     condition = TERMS.condition
-    by_node = True
+    by_node = NODE_TAINTS.by_node
 
     def __init__(self, parts: Parts) -> None:
         """Listen to the nodes."""
@@ -44,14 +45,16 @@ class NodeTaintsInWorker(SystemInWorker):
         self._undated: UndatedTaints | None = None
         parts.mirror.listen_to_nodes(self.first_seen)
 
-    def prepare(self, node: Node | None, now: datetime, *, explain: bool) -> Ask | None:
+    def prepare(self, scene: Scene, *, explain: bool) -> Round | None:
         """See SystemInWorker. The pods of a node that is gone are pod garbage collection's."""
+        node = scene.node
         if node is None:
             return None
         options = self._explaining if explain else self._options
-        return NodeTaints(node, now, options=options, since=self.first_seen.since(node)).decide
+        since = self.first_seen.since(node)
+        return NodeTaints(node, scene.now, options=options, since=since)
 
-    def evaluated(self, node: Node) -> None:
+    def evaluated(self, node: Node, report: Value | None) -> None:  # noqa: ARG002 - it has none
         """See SystemInWorker."""
         if self.first_seen.wanted_note(node) is not None:
             self.annotator.remind(node.metadata.name)

@@ -1,0 +1,110 @@
+"""All systems of a worker made ready for a node, or for one pod there."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from bailiff.decisions import Scene
+from bailiff.decisions.asking import Asking
+from bailiff.worker.mirror.mirror import pod_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from bailiff.clock import Clock
+    from bailiff.decisions import Options, Round
+    from bailiff.kinds import Node, Pod
+    from bailiff.worker.mirror.mirror import Mirror
+    from bailiff.worker.systems.system import SystemInWorker
+
+
+_NOTHING: Mapping[str, Round] = MappingProxyType({})
+
+
+class Prepared(NamedTuple):
+    """What systems say of a scene.
+
+    Attributes:
+        scene: which.
+        rounds: of those that have anything to say, with the system.
+        asking: them about a pod.
+    """
+
+    scene: Scene
+    rounds: Sequence[tuple[SystemInWorker, Round]]
+    asking: Asking
+
+    @property
+    def holds_until(self) -> datetime | None:
+        """When any of them may say something else though nothing changes."""
+        ends = [one.holds_until for _, one in self.rounds if one.holds_until is not None]
+        return min(ends) if ends else None
+
+
+class Rounds:
+    """Makes them ready, by what the mirror knows at that moment.
+
+    Attributes:
+        ranks: some system weighs pods against their neighbours, so that it is to be shown all of
+            the node; where none does, one pod is looked at alone.
+    """
+
+    def __init__(
+        self,
+        systems: Mapping[str, SystemInWorker],
+        mirror: Mirror,
+        clock: Clock,
+        options: Options,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            systems: by name, in the order of their findings.
+            mirror: where nodes and pods are found.
+            clock: for `now`.
+            options: how it is decided.
+        """
+        self.ranks = any(one.ranks for one in systems.values())
+        self._systems = systems
+        self._mirror = mirror
+        self._clock = clock
+        self._options = options
+
+    def of_node(self, name: str) -> Prepared:
+        """For a node with all its pods."""
+        pods, node = tuple(self._mirror.pods_on(name)), self._mirror.node(name)
+        return self._made(Scene(pods, self._clock.now(), node, neighbours=()))
+
+    def again(self, name: str, before: Prepared) -> Prepared:
+        """For the same node once more, by what it is now.
+
+        Who ranks has ranked, once for all its pods, unless the node has become another.
+        """
+        scene, node = before.scene, self._mirror.node(name)
+        same = node is scene.node
+        kept = {system.name: one for system, one in before.rounds if same and system.ranks}
+        return self._made(scene._replace(now=self._clock.now(), node=node), kept=kept)
+
+    def of_pod(self, pod: Pod, node: Node | None = None, *, explain: bool = False) -> Prepared:
+        """For one pod, on its mirrored node or on this one."""
+        node = node or self._mirror.node(pod.spec.node_name)
+        scene = Scene((pod,), self._clock.now(), node)
+        if self.ranks:
+            scene = scene._replace(pods=(pod, *self._others(pod)), neighbours=())
+        return self._made(scene, explain=explain)
+
+    def _others(self, pod: Pod) -> list[Pod]:
+        key = pod_key(pod)
+        return [one for one in self._mirror.pods_on(pod.spec.node_name) if pod_key(one) != key]
+
+    def _made(
+        self, scene: Scene, *, explain: bool = False, kept: Mapping[str, Round] = _NOTHING
+    ) -> Prepared:
+        rounds = []
+        for name, system in self._systems.items():
+            said = kept.get(name) or system.prepare(scene, explain=explain)
+            if said is not None:
+                rounds.append((system, said))
+        return Prepared(scene, rounds, Asking(rounds, scene, self._options))

@@ -1,0 +1,175 @@
+"""A system that weighs pods against each other sees those that a question brings, and says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from bailiff.decisions import (
+    FactsError,
+    Finding,
+    OptionOverrides,
+    Options,
+    Round,
+    Scene,
+    Systems,
+    Verdict,
+)
+from bailiff.decisions.asking import Asking, Named
+from bailiff.decisions.joining import join
+from bailiff.kinds import Pod
+from tests.harness.asking import Says, ask
+from tests.harness.device_kinds import NOW, at
+from tests.harness.kinds import pod_of
+from tests.harness.made_up_system import LIGHTS
+from tests.harness.ranking_system import (
+    NAME,
+    SEATING,
+    TERMS,
+    WITH_SEATS,
+    SeatFacts,
+    SeatReport,
+    Unseated,
+    seating_node,
+)
+
+LOW, MIDDLE, HIGH = (pod_of(f"p{n}", "n", priority=n) for n in range(3))
+ALL = (LOW, MIDDLE, HIGH)
+NODE = seating_node("n", 2)
+EXPLAIN = OptionOverrides(explain=True)
+STATE = SeatFacts(crowded_since=at(-60))
+
+
+def asked(question: str, **facts: Any) -> Any:
+    return ask(question, of=WITH_SEATS, node=NODE, seats=STATE, **facts)
+
+
+def reasons(*decisions: Any) -> list[str]:
+    return [one.findings[-1].reason for one in decisions]
+
+
+def test_a_batch_shows_it_all_pods() -> None:
+    answer = asked("decideBatch", pods=ALL)
+    assert reasons(*answer.decisions) == ["NoSeat", "Seated", "Seated"]
+    assert answer.decisions[0].decided_by == NAME
+
+
+def test_one_pod_is_weighed_against_the_neighbours_that_the_question_brings() -> None:
+    alone = asked("decide", pod=LOW, neighbours=ALL).decision
+    assert alone == asked("decideBatch", pods=ALL, options=EXPLAIN).decisions[0]
+    assert reasons(asked("decide", pod=HIGH, neighbours=ALL).decision) == ["Seated"]
+
+
+def test_where_no_neighbours_are_told_it_is_not_reached() -> None:
+    decision = asked("decide", pod=LOW).decision
+    assert [finding.system for finding in decision.findings] == ["node-taints"]
+    with pytest.raises(FactsError):
+        asked("decide", pod=LOW, systems=(NAME,))
+
+
+def test_neighbours_on_other_nodes_and_those_that_have_ended_take_no_seat() -> None:
+    elsewhere = pod_of("far", "other", priority=-1)
+    ended = pod_of("done", "n", priority=-1, phase="Succeeded")
+    answer = asked("decideBatch", pods=(*ALL, elsewhere, ended))
+    assert reasons(*answer.decisions) == [
+        "NoSeat", "Seated", "Seated", "PodOnOtherNode", "PodFinished",
+    ]  # fmt: skip
+    assert reasons(asked("decide", pod=LOW, neighbours=(HIGH, elsewhere)).decision) == ["Seated"]
+
+
+def test_its_state_goes_out_in_the_report_and_comes_back_in_the_section() -> None:
+    first = ask("decideBatch", of=WITH_SEATS, node=NODE, pods=ALL)
+    assert first.reports.seats == SeatReport(crowded=True, next=SeatFacts(crowded_since=at(0)))
+    assert first.decisions[0].holds_until == at(60)
+    again = ask(
+        "decideBatch",
+        of=WITH_SEATS,
+        node=NODE,
+        pods=ALL,
+        now=at(60),
+        seats=first.reports.seats.next,
+    )
+    assert again.decisions[0].verdict is Verdict.EVICT_NOW
+
+
+def test_each_eviction_has_words_of_its_own() -> None:
+    decision = asked("decideBatch", pods=ALL).decisions[0]
+    words = "3 pods for 2 seats"
+    assert decision.eviction.status_message == decision.eviction.condition.message == words
+    assert (decision.event.type, decision.event.message) == ("Warning", words)
+
+
+def test_a_pod_s_own_grace_period_is_among_its_terms() -> None:
+    finding = Unseated(NAME, Verdict.EVICT_NOW, "NoSeat", "full", grace_period_seconds=0)
+    assert finding.terms is not None
+    assert (finding.terms.grace_period_seconds, finding.terms.status_message) == (0, "full")
+
+
+def test_words_that_others_add_are_not_written_into_the_status() -> None:
+    other = Finding("other", Verdict.EVICT_NOW, "R", "and more", evict_at=at(0))
+    own = Unseated(NAME, Verdict.EVICT_NOW, "NoSeat", "full", grace_period_seconds=3)
+    joined = join((other, own))
+    assert joined.message == "full; and more"
+    assert joined.terms == own.terms
+    assert joined.grace_period_seconds == 3
+    assert join((replace(own, verdict=Verdict.KEEP), own)).terms == own.terms
+
+
+class Forgetful(Round):
+    """A system that evicts whoever it is asked about."""
+
+    def of(self, pod: Pod) -> Finding:
+        return Unseated(NAME, Verdict.EVICT_NOW, "NoSeat", "out")
+
+
+def said(pod: Pod, *, by_node: bool = True, evict_ended: bool = False) -> str:
+    options = Options(evict_ended_pods=evict_ended)
+    scene = Scene((pod,), NOW, NODE)
+    asking = Asking([(Named(NAME, by_node=by_node), Forgetful())], scene, options)
+    (finding,) = asking.findings(pod)
+    joined = asking.joined(pod)
+    assert joined == finding
+    return finding.reason
+
+
+@pytest.mark.parametrize(
+    ("pod", "reason"),
+    [
+        (pod_of("p", "n"), "NoSeat"),
+        (pod_of("p", ""), "NoSeat"),
+        (pod_of("p", "n", phase="Failed"), "PodFinished"),
+        (pod_of("p", "n", phase="Succeeded"), "PodFinished"),
+        (pod_of("p", "n", deletion_timestamp=NOW), "PodTerminating"),
+        (pod_of("p", "other"), "PodOnOtherNode"),
+    ],
+)
+def test_what_no_system_can_forget(pod: Pod, reason: str) -> None:
+    assert said(pod) == reason
+
+
+def test_who_asks_for_it_has_ended_pods_judged_too() -> None:
+    assert said(pod_of("p", "n", phase="Failed"), evict_ended=True) == "NoSeat"
+
+
+def test_a_system_that_does_not_go_by_the_node_speaks_of_pods_elsewhere() -> None:
+    assert said(pod_of("p", "other"), by_node=False) == "NoSeat"
+
+
+def test_of_several_systems_each_says_it_for_itself() -> None:
+    rounds = [(Named("a"), Forgetful()), (Named("b", by_node=False), Says(lambda _: None))]
+    asking = Asking(rounds, Scene((), NOW, NODE), Options())
+    assert [one.system for one in asking.findings(pod_of("p", "other"))] == ["a"]
+    ended = asking.findings(pod_of("p", "n", phase="Failed"))
+    assert [(one.system, one.reason) for one in ended] == [
+        ("a", "PodFinished"),
+        ("b", "PodFinished"),
+    ]
+
+
+def test_nobody_ranks_unless_a_system_says_so() -> None:
+    assert WITH_SEATS.ranks
+    assert not Systems((LIGHTS,)).ranks
+    assert SEATING.ranks
+    assert TERMS.event_type == "Warning"
