@@ -87,8 +87,9 @@ class NodeTaints(Round):
         ]
         self._first_added = min([t.added_at for t in self._taints], default=now)
         self._lists: dict[tuple[Toleration, ...], _Judged] = {}
-        # By id(list). The list is kept beside it, so that no other can take its id.
-        self._identified: dict[int, tuple[_Judged, tuple[Toleration, ...]]] = {}
+        # By id(list), of the first of all that are equal. `_lists` keeps it, so that no other can
+        # take its id.
+        self._identified: dict[int, _Judged] = {}
 
     def decide(self, pod: Pod, bound_at: datetime | None = None) -> Finding:
         """The answer for one pod.
@@ -98,8 +99,7 @@ class NodeTaints(Round):
             bound_at: when it was bound; None reads it from the pod.
         """
         spec = pod.spec
-        identified = self._identified.get(id(spec.tolerations))
-        judged = identified[0] if identified else self._meet(spec.tolerations)
+        judged = self._identified.get(id(spec.tolerations)) or self._meet(spec.tolerations)
         if not spec.node_name:
             if judged.unbound is None:
                 judged.unbound = self._judge(judged.matched, self._now, is_bound=False)
@@ -116,12 +116,14 @@ class NodeTaints(Round):
     of = decide
 
     def _meet(self, tolerations: tuple[Toleration, ...]) -> _Judged:
-        """A list that has not been seen yet, though an equal one may have been."""
+        """A list that has not been seen yet, though an equal one may have been.
+
+        Those of a question are all their own, and are not asked for again: only the first is kept.
+        """
         judged = self._lists.get(tolerations)
         if judged is None:
             judged = _Judged([self._tolerated(added, tolerations) for added in self._taints])
-            self._lists[tolerations] = judged
-        self._identified[id(tolerations)] = judged, tolerations
+            self._lists[tolerations] = self._identified[id(tolerations)] = judged
         return judged
 
     def _tolerated(self, added: AddedTaint, tolerations: tuple[Toleration, ...]) -> Tolerated:
