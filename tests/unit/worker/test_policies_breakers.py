@@ -7,10 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.cluster import Unreadable
-from bailiff.decisions.policies import Breaker, BreakerLevel, Breakers, Limit, Limits, Policies
+from bailiff.decisions.policies import (
+    CLUSTER,
+    Breaker,
+    BreakerLevel,
+    Breakers,
+    Limit,
+    Limits,
+    Policies,
+    judge,
+)
 from bailiff.kinds import Node, NodeMeta, NodeSpec, ObjectMeta
 from bailiff.worker import Shard
-from bailiff.worker.gate.zones import CLUSTER, Zones
+from bailiff.worker.gate.zones import Zones
 from tests.harness.kinds import no_execute
 from tests.harness.worlds.governed import NOT_READY, Governed
 
@@ -31,39 +40,36 @@ CHANGES = st.lists(
 
 
 @given(CHANGES)
-def test_counts_kept_change_by_change_are_those_of_a_fresh_count(changes):
-    told: dict[str, float | None] = {}
-    kept = Zones(told.__setitem__)
-    kept.set_breakers(Breakers(zone=BREAKER, cluster=BREAKER), ())
-    nodes: dict[str, Node] = {}
+def test_each_change_of_a_node_counts_and_each_level_that_is_another_is_told(changes):
+    zones = Zones()
+    zones.set_breakers(Breakers(zone=BREAKER, cluster=BREAKER))
+    zones.judge()
+    nodes: dict[str, tuple[str, bool]] = {}
+    levels = dict.fromkeys(("", "a", "b", CLUSTER), BreakerLevel.NORMAL)
     for number, change in changes:
         name = f"n{number}"
-        if change is None:
-            nodes.pop(name, None)
-        else:
-            zone, failing = change
-            taints = (NOT_READY,) if failing else ()
+        nodes.pop(name, None)
+        node = None
+        if change is not None:
+            zone, failing = nodes[name] = change
             metadata = NodeMeta(name=name, labels={LABEL: zone} if zone else {})
-            nodes[name] = Node(metadata=metadata, spec=NodeSpec(taints=taints))
-        kept.look_at(name, nodes.get(name))
-        kept.judge()
-        fresh = Zones(lambda *_: None)
-        fresh.set_breakers(Breakers(zone=BREAKER, cluster=BREAKER), nodes.values())
-        for where in ("", "a", "b", CLUSTER):
-            assert kept.state(where) == fresh.state(where)
-            slow = kept.state(where).level is BreakerLevel.SLOW
-            assert told.get(where) == (BREAKER.slow_per_second if slow else None)
+            node = Node(metadata=metadata, spec=NodeSpec(taints=(NOT_READY,) if failing else ()))
+        zones.look_at(name, node)
+        before, told = levels, zones.judge()
+        levels = {where: zones.state(where).level for where in before}
+        assert told == (levels != before)
+        for where, level in levels.items():
+            fails = [fails for zone, fails in nodes.values() if where in (zone, CLUSTER)]
+            assert level is judge(sum(fails), len(fails), BREAKER).level
 
 
 def test_a_list_is_judged_when_all_of_it_has_been_counted():
-    told = []
-    zones = Zones(lambda *change: told.append(change))
-    zones.set_breakers(Breakers(zone=BREAKER, cluster=BREAKER), ())
+    zones = Zones()
+    zones.set_breakers(Breakers(zone=BREAKER, cluster=BREAKER))
     for number in range(10):
         spec = NodeSpec(taints=(NOT_READY,) if number < 2 else ())
         zones.look_at(f"n{number}", Node(metadata=NodeMeta(name=f"n{number}"), spec=spec))
-    zones.judge()
-    assert told == []
+    assert zones.judge() is False
 
 
 def fleet(world: Governed, zone: str, count: int, failing: int) -> None:

@@ -8,90 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bailiff.decisions import Finding, Verdict
 from bailiff.decisions.policies import EvictionApi, Limit, Limits, Policies
-from bailiff.kinds import ObjectMeta, Pod
-from bailiff.worker.gate.lines import Lines
-from bailiff.worker.gate.meters import TOTAL, Key, Meters, Pace, Scope
-from bailiff.worker.timers.eviction import Eviction
-from tests.harness.clocks import START, virtual_loop
+from tests.harness.clocks import virtual_loop
 from tests.harness.worlds.governed import Governed
 
 on_virtual_time = pytest.mark.looptime(start=0)
 SLACK = 1e-6
-
-RATES = st.floats(0.05, 50)
-BURSTS = st.integers(1, 10)
-
-
-@given(RATES, BURSTS, st.lists(st.floats(0, 3), max_size=60))
-def test_no_span_lets_more_through_than_burst_and_rate_allow(rate, burst, waits):
-    pace, now, through = Pace(rate, burst), 0.0, []
-    for wait in waits:
-        now += wait
-        while pace.free_at() <= now:
-            pace.spend(now)
-            through.append(now)
-    for first, last in itertools.combinations(range(len(through)), 2):
-        span = through[last] - through[first]
-        assert last - first + 1 <= burst + rate * span + SLACK
-
-
-@given(RATES, BURSTS, RATES, BURSTS, st.floats(0, 100))
-def test_a_bucket_that_is_changed_forgets_nothing_and_holds_no_grudge(rate, burst, new, size, at):
-    pace = Pace(rate, burst)
-    while pace.free_at() <= at:
-        pace.spend(at)
-    changed = pace.retuned(new, size, at)
-    # Empty at worst: within its own time it is full.
-    assert changed.full_at <= at + size / new + SLACK
-    if new <= rate and size <= burst:
-        assert changed.free_at() > at or changed.full_at < at + size / new
-
-
-def test_meters_that_rest_are_forgotten():
-    meters = Meters()
-    limit = Limit(per_second=1.0, burst=2)
-    meters.set_limits(Limits(per_node=limit), zones=False, now=0.0)
-    for number in range(20_000):
-        keys = meters.keys(f"n{number}", "default", "")
-        meters.start(keys, float(number))
-        meters.finish(keys)
-        assert len(meters) <= 1100
-    # One that does not rest is kept.
-    keys = meters.keys("busy", "default", "")
-    meters.start(keys, 20_000.0)
-    for number in range(3_000):
-        meters.start((Key(Scope.NODE, f"m{number}"),), 20_001.0 + number)
-    assert meters.of(keys[0]).running == 1
-    assert meters.of(TOTAL).running == 3_001
-
-
-def test_those_that_come_and_leave_leave_nothing_behind():
-    meters = Meters()
-    meters.set_limits(Limits(total=Limit(per_second=0.001)), zones=False, now=0.0)
-    meters.start((), 0.0)
-    lines, now = Lines(meters), 1.0
-    finding = Finding(system="", verdict=Verdict.EVICT_NOW, reason="", message="")
-
-    def eviction(number: int) -> Eviction:
-        pod = Pod(metadata=ObjectMeta(uid=f"uid-{number}"))
-        return Eviction(pod=pod, finding=finding, deadline=START, due=0.0, next_try=0.0)
-
-    stays = eviction(0)
-    lines.put(stays, (), (0,))
-    for number in range(1, 20_000):
-        # One that shares the line of the other, and one that has a line of its own.
-        keys = () if number % 2 else (Key(Scope.NODE, f"n{number}"),)
-        comes = eviction(number)
-        lines.put(comes, keys, (number,))
-        assert lines.first(now) is None
-        lines.remove(comes, now)
-    (line,) = lines._lines.values()
-    (waiting,) = lines._waiting.values()
-    assert len(line._heap) < 2_000
-    assert len(waiting._heap) < 2_000
-    assert lines.first(1_000.0) is stays
 
 
 LIMIT = st.builds(
@@ -222,14 +144,14 @@ async def test_two_limits_that_all_share_do_not_make_each_other_look():
     world.tainted("eu/n1", "us/n2")
     for number in range(500):
         world.pod(f"a/pod-{number}", ("eu/n1", "us/n2")[number % 2])
-    lines = world.worker.gate._lines
-    with patch.object(lines, "_park", wraps=lines._park) as moves:
+    meters = world.worker.gate._meters
+    with patch.object(meters, "free_at", wraps=meters.free_at) as looks:
         async with world.running():
             await asyncio.sleep(1)
-            moves.reset_mock()
+            looks.reset_mock()
             await asyncio.sleep(200)
             assert 190 <= len(world.deleted) <= 202
-            assert moves.call_count < 5 * 200
+            assert looks.call_count < 40 * 200
 
 
 @on_virtual_time

@@ -2,18 +2,28 @@
 
 from bailiff.decisions.policies.blast import NO_BLAST, Blast, blast_excess
 from bailiff.decisions.policies.breaker import (
+    CLUSTER,
     BreakerLevel,
     BreakerState,
     describe_zone,
     is_failing,
     judge,
+    judge_all,
     zone_of,
 )
 from bailiff.decisions.policies.hold import Cause, Hold
-from bailiff.decisions.policies.order import rank
+from bailiff.decisions.policies.limits import (
+    NO_LIMIT,
+    free_at,
+    limit_hold,
+    retune,
+    slowed,
+    spend,
+)
+from bailiff.decisions.policies.order import Rank, rank
 from bailiff.decisions.policies.pause import PauseNotice, read_pause, write_pause
 from bailiff.decisions.policies.reading import PolicyError, read, schema
-from bailiff.decisions.policies.rules import UNKNOWN, Circumstances, Unknown, hold
+from bailiff.decisions.policies.rules import UNKNOWN, Circumstances, Unknown, hold, may_hold
 from bailiff.decisions.policies.selectors import selects
 from bailiff.decisions.policies.settings import (
     NO_POLICIES,
@@ -35,7 +45,9 @@ from bailiff.decisions.policies.settings import (
 )
 
 __all__ = [
+    "CLUSTER",
     "NO_BLAST",
+    "NO_LIMIT",
     "NO_POLICIES",
     "UNKNOWN",
     "Blast",
@@ -58,20 +70,28 @@ __all__ = [
     "PauseNotice",
     "Policies",
     "PolicyError",
+    "Rank",
     "Requirement",
     "Unknown",
     "Weekday",
     "Window",
     "blast_excess",
     "describe_zone",
+    "free_at",
     "hold",
     "is_failing",
     "judge",
+    "judge_all",
+    "limit_hold",
+    "may_hold",
     "rank",
     "read",
     "read_pause",
+    "retune",
     "schema",
     "selects",
+    "slowed",
+    "spend",
     "write_pause",
     "zone_of",
 ]

@@ -7,6 +7,7 @@ network's or the control plane's, and evicting would make it worse
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,13 @@ from bailiff.kinds import LABEL_ZONE, NO_EXECUTE
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
-    from bailiff.decisions.policies.settings import Breaker
+    from collections.abc import Iterable
+
+    from bailiff.decisions.policies.settings import Breaker, Breakers
     from bailiff.kinds import Node
+
+# Where the breaker of the cluster is; no zone can have this name, labels have no blanks.
+CLUSTER = "the cluster"
 
 _FAILURES = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 
@@ -34,10 +40,12 @@ class BreakerState(Value, frozen=True):
     Attributes:
         level: evictions go on, slowly, or not at all.
         message: why, for people; empty while evictions go on as usual.
+        slow_per_second: how many evictions a second SLOW lets begin; None at the other levels.
     """
 
     level: BreakerLevel = BreakerLevel.NORMAL
     message: str = ""
+    slow_per_second: float | None = None
 
 
 NORMAL = BreakerState()
@@ -82,8 +90,31 @@ def judge(failing: int, total: int, breaker: Breaker, where: str = "cluster") ->
         return BreakerState(level=BreakerLevel.STOPPED, message=message)
     if fraction >= breaker.slow_at:
         message = f"{facts}, evictions slow down at {percent(breaker.slow_at)}"
-        return BreakerState(level=BreakerLevel.SLOW, message=message)
+        return BreakerState(
+            level=BreakerLevel.SLOW, message=message, slow_per_second=breaker.slow_per_second
+        )
     return NORMAL
+
+
+def judge_all(nodes: Iterable[tuple[str, bool]], breakers: Breakers) -> dict[str, BreakerState]:
+    """The states of the breakers of all zones that have nodes, and of CLUSTER.
+
+    Args:
+        nodes: of the whole cluster: the zone of each, and whether it fails.
+        breakers: their settings.
+    """
+    counts: dict[str, tuple[int, int]] = {CLUSTER: (0, 0)}
+    # Thousands of nodes are of few kinds.
+    for (zone, fails), number in Counter(nodes).items():
+        for where in (zone, CLUSTER):
+            failing, total = counts.get(where, (0, 0))
+            counts[where] = failing + number * fails, total + number
+    states = {}
+    for where, (failing, total) in counts.items():
+        breaker = breakers.cluster if where == CLUSTER else breakers.zone
+        name = "cluster" if where == CLUSTER else describe_zone(where)
+        states[where] = judge(failing, total, breaker, name) if breaker else NORMAL
+    return states
 
 
 def percent(fraction: float) -> str:

@@ -25,6 +25,9 @@ class Cause(StrEnum):
     CONCURRENCY_LIMITED = "concurrency_limited"
     BUDGET = "budget"
 
+    # Of an enumeration it would be computed from the name, each time.
+    __hash__ = str.__hash__
+
 
 class Hold(Value, frozen=True):
     """An eviction waits.

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bailiff.decisions.policies.blast import (
     ANNOTATION,
@@ -22,6 +23,7 @@ from bailiff.decisions.policies.breaker import BreakerLevel, BreakerState, descr
 from bailiff.decisions.policies.hold import Cause, Hold
 from bailiff.decisions.policies.pause import PauseNotice
 from bailiff.decisions.policies.selectors import selects
+from bailiff.decisions.policies.settings import NO_POLICIES
 from bailiff.decisions.policies.windows import next_opening, open_at
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import LABELS_NOT_KEPT, Node, Pod, parse_time
@@ -82,6 +84,11 @@ def hold(circumstances: Circumstances, policies: Policies, now: datetime) -> Hol
         if found is not None:
             return found
     return None
+
+
+def may_hold(policies: Policies) -> bool:
+    """Whether any of them says when an eviction may begin; the Eviction API says how it is done."""
+    return replace(policies, eviction_api=None) != NO_POLICIES
 
 
 def paused(facts: Circumstances, policies: Policies, now: datetime) -> Hold | None:

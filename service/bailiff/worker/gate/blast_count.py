@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from bailiff.decisions.policies import BlastRadius
     from bailiff.worker.timers.eviction import Eviction
 
-_NO_CAUSE = "", ""
-
 
 class BlastCount:
     """The counts, as long as there is a bound to compare them with."""
@@ -28,7 +26,7 @@ class BlastCount:
         """Start without bounds; the argument counts the pods of a namespace."""
         self._namespace_pods = namespace_pods
         self._bounds: BlastRadius | None = None
-        # By UID of the pod, with its namespace. An empty one has no blast radius.
+        # The cause and the namespace, by UID of the pod.
         self._causes: dict[str, tuple[str, str]] = {}
         # By cause and namespace; None: all namespaces.
         self._pods: Counter[tuple[str, str | None]] = Counter()
@@ -42,32 +40,31 @@ class BlastCount:
 
     def entered(self, eviction: Eviction) -> bool:
         """A pod is to go, perhaps for another cause than before; returns what `left` does."""
-        if self._bounds is None:
-            return False
-        cause = eviction.finding.cause
-        before = self._causes.get(eviction.uid)
-        if before is not None and before[0] == cause:
+        found = eviction.finding.cause, eviction.pod.metadata.namespace
+        if self._bounds is None or found == self._causes.get(eviction.uid):
             return False
         is_less = self.left(eviction.uid)
-        namespace = eviction.pod.metadata.namespace
-        self._causes[eviction.uid] = cause, namespace
-        self._count(cause, namespace, 1)
+        # What names no cause has no blast radius.
+        if eviction.finding.cause:
+            self._causes[eviction.uid] = found
+            self._count(*found, 1)
         return is_less
 
     def left(self, uid: str) -> bool:
         """A pod may stay, or has gone; whether its cause no longer exceeds a bound."""
-        cause, namespace = self._causes.pop(uid, _NO_CAUSE)
-        exceeded = self._exceeds(cause, namespace)
-        self._count(cause, namespace, -1)
-        return exceeded and not self._exceeds(cause, namespace)
+        found = self._causes.pop(uid, None)
+        if found is None:
+            return False
+        exceeded = self._exceeds(*found)
+        self._count(*found, -1)
+        return exceeded and not self._exceeds(*found)
 
     def of(self, uid: str) -> Blast:
         """What the cause that evicts a pod does besides."""
-        return self._blast(*self._causes.get(uid, _NO_CAUSE))
+        found = self._causes.get(uid)
+        return NO_BLAST if found is None else self._blast(*found)
 
     def _count(self, cause: str, namespace: str, step: int) -> None:
-        if not cause:
-            return
         for key in (cause, namespace), (cause, None):
             self._pods[key] += step
             if not self._pods[key]:
@@ -78,8 +75,6 @@ class BlastCount:
         return bounds is not None and blast_excess(blast, bounds, namespace) is not None
 
     def _blast(self, cause: str, namespace: str) -> Blast:
-        if not cause:
-            return NO_BLAST
         return Blast(
             cause=cause,
             pods=self._pods[cause, None],

@@ -3,23 +3,22 @@
 An eviction that falls due is looked at once. Where a rule holds it back it is kept by the rule's
 cause, and looked at again when the rule says so, or when what the rule looked at has changed.
 Where none does it stands in line until the limits let it begin, and is looked at once more then.
-Nothing is looked at in turn for no reason, so a step costs O(log n), however many wait. Where the
-policies, the pause or a breaker change, all are looked at once more, a batch at a time, and nobody
-begins before that is through: what held them was decided by what no longer counts.
+Where the policies, the pause or a breaker change, all are looked at once more, a batch at a time,
+and nobody begins before that is through: what held them was decided by what no longer counts.
 
 Without policies none of this happens: what is due runs.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.policies import Cause, Policies
-from bailiff.worker.gate.lines import Lines, place_in_line
-from bailiff.worker.gate.meters import TOTAL, Key, Meters, Scope
-from bailiff.worker.gate.rule_facts import RuleFacts, needs_gate
-from bailiff.worker.gate.rule_holds import RuleHolds
-from bailiff.worker.gate.zones import CLUSTER
+from bailiff.decisions.policies import CLUSTER, Cause, Policies, may_hold, rank
+from bailiff.worker.execute.outcomes import REFUSALS, is_past_deadline
+from bailiff.worker.gate.held import Held, Place
+from bailiff.worker.gate.meters import TOTAL, Key, Keys, Meters, Scope
+from bailiff.worker.gate.rule_facts import RuleFacts
 from bailiff.worker.timers.states import State
 from bailiff.worker.timers.waits import waits_of
 
@@ -68,12 +67,11 @@ class Gate:
         self._clock = clock
         self._teller = teller
         self._earlier = earlier
-        self.facts = RuleFacts(evaluator.mirror, clock, self._breaker_changed)
+        self.facts = RuleFacts(evaluator.mirror, clock)
         self._meters = Meters()
-        self._lines = Lines(self._meters)
-        self._rule_holds = RuleHolds(pending)
-        # What runs, with the limits for which it counts.
-        self._running: dict[Eviction, tuple[Key, ...]] = {}
+        self._held = Held(self._meters)
+        # What runs, with the zone for which it counts.
+        self._running: dict[Eviction, str] = {}
         evaluator.mirror.listen_to_nodes(self)
         # There are policies. Once there are none the gate opens, when nobody is HELD any more.
         self._governs = False
@@ -91,17 +89,10 @@ class Gate:
             self._pending.watcher = None
             eviction = self._pending.take()
             return None if eviction is None else self._count(eviction, now)
-        self.facts.zones.judge()
-        if self._is_blind() or not self._work_off(now):
-            return None
-        for _ in range(_BATCH):
-            eviction = self._lines.first(now)
-            if eviction is None:
-                break
-            if self._may_begin(eviction):
-                return self._begin(eviction, now)
-            self._look(eviction, now)
-        return None
+        self.judge_breakers()
+        ready = not self._is_blind() and self._work_off(now)
+        eviction = self._held.first(now) if ready else None
+        return None if eviction is None else self._begin(eviction, now)
 
     def next_due(self) -> float | None:
         """The instant of the next look, in elapsed time; None: when something changes."""
@@ -111,15 +102,14 @@ class Gate:
         now = self._clock.elapsed()
         if self._is_blind():
             return now + _MOMENT
-        again = self._rule_holds.next_due(now, self._clock.now().timestamp())
-        others = (due, again, self._lines.next_free(now))
-        return min((at for at in others if at is not None), default=None)
+        at = self._held.next_due(now, self._clock.now().timestamp())
+        at = at if due is None else min(at, due)
+        return None if at == math.inf else at
 
     def finished(self, eviction: Eviction) -> None:
         """An attempt has ended."""
-        keys = self._running.pop(eviction)
-        self._meters.finish(keys)
-        self._lines.let_out(keys, self._clock.elapsed())
+        self._meters.finish(_keys(eviction, self._running.pop(eviction)))
+        self._held.something_ended()
         if not self._is_open:
             self._earlier.set()
 
@@ -130,30 +120,25 @@ class Gate:
 
         Whoever is HELD stays so, and is looked at by these before anybody begins.
         """
-        # Before the limits change: a line waits for a limit that may be gone then.
-        self._look_at_all_again()
         if self.facts.policies.blast_radius is None and policies.blast_radius is not None:
             self._evaluator.mark_all()
-        zones = policies.breakers.zone is not None
-        self._meters.set_limits(policies.limits, zones=zones, now=self._clock.elapsed())
         self.facts.set_policies(policies)
-        self._governs = needs_gate(policies)
+        self._governs = may_hold(policies)
         self._pending.watcher = None if self._is_open else self
-        self._running = {one: self._keys(one) for one in self._running}
-        self._meters.count_anew(self._running.values())
+        self._set_limits()
 
     def set_pause(self, notice: PauseNotice | Literal[Unknown.UNKNOWN] | None) -> None:
         """This is what the ConfigMap says now."""
         if notice != self.facts.pause:
             self.facts.pause = notice
-            self._look_at_all_again()
+            self._look_again()
 
     def set_namespaces(
         self, labels: Mapping[str, Mapping[str, str]] | Literal[Unknown.UNKNOWN]
     ) -> None:
         """These are the labels by name of namespace now."""
         self.facts.namespaces = labels
-        self._look_again_at(Cause.EXCLUDED)
+        self._look_again(Cause.EXCLUDED)
 
     def nodes_relisted(self) -> None:
         """See NodeListener; each node is told of."""
@@ -168,32 +153,35 @@ class Gate:
     def entered(self, eviction: Eviction) -> None:
         """See `watcher` of PendingEvictions."""
         if self.facts.blast.entered(eviction):
-            self._look_again_at(Cause.BLAST_RADIUS)
+            self._look_again(Cause.BLAST_RADIUS)
 
     def left(self, eviction: Eviction) -> None:
         """See `watcher` of PendingEvictions."""
         if eviction.state is State.HELD:
             self._drop(eviction, self._clock.elapsed())
         if self.facts.blast.left(eviction.uid):
-            self._look_again_at(Cause.BLAST_RADIUS)
+            self._look_again(Cause.BLAST_RADIUS)
 
     def look_again(self, eviction: Eviction) -> None:
         """One that stands in its line is looked at anyway before it begins."""
-        if self._lines.keys_of(eviction) != self._keys(eviction):
-            self._rule_holds.look_at(eviction)
+        if self._held.waits_for(eviction) not in {None, self._limits_of(eviction)}:
+            self._look(eviction, self._clock.elapsed())
             self._earlier.set()
 
     # What people see.
 
+    def judge_breakers(self) -> None:
+        """Judge them by the nodes that there are now, and obey those that say something else."""
+        if self.facts.zones.judge():
+            self._set_limits()
+
     def hold(self, eviction: Eviction) -> Hold | None:
         """See `watcher` of PendingEvictions."""
-        if eviction in self._lines:
-            return self._lines.hold(eviction, self._clock.elapsed())
-        return None if eviction.waits is None else eviction.waits.hold
+        return self._held.hold(eviction, self._clock.elapsed())
 
     def counts(self) -> Counter[str]:
         """How many are HELD, by cause; `due` are those that only wait for their turn."""
-        counts = self._rule_holds.counts() + self._lines.counts(self._clock.elapsed())
+        counts = self._held.counts(self._clock.elapsed())
         counts["due"] = self._pending.count(State.HELD) - counts.total()
         return counts
 
@@ -208,7 +196,7 @@ class Gate:
         wall = self._clock.now().timestamp()
         for _ in range(_BATCH):
             due = self._pending.hand_over() if self._governs else None
-            eviction = due or self._rule_holds.next(wall)
+            eviction = due or self._held.to_look_at(wall)
             if eviction is None:
                 return True
             self._look(eviction, now)
@@ -225,58 +213,82 @@ class Gate:
         waits.end(now)
         if self._governs:
             waits.since = now
-            place = place_in_line(eviction, self.facts.policies, now)
-            self._lines.put(eviction, self._keys(eviction), place)
+            self._held.put(eviction, self._limits_of(eviction), self._place(eviction, now))
         else:
             self._pending.release(eviction)
 
     def _keep(self, eviction: Eviction, hold: Hold, now: float) -> None:
-        self._rule_holds.put(eviction, hold)
+        until = math.inf if hold.until is None else hold.until.timestamp()
+        self._held.put(eviction, hold.cause, until)
         waits = waits_of(eviction)
         waits.begin(hold, now)
         if not waits.told:
             waits.told = True
             self._teller.held(eviction, hold)
 
-    def _may_begin(self, eviction: Eviction) -> bool:
-        """Whether one that the limits let begin still may, by all else."""
-        in_its_line = self._keys(eviction) == self._lines.keys_of(eviction)
-        return in_its_line and self.facts.hold(eviction) is None
-
-    def _begin(self, eviction: Eviction, now: float) -> Eviction:
-        self._count(eviction, now)
+    def _begin(self, eviction: Eviction, now: float) -> Eviction | None:
+        """Let one run that the limits let begin, unless something else holds it back by now."""
+        line, limits = self._held.waits_for(eviction), self._limits_of(eviction)
+        if line != limits or self.facts.hold(eviction) is not None:
+            # What keeps it from beginning may concern all who stand in line with it.
+            self._held.look_again(line)
+            return None
         self._drop(eviction, now)
-        return self._pending.begin(eviction)
+        return self._pending.begin(self._count(eviction, now))
 
     def _count(self, eviction: Eviction, now: float) -> Eviction:
         """From now on it runs, until it has `finished`."""
-        keys = self._running[eviction] = self._keys(eviction)
-        self._meters.start(keys, now)
+        zone = self._running[eviction] = self.facts.zone(eviction.pod)
+        self._meters.start(_keys(eviction, zone), now)
         return eviction
 
     def _drop(self, eviction: Eviction, now: float) -> None:
         """Take it out of wherever it waits."""
-        self._rule_holds.drop(eviction)
-        last = self._lines.remove(eviction, now)
+        last = self._held.remove(eviction)
         if last is not None:
             waits = waits_of(eviction)
             waits.add(last, now - waits.since)
 
-    def _keys(self, eviction: Eviction) -> tuple[Key, ...]:
-        pod = eviction.pod
-        zone = self.facts.zone(pod)
-        return self._meters.keys(pod.spec.node_name, pod.metadata.namespace, zone)
+    def _limits_of(self, eviction: Eviction) -> Keys:
+        """What has a limit now and concerns it, but for the total."""
+        _, *others = _keys(eviction, self.facts.zone(eviction.pod))
+        return tuple([key for key in others if self._meters.limit(key)])
 
-    def _breaker_changed(self, where: str, slow_per_second: float | None) -> None:
-        key = TOTAL if where == CLUSTER else Key(Scope.ZONE, where)
-        self._meters.slow_down(key, slow_per_second, self._clock.elapsed())
-        self._look_at_all_again()
+    def _place(self, eviction: Eviction, now: float) -> Place:
+        """Who was refused goes behind, until a hard deadline lets it go all the same."""
+        policies = self.facts.policies
+        api = policies.eviction_api
+        is_overdue = api is not None and is_past_deadline(eviction.due, api, now)
+        refused = eviction.outcome in REFUSALS and not is_overdue
+        of_pod = rank(eviction.pod, policies.drain_order, refused=refused)
+        return Place(of_pod, eviction.place)
 
-    def _look_at_all_again(self) -> None:
-        self._lines.renew()
-        self._rule_holds.look_at_all()
+    def _set_limits(self) -> None:
+        """Go on with those of the policies and of the breakers, and look at everybody again."""
+        self.facts.zones.judge()
+        breakers = {
+            TOTAL if where == CLUSTER else Key(Scope.ZONE, where): state
+            for where, state in self.facts.zones.states.items()
+            if state.slow_per_second is not None
+        }
+        self._meters.set_limits(self.facts.policies.limits, breakers, self._clock.elapsed())
+        self._look_again()
+
+    def _look_again(self, cause: Cause | None = None) -> None:
+        """Look soon at all whom a cause holds; None: at everybody."""
+        if cause is None:
+            self._held.look_again_at_all()
+        else:
+            self._held.look_again(cause)
         self._earlier.set()
 
-    def _look_again_at(self, cause: Cause) -> None:
-        self._rule_holds.look_at_held_by(cause)
-        self._earlier.set()
+
+def _keys(eviction: Eviction, zone: str) -> Keys:
+    """All that may have a limit for one, the total first."""
+    spec, metadata = eviction.pod.spec, eviction.pod.metadata
+    return (
+        TOTAL,
+        Key(Scope.NODE, spec.node_name),
+        Key(Scope.NAMESPACE, metadata.namespace),
+        Key(Scope.ZONE, zone),
+    )

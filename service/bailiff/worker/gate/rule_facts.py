@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from msgspec.structs import replace
-
 from bailiff.decisions.policies import (
+    CLUSTER,
     NO_POLICIES,
     UNKNOWN,
     Circumstances,
@@ -17,10 +16,10 @@ from bailiff.decisions.policies import (
     zone_of,
 )
 from bailiff.worker.gate.blast_count import BlastCount
-from bailiff.worker.gate.zones import CLUSTER, Zones
+from bailiff.worker.gate.zones import Zones
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Hold
@@ -40,29 +39,20 @@ class RuleFacts:
         blast: pods by what evicts them.
     """
 
-    def __init__(
-        self, mirror: Mirror, clock: Clock, on_breaker: Callable[[str, float | None], None]
-    ) -> None:
-        """Start without policies.
-
-        Args:
-            mirror: nodes and pods.
-            clock: for `now`.
-            on_breaker: see Zones.
-        """
+    def __init__(self, mirror: Mirror, clock: Clock) -> None:
+        """Start without policies; `clock` says what time it is."""
         self._mirror = mirror
         self._clock = clock
         self.policies: Policies = NO_POLICIES
         self.pause: PauseNotice | Literal[Unknown.UNKNOWN] | None = UNKNOWN
         self.namespaces: Mapping[str, Mapping[str, str]] | Literal[Unknown.UNKNOWN] = UNKNOWN
-        self.zones = Zones(on_breaker)
+        self.zones = Zones()
         self.blast = BlastCount(mirror.pods_in)
 
     def set_policies(self, policies: Policies) -> None:
         """Go on with these."""
         self.policies = policies
-        mirror = self._mirror
-        self.zones.set_breakers(policies.breakers, mirror.nodes(), mirror.is_unreadable)
+        self.zones.set_breakers(policies.breakers)
         self.blast.set_bounds(policies.blast_radius)
 
     def look_at_node(self, name: str) -> bool:
@@ -96,8 +86,3 @@ class RuleFacts:
 
     def _labels(self, namespace: str) -> Mapping[str, str] | None:
         return None if self.namespaces is UNKNOWN else self.namespaces.get(namespace)
-
-
-def needs_gate(policies: Policies) -> bool:
-    """Whether any policy says when an eviction may begin; the Eviction API says how it is done."""
-    return replace(policies, eviction_api=None) != NO_POLICIES

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from bailiff.decisions.policies import BreakerLevel, Cause
+from bailiff.decisions.policies import CLUSTER, BreakerLevel, Cause
 from bailiff.worker.execute.outcomes import RETRIES, Outcome
-from bailiff.worker.gate.zones import CLUSTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,8 +61,8 @@ class Backlog(Collector):
         return counts
 
     def _breakers(self) -> Iterator[Metric]:
+        self._gate.judge_breakers()
         zones = self._gate.facts.zones
-        zones.judge()
         yield GaugeMetricFamily(
             "bailiff_worker_cluster_breaker_state",
             "What the breaker of the cluster does: 0 nothing, 1 slows down, 2 stops evictions.",
@@ -74,7 +73,7 @@ class Backlog(Collector):
             "What the breaker of a zone does: 0 nothing, 1 slows down, 2 stops evictions.",
             labels=["zone"],
         )
-        for zone, state in zones.states():
+        for zone, state in zones.states.items():
             if zone != CLUSTER:
                 family.add_metric([zone], _LEVELS[state.level])
         yield family
