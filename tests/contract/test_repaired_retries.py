@@ -151,6 +151,8 @@ RESOURCES = {
 }
 READING = [
     {"apiGroups": [""], "resources": ["pods", "nodes"], "verbs": ["list", "watch"]},
+    # A node is read anew where the watch has been silent, as on a clock that skips.
+    {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]},
     {"apiGroups": [""], "resources": ["nodes", "pods/status"], "verbs": ["patch"]},
     {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]},
 ]
