@@ -58,6 +58,25 @@ async def test_what_is_no_http_is_refused() -> None:
     assert got.startswith(b"HTTP/1.1 400 ")
 
 
+POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "after"), [(ASK, b"\r\n"), (POST, b"x")], ids=["a blank line", "of its body"]
+)
+async def test_what_follows_an_answer_and_begins_no_request_keeps_no_connection(
+    asked: bytes, after: bytes
+) -> None:
+    async with serving(Bounds(header_timeout_seconds=0.05)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(asked)
+        assert b"HTTP/1.1" in await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(0)
+        writer.write(after)
+        await reader.read()
+        writer.close()
+
+
 async def test_connections_are_bounded() -> None:
     async with serving(Bounds(max_connections=1)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

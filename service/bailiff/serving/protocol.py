@@ -12,6 +12,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 if TYPE_CHECKING:
     import asyncio
 
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
 # From a status and what happened to the headers and the body of the answer to what never became a
 # request. The status is BAD_REQUEST, REQUEST_HEADER_FIELDS_TOO_LARGE or SERVICE_UNAVAILABLE.
 Refuse: TypeAlias = Callable[[HTTPStatus, str], tuple[dict[str, str], bytes]]
@@ -84,6 +86,9 @@ class _BoundedProtocol(HttpToolsProtocol):
             return
         self._piece_bytes = len(data)
         super().data_received(data)
+        if self._head_timer is None and self._is_idle():
+            # Bytes that begin no request have ended uvicorn's own waiting for one.
+            self._wait_for_head()
         if not self._in_head or self.transport.is_closing():
             return
         self._head_bytes += len(data)
@@ -112,6 +117,12 @@ class _BoundedProtocol(HttpToolsProtocol):
             self._refuse_head()
         else:
             self._refuse(HTTPStatus.BAD_REQUEST, msg)
+
+    def _is_idle(self) -> bool:
+        """Nothing is being answered, and nobody waits for a request."""
+        latest: RequestResponseCycle | None = self.cycle
+        is_answered = latest is None or latest.response_complete
+        return is_answered and self.timeout_keep_alive_task is None
 
     def _head_length(self) -> int:
         """The bytes of the request line and the headers, but for a few."""

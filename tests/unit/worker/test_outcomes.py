@@ -27,7 +27,7 @@ from bailiff.cluster import (
     UnreachableError,
 )
 from bailiff.decisions.policies import EvictionApi
-from bailiff.worker.execute.outcomes import RETRIES, Outcome, Retry, classify, is_past_deadline
+from bailiff.worker.execute.outcomes import RETRIES, Outcome, Retry, classify, deadline_of
 
 
 def not_found(kind: str, name: str, reason: str = "NotFound") -> NotFoundError:
@@ -128,4 +128,4 @@ def test_a_short_wait_is_as_short_as_it_says() -> None:
 def test_a_hard_deadline_counts_from_when_the_pod_fell_due(
     deadline: int | None, now: float, past: bool
 ) -> None:
-    assert is_past_deadline(100.0, EvictionApi(deadline_seconds=deadline), now) is past
+    assert (now >= deadline_of(100.0, EvictionApi(deadline_seconds=deadline))) is past

@@ -9,7 +9,15 @@ import pytest
 
 from bailiff.cluster import ServerError, TooManyRequestsError
 from bailiff.cluster.status import error_of
-from bailiff.decisions.policies import Cause, EvictionApi, Pause, PauseNotice, Policies
+from bailiff.decisions.policies import (
+    Cause,
+    EvictionApi,
+    Limit,
+    Limits,
+    Pause,
+    PauseNotice,
+    Policies,
+)
 from bailiff.worker import Comparison, ShadowActions
 from tests.harness.clocks import START
 from tests.harness.kinds import no_execute, tolerating
@@ -103,6 +111,19 @@ async def test_after_the_hard_deadline_it_is_deleted(tmp_path):
     assert counted(world, "override") == 1
     line = json.loads((tmp_path / "audit").read_text())
     assert (line["by"], line["budgetOverridden"]) == ("override", True)
+
+
+async def test_the_hard_deadline_holds_in_a_line_that_never_ends():
+    """Whoever is refused stands behind the others, and new ones come all the time."""
+    limits = Limits(total=Limit(per_second=1))
+    world = governed(Policies(eviction_api=EvictionApi(deadline_seconds=60), limits=limits))
+    world.budgets["web"] = WORDS
+    world.pod("web")
+    async with world.running():
+        for index in range(120):
+            world.pod(f"new-{index}")
+            await asyncio.sleep(1)
+    assert 60 <= world.deletions()["web"] <= 62
 
 
 NOT_CONFIRMED = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"

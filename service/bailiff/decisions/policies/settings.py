@@ -15,9 +15,11 @@ from bailiff.kinds.names import LABEL_PATTERN, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMA
 
 _MAX_SECONDS = 365 * 24 * 3600.0
 _MAX_RATE = 10_000.0
+# One in eleven days; of much less the arithmetic of instants makes nothing.
+_MIN_RATE = 1e-6
 
 Seconds = Annotated[float, Meta(ge=0, le=_MAX_SECONDS)]
-Rate = Annotated[float, Meta(gt=0, le=_MAX_RATE)]
+Rate = Annotated[float, Meta(ge=_MIN_RATE, le=_MAX_RATE)]
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Fraction = Annotated[float, Meta(gt=0, le=1)]
 Name = Annotated[str, Meta(min_length=1, max_length=253)]

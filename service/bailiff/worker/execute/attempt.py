@@ -10,7 +10,7 @@ import structlog
 
 from bailiff.cluster import ConflictError, DisruptionBudgetError, DryRunUnsupportedError
 from bailiff.decisions import Verdict
-from bailiff.worker.execute.outcomes import Outcome, is_past_deadline
+from bailiff.worker.execute.outcomes import Outcome, deadline_of
 from bailiff.worker.mirror.fresh_nodes import FreshNodes
 from bailiff.worker.timers.eviction import By
 
@@ -111,7 +111,7 @@ class Attempt:
             await self._actions.evict(eviction.pod, eviction.terms.grace_period_seconds)
         except DisruptionBudgetError as error:
             self._look_back(eviction)
-            if not is_past_deadline(eviction.due, api, self._clock.elapsed()):
+            if self._clock.elapsed() < deadline_of(eviction.due, api):
                 raise
             eviction.by = By.OVERRIDE
             log.warning(

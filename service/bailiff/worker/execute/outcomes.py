@@ -7,6 +7,7 @@ contradicts it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -113,9 +114,10 @@ _BY_ERROR: tuple[tuple[type[ClusterError], Outcome], ...] = (
 )
 
 
-def is_past_deadline(due: float, api: EvictionApi, now: float) -> bool:
-    """Whether a pod that fell due then goes by now though its budget protects it."""
-    return api.deadline_seconds is not None and now - due >= api.deadline_seconds
+def deadline_of(due: float, api: EvictionApi | None) -> float:
+    """When a pod that fell due then goes though its budget protects it; infinity: never."""
+    seconds = None if api is None else api.deadline_seconds
+    return math.inf if seconds is None else due + seconds
 
 
 def classify(error: ClusterError, resource: Resource[Any], name: str) -> Outcome:

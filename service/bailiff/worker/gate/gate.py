@@ -15,10 +15,11 @@ import math
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.policies import CLUSTER, Cause, Policies, may_hold, rank
-from bailiff.worker.execute.outcomes import REFUSALS, is_past_deadline
+from bailiff.worker.execute.outcomes import REFUSALS, deadline_of
 from bailiff.worker.gate.held import Held, Place
 from bailiff.worker.gate.meters import TOTAL, Key, Keys, Meters, Scope
 from bailiff.worker.gate.rule_facts import RuleFacts
+from bailiff.worker.timers.queue import DeadlineQueue
 from bailiff.worker.timers.states import State
 from bailiff.worker.timers.waits import waits_of
 
@@ -70,6 +71,8 @@ class Gate:
         self.facts = RuleFacts(evaluator.mirror, clock)
         self._meters = Meters()
         self._held = Held(self._meters)
+        # Who stands behind, refused, by when it stands there no longer.
+        self._refused: DeadlineQueue[Eviction] = DeadlineQueue()
         # What runs, with the zone for which it counts.
         self._running: dict[Eviction, str] = {}
         evaluator.mirror.listen_to_nodes(self)
@@ -103,7 +106,7 @@ class Gate:
         if self._is_blind():
             return now + _MOMENT
         at = self._held.next_due(now, self._clock.now().timestamp())
-        at = at if due is None else min(at, due)
+        at = min([at, *(one for one in (due, self._refused.next_due()) if one is not None)])
         return None if at == math.inf else at
 
     def finished(self, eviction: Eviction) -> None:
@@ -196,7 +199,7 @@ class Gate:
         wall = self._clock.now().timestamp()
         for _ in range(_BATCH):
             due = self._pending.hand_over() if self._governs else None
-            eviction = due or self._held.to_look_at(wall)
+            eviction = due or self._refused.pop_due(now) or self._held.to_look_at(wall)
             if eviction is None:
                 return True
             self._look(eviction, now)
@@ -244,6 +247,7 @@ class Gate:
 
     def _drop(self, eviction: Eviction, now: float) -> None:
         """Take it out of wherever it waits."""
+        self._refused.cancel(eviction)
         last = self._held.remove(eviction)
         if last is not None:
             waits = waits_of(eviction)
@@ -257,9 +261,10 @@ class Gate:
     def _place(self, eviction: Eviction, now: float) -> Place:
         """Who was refused goes behind, until a hard deadline lets it go all the same."""
         policies = self.facts.policies
-        api = policies.eviction_api
-        is_overdue = api is not None and is_past_deadline(eviction.due, api, now)
-        refused = eviction.outcome in REFUSALS and not is_overdue
+        overdue_at = deadline_of(eviction.due, policies.eviction_api)
+        refused = eviction.outcome in REFUSALS and now < overdue_at
+        if refused:
+            self._refused.put(eviction, overdue_at)
         of_pod = rank(eviction.pod, policies.drain_order, refused=refused)
         return Place(of_pod, eviction.place)
 
