@@ -85,7 +85,7 @@ class NodeTaints(Round):
             for index, taint in enumerate(node.spec.taints)
             if taint.effect == NO_EXECUTE
         ]
-        self._first_added = min([t.added_at for t in self._taints], default=now)
+        self._first_added = min([now, *[one.added_at for one in self._taints]])
         self._lists: dict[tuple[Toleration, ...], _Judged] = {}
         # By id(list), of the first of all that are equal. `_lists` keeps it, so that no other can
         # take its id.
