@@ -101,8 +101,13 @@ class Tolerated(Struct, gc=False):
         return self.description
 
     def deadline(self, bound_at: datetime | None) -> datetime | None:
-        """When it evicts; None never. Of no meaning where `seconds` is 0."""
-        return None if self.seconds is None else later(self.start(bound_at), self.seconds)
+        """When it evicts, or would have; None: never, or it is to go and nothing tells since when.
+
+        The last is what most pods meet that go at once, and to count costs more than to ask.
+        """
+        if self.seconds is None or (self.seconds == 0 and not self.added.is_known):
+            return None
+        return later(self.start(bound_at), self.seconds)
 
     def start(self, bound_at: datetime | None) -> datetime:
         """From when its time runs."""

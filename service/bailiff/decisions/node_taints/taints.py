@@ -80,12 +80,13 @@ class NodeTaints(Round):
         self._options = options
         if since is None and observations.is_told(node, first_observed):
             since = observations.since(node, first_observed, now)
-        self._taints = [
-            _added(taint, index, since, now)
-            for index, taint in enumerate(node.spec.taints)
-            if taint.effect == NO_EXECUTE
-        ]
-        self._first_added = min([now, *[one.added_at for one in self._taints]])
+        self._taints: list[AddedTaint] = []
+        self._first_added = now
+        for index, taint in enumerate(node.spec.taints):
+            if taint.effect == NO_EXECUTE:
+                added = _added(taint, index, since, now)
+                self._taints.append(added)
+                self._first_added = min(self._first_added, added.added_at)
         self._lists: dict[tuple[Toleration, ...], _Judged] = {}
         # By id(list), of the first of all that are equal. `_lists` keeps it, so that no other can
         # take its id.
