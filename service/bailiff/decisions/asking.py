@@ -14,6 +14,7 @@ from bailiff.decisions.joining import join
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.options import Options
@@ -45,7 +46,7 @@ class Named(NamedTuple):
 class Asking:
     """Some systems' rounds of one scene."""
 
-    __slots__ = ("_node", "_ofs", "_only", "_rounds", "_spares_ended")
+    __slots__ = ("_node", "_only", "_rounds", "_spares_ended")
 
     def __init__(
         self, rounds: Sequence[tuple[Speaker, Round]], scene: Scene, options: Options
@@ -58,11 +59,16 @@ class Asking:
             options: `evict_ended_pods` lets systems speak of pods that have ended, too.
         """
         self._rounds = rounds
-        self._ofs = [one.of for _, one in rounds]
         # With one, as nearly always, nothing is put together that need not be.
-        self._only = self._ofs[0] if len(rounds) == 1 else None
-        self._node = "" if scene.node is None else scene.node.metadata.name
+        self._only = rounds[0][1].of if len(rounds) == 1 else None
+        self._node = scene.node_name
         self._spares_ended = not options.evict_ended_pods
+
+    @property
+    def holds_until(self) -> datetime | None:
+        """When any of them may say something else of all pods though nothing changes."""
+        ends = [one.holds_until for _, one in self._rounds if one.holds_until is not None]
+        return min(ends) if ends else None
 
     def findings(self, pod: Pod) -> tuple[Finding, ...]:
         """What each of them says of one pod; those that say nothing are left out."""
@@ -74,7 +80,7 @@ class Asking:
         if self._only is not None:
             one = self._only(pod)
             return () if one is None else (one,)
-        said = [of(pod) for of in self._ofs]
+        said = [one.of(pod) for _, one in self._rounds]
         return tuple([one for one in said if one is not None])
 
     def joined(self, pod: Pod) -> Finding | None:

@@ -7,7 +7,9 @@ together is held against the limits here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +40,8 @@ class FactsError(ValueError):
         self.reason = reason
 
 
-class Cost(NamedTuple):
+# A struct of msgspec is made in a tenth of the time of a NamedTuple; each question makes several.
+class Cost(Struct, frozen=True, gc=False):
     """What a system's part of an answer costs at most.
 
     Attributes:

@@ -28,7 +28,7 @@ def later(start: datetime, seconds: int) -> datetime:
     Upstream's int64 nanoseconds overflow instead, and then evict at once or never.
     """
     try:
-        end = in_utc(start) + timedelta(seconds=seconds)
+        end = in_utc(start) + timedelta(0, seconds)
     except OverflowError:
         return END_OF_TIME
     return min(end, END_OF_TIME)

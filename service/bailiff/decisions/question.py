@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from bailiff.decisions.cost import QUICK_STEPS
 from bailiff.decisions.instants import in_utc
-from bailiff.decisions.options import NO_OVERRIDES, OptionOverrides
+from bailiff.decisions.options import NO_OVERRIDES, OptionOverrides, Options
 from bailiff.kinds import Time
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from datetime import datetime
+    from collections.abc import Iterable
 
     from bailiff.decisions.decision import Decision
-    from bailiff.decisions.options import Options
 
 
 class Asked(Value, frozen=True, forbid_unknown_fields=True):
@@ -49,7 +50,7 @@ class Answer(Protocol):
 A = TypeVar("A", bound=Answer)
 
 
-class Terms(NamedTuple):
+class Terms(Struct, frozen=True, gc=False):
     """Under which a question is answered.
 
     Attributes:
@@ -61,7 +62,7 @@ class Terms(NamedTuple):
     options: Options
 
 
-class Plan(NamedTuple, Generic[A]):
+class Plan(Struct, Generic[A], frozen=True):
     """A question that was found to be answerable, and what that will cost.
 
     Attributes:

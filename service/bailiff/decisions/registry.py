@@ -27,25 +27,24 @@ from bailiff.decisions.questions import (
     decide_question,
     live_questions,
 )
-from bailiff.decisions.system import Round, Scene, Unread, others_of
+from bailiff.decisions.system import Scene, Unread, others_of
+from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bailiff.decisions.cost import Cost
-    from bailiff.decisions.decision import Decision, Finding, Subject
+    from bailiff.decisions.decision import Decision, Subject
     from bailiff.decisions.options import Options
     from bailiff.decisions.question import LiveQuestion, Question, Terms
-    from bailiff.decisions.system import LookUp, System
-    from bailiff.kinds import Pod
-    from bailiff.kinds.meta import Value
+    from bailiff.decisions.system import LookUp, Round, System
 
 # Characters of a text that an error quotes.
 _QUOTED = 100
 
 # A system and its facts, or what is said in its place where those could not be read.
 Part: TypeAlias = "tuple[System[Any], Value | Round]"
+Ready: TypeAlias = "tuple[System[Any], Round]"
 
 
 class Systems:
@@ -127,13 +126,13 @@ class Systems:
             FactsError: a name that no system has, or nothing to decide from.
         """
         _check_node(scene)
-        if facts.systems:
-            parts: list[Part] = [(s, _own(s, facts)) for s in self._named(facts.systems)]
-        else:
-            told = ((system, _own(system, facts)) for system in self.all)
-            parts = [(s, own) for s, own in told if s.is_reached(scene, own)]
-        for system, own in parts:
-            system.check(scene, own)
+        named = facts.systems
+        parts: list[Part] = []
+        for system in self._named(named) if named else self.all:
+            own = _own(system, facts)
+            if named or system.is_reached(scene, own):
+                system.check(scene, own)
+                parts.append((system, own))
         if not parts:
             wanted = " or ".join(system.needs for system in self.all if system.needs)
             raise FactsError("$", f"nothing to decide from: {wanted} is required")
@@ -150,20 +149,16 @@ class Systems:
 
     def _answer_pod(self, scene: Scene, parts: list[Part], options: Options) -> PodAnswer:
         rounds = _prepare(scene, parts, options)
-        (decision,) = _decide(scene, parts, rounds, options)
-        return self._pod_answer(decision=decision, reports=self._report(parts, rounds))
+        decision = _decide_one(scene, rounds, options)
+        return self._pod_answer(decision=decision, reports=self._report(rounds))
 
     def _answer_pods(self, scene: Scene, parts: list[Part], options: Options) -> PodsAnswer:
         rounds = _prepare(scene, parts, options)
-        decisions = _decide(scene, parts, rounds, options)
-        return self._pods_answer(decisions=decisions, reports=self._report(parts, rounds))
+        decisions = _decide(scene, rounds, options)
+        return self._pods_answer(decisions=decisions, reports=self._report(rounds))
 
-    def _report(self, parts: Iterable[Part], rounds: Iterable[Round]) -> Reports | None:
-        told = {
-            system.section: one.report
-            for (system, _), one in zip(parts, rounds, strict=True)
-            if one.report is not None
-        }
+    def _report(self, rounds: Iterable[Ready]) -> Reports | None:
+        told = {s.section: one.report for s, one in rounds if one.report is not None}
         return self._reports(**told) if told else None
 
 
@@ -174,49 +169,55 @@ def _own(system: System[Any], facts: PodFacts | PodsFacts) -> Value:
 
 def _speaking(scene: Scene, parts: Iterable[Part]) -> list[Part]:
     """Those with anything to say; what could not be read stands first, see Unread."""
-    found = [(s, own) for s, own in parts if isinstance(own, Round) or s.is_reached(scene, own)]
+    found = [(s, own) for s, own in parts if not isinstance(own, Value) or s.is_reached(scene, own)]
     return sorted(found, key=lambda part: not isinstance(part[1], Unread))
 
 
 def _weigh(scene: Scene, parts: Iterable[Part], options: Options) -> Cost:
-    costs = [s.cost(scene, own, options) for s, own in parts if not isinstance(own, Round)]
-    return check_cost([*costs, weigh_decisions(scene.pods, scene.node)])
+    costs = []
+    for system, own in parts:
+        if isinstance(own, Value):
+            costs.append(system.cost(scene, own, options))
+    costs.append(weigh_decisions(scene.pods, scene.node))
+    return check_cost(costs)
 
 
-def _prepare(scene: Scene, parts: Iterable[Part], options: Options) -> list[Round]:
+def _prepare(scene: Scene, parts: Iterable[Part], options: Options) -> list[Ready]:
     return [
-        own if isinstance(own, Round) else system.prepare(scene, own, options)
+        (system, system.prepare(scene, own, options) if isinstance(own, Value) else own)
         for system, own in parts
     ]
 
 
-def _decide(
-    scene: Scene, parts: Iterable[Part], rounds: Sequence[Round], options: Options
-) -> tuple[Decision, ...]:
-    """One decision for each pod of the scene."""
-    until = min((one.holds_until for one in rounds if one.holds_until is not None), default=None)
-    asked = [(system, one) for (system, _), one in zip(parts, rounds, strict=True)]
-    findings = Asking(asked, scene, options).findings
-    return tuple(_joined(scene, findings, until))
+def _decide_one(scene: Scene, rounds: Sequence[Ready], options: Options) -> Decision:
+    """The decision for the scene's only pod."""
+    pod, asking = scene.pods[0], Asking(rounds, scene, options)
+    where = scene.node_name or pod.spec.node_name
+    return combine(pod, where, asking.findings(pod), scene.now, asking.holds_until)
 
 
-def _joined(
-    scene: Scene, findings: Callable[[Pod], tuple[Finding, ...]], until: datetime | None
-) -> Iterator[Decision]:
-    """What one system alone says of many pods, as nearly always, is put into words once."""
+def _decide(scene: Scene, rounds: Sequence[Ready], options: Options) -> tuple[Decision, ...]:
+    """One decision for each pod of the scene.
+
+    What one system alone says of many pods, as nearly always, is put into words once.
+    """
+    asking = Asking(rounds, scene, options)
+    findings, until = asking.findings, asking.holds_until
     node, now = scene.node_name, scene.now
     # By id(finding). A decision keeps its finding, so no other can take its id.
     known: dict[int, Decision] = {}
+    decisions = []
     for pod in scene.pods:
         found, where = findings(pod), node or pod.spec.node_name
         like = known.get(id(found[0])) if len(found) == 1 else None
         if like is not None and like.node == where:
-            yield combine_alike(pod, like)
+            decisions.append(combine_alike(pod, like))
             continue
         decision = combine(pod, where, found, now, until)
         if len(found) == 1:
             known[id(found[0])] = decision
-        yield decision
+        decisions.append(decision)
+    return tuple(decisions)
 
 
 def _check_node(scene: Scene) -> None:

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
+from datetime import datetime
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
+from msgspec import Struct
+
 from bailiff.decisions.cost import FactsError
+from bailiff.kinds import Node, Pod
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Finding, Subject
     from bailiff.decisions.options import Options
     from bailiff.decisions.question import Question
-    from bailiff.kinds import Node, Pod
 
 
 class NoFacts(Value, frozen=True):
@@ -34,7 +36,7 @@ class NoFacts(Value, frozen=True):
 F = TypeVar("F", bound=Value)
 
 
-class Scene(NamedTuple):
+class Scene(Struct, frozen=True, gc=False):
     """What every system may see.
 
     Attributes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import to_builtins
+
 from bailiff.decisions.instants import in_utc
 
 if TYPE_CHECKING:
@@ -33,5 +35,5 @@ def describe_toleration(toleration: Toleration) -> str:
 
 
 def describe_time(instant: datetime) -> str:
-    """RFC 3339 in UTC; fractions only where there are any."""
-    return in_utc(instant).isoformat().replace("+00:00", "Z")
+    """RFC 3339 in UTC, as in JSON; fractions only where there are any."""
+    return str(to_builtins(in_utc(instant)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from msgspec.structs import replace
+
 from bailiff.decisions import NotRead, OptionOverrides, Scene, Wanted, Why
 from bailiff.decisions.system import others_of
 from bailiff.kinds import Node, Pod, as_served
@@ -152,7 +154,7 @@ class LookUps:
             (system, await drive(looking, self._source))
             for system, looking in self._systems.look_ups(scene, options)
         ]
-        return scene._replace(now=self._clock.now()), parts
+        return replace(scene, now=self._clock.now()), parts
 
     async def _in_time(self, look: Callable[[], Awaitable[T]]) -> T:
         try:

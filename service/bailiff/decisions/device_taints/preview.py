@@ -88,7 +88,7 @@ def _weigh(
 
 
 def _preview(facts: PreviewDeviceTaintRuleRequest, terms: Terms) -> PreviewDeviceTaintRuleResponse:
-    now, options = terms
+    now, options = terms.now, terms.options
     rule = _as_evicting(facts.rule, now)
     index = _index_under(rule, facts)
     effect = index.effect_of(rule, options)

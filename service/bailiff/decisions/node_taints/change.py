@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.asking import Asking, Named
-from bailiff.decisions.cost import MAX_PODS, FactsError, check_cost, check_number
+from bailiff.decisions.cost import MAX_PODS, Cost, FactsError, check_cost, check_number
 from bailiff.decisions.decision import Decision, ObjectReference, Verdict, reference_to
 from bailiff.decisions.joining import combine
 from bailiff.decisions.lengths import weigh_decisions
@@ -118,12 +118,12 @@ def _weigh(facts: PreviewTaintChangeRequest, terms: Terms) -> Plan[PreviewTaintC
     # Before and after. The pod is named once more, which what is counted for a Decision covers.
     named = weigh_decisions(facts.pods, facts.node)
     steps, told = 2 * (cost.steps + named.steps) + merging, 2 * (cost.told + named.told)
-    found = check_cost((cost._replace(steps=steps, told=told),))
+    found = check_cost((Cost(steps, told, cost.path),))
     return Plan(found.steps, found.told, partial(_preview, facts, terms))
 
 
 def _preview(facts: PreviewTaintChangeRequest, terms: Terms) -> PreviewTaintChangeResponse:
-    now, options = terms
+    now, options = terms.now, terms.options
     observed = facts.node_taints.first_observed
     changed = _changed(facts)
     scene = Scene(facts.pods, now, facts.node)

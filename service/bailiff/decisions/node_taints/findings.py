@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from msgspec import Struct
 
@@ -101,8 +101,13 @@ class Tolerated(Struct, gc=False):
         return self.description
 
     def deadline(self, bound_at: datetime | None) -> datetime | None:
-        """When it evicts; None never. Of no meaning where `seconds` is 0."""
-        return None if self.seconds is None else later(self.start(bound_at), self.seconds)
+        """When it evicts, or would have; None: never, or it is to go and nothing tells since when.
+
+        The last is what most pods meet that go at once, and to count costs more than to ask.
+        """
+        if self.seconds is None or (self.seconds == 0 and not self.added.is_known):
+            return None
+        return later(self.start(bound_at), self.seconds)
 
     def start(self, bound_at: datetime | None) -> datetime:
         """From when its time runs."""
@@ -110,7 +115,11 @@ class Tolerated(Struct, gc=False):
         return bound_at if bound_at is not None and bound_at > added_at else added_at
 
 
-class _Deadline(NamedTuple):
+# With its deadline, which its step of the trace tells, too.
+_Timed: TypeAlias = "tuple[Tolerated, datetime | None]"
+
+
+class _Deadline(Struct, frozen=True, gc=False):
     """What evicts a pod later.
 
     Attributes:
@@ -141,13 +150,14 @@ def judge(
         is_bound: False for a pod that has no node yet: it is asked about as if bound now.
         explain: a trace is asked for.
     """
-    trace = _trace(matched, bound_at) if explain else ()
+    timed = [(one, one.deadline(bound_at)) for one in matched]
+    trace = _trace(timed) if explain else ()
     if not matched:
         return keep(SYSTEM, "NoTaint", _NO_TAINT, trace)
     for tolerated in matched:
         if tolerated.seconds == 0:
-            return _evict_now(tolerated, None, _due_since(matched, bound_at, now), trace)
-    first = _first_to_end(matched, bound_at, now, is_bound=is_bound)
+            return _evict_now(tolerated, None, _due_since(timed, now), trace)
+    first = _first_to_end(timed, bound_at, now, is_bound=is_bound)
     if first is None:
         why = "every NoExecute taint is tolerated for ever"
         return keep(SYSTEM, "ToleratedForever", why, trace)
@@ -157,15 +167,14 @@ def judge(
 
 
 def _first_to_end(
-    matched: list[Tolerated], bound_at: datetime | None, now: datetime, *, is_bound: bool
+    timed: list[_Timed], bound_at: datetime | None, now: datetime, *, is_bound: bool
 ) -> _Deadline | None:
     """The taint that evicts first; None: all are tolerated for ever.
 
     Of two that evict together it is one whose deadline stays: asked later, that one is first.
     """
     first: _Deadline | None = None
-    for one in matched:
-        at = one.deadline(bound_at)
+    for one, at in timed:
         if at is None or (first is not None and at > first.at):
             continue
         holds_until = _holds_until(one, at, bound_at, now, is_bound=is_bound)
@@ -201,15 +210,13 @@ def keep_without_node(pod: Pod) -> Finding:
     return keep_pod(SYSTEM, "NodeGone", why)
 
 
-def _due_since(
-    matched: list[Tolerated], bound_at: datetime | None, now: datetime
-) -> datetime | None:
+def _due_since(timed: list[_Timed], now: datetime) -> datetime | None:
     """Since when the first of its taints has the pod go, be it tolerated no longer or not at all.
 
     None where nothing tells when any of them was added, or it is to be only later.
     """
-    ends = (one.deadline(bound_at) for one in matched if one.added.is_known)
-    return min((end for end in ends if end is not None and end <= now), default=None)
+    past = [end for one, end in timed if one.added.is_known and end is not None and end <= now]
+    return min(past) if past else None
 
 
 def _evict_now(
@@ -250,13 +257,13 @@ def _evict_at(first: _Deadline, trace: tuple[TraceStep, ...]) -> NodeTaintEvicti
     )
 
 
-def _trace(matched: list[Tolerated], bound_at: datetime | None) -> tuple[TraceStep, ...]:
-    if not matched:
+def _trace(timed: list[_Timed]) -> tuple[TraceStep, ...]:
+    if not timed:
         return (TraceStep(rule="NoExecuteTaint", outcome="NoTaint", message=_NO_TAINT),)
-    return tuple(_step(tolerated, bound_at) for tolerated in matched)
+    return tuple([_step(one, at) for one, at in timed])
 
 
-def _step(tolerated: Tolerated, bound_at: datetime | None) -> TraceStep:
+def _step(tolerated: Tolerated, deadline: datetime | None) -> TraceStep:
     added = tolerated.added
     seconds = tolerated.seconds
     if tolerated.toleration is None:
@@ -277,5 +284,5 @@ def _step(tolerated: Tolerated, bound_at: datetime | None) -> TraceStep:
             added_at=added.added_at,
             added_from=added.added_from,
         ),
-        deadline=tolerated.deadline(bound_at) if seconds else None,
+        deadline=deadline if seconds else None,
     )

@@ -22,7 +22,8 @@ knows that nothing was left out, and believes no note of such a node (`as_served
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -33,7 +34,6 @@ from bailiff.kinds import as_served as as_served  # noqa: PLC0414 - belongs to t
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
 
     from bailiff.kinds import Node, Taint
 
@@ -57,7 +57,7 @@ class Note(TaintObservation, frozen=True, forbid_unknown_fields=False):
     edited: Time | None = None
 
 
-class Since(NamedTuple):
+class Since(msgspec.Struct, frozen=True, gc=False):
     """From when a taint counts.
 
     Attributes:

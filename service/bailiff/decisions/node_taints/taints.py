@@ -80,12 +80,13 @@ class NodeTaints(Round):
         self._options = options
         if since is None and observations.is_told(node, first_observed):
             since = observations.since(node, first_observed, now)
-        self._taints = [
-            _added(taint, index, since, now)
-            for index, taint in enumerate(node.spec.taints)
-            if taint.effect == NO_EXECUTE
-        ]
-        self._first_added = min([t.added_at for t in self._taints], default=now)
+        self._taints: list[AddedTaint] = []
+        self._first_added = now
+        for index, taint in enumerate(node.spec.taints):
+            if taint.effect == NO_EXECUTE:
+                added = _added(taint, index, since, now)
+                self._taints.append(added)
+                self._first_added = min(self._first_added, added.added_at)
         self._lists: dict[tuple[Toleration, ...], _Judged] = {}
         # By id(list), of the first of all that are equal. `_lists` keeps it, so that no other can
         # take its id.
@@ -99,7 +100,8 @@ class NodeTaints(Round):
             bound_at: when it was bound; None reads it from the pod.
         """
         spec = pod.spec
-        judged = self._identified.get(id(spec.tolerations)) or self._meet(spec.tolerations)
+        listed = spec.tolerations
+        judged = self._identified.get(id(listed)) or self._lists.get(listed) or self._meet(listed)
         if not spec.node_name:
             if judged.unbound is None:
                 judged.unbound = self._judge(judged.matched, self._now, is_bound=False)
@@ -116,14 +118,13 @@ class NodeTaints(Round):
     of = decide
 
     def _meet(self, tolerations: tuple[Toleration, ...]) -> _Judged:
-        """A list that has not been seen yet, though an equal one may have been.
+        """A list that equals none so far.
 
-        Those of a question are all their own, and are not asked for again: only the first is kept.
+        Those of a question are all their own, and are not asked for again: only the first of all
+        that are equal is kept.
         """
-        judged = self._lists.get(tolerations)
-        if judged is None:
-            judged = _Judged([self._tolerated(added, tolerations) for added in self._taints])
-            self._lists[tolerations] = self._identified[id(tolerations)] = judged
+        judged = _Judged([self._tolerated(added, tolerations) for added in self._taints])
+        self._lists[tolerations] = self._identified[id(tolerations)] = judged
         return judged
 
     def _tolerated(self, added: AddedTaint, tolerations: tuple[Toleration, ...]) -> Tolerated:

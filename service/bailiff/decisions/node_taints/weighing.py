@@ -40,13 +40,13 @@ def weigh(taints: Sequence[Taint], pods: Sequence[Pod], *, explain: bool) -> Cos
     only where that would be too long are the taints and tolerations looked at.
     """
     evicting = [taint for taint in taints if taint.effect == NO_EXECUTE]
-    steps = len(evicting) * sum(len(pod.spec.tolerations) + 1 for pod in pods)
-    if explain:
-        steps += _TRACE_STEPS * len(evicting) * len(pods)
-    told = len(pods) * _told(2 * _LONGEST, 2 * _LONGEST * len(evicting), len(evicting), explain)
+    number, compared = len(evicting), len(pods) * (_TRACE_STEPS + 1 if explain else 1)
+    for pod in pods:
+        compared += len(pod.spec.tolerations)
+    told = len(pods) * _told(2 * _LONGEST, 2 * _LONGEST * number, number, explain)
     if told > ROUGH_BYTES:
         told = _measured(evicting, pods, explain=explain)
-    return Cost(steps, told, PATH)
+    return Cost(number * compared, told, PATH)
 
 
 def _told(longest: int, together: int, steps: int, explain: bool) -> int:

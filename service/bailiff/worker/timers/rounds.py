@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from bailiff.decisions import Scene
 from bailiff.decisions.asking import Asking
 from bailiff.worker.mirror.mirror import pod_key
@@ -39,8 +41,7 @@ class Prepared(NamedTuple):
     @property
     def holds_until(self) -> datetime | None:
         """When any of them may say something else though nothing changes."""
-        ends = [one.holds_until for _, one in self.rounds if one.holds_until is not None]
-        return min(ends) if ends else None
+        return self.asking.holds_until
 
 
 class Rounds:
@@ -85,14 +86,14 @@ class Rounds:
         scene, node = before.scene, self._mirror.node(name)
         same = node is scene.node
         kept = {system.name: one for system, one in before.rounds if same and system.ranks}
-        return self._made(scene._replace(now=self._clock.now(), node=node), kept=kept)
+        return self._made(replace(scene, now=self._clock.now(), node=node), kept=kept)
 
     def of_pod(self, pod: Pod, node: Node | None = None, *, explain: bool = False) -> Prepared:
         """For one pod, on its mirrored node or on this one."""
         node = node or self._mirror.node(pod.spec.node_name)
         scene = Scene((pod,), self._clock.now(), node)
         if self.ranks:
-            scene = scene._replace(pods=(pod, *self._others(pod)), neighbours=())
+            scene = replace(scene, pods=(pod, *self._others(pod)), neighbours=())
         return self._made(scene, explain=explain)
 
     def _others(self, pod: Pod) -> list[Pod]:
