@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import secrets
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from fastapi import FastAPI
+from starlette.applications import Starlette
 
 import bailiff
 from bailiff.decisions import SYSTEMS
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from http import HTTPStatus
 
     from prometheus_client import CollectorRegistry
+    from starlette.types import ASGIApp
 
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Systems
@@ -79,8 +81,21 @@ def create_app(
     return app
 
 
+class _Application(FastAPI):
+    """FastAPI without layers for telemetry, which is off, and for what Boundary and Bodies do."""
+
+    __call__ = Starlette.__call__
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """FastAPI's, from Boundary on: every layer outside of it would cost every request."""
+        layer: Any = super().build_middleware_stack()
+        while not isinstance(layer, Boundary):
+            layer = layer.app
+        return layer
+
+
 def _application(systems: Systems) -> FastAPI:
-    app = FastAPI(
+    app = _Application(
         title=docs.TITLE,
         summary=SUMMARY,
         description=DESCRIPTION,

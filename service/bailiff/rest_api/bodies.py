@@ -89,19 +89,30 @@ class Bodies:
         """The whole body; `longest` is the limit of those that announce their length."""
         if announced > limit:
             raise _too_large(limit)
-        first, seconds = Begun(receive()), self._settings.body_timeout_seconds
+        first = Begun(receive())
+        message = first.result or {}
+        body: bytes | None = None if message.get("more_body") else message.get("body")
+        if body is None:  # it did not come in one piece, as nearly all do
+            body = await self._join(first, receive, limit)
+        if len(body) > limit:
+            raise _too_large(limit, longest)
+        return body
+
+    async def _join(self, first: Begun, receive: Receive, limit: int) -> bytes:
+        """All pieces in one; no more of them than show that they are longer than the limit."""
+        seconds, pieces = self._settings.body_timeout_seconds, bytearray()
         try:
-            if first.result is not None and not first.result.get("more_body"):
-                body = await _join(first.result, receive, limit)
-            else:
-                async with asyncio.timeout(seconds):
-                    body = await _join(first.result or await first, receive, limit)
+            async with asyncio.timeout(seconds):
+                message = first.result or await first
+                while message["type"] != "http.disconnect":
+                    pieces += message.get("body", b"")
+                    if len(pieces) > limit or not message.get("more_body"):
+                        return bytes(pieces)
+                    message = await receive()
         except TimeoutError as error:
             detail = f"the body must arrive within {seconds:g} s"
             raise Refusal(ProblemCode.SLOW_BODY, detail, headers=_HANG_UP) from error
-        if body is None:
-            raise _too_large(limit, longest)
-        return body
+        raise ClientDisconnect
 
 
 class Begun:
@@ -113,6 +124,8 @@ class Begun:
     Attributes:
         result: the message; None: it is still to be awaited, once, in the task that began.
     """
+
+    __slots__ = ("_steps", "_waits_for", "result")
 
     def __init__(self, awaitable: Awaitable[Message]) -> None:
         """Take the first step; raises what that raises."""
@@ -132,26 +145,10 @@ class Begun:
             self._steps.close()
 
 
-async def _join(message: Message, receive: Receive, limit: int) -> bytes | None:
-    """All pieces in one; None where they are longer than the limit."""
-    pieces = bytearray()
-    while message["type"] != "http.disconnect":
-        piece, more = message.get("body", b""), message.get("more_body")
-        if len(pieces) + len(piece) > limit:
-            return None
-        if not (more or pieces):
-            return bytes(piece)  # all in one, as nearly always
-        pieces += piece
-        if not more:
-            return bytes(pieces)
-        message = await receive()
-    raise ClientDisconnect
-
-
 def _require_json(headers: Mapping[bytes, bytes]) -> None:
     """Refuse a body that says it is something else than plain JSON."""
-    coding = headers.get(b"content-encoding", b"identity").strip().lower()
-    if coding != b"identity":
+    coding = headers.get(b"content-encoding")
+    if coding is not None and coding.strip().lower() != b"identity":
         detail = "a Content-Encoding is not supported: send the body uncompressed"
         raise Refusal(_UNSUPPORTED, detail, headers={"Accept-Encoding": "identity"})
     kind = headers.get(b"content-type", _JSON)

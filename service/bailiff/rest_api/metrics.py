@@ -9,7 +9,9 @@ from collections import Counter as Tally
 from functools import cache
 from typing import TYPE_CHECKING
 
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import Counter, Gauge
+
+from bailiff.serving.tally import RequestTally
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -26,19 +28,8 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         """Register; once per registry."""
-        requests = Counter(
-            "bailiff_rest_requests_total",
-            "Requests answered, by method, route template and HTTP status.",
-            ("method", "route", "status"),
-            registry=registry,
-        )
-        seconds = Histogram(
-            "bailiff_rest_request_duration_seconds",
-            "Time from the head of a request to the end of its answer.",
-            ("method", "route"),
-            buckets=_BUCKETS,
-            registry=registry,
-        )
+        self._requests = RequestTally("bailiff_rest", _BUCKETS)
+        registry.register(self._requests)
         in_flight = Gauge(
             "bailiff_rest_requests_in_flight", "Requests being answered.", registry=registry
         )
@@ -48,24 +39,15 @@ class Metrics:
             ("verdict", "system"),
             registry=registry,
         )
-        # `labels()` takes a lock and hashes texts: that costs as much as all the rest of counting.
-        self._requested, self._timed = cache(requests.labels), cache(seconds.labels)
+        # `labels()` takes a lock and hashes texts: more than all the rest of counting a decision.
         self._decided = cache(decisions.labels)
         self.in_flight = 0
         in_flight.set_function(lambda: self.in_flight)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count one answered request.
-
-        Args:
-            method: of HTTP; unknown ones count as OTHER.
-            route: the template that matched, or "" where none did.
-            status: the HTTP status; 499 where the client hung up first.
-            seconds: how long it took.
-        """
+        """See RequestTally; any method; route "" where none matched, 499: the client hung up."""
         known = method if method in _METHODS else "OTHER"
-        self._requested(known, route, status).inc()
-        self._timed(known, route).observe(seconds)
+        self._requests.observe(known, route, status, seconds)
 
     def count(self, answer: Answer) -> None:
         """Count the decisions of an answer."""

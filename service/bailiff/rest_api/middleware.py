@@ -20,6 +20,8 @@ from bailiff.rest_api.problems import REQUEST_ID, ProblemCode, Refusal, answer
 from bailiff.rest_api.routers.health import PROBES
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from bailiff.clock import Clock
@@ -34,21 +36,21 @@ _CLIENT_GONE = 499
 class _Answer:
     """The way out for one request: puts the request id on it and sees what status it got."""
 
-    __slots__ = ("_send", "is_head", "request_id", "status")
+    __slots__ = ("_header", "_send", "method", "status")
 
-    def __init__(self, send: Send, request_id: bytes, *, is_head: bool) -> None:
+    def __init__(self, send: Send, request_id: bytes, method: str) -> None:
         self._send = send
-        self.request_id = request_id
-        self.is_head = is_head
+        self._header = (b"x-request-id", request_id)
+        self.method = method
         self.status = 0
 
-    async def send(self, message: Message) -> None:
+    def send(self, message: Message) -> Awaitable[None]:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message["headers"], (b"x-request-id", self.request_id)]
-        elif self.is_head:
+            message["headers"] = [*message["headers"], self._header]
+        elif self.method == "HEAD":
             message = {**message, "body": b""}
-        await self._send(message)
+        return self._send(message)
 
 
 class Boundary:
@@ -71,49 +73,38 @@ class Boundary:
         self._most = most
         self._running = 0
         # Unique without asking the system for randomness on every request.
-        self._id_prefix = secrets.token_hex(6)
+        self._id_prefix = secrets.token_hex(6).encode()
         self._id_numbers = itertools.count(1)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one ASGI connection scope."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        started, method = self._clock.monotonic(), scope["method"]
-        out = _Answer(send, self._request_id(scope), is_head=method == "HEAD")
-        if out.is_head:
+            return self._app(scope, receive, send)
+        request_id, method = self._request_id(scope), scope["method"]
+        if method == "HEAD":
             # A copy (RFC 9110, 9.3.2): the server asks its own scope whether a body is to follow.
             scope = {**scope, "method": "GET"}
-        scope[REQUEST_ID] = out.request_id.decode()
-        self._metrics.in_flight += 1
-        try:
-            await self._serve(scope, receive, out)
-        finally:
-            self._metrics.in_flight -= 1
-            route = getattr(scope.get("route"), "path", "")
-            seconds = self._clock.monotonic() - started
-            self._metrics.observe(method, route, out.status or _CLIENT_GONE, seconds)
+        scope[REQUEST_ID] = request_id
+        return self._serve(scope, receive, _Answer(send, request_id, method))
 
     def _request_id(self, scope: Scope) -> bytes:
         for name, value in scope["headers"]:
             if name == b"x-request-id" and _SANE_ID.fullmatch(value):
                 return bytes(value)
-        return f"{self._id_prefix}-{next(self._id_numbers):x}".encode()
+        return b"%b-%x" % (self._id_prefix, next(self._id_numbers))
 
     async def _serve(self, scope: Scope, receive: Receive, out: _Answer) -> None:
-        counted = scope["path"] not in PROBES
+        started, app, counted = self._clock.monotonic(), self._app, scope["path"] not in PROBES
         if counted and self._running >= self._most:
-            detail = f"{self._most} requests are being answered already"
-            refusal = Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"})
-            await answer(scope, refusal)(scope, receive, out.send)
-            return
+            app, counted = self._overloaded, False
         self._running += counted
+        self._metrics.in_flight += 1
         try:
-            await self._app(scope, receive, out.send)
+            await app(scope, receive, out.send)
         except ClientDisconnect:
-            return
+            pass
         except Exception:
-            _LOG.exception("request %s failed", scope[REQUEST_ID])
+            _LOG.exception("request %s failed", scope[REQUEST_ID].decode())
             if out.status:
                 raise  # half an answer is out: the server must cut the connection
             # Nothing of the error itself: it may hold what is nobody's business.
@@ -121,3 +112,12 @@ class Boundary:
             await answer(scope, Refusal(ProblemCode.INTERNAL, detail))(scope, receive, out.send)
         finally:
             self._running -= counted
+            self._metrics.in_flight -= 1
+            route = getattr(scope.get("route"), "path", "")
+            seconds = self._clock.monotonic() - started
+            self._metrics.observe(out.method, route, out.status or _CLIENT_GONE, seconds)
+
+    async def _overloaded(self, scope: Scope, receive: Receive, send: Send) -> None:
+        detail = f"{self._most} requests are being answered already"
+        refusal = Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"})
+        await answer(scope, refusal)(scope, receive, send)

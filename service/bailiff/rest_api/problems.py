@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MEDIA_TYPE = "application/problem+json"
 # Where an operation's response names its problems.
 PROBLEMS = "x-problems"
-# Where the middleware puts the request id in a request's scope.
+# Where the middleware puts the request id, as bytes, in a request's scope.
 REQUEST_ID = "bailiff.request_id"
 # What pydantic puts before the words of a validator of ours.
 _OURS = "Value error, "
@@ -160,7 +160,7 @@ def problem_responses(*codes: ProblemCode) -> dict[int | str, dict[str, Any]]:
 def answer(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:
     """The problem that a request of this scope gets."""
     return Response(
-        msgspec.json.encode(refusal.problem(scope[REQUEST_ID], scope["path"])),
+        msgspec.json.encode(refusal.problem(scope[REQUEST_ID].decode(), scope["path"])),
         status_code=refusal.code.status,
         headers=dict(refusal.headers),
         media_type=MEDIA_TYPE,

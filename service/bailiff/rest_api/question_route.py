@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import msgspec
 from fastapi.routing import APIRoute, iter_route_contexts
+from starlette.routing import Match
 
 from bailiff.kinds import decode
 from bailiff.kinds.turns import decode_in_turns, encode_in_turns
@@ -49,11 +50,18 @@ class QuestionRoute(APIRoute):
         """
         super().__init__(*args, **kwargs)
         check(self)
-        self._wire = _wire_of(self)
+        self._wire, self._methods = _wire_of(self), frozenset(self.methods or ())
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """As FastAPI's, and sooner where the path is this route's to the letter: see check_all."""
+        is_ours = scope["path"] == self.path and not scope.get("root_path")
+        if is_ours and scope.get("method") in self._methods:
+            return Match.FULL, {"endpoint": self.endpoint, "path_params": {}, "route": self}
+        return super().matches(scope)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request whose path is this route's."""
-        if scope["method"] not in (self.methods or ()):
+        if scope["method"] not in self._methods:
             await super().handle(scope, receive, send)
             return
         headers = dict(scope["headers"])
@@ -87,11 +95,13 @@ def check_all(routes: Iterable[BaseRoute]) -> None:
     """Look at routes as they are in the end, with what including their routers has added.
 
     Raises:
-        TypeError: as QuestionRoute.
+        TypeError: as QuestionRoute; or a router of theirs was included under a prefix.
     """
     for context in iter_route_contexts(list(routes)):
         if isinstance(context.original_route, QuestionRoute):
             check(context)
+            if context.path != context.original_route.path:
+                raise TypeError(f"{context.path}: a route of questions has its path alone")
 
 
 def check(route: Any) -> None:  # noqa: ANN401 - FastAPI's route, or its view of an included one

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
+from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.types import Message, Receive, Scope, Send
 
 from bailiff.decisions import Options
@@ -62,6 +63,17 @@ async def test_a_fault_in_the_middle_of_an_answer_cuts_it(registry: CollectorReg
 
     with pytest.raises(ValueError, match="swordfish"):
         await call(boundary(broken, registry), "GET", "/")
+
+
+def test_of_fastapis_layers_those_are_left_out_that_have_nothing_to_do(app: FastAPI) -> None:
+    inside = app.build_middleware_stack()
+    assert isinstance(inside, Boundary)
+    layer, left_out = FastAPI.build_middleware_stack(FastAPI()), []
+    while not isinstance(layer, ExceptionMiddleware):
+        left_out.append(type(layer).__name__)
+        layer = layer.app  # type: ignore[attr-defined]  # each of them has one
+    known = ["ServerErrorMiddleware", "ExceptionTelemetryMiddleware", "AppBodyLimitMiddleware"]
+    assert left_out == known, "a new layer of FastAPI: is it needed here?"
 
 
 class Unfinished:

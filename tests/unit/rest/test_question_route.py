@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import pytest
 from fastapi import APIRouter, Body, Depends, FastAPI
 from prometheus_client import CollectorRegistry
+from starlette.types import Receive, Scope, Send
 
 from bailiff.decisions import SYSTEMS, Decision, Options, Plan, PodAnswer, PodFacts
 from bailiff.kinds.meta import Value
@@ -94,6 +95,26 @@ def test_a_dependency_from_further_out_is_refused(where: str) -> None:
     app.include_router(outer)
     with pytest.raises(TypeError, match="they would be skipped"):
         check_all(app.routes)
+
+
+def test_a_prefix_is_refused() -> None:
+    asked, app = router(), FastAPI()
+    asked.post("/ask")(alone)
+    app.include_router(asked, prefix="/v1")
+    with pytest.raises(TypeError, match="/v1/ask"):
+        check_all(app.routes)
+
+
+@pytest.mark.parametrize(("root", "status"), [("", 200), ("/elsewhere", 200), ("/v1", 404)])
+async def test_the_prefix_of_a_proxy_is_no_part_of_the_path(root: str, status: int) -> None:
+    app, asked = FastAPI(), router()
+    asked.post("/v1/ask")(alone)
+    app.router.routes.extend(asked.routes)
+
+    async def behind(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, "root_path": root}, receive, send)
+
+    assert (await call(behind, "POST", "/v1/ask", BODY)).status == status
 
 
 def test_the_application_looks_at_all_its_routes(monkeypatch: pytest.MonkeyPatch) -> None:
