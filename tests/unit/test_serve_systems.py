@@ -31,9 +31,9 @@ async def until_it_starts(logs: list[Any]) -> dict[str, str]:
 
 
 async def by_rest(address: str) -> str:
-    async with aiohttp.ClientSession() as client:
-        async with client.post(f"{address}/v1/decisions", json=QUESTION) as answer:
-            body = await answer.json()
+    question = f"{address}/v1/decisions"
+    async with aiohttp.ClientSession() as client, client.post(question, json=QUESTION) as answer:
+        body = await answer.json()
     found: str = body["decision"]["decidedBy"]
     return found
 
@@ -47,10 +47,13 @@ async def by_grpc(address: str) -> str:
 
 async def test_a_system_that_the_program_is_given_answers_in_both_faces() -> None:
     stop = asyncio.Event()
-    program = serve(ServeSettings(rest_port=0, grpc_port=0), THREE_SYSTEMS)
+
+    async def program() -> None:
+        await serve(ServeSettings(rest_port=0, grpc_port=0), THREE_SYSTEMS)(stop)
+
     with capture_logs() as logs:
         async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
-            group.create_task(program(stop))
+            group.create_task(program())
             try:
                 at = await until_it_starts(logs)
                 assert await by_rest(at["rest"]) == NAME
