@@ -213,13 +213,13 @@ class Gate:
         waits.end(now)
         if self._governs:
             waits.since = now
-            self._held.put(eviction, self._limits_of(eviction), self._place(eviction, now))
+            self._held.line_up(eviction, self._limits_of(eviction), self._place(eviction, now))
         else:
             self._pending.release(eviction)
 
     def _keep(self, eviction: Eviction, hold: Hold, now: float) -> None:
         until = math.inf if hold.until is None else hold.until.timestamp()
-        self._held.put(eviction, hold.cause, until)
+        self._held.hold_back(eviction, hold.cause, until)
         waits = waits_of(eviction)
         waits.begin(hold, now)
         if not waits.told:
