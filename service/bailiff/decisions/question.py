@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from bailiff.decisions.cost import QUICK_STEPS
+from bailiff.decisions.cost import QUICK_BYTES, QUICK_STEPS
 from bailiff.decisions.instants import in_utc
 from bailiff.decisions.options import NO_OVERRIDES, OptionOverrides
 from bailiff.kinds import Time
@@ -77,7 +77,7 @@ class Plan(NamedTuple, Generic[A]):
     @property
     def is_quick(self) -> bool:
         """It may be answered where it arrives; others are to be answered where nobody waits."""
-        return self.steps <= QUICK_STEPS
+        return self.steps <= QUICK_STEPS and self.told <= QUICK_BYTES
 
 
 class Size(Enum):

@@ -188,7 +188,7 @@ class Gate:
     # How it decides.
 
     def _is_blind(self) -> bool:
-        """Counts of pods by taint are not complete before all nodes have been looked at."""
+        """Counts of pods by cause are not complete before all nodes have been looked at."""
         return self.facts.policies.blast_radius is not None and self._evaluator.unread_nodes > 0
 
     def _work_off(self, now: float) -> bool:
