@@ -1,20 +1,31 @@
-"""How questions leave each other their turn: a face answers all of them on one event loop."""
+"""When a question is answered in a thread: a face answers all of them on one event loop.
+
+It is asked twice. Before a question is read its bytes tell, as said here; once it is read, what its
+answer costs (`Plan.is_quick`).
+"""
 
 from __future__ import annotations
 
-# Work up to here is done where it arrives, more in a thread. In bytes of a question, of which this
-# many are about 20 ms of work where objects come as protobuf, and a tenth of that as JSON, of which
-# a thread costs a few per cent.
-_LONG = 64 * 1024
-# What an object costs besides its bytes, in bytes: there may be many that are next to empty.
-_OBJECT = 128
+# Bytes that are read where they arrive. As JSON 30 ms of work at worst: 100 pods of a real cluster
+# have fewer, and a thread would cost each of them a few per cent. As protobuf, which is read in
+# Python, this many are about 20 ms.
+LONG_JSON = 192 * 1024
+LONG_PROTOBUF = 64 * 1024
+# What an object of protobuf costs besides its bytes, in bytes: there may be many that are next to
+# empty.
+OBJECT = 128
 
 
-def is_long(length: int, objects: int = 0) -> bool:
-    """Whether the answer to a question is to be worked out in a thread.
+def is_long_json(length: int) -> bool:
+    """Whether a body of so many bytes is to be read in a thread, and answered there."""
+    return length > LONG_JSON
+
+
+def is_long_protobuf(length: int, objects: int = 0) -> bool:
+    """Whether a message is to be read in a thread, and answered there.
 
     Args:
-        length: of the question, in bytes.
+        length: of the message, in bytes.
         objects: how many it is about.
     """
-    return length + _OBJECT * objects > _LONG
+    return length + OBJECT * objects > LONG_PROTOBUF

@@ -14,7 +14,7 @@ from bailiff.decisions.device_taints import weighing
 from bailiff.grpc_api import GrpcSettings, counting
 from bailiff.grpc_api.errors import RefusedError
 from bailiff.grpc_api.questions import SERVICE
-from bailiff.rest_api import RestSettings, question_route
+from bailiff.rest_api import RestSettings
 from bailiff.rest_api.problems import ProblemCode
 from bailiff.rest_api.routers import health
 from bailiff.rest_api.routers.questions import cluster_router
@@ -170,6 +170,7 @@ def test_limits_are_those_of_the_code():
 def test_what_is_answered_in_a_thread_is_told():
     text = " ".join(TEXT.split())
     assert f"more than {cost.QUICK_STEPS:,} steps" in text
-    assert f"above {question_route._LONG // KIB} KiB over REST" in text
-    assert f"or above {turns._LONG // KIB} KiB over gRPC, each object" in text
-    assert f"each object taken for {turns._OBJECT} bytes more" in text
+    assert f"an answer that may have more than {cost.QUICK_BYTES // MIB} MiB" in text
+    assert f"above {turns.LONG_JSON // KIB} KiB over REST" in text
+    assert f"or above {turns.LONG_PROTOBUF // KIB} KiB over gRPC, each object" in text
+    assert f"each object taken for {turns.OBJECT} bytes more" in text

@@ -14,7 +14,7 @@ from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import listen
 from bailiff.clock import SystemClock
-from bailiff.decisions import Options
+from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
 from bailiff.lookup import ClusterSource
 from bailiff.rest_api import RestServer, RestSettings, create_app
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from bailiff.bootstrap.choices import Program
     from bailiff.clock import Clock
+    from bailiff.decisions import Systems
 
 # Below the 30 s that Kubernetes gives a pod between SIGTERM and SIGKILL.
 _GRACE_SECONDS = 20.0
@@ -42,8 +43,12 @@ class ServeSettings:
     options: Options = field(default_factory=Options)
 
 
-def serve(settings: ServeSettings) -> Program:
+def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
     """The decision API, until stopped.
+
+    Args:
+        settings: see there.
+        systems: who answers, and what can be asked of them.
 
     Raises:
         SettingsError: the environment has a setting of a face that cannot be.
@@ -55,9 +60,9 @@ def serve(settings: ServeSettings) -> Program:
         clock, registry = SystemClock(), new_registry()
         options = settings.options
         async with _source(settings.cluster, clock) as source:
-            app = create_app(rest_settings, clock, registry, options, source)
+            app = create_app(rest_settings, clock, registry, options, source, systems)
             rest = RestServer(app, rest_settings)
-            grpc = create_server(grpc_settings, clock, registry, options)
+            grpc = create_server(grpc_settings, clock, registry, options, systems)
             await _serve_both(settings, rest, grpc, stop)
 
     return program

@@ -94,7 +94,7 @@ def work(
         api = ApiMetrics(registry)
         bounds = bounds_for(settings.concurrency)
         async with await connect_to(settings.cluster, bounds, (api, clock.answered)) as cluster:
-            api.held.set_function(cluster.held)
+            api.backoff.set_function(cluster.backoff)
             election = _election(cluster, clock, settings)
             actions = _actions(cluster, election, comparison, settings)
             watches = Watches(cluster, clock, WatchMetrics(registry))

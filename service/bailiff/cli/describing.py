@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from bailiff.cli.output import Format, coloured, dumped, printable, table
-from bailiff.decisions import Verdict
+from bailiff.decisions import ObjectReference, Verdict
 from bailiff.decisions.text import describe_time
 
 if TYPE_CHECKING:
@@ -21,31 +22,75 @@ COLOURS: dict[str, str] = {
     Verdict.EVICT_AT: "yellow",
     Verdict.EVICT_NOW: "red",
 }
+_NAMES = ("namespace", "name")
+_REFERENCE = frozenset(ObjectReference.__struct_encode_fields__)
 _HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "WHY")
 _WIDE_HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "NODE", "REASON", "BY", "WHY")
 
 
+def way(answer: PodAnswer | PodsAnswer, how: Format | None) -> Format:
+    """How to print answers: as asked for, by default one in full, more in a table."""
+    return how or (Format.TEXT if len(answer.counted()) == 1 else Format.TABLE)
+
+
 def shown(answer: PodAnswer | PodsAnswer, how: Format | None) -> str:
-    """The answers as asked for: by default one in full, more in a table."""
+    """The answers, printed that way."""
     decisions = answer.counted()
-    match how or (Format.TEXT if len(decisions) == 1 else Format.TABLE):
+    match way(answer, how):
         case Format.JSON | Format.YAML as data:
             return dumped(msgspec.to_builtins(answer), data)
         case Format.TEXT:
-            return "\n\n".join(describe(one) for one in decisions)
+            return "\n\n".join((*map(describe, decisions), *reported(answer)))
         case Format.TABLE:
             return table(_HEADS, (_row(one) for one in decisions), COLOURS)
         case Format.WIDE:
             return table(_WIDE_HEADS, (_wide_row(one) for one in decisions), COLOURS)
 
 
+def reported(answer: PodAnswer | PodsAnswer) -> Iterator[str]:
+    """What each system says of anything but the pods: a head, and lines of NAME=VALUE.
+
+    What a list has is told one by one; lists within those are left to json and yaml, but for texts.
+    """
+    for system, report in (msgspec.to_builtins(answer.reports) or {}).items():
+        yield "\n".join((f"{system} reports", *(f"  {printable(one)}" for one in _lines(report))))
+
+
+def _lines(report: dict[str, Any]) -> Iterator[str]:
+    lists = {name: found for name, found in report.items() if isinstance(found, list | tuple)}
+    told = " ".join(_pairs({name: one for name, one in report.items() if name not in lists}))
+    if told:
+        yield told
+    for name, found in lists.items():
+        for one in found:
+            yield f"{name}: {' '.join(_pairs(one)) if isinstance(one, dict) else one}"
+
+
+def _pairs(fields: dict[str, Any], path: str = "") -> Iterator[str]:
+    for name, value in fields.items():
+        if isinstance(value, dict) and "name" in value and value.keys() <= _REFERENCE:
+            yield f"{path}{name}={'/'.join(value[part] for part in _NAMES if part in value)}"
+        elif isinstance(value, dict):
+            yield from _pairs(value, f"{path}{name}.")
+        elif not isinstance(value, list | tuple):
+            yield f"{path}{name}={value if isinstance(value, str) else json.dumps(value)}"
+        elif value and isinstance(value[0], str):
+            yield f"{path}{name}={', '.join(value)}"
+
+
+def _why(decision: Decision) -> str:
+    """Of who stays, what every system says: each of them may have had a reason to evict it."""
+    if decision.verdict is not Verdict.KEEP:
+        return decision.message
+    return "; ".join(dict.fromkeys((decision.message, *(one.message for one in decision.findings))))
+
+
 def _row(decision: Decision) -> tuple[str, ...]:
-    return (*head(decision), decision.message)
+    return (*head(decision), _why(decision))
 
 
 def _wide_row(decision: Decision) -> tuple[str, ...]:
-    told = decision.node, decision.reason, decision.decided_by, decision.message
-    return (*head(decision), *told)
+    return (*head(decision), decision.node, decision.reason, decision.decided_by, _why(decision))
 
 
 def head(decision: Decision) -> tuple[str, ...]:
@@ -72,7 +117,7 @@ def describe(decision: Decision) -> str:
     verdict = coloured(_verdict(decision), COLOURS[decision.verdict])
     node = printable(decision.node) or "(unnamed)"
     lines = [f"Pod {printable(name)} on node {node}: {verdict}"]
-    lines.append(f"  {decision.reason}: {printable(decision.message)}")
+    lines.append(f"  {decision.reason}: {printable(_why(decision))}")
     for finding in decision.findings:
         lines.append(f"{finding.system}: {finding.verdict} ({finding.reason})")
         lines += [f"  {line}" for step in finding.trace for line in _step(step)]

@@ -58,5 +58,6 @@ def explain(
         chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
         answer = explaining.explain(asked, chosen, options, output, ctx.find_root().obj)
     typer.echo(explaining.shown(answer, output))
+    explaining.tell_reports(answer, output)
     if exit_code:
         raise typer.Exit(explaining.exit_code_of(answer))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from bailiff.cli.asking import Asking, namespace_of, systems_of
-from bailiff.cli.describing import shown
+from bailiff.cli.describing import reported, shown, way
 from bailiff.cli.errors import ExitCode, InputError, warn
 from bailiff.cli.objects import Objects
 from bailiff.cli.output import Format, printable, say
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from bailiff.bootstrap.choices import ClusterChoice
 
-__all__ = ["Asked", "exit_code_of", "explain", "shown"]
+__all__ = ["Asked", "exit_code_of", "explain", "shown", "tell_reports"]
 
 _EXIT_BY_VERDICT = {
     Verdict.KEEP: ExitCode.OK,
@@ -86,6 +86,13 @@ def explain(
     if exit_code_of(answer) is not ExitCode.OK:
         say(_NOT_LOOKED_AT)
     return answer
+
+
+def tell_reports(answer: PodAnswer | PodsAnswer, output: Format | None) -> None:
+    """What stands beside a table, which has a line for each pod and no other."""
+    if way(answer, output) in (Format.TABLE, Format.WIDE):
+        for report in reported(answer):
+            say(report)
 
 
 def exit_code_of(answer: PodAnswer | PodsAnswer) -> ExitCode:

@@ -55,12 +55,12 @@ class Cluster(Lists):
         """
         return Cluster(self._leases, self.settings, self._leases, self._may_write)
 
-    def held(self) -> float:
-        """Seconds for which requests are held back because the API server refused some; 0: none.
+    def backoff(self) -> float:
+        """Seconds for which nothing is sent because the API server refused some requests; 0: none.
 
         At most 60. See bailiff.cluster.pace.
         """
-        return self._transport.held()
+        return self._transport.backoff()
 
     async def get(self, resource: Resource[T], name: str, namespace: str = "") -> T:
         """One object."""

@@ -56,7 +56,7 @@ class _Bounds(NamedTuple):
         return _Bounds(max(self.lower, other.lower), min(self.upper, other.upper))
 
     @property
-    def hold(self) -> bool:
+    def is_possible(self) -> bool:
         return self.lower <= self.upper
 
 
@@ -141,7 +141,7 @@ class ClusterClock:
         received = self._machine.elapsed()
         told = _Bounds(date - received, date + 1.0 - (received - max(0.0, exchange.seconds)))
         known = self._known
-        if known is not None and known.and_also(told).hold:
+        if known is not None and known.and_also(told).is_possible:
             self._narrow(told, received)
             return
         # One of the clocks was stepped, or this machine did not notice that it slept; or it is the
@@ -156,7 +156,7 @@ class ClusterClock:
         A later time than was known may evict somebody, so more of them are needed for that.
         """
         claim = self._claim
-        if claim is None or not claim.bounds.and_also(told).hold:
+        if claim is None or not claim.bounds.and_also(told).is_possible:
             self._claim = _Claim(told, 1, at)
             return False
         self._claim = claim = _Claim(claim.bounds.and_also(told), claim.answers + 1, claim.since)

@@ -45,7 +45,7 @@ async def connect(
         context: of the kubeconfig; None is its current one.
         in_cluster: use the pod's service account instead of a kubeconfig.
         settings: bounds.
-        clock: when credentials are due to be renewed, and requests held back are due.
+        clock: when credentials are due to be renewed, and when requests may go again.
         observers: told of every answer, and of every request that got none; they must not raise.
 
     Raises:

@@ -107,7 +107,7 @@ class Pace:
         self._waits = 0
         self._sent_at = float("-inf")
         self._refused_share = 0.0
-        self._held_until = float("-inf")
+        self._backoff_until = float("-inf")
         # By refusals that may be noise: until another request under way is answered.
         self._doubted_until = float("-inf")
         self._slowed = 0
@@ -117,10 +117,10 @@ class Pace:
         """How many requests may be under way at once, from 1 to `most`."""
         return 1 if self._waits else int(self._limit)
 
-    def held(self) -> float:
+    def backoff(self) -> float:
         """Seconds from now for which nothing is sent; 0 if requests may go."""
         now = self._clock.monotonic()
-        return max(0.0, self._held_until - now, self._doubted_until - now)
+        return max(0.0, self._backoff_until - now, self._doubted_until - now)
 
     @contextlib.asynccontextmanager
     async def turn(self, what: str) -> AsyncIterator[None]:
@@ -150,14 +150,14 @@ class Pace:
     async def _wait(self, what: str) -> None:
         # One request looks whether it may go, the others queue behind it: the lock is fair.
         async with self._turn:
-            while (held := self.held()) or not self._has_room():
-                if held > _PATIENCE:
+            while (wait := self.backoff()) or not self._has_room():
+                if wait > _PATIENCE:
                     raise TooManyRequestsError(
-                        f"{what}: not sent, the API server asked to be left alone for {held:.0f} s",
+                        f"{what}: not sent, the API server asked to be left alone for {wait:.0f} s",
                         status=429,
-                        retry_after=held,
+                        retry_after=wait,
                     )
-                await self._change_within(held or self._until_next_probe())
+                await self._change_within(wait or self._until_next_probe())
             self._running += 1
             self._running_in_round += 1
             self._sent_at = self._clock.monotonic()
@@ -220,7 +220,7 @@ class Pace:
         if weighed and noise and self._running_in_round > 1:
             self._doubted_until = max(self._doubted_until, until)
             return
-        self._held_until = max(self._held_until, until)
+        self._backoff_until = max(self._backoff_until, until)
         self._waits += current
         if weighed:
             # Of noise that was alone nobody knows whether fewer would have been taken.

@@ -95,9 +95,9 @@ class Transport:
         self._observers = observers
         self._connections = Connections(settings.max_connections)
 
-    def held(self) -> float:
+    def backoff(self) -> float:
         """Seconds from now for which nothing is sent; 0 if requests may go."""
-        return self._pace.held() if self._pace else 0.0
+        return self._pace.backoff() if self._pace else 0.0
 
     async def close(self) -> None:
         """Close all connections; requests under way fail with UnreachableError."""

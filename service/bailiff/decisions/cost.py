@@ -22,6 +22,8 @@ MAX_STEPS = 1_000_000
 # Steps up to which a question is answered where it arrives, about 10 ms; above that it is to be
 # answered where nobody waits behind it.
 QUICK_STEPS = 20_000
+# Bytes of an answer, as counted, up to which it is written where the question arrived, about 10 ms.
+QUICK_BYTES = 4 * 1024 * 1024
 # Bytes of one answer as JSON.
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bailiff.decisions.cost import QUICK_STEPS
+from bailiff.decisions.cost import QUICK_BYTES, QUICK_STEPS
 from bailiff.decisions.instants import in_utc
 from bailiff.decisions.options import NO_OVERRIDES, OptionOverrides, Options
 from bailiff.kinds import Time
@@ -78,7 +78,7 @@ class Plan(Struct, Generic[A], frozen=True):
     @property
     def is_quick(self) -> bool:
         """It may be answered where it arrives; others are to be answered where nobody waits."""
-        return self.steps <= QUICK_STEPS
+        return self.steps <= QUICK_STEPS and self.told <= QUICK_BYTES
 
 
 class Size(Enum):

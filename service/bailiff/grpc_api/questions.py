@@ -12,7 +12,7 @@ from bailiff.grpc_api.errors import MalformedError, RefusedError, from_core
 from bailiff.grpc_api.fields import is_map
 from bailiff.grpc_api.parts import parts
 from bailiff.grpc_api.reading import LONG_READERS, READERS
-from bailiff.turns import is_long
+from bailiff.turns import is_long_protobuf
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 SERVICE = pb.DESCRIPTOR.services_by_name["EvictionDecisionService"]
 IN_PARTS = "InParts"
-# Bytes that an answer may have, as the core counts them before it is given: about 10 ms of writing.
-_LONG_ANSWER = 4 * 1024 * 1024
 
 
 class Desk(NamedTuple):
@@ -102,7 +100,7 @@ class Asked:
         """The answer in several messages, which merge to it; errors as `answer`."""
         answer = await self._answer(data)
         most = self._desk.bounds.max_answer_bytes
-        if not is_long(len(answer)):
+        if not is_long_protobuf(len(answer)):
             return (answer,)
         return await asyncio.to_thread(lambda: list(parts(answer, self._response, most)))
 
@@ -114,11 +112,11 @@ class Asked:
 
     async def _answer(self, data: bytes) -> bytes:
         with self._desk.bounds.admit(data, self._question.size):
-            request = None if is_long(len(data)) else self._parse(data)
-            if request is None or is_long(len(data), self._objects_in(request)):
+            request = None if is_long_protobuf(len(data)) else self._parse(data)
+            if request is None or is_long_protobuf(len(data), self._objects_in(request)):
                 return await asyncio.to_thread(self.answer_long, data)
             plan = self._plan(self._read(request))
-            if plan.is_quick and plan.told <= _LONG_ANSWER:
+            if plan.is_quick:
                 return self._written(plan)
             return await asyncio.to_thread(self._written, plan)
 

@@ -9,9 +9,10 @@ from google.protobuf import json_format
 from google.protobuf.struct_pb2 import Struct
 from msgspec import inspect as types
 
+from bailiff.grpc_api.counting import spend
 from bailiff.grpc_api.errors import FieldError, snake
 from bailiff.grpc_api.fields import OTHERS, enum_names
-from bailiff.grpc_api.wire import parse
+from bailiff.grpc_api.wire import parse, read_within
 from bailiff.kinds import DecodeError, decode
 
 if TYPE_CHECKING:
@@ -87,6 +88,22 @@ def read_entry(wire: WireClass) -> Read:
         return entry.key, entry.value
 
     return read
+
+
+def read_map(name: str, entry: Read, value: Read) -> Read:
+    """A map of messages; an error names the key."""
+
+    def read(entries: Sequence[bytes]) -> dict[str, Any]:
+        spend(len(entries), name)
+        found = dict(map(entry, entries))
+        return {key: read_within(f"{name}[{key!r}]", value, one) for key, one in found.items()}
+
+    return read
+
+
+def read_held(wire: WireClass, text: Read) -> Read:
+    """What a message holds that is nothing but a text, as resource.Quantity is."""
+    return lambda data: text(parse(wire, data).string)
 
 
 def read_entries(entry: Read, structure: Structure) -> Read:

@@ -2,7 +2,8 @@
 
 For a type and its message a reader is put together once, from the names and types of the fields. An
 empty time in a Kubernetes object is Go's zero time and counts as not set, as JSON's null does; Go
-writes nothing at all for an absent pointer.
+writes nothing at all for an absent pointer. A message that is nothing but a text or JSON, as
+Kubernetes' Quantity and FieldsV1 are, stands for what it holds.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from bailiff.grpc_api.read_parts import (
     read_entries,
     read_entry,
     read_enum,
+    read_held,
     read_json,
+    read_map,
     read_other,
     read_text,
     text_bound,
@@ -149,8 +152,10 @@ class Readers:
         if is_map(place) and isinstance(field.kind, types.StructType):
             return f"{function.name_of(read_entries(self._entry(place), field.kind.cls))}(v)"
         if is_map(place):
-            entry = function.name_of(self._text_entry(field, place))
-            return f"dict({all_of}({name}, {entry}, v, {field.most}))"
+            entry, value = self._entry(place), self._map_value(field, place)
+            if value is not None:
+                return f"{function.name_of(read_map(field.name, entry, value))}(v)"
+            return f"dict({all_of}({name}, {function.name_of(entry)}, v, {field.most}))"
         item = function.name_of(self._item(field, place))
         values = f"tuple({all_of}({name}, {item}, v, {field.most}))"
         if field.is_bounded and text_bound(field.kind) is None:
@@ -177,19 +182,29 @@ class Readers:
         return v
 
     def _item(self, field: Field, place: FieldDescriptor) -> Read:
-        if isinstance(field.kind, types.StructType):
-            return self.of(field.kind.cls, field.message)
         if is_time(place):
             return read_time
         if place.enum_type is not None:
             return read_enum(field.kind, place)
+        if place.message_type is not None:
+            return self._of_message_or_text(field.kind, place.message_type)
         return read_text(field.kind)
 
-    def _text_entry(self, field: Field, place: FieldDescriptor) -> Read:
-        texts = types.DictType(types.StrType(), types.StrType())
-        if field.kind != texts or message_of(place).fields_by_name["value"].message_type:
-            raise TypeError(f"{place.full_name} is no map of texts")
-        return self._entry(place)
+    def _of_message_or_text(self, kind: types.Type, message: Descriptor) -> Read:
+        if isinstance(kind, types.StructType):
+            return self.of(kind.cls, message)
+        if not isinstance(kind, types.StrType) or set(message.fields_by_name) != {"string"}:
+            raise TypeError(f"{message.full_name} is no {type(kind).__name__}")
+        return Interned(read_held(self._wire.class_of(message), read_text(kind)))
+
+    def _map_value(self, field: Field, place: FieldDescriptor) -> Read | None:
+        """What reads a map's values; None: they are texts, as they stand."""
+        value = message_of(place).fields_by_name["value"].message_type
+        if value is not None and isinstance(field.kind, types.DictType):
+            return self._of_message_or_text(field.kind.value_type, value)
+        if value is not None or field.kind != types.DictType(types.StrType(), types.StrType()):
+            raise TypeError(f"{place.full_name} is no map of texts or of messages")
+        return None
 
     def _entry(self, place: FieldDescriptor) -> Read:
         return Interned(read_entry(self._wire.class_of(message_of(place))))

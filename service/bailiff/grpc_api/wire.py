@@ -41,16 +41,21 @@ class Wire:
 
     Args:
         structured: the messages that stay messages where others hold them.
+        file: with the service; it and those that it imports have the messages.
 
     Attributes:
         structured: the same.
     """
 
-    def __init__(self, structured: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        structured: frozenset[str] = frozenset(),
+        file: FileDescriptor = eviction_decision_service_pb2.DESCRIPTOR,
+    ) -> None:
         self.structured = structured
         self._pool = descriptor_pool.DescriptorPool()
-        for file in _files(eviction_decision_service_pb2.DESCRIPTOR, set()):
-            self._pool.Add(_with_bytes(file, structured))
+        for one in _files(file, set()):
+            self._pool.Add(_with_bytes(one, structured))
 
     def class_of(self, message: Descriptor) -> WireClass:
         """The class that reads and writes the same bytes as a published one."""

@@ -17,6 +17,7 @@ from starlette.routing import Match
 from bailiff.kinds import decode
 from bailiff.kinds.turns import decode_in_turns, encode_in_turns
 from bailiff.rest_api.wire import Wire
+from bailiff.turns import is_long_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from bailiff.rest_api.services import Services
 
 _ENCODE = msgspec.json.Encoder().encode
-# Bytes of a body that are read where they arrive, 30 ms at worst: 100 pods of a real cluster have
-# fewer. What is longer is answered in a thread.
-_LONG = 192 * 1024
 
 
 class QuestionRoute(APIRoute):
@@ -72,7 +70,7 @@ class QuestionRoute(APIRoute):
         await send({"type": "http.response.body", "body": content})
 
     async def _answer(self, body: bytes) -> bytes:
-        if len(body) > _LONG:
+        if is_long_json(len(body)):
             return await asyncio.to_thread(self._answer_long, body)
         plan: Plan[Any] = self.endpoint(decode(body, self._wire.kind))
         if plan.is_quick:

@@ -78,7 +78,7 @@ class Way:
             self.sent_for.append(self._acts_for())
         return await self._server.send(request, within)
 
-    def held(self) -> float:
+    def backoff(self) -> float:
         """The API server never asks to be left alone."""
         return 0.0
 

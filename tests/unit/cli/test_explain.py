@@ -137,6 +137,7 @@ def test_a_system_that_is_added_is_told_as_all_others(run):
     ]  # fmt: skip
     answer = json.loads(run(*files, "-o", "json", stdin=node, obj=THREE_SYSTEMS).output)
     assert answer["reports"]["lights-out"]["pods"] == 1
+    assert in_full[-2:] == ["lights-out reports", "  outAt=2026-01-02T00:01:00Z pods=1"]
 
 
 def test_a_system_that_ranks_sees_the_other_pods_of_the_files(run):
@@ -150,6 +151,20 @@ def test_a_system_that_ranks_sees_the_other_pods_of_the_files(run):
         first = answer.get("decision") or answer["decisions"][0]
         assert first["findings"][-1]["message"] == "3 pods for 2 seats"
         assert answer["reports"]["seats"]["crowded"] is True
+
+
+@pytest.mark.parametrize("how", [(), ("-o", "table"), ("-o", "wide")])
+def test_a_table_tells_what_every_system_says_and_beside_it_the_reports(run, how):
+    """Who reads the table by grep and awk finds a line for each pod and nothing else."""
+    pods = [pod_of(f"p{n}", "n1", priority=n) for n in range(2)]
+    objects = [{"kind": "Node"} | msgspec.to_builtins(seating_node("n1", 2))]
+    objects += [{"kind": "Pod"} | msgspec.to_builtins(pod) for pod in pods]
+    told = run("explain", "-f", "-", *how, stdin=yaml.safe_dump_all(objects), obj=WITH_SEATS)
+    assert told.exit_code == 0, told.output
+    _, *rows = told.stdout.splitlines()
+    assert len(rows) == 2
+    assert all("the node has no NoExecute taint; 2 pods for 2 seats" in row for row in rows)
+    assert told.stderr.splitlines() == ["seats reports", "  crowded=false"]
 
 
 def test_a_report_that_is_one_nodes_is_not_told_of_two(run):

@@ -63,6 +63,7 @@ def test_explain_names_slice_device_rule_and_toleration(run, devices):
     published = "ResourceSlice /s:s-1 d/p/gpu-0 taint #0"
     reasons = f"DeviceTaintRule /recall:r-1, {published}"
     tolerated = "is tolerated by *:NoExecute op=Exists for 60s"
+    until = "evictAt=2026-01-02T00:01:00Z holdsUntil=2026-01-02T00:01:00Z"
     by_slice = f"taint hot:NoExecute of device d/p/gpu-0 {tolerated}"
     by_rule = f"taint recall:NoExecute of device d/p/gpu-0 {tolerated}"
     assert result.output.splitlines() == [
@@ -76,6 +77,10 @@ def test_explain_names_slice_device_rule_and_toleration(run, devices):
         f"  NoExecuteDeviceTaint ToleratedForSeconds: {by_rule} (DeviceTaintRule /recall:r-1)",
         "    added 2026-01-02T00:05:00Z",
         "    deadline 2026-01-02T00:06:00Z",
+        "",
+        "device-taints reports",
+        f"  claims: claim=shop/gpu verdict=EVICT_AT {until} reasons={reasons}",
+        "  claims: claim=other/gpu verdict=KEEP",
     ]
 
 

@@ -72,7 +72,7 @@ async def test_what_each_failure_means(error: k8s.ClusterError, limit: int, held
     own = pace()
     await ask(own, error)
     assert own.limit == limit
-    assert held <= own.held() <= min(held * 1.1, 60.0)
+    assert held <= own.backoff() <= min(held * 1.1, 60.0)
 
 
 @pytest.mark.parametrize("error", [k8s.FencedError("not sent"), k8s.ConfigError("no login")])
@@ -127,13 +127,13 @@ async def test_refusals_without_a_time_are_waited_for_longer_and_longer() -> Non
     own, waits = pace(), []
     for _ in range(9):
         await ask(own, REFUSED)
-        waits.append(own.held())
+        waits.append(own.backoff())
     # The first may be noise: the next goes ahead at once.
     assert waits[0] == 0.0
     for wait, expected in zip(waits[1:], (0.1, 0.2, 0.4, *[0.5] * 5), strict=True):
         assert expected <= wait <= 1.1 * expected
     await ask(own, None, REFUSED)
-    assert own.held() == 0.0
+    assert own.backoff() == 0.0
 
 
 async def test_refusals_of_requests_sent_together_halve_the_limit_once() -> None:
@@ -149,7 +149,7 @@ async def test_late_answers_to_what_was_sent_before_a_refusal_do_not_end_the_wai
     await asyncio.gather(*(ask(own, BUSY) for _ in range(MOST)))
     await early
     assert own.limit == 1
-    assert own.held() > 0.8
+    assert own.backoff() > 0.8
 
 
 async def test_one_refusal_among_answers_is_noise() -> None:
@@ -157,7 +157,7 @@ async def test_one_refusal_among_answers_is_noise() -> None:
     others = asyncio.create_task(ask(own, None, None, takes=0.1))
     await asyncio.sleep(0)
     await ask(own, BUSY)
-    assert own.held() > 0.0
+    assert own.backoff() > 0.0
     await others
     assert now() == pytest.approx(0.2)
     assert own.limit == MOST
@@ -185,7 +185,7 @@ async def test_one_refusal_of_who_asks_alone_is_noise() -> None:
 async def test_the_second_refusal_in_a_row_counts_for_all() -> None:
     own = pace()
     await ask(own, *[None] * 49, BUSY, BUSY)
-    assert 1.0 <= own.held() <= 1.1
+    assert 1.0 <= own.backoff() <= 1.1
 
 
 async def test_many_refusals_count_for_all_though_others_are_answered() -> None:
@@ -193,7 +193,7 @@ async def test_many_refusals_count_for_all_though_others_are_answered() -> None:
     others = asyncio.create_task(ask(own, *[None] * 3, takes=0.1))
     await asyncio.sleep(0)
     await asyncio.gather(*(ask(own, BUSY) for _ in range(MOST - 1)))
-    assert own.held() >= 1.0
+    assert own.backoff() >= 1.0
     await others
     assert now() >= 1.0
 
@@ -204,7 +204,7 @@ async def test_more_than_the_customary_wait_is_no_noise() -> None:
     await asyncio.sleep(0)
     await ask(own, k8s.TooManyRequestsError("busy", status=429, retry_after=4.0))
     await others
-    assert own.held() >= 3.8
+    assert own.backoff() >= 3.8
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ async def test_an_outage_leaves_nothing_behind() -> None:
     await ask(own, *[REFUSED] * 20, None)
     assert own.limit == MOST
     await ask(own, BUSY)
-    assert own.held() == 0.0
+    assert own.backoff() == 0.0
 
 
 async def test_who_goes_ahead_and_times_out_says_nothing_of_the_load() -> None:
@@ -306,7 +306,7 @@ async def test_an_answer_ends_no_wait_but_that_for_it() -> None:
     await ask(own, REFUSED, takes=0.2)
     await early
     await others
-    assert own.held() > 29.0
+    assert own.backoff() > 29.0
 
 
 async def test_answers_of_before_a_refusal_do_not_let_the_others_go() -> None:
@@ -348,7 +348,7 @@ async def test_late_refusals_of_before_a_slow_down_tell_nothing_new() -> None:
     await asyncio.sleep(0)
     await ask(own, SILENT)
     await asyncio.gather(*early)
-    assert own.held() == 0.0
+    assert own.backoff() == 0.0
     assert own.limit == MOST // 2
 
 
@@ -357,7 +357,7 @@ async def test_the_longest_wait_counts_whatever_is_told_after_it() -> None:
     seconds = (30.0, 2.0)
     errors = [k8s.ServerError("down", status=503, retry_after=one) for one in seconds]
     await asyncio.gather(*(ask(own, error, takes=0.1) for error in errors))
-    assert own.held() >= 30.0
+    assert own.backoff() >= 30.0
 
 
 async def test_nine_seconds_are_waited_for() -> None:
@@ -400,7 +400,7 @@ def test_whatever_happens_the_limit_is_kept_and_everyone_gets_a_turn(data: st.Da
     async def one(outcome: Exception | None, takes: float) -> None:
         try:
             async with own.turn("GET /x"):
-                assert own.held() == 0.0
+                assert own.backoff() == 0.0
                 running.append(outcome)
                 assert len(running) <= 4
                 try:

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from bailiff.decisions import FactsError, OptionOverrides
-from bailiff.decisions.cost import MAX_ANSWER_BYTES, MAX_PODS, MAX_STEPS, QUICK_STEPS
+from bailiff.decisions import FactsError, OptionOverrides, Plan
+from bailiff.decisions.cost import MAX_ANSWER_BYTES, MAX_PODS, MAX_STEPS, QUICK_BYTES, QUICK_STEPS
 from bailiff.decisions.device_taints import DeviceTaintFacts, weighing
 from bailiff.decisions.device_taints.facts import MAX_CLAIMS, MAX_RULES, MAX_SLICES
 from bailiff.decisions.node_taints.change import TaintSelector
@@ -110,6 +110,15 @@ def test_what_is_small_may_be_answered_where_it_arrives() -> None:
     most = QUICK_STEPS // (10 + A_DECISION)
     assert asked(most)
     assert not asked(most + 1)
+
+
+def test_what_is_short_may_be_written_where_its_question_arrives() -> None:
+    def answered(told: int) -> bool:
+        plan: Plan[Any] = Plan(1, told, lambda: None)
+        return plan.is_quick
+
+    assert answered(QUICK_BYTES)
+    assert not answered(QUICK_BYTES + 1)
 
 
 def tolerations(number: int) -> tuple[DeviceToleration, ...]:

@@ -6,12 +6,20 @@ import hypothesis.strategies as st
 import msgspec
 import pytest
 from hypothesis import given
+from msgspec.structs import replace
 
 from bailiff.decisions import Options, Verdict, tolerates
 from bailiff.decisions.node_taints import NodeTaints, TaintObservation
+from bailiff.decisions.node_taints.change import (
+    PreviewTaintChangeRequest,
+    TaintSelector,
+    node_after,
+)
 from bailiff.kinds import (
     INT64_MAX,
     INT64_MIN,
+    Node,
+    NodeMeta,
     NodeSpec,
     Pod,
     PodSpec,
@@ -145,3 +153,18 @@ def test_no_trace_is_built_unless_asked_for():
     silent = NodeTaints(node, NOW, (), Options(explain=False))
     assert silent.decide(pod_with([])).trace == ()
     assert NodeTaints(node, NOW).decide(pod_with([])).trace != ()
+
+
+class GrownSpec(NodeSpec, frozen=True):
+    unschedulable: bool = False
+
+
+class GrownNode(Node, frozen=True, tag="Node"):
+    status: str = ""
+
+
+def test_a_change_of_taints_leaves_all_else_of_a_node_as_it_is():
+    spec = GrownSpec(taints=(Taint(key="a"), Taint(key="b")), unschedulable=True)
+    node = GrownNode(metadata=NodeMeta(name="n"), spec=spec, status="known")
+    change = PreviewTaintChangeRequest(node=node, remove_taints=(TaintSelector(key="a"),))
+    assert node_after(change) == replace(node, spec=replace(spec, taints=(Taint(key="b"),)))

@@ -26,8 +26,6 @@ from tests.harness.kinds import pod_of
 from tests.harness.made_up_system import LIGHTS
 from tests.harness.ranking_system import (
     NAME,
-    SEATING,
-    TERMS,
     WITH_SEATS,
     SeatFacts,
     SeatReport,
@@ -171,5 +169,3 @@ def test_of_several_systems_each_says_it_for_itself() -> None:
 def test_nobody_ranks_unless_a_system_says_so() -> None:
     assert WITH_SEATS.ranks
     assert not Systems((LIGHTS,)).ranks
-    assert SEATING.ranks
-    assert TERMS.event_type == "Warning"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -147,10 +146,6 @@ class AllShort(Value, frozen=True):
     systems: tuple[Annotated[str, Meta(max_length=3)], ...] = ()
 
 
-class Numbered(Value, frozen=True):
-    labels: Mapping[str, int] = {}
-
-
 class Positive(Value, frozen=True):
     priority: Annotated[int, Meta(ge=0)] = 0
 
@@ -256,11 +251,6 @@ def test_what_does_not_go_together_is_seen_at_start(
     for make in (READERS.of_message, Writers({}).of):
         with pytest.raises((TypeError, KeyError)):
             make(structure, message.DESCRIPTOR)
-
-
-def test_a_map_is_one_of_texts() -> None:
-    with pytest.raises(TypeError, match="no map of texts"):
-        READERS.of_message(Numbered, kubernetes_pb2.ObjectMeta.DESCRIPTOR)
 
 
 class Lights(Value, frozen=True):

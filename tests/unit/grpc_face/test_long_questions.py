@@ -14,7 +14,7 @@ from bailiff.grpc_api.counting import MAX_FIELDS, MAX_ITEMS
 from bailiff.grpc_api.errors import AnswerTooLargeError, OverloadedError
 from bailiff.grpc_api.parts import PART_BYTES, parts
 from bailiff.grpc_api.reading import READERS
-from bailiff.turns import is_long
+from bailiff.turns import is_long_protobuf
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2 as kube
 from tests.harness.corpus import answer_of_core
@@ -76,7 +76,7 @@ def batch(count: int) -> pb.DecideBatchRequest:
 @pytest.mark.parametrize("beside", [{}, {"node": NODE}], ids=["devices alone", "and a node"])
 async def test_a_question_that_is_put_aside_is_answered_as_any_other(beside: Body) -> None:
     body = many(1000) | beside
-    assert is_long(request_of("decideBatch", body).ByteSize())
+    assert is_long_protobuf(request_of("decideBatch", body).ByteSize())
     expected = answer_of_core(SYSTEMS.questions["decideBatch"], body)
     assert without_zeros(await ask("decideBatch", body)) == without_zeros(expected)
 
@@ -89,7 +89,7 @@ async def test_the_loop_does_not_even_parse_a_long_question(
 
     monkeypatch.setattr(READERS, "parse", parsed)
     request = batch(1000)
-    assert is_long(request.ByteSize())
+    assert is_long_protobuf(request.ByteSize())
     assert len((await face.stub.DecideBatch(request)).decisions) == 1000
 
 
@@ -165,7 +165,7 @@ async def test_an_answer_too_long_for_one_message_is_had_in_parts() -> None:
     assert merged == whole
 
 
-def test_parts_merge_to_the_whole_and_none_is_long() -> None:
+def test_parts_merge_to_the_whole_and_none_is_long_protobuf() -> None:
     answer = pb.PreviewDeviceTaintRuleResponse(published_devices=3, namespaces=2)
     answer.rule.name = "r"
     answer.condition.message = "m" * (PART_BYTES + 1)

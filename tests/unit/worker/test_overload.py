@@ -54,7 +54,7 @@ class BusyWorld(World):
             self.add_pod(f"pod-{number}")
 
     def backoff(self) -> float:
-        return self.pace.held()
+        return self.pace.backoff()
 
     async def _arrive(self, call: Call) -> None:
         async with self.pace.turn(call.verb):

@@ -122,7 +122,7 @@ async def test_a_lease_is_renewed_however_many_requests_wait_and_for_however_lon
             await hanging.acquire()
         with pytest.raises(k8s.TooManyRequestsError):
             await cluster.send(Request("GET", "/busy"))
-        assert cluster.held() > 50.0
+        assert cluster.backoff() > 50.0
         store = LeaseStore(cluster, "default", "l")
         lease = await store.create(record)
         assert await store.write(lease, record) == lease

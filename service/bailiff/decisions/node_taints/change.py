@@ -6,6 +6,8 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from bailiff.decisions.asking import Asking, Named
 from bailiff.decisions.cost import MAX_PODS, Cost, FactsError, check_cost, check_number
 from bailiff.decisions.decision import Decision, ObjectReference, Verdict, reference_to
@@ -19,7 +21,7 @@ from bailiff.decisions.node_taints.weighing import weigh
 from bailiff.decisions.question import Asked, Plan, Question, Size
 from bailiff.decisions.questions import Pods
 from bailiff.decisions.system import Scene
-from bailiff.kinds import Node, NodeSpec, Taint
+from bailiff.kinds import Node, Taint
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
@@ -125,7 +127,7 @@ def _weigh(facts: PreviewTaintChangeRequest, terms: Terms) -> Plan[PreviewTaintC
 def _preview(facts: PreviewTaintChangeRequest, terms: Terms) -> PreviewTaintChangeResponse:
     now, options = terms.now, terms.options
     observed = facts.node_taints.first_observed
-    changed = _changed(facts)
+    changed = node_after(facts)
     scene = Scene(facts.pods, now, facts.node)
     before, after = (
         Asking([(Named(SYSTEM), taints)], scene, options)
@@ -161,7 +163,7 @@ def _change(pod: Pod, scene: Scene, before: Asking, after: Asking) -> DecisionCh
     )
 
 
-def _changed(facts: PreviewTaintChangeRequest) -> Node:
+def node_after(facts: PreviewTaintChangeRequest) -> Node:
     """The node after the change: a taint is replaced by one of the same key and effect."""
     added = {(taint.key, taint.effect): taint for taint in facts.add_taints}
     kept = tuple(
@@ -169,8 +171,8 @@ def _changed(facts: PreviewTaintChangeRequest) -> Node:
         for taint in facts.node.spec.taints
         if (taint.key, taint.effect) not in added and not _removed(facts, taint)
     )
-    spec = NodeSpec(taints=kept + tuple(added.values()))
-    return Node(metadata=facts.node.metadata, spec=spec)
+    spec = replace(facts.node.spec, taints=kept + tuple(added.values()))
+    return replace(facts.node, spec=spec)
 
 
 def _since_after(

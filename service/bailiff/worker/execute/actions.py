@@ -116,8 +116,8 @@ class ClusterActions:
         self._names = EventNames()
 
     def backoff(self) -> float:
-        """See Actions, and Cluster.held."""
-        return self._cluster.held()
+        """See Actions, and Cluster.backoff."""
+        return self._cluster.backoff()
 
     async def set_status(self, pod: Pod, terms: EvictionTerms, now: datetime) -> Pod:
         """See PodActions. A wrong UID in the patch is answered with a conflict."""

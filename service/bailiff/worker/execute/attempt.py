@@ -13,6 +13,7 @@ from bailiff.decisions import Verdict
 from bailiff.worker.execute.outcomes import Outcome, deadline_of
 from bailiff.worker.mirror.fresh_nodes import FreshNodes
 from bailiff.worker.timers.eviction import By
+from bailiff.worker.timers.queue import SHORTEST_SLEEP
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from bailiff.worker.execute.actions import PodActions
     from bailiff.worker.timers.evaluator import Evaluator
     from bailiff.worker.timers.eviction import Eviction
-
-# A wait below the clock's resolution would be over before it began, again and again.
-_A_MOMENT = 0.001
 
 log = structlog.get_logger(__name__)
 
@@ -98,7 +96,7 @@ class Attempt:
         if api is None or api.deadline_seconds is None:
             return delay
         left = eviction.due + api.deadline_seconds - self._clock.elapsed()
-        return min(delay, max(left, _A_MOMENT))
+        return min(delay, max(left, SHORTEST_SLEEP))
 
     async def _evicted(self, eviction: Eviction, api: EvictionApi) -> bool:
         """Ask the Eviction API; False where the pod is to be deleted without its consent.

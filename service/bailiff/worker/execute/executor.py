@@ -12,6 +12,7 @@ from bailiff.decisions.policies import Cause, Hold
 from bailiff.worker.execute.outcomes import RETRIES, Outcome, classify
 from bailiff.worker.mirror.mirror import pod_key
 from bailiff.worker.timers.eviction import By
+from bailiff.worker.timers.queue import LONGEST_SLEEP, sleep
 from bailiff.worker.timers.waits import waits_of
 
 if TYPE_CHECKING:
@@ -22,16 +23,10 @@ if TYPE_CHECKING:
     from bailiff.worker.timers.eviction import Eviction
     from bailiff.worker.timers.pending import PendingEvictions
 
-# The longest sleep. The event loop waits by CLOCK_MONOTONIC, which knows nothing of a wall clock
-# that was put right, and stands still while the machine is suspended: so the clocks that decide
-# what is due are looked at again after this, and nothing is later than this for their sake.
-_LONGEST_SLEEP = 1.0
-# Below this a timer may fire at the very instant it was set and find nothing due, again and again.
-_SHORTEST_SLEEP = 0.001
 # A condition that announces an eviction which does not come within so many seconds is taken back.
 _SOON = 60.0
-# Holds of up to so many seconds are left to the requests, which learn when one ends early, and one
-# that may do so lasts hardly more than a second (cluster/pace.py).
+# A backoff of up to so many seconds is left to the requests, which learn when it ends early, and
+# one that may do so lasts hardly more than a second (cluster/pace.py).
 _BRIEF = 2.0
 # How long to wait for the watch to tell of a pod that has changed, before it is tried all the same.
 _NEWS_WITHIN = 5.0
@@ -100,25 +95,21 @@ class Executor:
                 eviction = self._gate.take() if self._may_take() else None
                 if eviction is not None:
                     return eviction
-                await self._sleep()
+                await sleep(self._changed, self._wait())
             return None
 
     def _may_take(self) -> bool:
-        return self._election.may_act() and not self._held()
+        return self._election.may_act() and not self._backoff()
 
-    def _held(self) -> float:
+    def _backoff(self) -> float:
         seconds = self._actions.backoff()
         return seconds if seconds > _BRIEF else 0.0
 
-    async def _sleep(self) -> None:
+    def _wait(self) -> float:
+        """Seconds until there may be something to take."""
         due = self._gate.next_due() if self._may_take() else None
-        wait = _LONGEST_SLEEP if due is None else due - self._clock.elapsed()
-        wait = self._held() or wait
-        try:
-            async with asyncio.timeout(min(max(wait, _SHORTEST_SLEEP), _LONGEST_SLEEP)):
-                await self._changed.wait()
-        except TimeoutError:
-            return
+        wait = LONGEST_SLEEP if due is None else due - self._clock.elapsed()
+        return self._backoff() or wait
 
     async def _carry_out(self, eviction: Eviction) -> None:
         if eviction.attempts == 1:

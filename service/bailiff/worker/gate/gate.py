@@ -191,7 +191,7 @@ class Gate:
     # How it decides.
 
     def _is_blind(self) -> bool:
-        """Counts of pods by taint are not complete before all nodes have been looked at."""
+        """Counts of pods by cause are not complete before all nodes have been looked at."""
         return self.facts.policies.blast_radius is not None and self._evaluator.unread_nodes > 0
 
     def _work_off(self, now: float) -> bool:
@@ -216,13 +216,13 @@ class Gate:
         waits.end(now)
         if self._governs:
             waits.since = now
-            self._held.put(eviction, self._limits_of(eviction), self._place(eviction, now))
+            self._held.line_up(eviction, self._limits_of(eviction), self._place(eviction, now))
         else:
             self._pending.release(eviction)
 
     def _keep(self, eviction: Eviction, hold: Hold, now: float) -> None:
         until = math.inf if hold.until is None else hold.until.timestamp()
-        self._held.put(eviction, hold.cause, until)
+        self._held.hold_back(eviction, hold.cause, until)
         waits = waits_of(eviction)
         waits.begin(hold, now)
         if not waits.told:

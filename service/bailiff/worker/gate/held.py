@@ -15,7 +15,7 @@ import math
 from collections import Counter, OrderedDict, deque
 from itertools import chain, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
@@ -42,24 +42,39 @@ class Place(Struct, order=True, gc=False):
 _CAUSES = tuple(Cause)
 
 
-class Group(RankedQueue["Eviction", Any]):
-    """Some who wait for the same.
+class HeldBy(RankedQueue["Eviction", float]):
+    """Those whom one cause holds, each by the POSIX second at which to look again.
 
     Attributes:
-        by: the cause that holds them, or the limits that may, but for the total's.
-        keys: these limits.
-        free_at: when these limits let the next one begin, as far as is known, in elapsed seconds.
+        by: the cause.
+    """
+
+    __slots__ = ("by",)
+
+    def __init__(self, by: Cause) -> None:
+        super().__init__()
+        self.by = by
+
+
+class Line(RankedQueue["Eviction", Place]):
+    """Those whom the same limits concern, each at its place.
+
+    Attributes:
+        by: the limits, but for the total's.
+        free_at: when they let the next one begin, as far as is known, in elapsed seconds.
         hold: what they say until then, or have said last.
     """
 
-    __slots__ = ("by", "free_at", "hold", "keys")
+    __slots__ = ("by", "free_at", "hold")
 
-    def __init__(self, by: Cause | Keys) -> None:
+    def __init__(self, by: Keys) -> None:
         super().__init__()
         self.by = by
-        self.keys = () if isinstance(by, Cause) else by
         self.free_at = -math.inf
         self.hold: Hold | None = None
+
+
+Group: TypeAlias = HeldBy | Line
 
 
 class Held:
@@ -70,29 +85,31 @@ class Held:
         self._group_of: dict[Eviction, Group] = {}
         self._groups: dict[Cause | Keys, Group] = {}
         self._stale: deque[Group] = deque()
-        self._ready: RankedQueue[Group, Place] = RankedQueue()
+        self._ready: RankedQueue[Line, Place] = RankedQueue()
         # The scan looks at the first, which is the last then.
-        self._parked: OrderedDict[Group, None] = OrderedDict()
+        self._parked: OrderedDict[Line, None] = OrderedDict()
         # How many the scan has not seen since something ended, and when the first of the others
         # is free.
         self._unseen, self._soonest = 0, math.inf
         # What the total's limit has said last.
         self._hold: Hold | None = None
 
-    def put(self, eviction: Eviction, by: Cause | Keys, order: Place | float) -> None:
-        """Let one that is in no group wait for this.
-
-        Args:
-            eviction: who.
-            by: what to wait for.
-            order: in a line its place; else the POSIX second at which to look again.
-        """
+    def hold_back(self, eviction: Eviction, by: Cause, until: float) -> None:
+        """Keep one that is in no group until this POSIX second, or until it is looked at again."""
         group = self._groups.get(by)
-        if group is None:
-            group = self._groups[by] = Group(by)
+        if not isinstance(group, HeldBy):
+            group = self._groups[by] = HeldBy(by)
+        group.put(eviction, until)
         self._group_of[eviction] = group
-        group.put(eviction, order)
-        self._settle(group)
+
+    def line_up(self, eviction: Eviction, by: Keys, place: Place) -> None:
+        """Let one that is in no group stand in line for these limits."""
+        line = self._groups.get(by)
+        if not isinstance(line, Line):
+            line = self._groups[by] = Line(by)
+        line.put(eviction, place)
+        self._group_of[eviction] = line
+        self._settle(line)
 
     def remove(self, eviction: Eviction) -> Hold | None:
         """Take one out, if it is in; returns what limits said last to its line, if any did."""
@@ -103,7 +120,7 @@ class Held:
         # Little by little: those of 150,000 at once would take 300 ms.
         group.drop_leftovers()
         self._settle(group)
-        return None if isinstance(group.by, Cause) else group.hold or self._hold
+        return group.hold or self._hold if isinstance(group, Line) else None
 
     def waits_for(self, eviction: Eviction) -> Cause | Keys | None:
         """What one that is in a group waits for; None: to be looked at."""
@@ -173,21 +190,21 @@ class Held:
     def hold(self, eviction: Eviction, now: float) -> Hold | None:
         """What holds one back; None: it only waits for its turn, to be looked at or to begin."""
         group = self._group_of.get(eviction)
-        if group is None or isinstance(group.by, Cause):
-            return None if eviction.waits is None else eviction.waits.hold
-        return self._hold_of(group, now)
+        if isinstance(group, Line):
+            return self._hold_of(group, now)
+        return None if eviction.waits is None else eviction.waits.hold
 
     def counts(self, now: float) -> Counter[str]:
         """How many are held back, by cause."""
         counts: Counter[str] = Counter()
         for group in chain(self._groups.values(), self._stale):
-            if isinstance(group.by, Cause):
+            if isinstance(group, HeldBy):
                 counts[group.by.value] += len(group)
             elif (hold := self._hold_of(group, now)) is not None:
                 counts[hold.cause.value] += len(group)
         return counts
 
-    def _hold_of(self, line: Group, now: float) -> Hold | None:
+    def _hold_of(self, line: Line, now: float) -> Hold | None:
         if self._is_stale(line):
             return None
         if line.free_at > now:
@@ -200,7 +217,7 @@ class Held:
             return
         if not group:
             self._take_out(group)
-        elif not isinstance(group.by, Cause) and group not in self._parked:
+        elif isinstance(group, Line) and group not in self._parked:
             self._ready.put(group, group.first()[0])
 
     def _is_stale(self, group: Group) -> bool:
@@ -208,12 +225,14 @@ class Held:
 
     def _take_out(self, group: Group) -> None:
         del self._groups[group.by]
-        self._ready.cancel(group)
-        self._parked.pop(group, None)
+        if isinstance(group, Line):
+            self._ready.cancel(group)
+            self._parked.pop(group, None)
 
     def _first_held(self) -> tuple[float, Eviction | None]:
         """Whom a rule lets go first, and at which POSIX second; infinity: nobody by itself."""
-        held = [self._groups[cause].first() for cause in _CAUSES if cause in self._groups]
+        groups = (self._groups.get(cause) for cause in _CAUSES)
+        held = [group.first() for group in groups if isinstance(group, HeldBy)]
         return min(held, key=itemgetter(0), default=(math.inf, None))
 
     def _scan(self, now: float) -> None:
@@ -228,9 +247,9 @@ class Held:
             else:
                 self._parked.move_to_end(line)
 
-    def _is_free(self, line: Group, now: float) -> bool:
+    def _is_free(self, line: Line, now: float) -> bool:
         """Ask the limits of a line, and note what they say."""
-        free = [(self._meters.free_at(key), key) for key in line.keys]
+        free = [(self._meters.free_at(key), key) for key in line.by]
         line.free_at, key = max(free, default=(-math.inf, TOTAL))
         if line.free_at <= now:
             return True

@@ -34,8 +34,8 @@ class ApiMetrics:
             buckets=_BUCKETS,
             registry=registry,
         )
-        self.held = Gauge(
-            "bailiff_worker_api_held_seconds",
+        self.backoff = Gauge(
+            "bailiff_worker_api_backoff_seconds",
             "Seconds from now for which no request is sent but renewals of the Lease, because the "
             "API server refused some or asked for it; 0: they are sent.",
             registry=registry,

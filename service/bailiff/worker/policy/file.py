@@ -108,20 +108,20 @@ class PolicyFile:
     def _refuse(self, error: str) -> None:
         log.error("policies not changed", file=str(self._path), error=error)
         self._metrics.count(applied=False)
-        held = self.in_force
+        before = self.in_force
         self.in_force = PoliciesInForce(
-            file=held.file,
-            policies=held.policies,
-            since=held.since,
+            file=before.file,
+            policies=before.policies,
+            since=before.since,
             error=error,
             failed_at=self._clock.now(),
         )
 
     def _accept(self, found: Policies, apply: Callable[[Policies], None]) -> None:
-        held = self.in_force
-        changed = found != held.policies
-        since = self._clock.now() if changed else held.since
-        self.in_force = PoliciesInForce(file=held.file, policies=found, since=since)
+        before = self.in_force
+        changed = found != before.policies
+        since = self._clock.now() if changed else before.since
+        self.in_force = PoliciesInForce(file=before.file, policies=found, since=since)
         self._metrics.count(applied=True)
         log.info("policies read", file=str(self._path), changed=changed)
         if changed:

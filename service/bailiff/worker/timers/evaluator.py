@@ -246,7 +246,7 @@ class Evaluator:
     def _why_unsaid(self, pod: Pod) -> str:
         node = pod.spec.node_name
         if self.mirror.is_unreadable(node):
-            return f"node {node} cannot be decoded, nobody is evicted by taints that are not known"
+            return f"node {node} cannot be decoded, nobody is evicted by what is not known of it"
         if self.mirror.node(node) is None:
             return f"node {node} is gone, pod garbage collection owns its pods"
         return "no system has anything to say of the pod"

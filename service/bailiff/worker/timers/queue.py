@@ -7,11 +7,15 @@ cancel cost O(log n) at most and allocate one entry.
 An entry is none of the garbage collector's business: it wakes by growth alone, so those of 150,000
 keys that moved from one queue to another would wait for it, and be looked at in one go of 300 ms.
 Ranks had better be none, too.
+
+And how long whoever waits for the first key sleeps.
 """
 
 from __future__ import annotations
 
+import asyncio
 import heapq
+import math
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -24,6 +28,12 @@ K = TypeVar("K")
 R = TypeVar("R")
 
 _SWEEP_ABOVE = 1024
+# Seconds. The event loop waits by CLOCK_MONOTONIC, which knows nothing of a wall clock that was put
+# right, and stands still while the machine is suspended: so the clocks that decide what is due are
+# looked at again after this, and nothing is later than this for their sake.
+LONGEST_SLEEP = 1.0
+# Below this a timer may fire at the very instant it was set and find nothing due, again and again.
+SHORTEST_SLEEP = 0.001
 
 
 class _Entry(Struct, order=True, gc=False):
@@ -120,3 +130,19 @@ class DeadlineQueue(RankedQueue[K, float]):
                 if self._current.get(entry.key) is entry:
                     yield entry.key
                 places += (2 * place + 1, 2 * place + 2)
+
+
+async def sleep(changed: asyncio.Event, seconds: float) -> None:
+    """Until something changes, or the clock is to be looked at.
+
+    Args:
+        changed: set when something does.
+        seconds: until the first key is due, kept within the bounds above; infinity: until
+            something changes, however long that takes.
+    """
+    bound = None if seconds == math.inf else min(max(seconds, SHORTEST_SLEEP), LONGEST_SLEEP)
+    try:
+        async with asyncio.timeout(bound):
+            await changed.wait()
+    except TimeoutError:
+        return

@@ -13,17 +13,12 @@ import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from bailiff.worker.timers.queue import DeadlineQueue
+from bailiff.worker.timers.queue import DeadlineQueue, sleep
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
 
 K = TypeVar("K")
-
-# The longest sleep, as for evictions: whoever was suspended is late by no more.
-_LONGEST_SLEEP = 1.0
-# Below this a timer may fire at the very instant it was set and find nothing due, again and again.
-_SHORTEST_SLEEP = 0.001
 
 
 class Again(NamedTuple):
@@ -140,7 +135,7 @@ class Retrying(ABC, Generic[K]):
                 if key is not None:
                     self._under_way[key] = None
                     return key
-                await self._sleep()
+                await sleep(self._changed, self._wait())
 
     async def _try(self, key: K) -> None:
         failures = self._failures.get(key, 0)
@@ -165,15 +160,6 @@ class Retrying(ABC, Generic[K]):
         self._changed.set()
 
     def _wait(self) -> float:
-        """Seconds until the first is due."""
+        """Seconds until the first is due; infinity: there is none."""
         due = self._queue.next_due()
         return math.inf if due is None else due - self._clock.elapsed()
-
-    async def _sleep(self) -> None:
-        wait = self._wait()
-        bound = None if wait == math.inf else min(max(wait, _SHORTEST_SLEEP), _LONGEST_SLEEP)
-        try:
-            async with asyncio.timeout(bound):
-                await self._changed.wait()
-        except TimeoutError:
-            return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.worker.timers.queue import DeadlineQueue
+from bailiff.worker.timers.queue import LONGEST_SLEEP, DeadlineQueue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 # Seconds: a system that says "from now on" would else be asked without end.
 _SOONEST = 1.0
-# Seconds after which the clock is looked at again, which may have been put right.
-_PATIENCE = 1.0
 
 
 class Wakes:
@@ -51,7 +49,7 @@ class Wakes:
     def wait(self) -> float | None:
         """Seconds until somebody should ask again; None: nobody need."""
         due = self._timers.next_due()
-        return None if due is None else min(max(0.0, due - self._now()), _PATIENCE)
+        return None if due is None else min(max(0.0, due - self._now()), LONGEST_SLEEP)
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
