@@ -44,12 +44,7 @@ class Prepared(NamedTuple):
 
 
 class Rounds:
-    """Makes them ready, by what the mirror knows at that moment.
-
-    Attributes:
-        ranks: some system weighs pods against their neighbours, so that it is to be shown all of
-            the node; where none does, one pod is looked at alone.
-    """
+    """Makes them ready, by what the mirror knows at that moment."""
 
     def __init__(
         self,
@@ -66,11 +61,22 @@ class Rounds:
             clock: for `now`.
             options: how it is decided.
         """
-        self.ranks = any(one.ranks for one in systems.values())
+        # Mostly there is none, and this is asked with each change of a pod.
+        self._ranking = [one for one in systems.values() if one.ranks]
         self._systems = systems
         self._mirror = mirror
         self._clock = clock
         self._options = options
+
+    def rank_on(self, name: str) -> bool:
+        """Whether some system weighs the pods of this node against each other.
+
+        It is to be shown all of the node then; where none does, one pod is looked at alone.
+        """
+        if not self._ranking:
+            return False
+        node = self._mirror.node(name)
+        return any(one.ranks_on(node) for one in self._ranking)
 
     def of_node(self, name: str) -> Prepared:
         """For a node with all its pods."""
@@ -91,7 +97,7 @@ class Rounds:
         """For one pod, on its mirrored node or on this one."""
         node = node or self._mirror.node(pod.spec.node_name)
         scene = Scene((pod,), self._clock.now(), node)
-        if self.ranks:
+        if self.rank_on(pod.spec.node_name):
             scene = scene._replace(pods=(pod, *self._others(pod)), neighbours=())
         return self._made(scene, explain=explain)
 
