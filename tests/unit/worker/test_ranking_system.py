@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from bailiff.cluster import Changed, Deleted, Replaced, Unreadable
+from bailiff.cluster import Changed, Deleted, Replaced
 from bailiff.decisions import Round, Scene
-from bailiff.decisions.policies import Pause, PauseNotice, Policies
-from bailiff.kinds import Toleration
-from bailiff.worker import Shard
+from bailiff.kinds import Pod
 from bailiff.worker.mirror.slices import SLICE
-from bailiff.worker.systems import Parts, SystemInWorker
+from bailiff.worker.systems import MakeSystem, Parts, SystemInWorker
 from bailiff.worker.timers.wakes import Wakes
 from tests.harness.asking import Says
 from tests.harness.clocks import ManualClock
@@ -25,31 +23,12 @@ from tests.harness.ranking_system import (
     NAME,
     TERMS,
     WORKER_WITH_SEATS,
-    SeatsInWorker,
     seating_node,
 )
-from tests.harness.worlds.appointment import Appointment
-from tests.harness.worlds.world import YESTERDAY, World
+from tests.harness.worlds.hall import Hall
+from tests.harness.worlds.world import World
 
 pytestmark = pytest.mark.looptime(start=0)
-
-
-class Hall(World):
-    """A node n1 with two seats."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(systems=WORKER_WITH_SEATS, **settings)
-        self._put_node(seating_node("n1", 2))
-
-    @property
-    def seats(self) -> SeatsInWorker:
-        found = self.worker.systems[NAME]
-        assert isinstance(found, SeatsInWorker)
-        return found
-
-    def sit(self, name: str, priority: int, *tolerations: Toleration) -> None:
-        meta: dict[str, Any] = {"uid": f"uid-{name}", "creation_timestamp": YESTERDAY}
-        self.put(pod_of(name, "n1", *tolerations, phase="Running", priority=priority, **meta))
 
 
 async def test_the_lowest_goes_when_its_time_has_come_though_nothing_changes():
@@ -150,153 +129,12 @@ async def test_its_words_stay_its_own_where_another_system_will_evict_the_pod_to
     assert world.notes_on("p0") == ["3 pods for 2 seats"]
 
 
-class Counted(Hall):
-    """Four pods, and an usher who counts them; the cluster needs a while for each request."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.latency = 0.2
-        self.lingering = True
-        for priority in range(4):
-            self.sit(f"p{priority}", priority)
-
-    def count(self, pods: int) -> None:
-        self.seats.count("n1", pods)
-
-
-async def test_by_one_count_one_pod_goes_though_its_own_status_has_the_node_looked_at():
-    world = Counted()
-    world.count(4)
-    async with world.running():
-        await asyncio.sleep(100)
-        assert list(world.deletions()) == ["p0"]
-        world.remove_pod("p0")
-        await asyncio.sleep(50)
-        assert list(world.deletions()) == ["p0"]
-        world.count(3)
-        await asyncio.sleep(50)
-    assert list(world.deletions()) == ["p0", "p1"]
-
-
-async def test_a_newer_count_chooses_nobody_else_while_the_eviction_is_under_way():
-    world = Counted()
-    world.count(4)
-    async with world.running():
-        await asyncio.sleep(60.1)
-        world.sit("lowest", -1)
-        world.count(5)
-        await asyncio.sleep(0.2)
-        assert [one.pod.metadata.name for one in world.worker.pending] == ["p0"]
-        await asyncio.sleep(20)
-    assert list(world.deletions()) == ["p0", "lowest"]
-
-
-async def test_an_eviction_that_fails_is_told_and_the_next_round_tries_the_same_pod_again():
-    world = Counted()
-    world.count(4)
-    world.deny(403, "delete", until=100)
-    async with world.running():
-        for _ in range(9):
-            await asyncio.sleep(10)
-            world.count(4)
-        assert {name for name, _ in world.seats.heard} == {"p0"}
-        assert world.seats.heard[:3] == [
-            ("p0", "began"), ("p0", "failed: denied"), ("p0", "began"),
-        ]  # fmt: skip
-        await asyncio.sleep(300)
-    assert list(world.deletions()) == ["p0"]
-    assert world.seats.heard[-1] == ("p0", "ended: deleted")
-
-
-async def test_what_never_began_is_told_to_be_over_too():
-    world = Hall(policies=Policies(pause=Pause(namespace="ops")))
-    world.worker.set_pause(PauseNotice())
-    for priority in range(3):
-        world.sit(f"p{priority}", priority)
-    async with world.running():
-        await asyncio.sleep(70)
-        world.remove_pod("p2")
-        await asyncio.sleep(10)
-    assert world.seats.heard == [("p0", "ended: kept")]
-    # It was never announced, so there is nothing to take back.
-    assert ("usher", "Reseated") not in world.reported
-
-
-async def test_what_was_announced_is_taken_back_by_the_reason_of_its_own():
-    world = Hall()
-    world.deny(403, "delete", until=100)
-    for priority in range(3):
-        world.sit(f"p{priority}", priority)
-    async with world.running():
-        await asyncio.sleep(70)
-        world.remove_pod("p2")
-        await asyncio.sleep(40)
-    assert world.deletions() == {}
-    assert world.reported.count(("usher", "Unseated")) == 1
-    assert world.reported.count(("usher", "Reseated")) == 1
-    assert world.seats.heard[-1] == ("p0", "ended: kept")
-
-
-async def test_a_node_that_comes_back_under_its_name_begins_anew():
-    world = Hall()
-    for priority in range(3):
-        world.sit(f"p{priority}", priority)
-    async with world.running():
-        await asyncio.sleep(50)
-        world.remove_node("n1")
-        await asyncio.sleep(5)
-        world._put_node(seating_node("n1", 2))
-        await asyncio.sleep(100)
-    assert world.deletions() == {"p0": 115.0}
-
-
-async def test_another_node_of_the_same_name_begins_anew():
-    world = Hall()
-    for priority in range(3):
-        world.sit(f"p{priority}", priority)
-    async with world.running():
-        await asyncio.sleep(50)
-        node = seating_node("n1", 2)
-        world._put_node(replace(node, metadata=replace(node.metadata, uid="another")))
-        await asyncio.sleep(100)
-    assert world.deletions() == {"p0": 110.0}
-
-
-async def test_a_node_that_cannot_be_read_is_not_gone():
-    world = Hall()
-    for priority in range(3):
-        world.sit(f"p{priority}", priority)
-    async with world.running():
-        await asyncio.sleep(50)
-        world.node_watch.send(Unreadable(world.nodes["n1"].metadata, "", deleted=False))
-        await asyncio.sleep(5)
-        world._put_node(seating_node("n1", 2))
-        await asyncio.sleep(100)
-    assert world.deletions() == {"p0": 60.0}
-
-
-async def test_whose_shard_is_lost_begins_anew_when_it_has_it_again():
-    election = Appointment(shard=Shard(0, 1))
-    world = Hall(election=election, shards=Shard.all_of(2))
-    for priority in range(3):
-        world.sit(f"p{priority}", priority)
-    async with world.running():
-        election.appoint()
-        await asyncio.sleep(50)
-        election.leads = False
-        await election.listener.lost_shard()
-        await asyncio.sleep(5)
-        election.appoint()
-        await asyncio.sleep(100)
-    assert world.deletions() == {"p0": 115.0}
-
-
 class Seating(Evaluating):
     """An evaluator of a node whose pods take several steps, stepped by hand."""
 
-    def __init__(self) -> None:
+    def __init__(self, systems: Sequence[MakeSystem] = WORKER_WITH_SEATS) -> None:
         self.hand = ManualClock()
-        super().__init__(self.hand, systems=WORKER_WITH_SEATS)
+        super().__init__(self.hand, systems=systems)
         self.tell_node(Replaced((seating_node("n1", 2),), "1"))
         numbers = range(SLICE + 10)
         pods = tuple(pod_of(f"p{n}", "n1", uid=f"p{n}", priority=-n) for n in numbers)
@@ -322,15 +160,38 @@ def test_all_pods_of_a_crowd_are_ranked_together_and_once():
     assert [one.pod.metadata.name for one in hall.pending] == [f"p{SLICE + 9}"]
 
 
-def test_a_pod_that_is_replaced_under_its_name_while_a_crowd_is_looked_at_is_looked_at_itself():
-    hall = Seating()
-    hall.hand.advance(60)
+class Strict(SystemInWorker):
+    """Ranks, and knows the pods that it was shown, and no others; it has them all stay."""
+
+    name = "strict"
+    ranks = True
+
+    def __init__(self, parts: Parts) -> None:
+        self.asked: list[str] = []
+
+    def prepare(self, scene: Scene, *, explain: bool) -> Round | None:
+        known = {pod.metadata.uid for pod in scene.pods}
+
+        def of(pod: Pod) -> None:
+            assert pod.metadata.uid in known
+            self.asked.append(pod.metadata.uid)
+
+        return Says(of)
+
+
+def test_a_pod_that_is_replaced_under_its_name_while_a_crowd_is_looked_at_has_its_own_look():
+    hall = Seating((Strict,))
+    strict = hall.systems["strict"]
+    assert isinstance(strict, Strict)
+    strict.asked.clear()
     hall.marks.look_at_node("n1")
     hall.evaluator.step()
-    name = f"p{SLICE + 9}"
-    hall.tell_pod(Changed(pod_of(name, "n1", uid="another", priority=1)))
+    hall.tell_pod(Changed(pod_of(f"p{SLICE + 9}", "n1", uid="another")))
+    hall.tell_pod(Changed(pod_of(f"p{SLICE + 8}", "n2", uid=f"p{SLICE + 8}")))
+    hall.evaluator.step()
+    assert strict.asked == [f"p{n}" for n in range(SLICE + 8)]
     hall.through()
-    assert [one.uid for one in hall.pending] == [f"p{SLICE + 8}"]
+    assert "another" in strict.asked
 
 
 def test_what_was_ranked_on_a_node_that_has_gone_meanwhile_evicts_nobody():

@@ -12,7 +12,6 @@ import msgspec
 import pytest
 
 from bailiff.cluster import Changed
-from bailiff.decisions import SYSTEMS as CORE_SYSTEMS
 from bailiff.decisions import EvictionTerms, Finding, Round, Scene, Verdict
 from bailiff.decisions.policies import BlastRadius, Policies
 from bailiff.kinds import Annotations, Pod, PodCondition
@@ -290,31 +289,3 @@ async def test_a_share_is_not_left_before_its_writer_has_nothing_under_way():
         assert (world.curfew.forgotten, leaving.done()) == (1, False)
         await asyncio.sleep(2)
         assert leaving.done()
-
-
-class SecondCurfew(CurfewInWorker):
-    """Its writer and its task are called as the first one's."""
-
-    name = "second-curfew"
-
-
-async def test_two_systems_may_call_their_writers_and_tasks_alike():
-    world = Curfewed(systems=(SecondCurfew,))
-    second = world.worker.systems["second-curfew"]
-    assert isinstance(second, SecondCurfew)
-    async with world.running():
-        await asyncio.sleep(1)
-    told = [(one.followed, one.written, one.drained) for one in (world.curfew, second)]
-    assert told == [(1, 1, 2)] * 2
-
-
-def test_two_systems_of_one_name_are_refused():
-    with pytest.raises(ValueError, match="two systems of the worker have the same name"):
-        World(systems=(CurfewInWorker, CurfewInWorker))
-
-
-async def test_each_half_goes_by_the_node_as_its_pure_half_does():
-    pure = {system.name: system.by_node for system in CORE_SYSTEMS.all}
-    assert {name: half.by_node for name, half in World().worker.systems.items()} == pure
-    # Who forgets to say has the node read once more, and evicts nobody by what is old.
-    assert SystemInWorker.by_node
