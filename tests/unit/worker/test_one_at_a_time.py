@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from bailiff.cluster import Unreadable
 from bailiff.decisions.policies import Pause, PauseNotice, Policies
 from bailiff.worker import Shard
+from tests.harness.kinds import no_execute, node_of
 from tests.harness.ranking_system import seating_node
 from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.hall import Counted, Hall
@@ -142,3 +143,17 @@ async def test_whose_shard_is_lost_begins_anew_when_it_has_it_again():
         election.appoint()
         await asyncio.sleep(100)
     assert world.deletions() == {"p0": 115.0}
+
+
+async def test_whoever_was_told_that_it_began_is_told_that_it_is_over():
+    world = Counted()
+    world.latency = 5.0
+    world.count(4)
+    async with world.running():
+        await asyncio.sleep(61)
+        # Meanwhile it is another system that has the pod go.
+        world.count(2)
+        world._put_node(node_of("n1", *world.nodes["n1"].spec.taints, no_execute()))
+        await asyncio.sleep(60)
+    assert "p0" in world.deletions()
+    assert world.seats.heard == [("p0", "began"), ("p0", "ended: deleted")]

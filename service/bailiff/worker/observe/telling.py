@@ -64,7 +64,8 @@ class Teller:
         if eviction.attempts == 1:
             note = eviction_event(eviction.pod, eviction.terms, eviction.finding.message)
             self._record(eviction, note)
-        self._system_of(eviction).began(eviction)
+        eviction.begun_by = eviction.finding.system
+        self._systems[eviction.begun_by].began(eviction)
 
     def held(self, eviction: Eviction, hold: Hold) -> None:
         """A policy holds it back."""
@@ -90,7 +91,7 @@ class Teller:
 
     def again(self, eviction: Eviction, outcome: Outcome) -> None:
         """The attempt will be made once more."""
-        self._system_of(eviction).failed(eviction, outcome)
+        self._owner_of(eviction).failed(eviction, outcome)
 
     def refused(self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None) -> None:
         """It failed in a way that people should know of; once, not with every try."""
@@ -114,14 +115,14 @@ class Teller:
         if outcome in EVICTED:
             self._evicted(eviction)
         self._write_down(eviction, outcome)
-        self._system_of(eviction).ended(eviction, outcome)
+        self._owner_of(eviction).ended(eviction, outcome)
 
     def ended(self, eviction: Eviction, outcome: Outcome) -> None:
         """It is over: another has taken the pod, or it has another deadline.
 
         People are told where it was begun.
         """
-        self._system_of(eviction).ended(eviction, outcome)
+        self._owner_of(eviction).ended(eviction, outcome)
         if eviction.attempts and self._election.may_act():
             log.info(
                 "eviction ended",
@@ -137,12 +138,12 @@ class Teller:
         if self._election.may_act():
             log.info("eviction cancelled", pod=eviction.pod.key, uid=eviction.uid, why=why)
             self._drop(eviction, why)
-        self._system_of(eviction).ended(eviction, Outcome.KEPT)
+        self._owner_of(eviction).ended(eviction, Outcome.KEPT)
 
     def dropped(self, eviction: Eviction, why: str) -> None:
         """It had been announced, and does not happen."""
         self._drop(eviction, why)
-        self._system_of(eviction).ended(eviction, Outcome.KEPT)
+        self._owner_of(eviction).ended(eviction, Outcome.KEPT)
 
     def _drop(self, eviction: Eviction, why: str) -> None:
         self.spared(eviction)
@@ -163,10 +164,12 @@ class Teller:
         system = eviction.finding.system
         self._metrics.evictions.labels(eviction.by.value, system).inc()
         self._metrics.lateness.observe(late)
-        self._system_of(eviction).evicted(eviction, late)
+        self._systems[system].evicted(eviction, late)
 
-    def _system_of(self, eviction: Eviction) -> SystemInWorker:
-        return self._systems[eviction.finding.system]
+    def _owner_of(self, eviction: Eviction) -> SystemInWorker:
+        """Who is told what has become of it: by now another may have the pod go."""
+        name, eviction.begun_by = eviction.begun_by or eviction.finding.system, ""
+        return self._systems[name]
 
     def _write_down(self, eviction: Eviction, outcome: Outcome, why: str = "") -> None:
         if self.audit is not None:

@@ -183,7 +183,10 @@ class SystemInWorker(ABC):
     # policy, has not begun.
 
     def began(self, eviction: Eviction) -> None:  # noqa: B027 - as above
-        """An attempt is about to be made; `failed` or `ended` follows."""
+        """An attempt is about to be made; `failed` or `ended` follows.
+
+        It is told to this system though meanwhile another has the pod go.
+        """
 
     def failed(self, eviction: Eviction, outcome: Outcome) -> None:  # noqa: B027 - as above
         """The attempt has come to this, and will be made again, unless the findings change."""
