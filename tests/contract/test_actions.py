@@ -15,6 +15,8 @@ from bailiff.worker.execute.outcomes import Outcome, classify
 from tests.harness.api import name_of, version_of
 from tests.harness.objects import condition
 
+EVICTED = replace(TERMS, phase="Failed", status_reason="Evicted")
+
 
 @pytest.fixture
 def actions(cluster):
@@ -37,7 +39,7 @@ async def test_a_condition_that_is_there_keeps_its_time_and_is_no_write(bench, a
 
 
 async def test_a_phase_is_written_with_its_reason_and_on_this_version_only(bench, actions):
-    terms = replace(TERMS, phase="Failed", status_reason="Evicted")
+    terms = replace(EVICTED, keeps_pod=True)
     pod = await on_a_node(bench)
     found = await bench.get(pod.metadata.name)
     await bench.set_status(found, conditions=[condition("Ready")], phase="Running")
@@ -53,6 +55,26 @@ async def test_a_phase_is_written_with_its_reason_and_on_this_version_only(bench
     await actions.delete(answer, 7)
     with pytest.raises(NotFoundError):
         await bench.get(pod.metadata.name)
+
+
+async def test_a_phase_that_is_written_after_the_delete_leaves_the_pod_its_grace_period(
+    bench, actions
+):
+    pod = await actions.set_status(await on_a_node(bench), EVICTED, SystemClock().now())
+    assert not pod.is_finished
+    await actions.delete(pod, 7)
+    await actions.set_phase(pod, EVICTED)
+    going = await bench.get(pod.metadata.name)
+    assert going["metadata"]["deletionGracePeriodSeconds"] == 7
+    assert (going["status"]["phase"], going["status"]["reason"]) == ("Failed", "Evicted")
+
+
+async def test_a_pod_that_has_ended_by_itself_keeps_its_phase(bench, actions):
+    pod = await on_a_node(bench)
+    await actions.delete(pod, 7)
+    await bench.set_status(await bench.get(pod.metadata.name), phase="Succeeded")
+    await actions.set_phase(pod, EVICTED)
+    assert (await bench.get(pod.metadata.name))["status"]["phase"] == "Succeeded"
 
 
 async def test_a_delete_whose_answer_was_lost_is_not_accepted_again(bench, actions):

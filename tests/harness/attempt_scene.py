@@ -74,6 +74,9 @@ class Scene:
         self._send("patch")
         return self.answer
 
+    async def set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
+        self._send("phase")
+
     async def delete(self, pod: Pod, grace_period_seconds: int | None) -> None:
         assert grace_period_seconds is None
         self._send(f"delete {pod.metadata.resource_version}")

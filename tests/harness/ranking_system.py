@@ -4,6 +4,9 @@ A node may say by a taint how many pods have a seat there. Where there are more 
 one of the lowest priority goes, then the next, until all have one. So the system weighs pods
 against their neighbours; what it says changes though no object does; it leaves a state for the next
 round, and reports a condition of the node; and it tells in each eviction how crowded it was.
+
+An usher may count the pods of a node now and then. What he has counted is old as soon as a pod
+goes, so by one count one pod goes, and no other while its eviction is under way.
 """
 
 from __future__ import annotations
@@ -24,17 +27,27 @@ from bailiff.decisions import (
     Verdict,
 )
 from bailiff.decisions.cost import Cost
-from bailiff.decisions.decision import Subject, TraceStep, keep
+from bailiff.decisions.decision import (
+    ObjectReference,
+    Subject,
+    TraceStep,
+    keep,
+    reference_to,
+)
 from bailiff.kinds import PodCondition, Taint, Time
 from bailiff.kinds.meta import Int32, Value
 from bailiff.worker.systems import HALVES, SystemByFacts, halves_of
 from tests.harness.kinds import node_of
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from bailiff.decisions import Options, Scene
     from bailiff.decisions.system import LookUp
     from bailiff.kinds import Node, Pod
+    from bailiff.worker.execute.outcomes import Outcome
     from bailiff.worker.systems import Parts
+    from bailiff.worker.timers.eviction import Eviction
 
 NAME = "seats"
 SEATS = "example.com/seats"
@@ -47,6 +60,7 @@ TERMS = EvictionTerms(
     status_reason="Unseated",
     grace_period_seconds=30,
     event_type="Warning",
+    cancellation_reason="Reseated",
 )
 
 
@@ -79,13 +93,29 @@ class SeatSubject(Subject, frozen=True, tag="seat"):
 
 
 class SeatFacts(Value, frozen=True):
-    """What the last round has left.
+    """What an usher has counted, and what the last round has left.
 
     Attributes:
         crowded_since: from when on there were too many; absent: there were not.
+        counted: so many pods; absent: those that are there are counted.
+        counted_at: when that was.
+        unseated: whom a round has chosen.
+        unseated_by: the count that it was chosen by, by its instant.
+        under_way: the eviction of that pod has begun, and is not over.
     """
 
     crowded_since: Time | None = None
+    counted: Int32 | None = None
+    counted_at: Time | None = None
+    unseated: ObjectReference | None = None
+    unseated_by: Time | None = None
+    under_way: bool = False
+
+    @property
+    def chosen(self) -> ObjectReference | None:
+        """Who goes and nobody else, whatever has become of it; None: the next is to be chosen."""
+        used = self.counted_at is not None and self.unseated_by == self.counted_at
+        return self.unseated if used or self.under_way else None
 
 
 class SeatReport(Value, frozen=True):
@@ -109,6 +139,9 @@ class SeatSystem(System[SeatFacts]):
     facts = SeatFacts
     report = SeatReport
     subjects = (SeatSubject,)
+
+    def ranks_on(self, node: Node | None) -> bool:
+        return _seats_on(node) is not None
 
     def is_reached(self, scene: Scene, facts: SeatFacts) -> bool:
         known = scene.node is not None and scene.neighbours is not None
@@ -138,19 +171,26 @@ class _Seating(Round):
     def __init__(self, scene: Scene, facts: SeatFacts, options: Options) -> None:
         seated = [pod for pod in scene.on_node if not pod.has_ended]
         ranked = sorted(seated, key=lambda pod: (pod.spec.priority, pod.key))
-        self._places = {pod.key: place for place, pod in enumerate(ranked)}
-        self._crowd = f"{len(ranked)} pods for {_seats_on(scene.node)} seats"
+        self._places = {reference_to(pod): place for place, pod in enumerate(ranked)}
+        crowd = len(ranked) if facts.counted is None else facts.counted
+        self._crowd = f"{crowd} pods for {_seats_on(scene.node)} seats"
         self._explain = options.explain
-        crowded = len(ranked) > (_seats_on(scene.node) or 0)
+        crowded = crowd > (_seats_on(scene.node) or 0)
         since = (facts.crowded_since or scene.now) if crowded else None
         due = None if since is None else since + PATIENCE
         self._goes = due is not None and due <= scene.now
         self.holds_until = None if self._goes else due
-        self.report = SeatReport(crowded=crowded, next=SeatFacts(crowded_since=since))
+        self._chosen = (facts.chosen or next(iter(self._places), None)) if self._goes else None
+        by = facts.unseated_by if facts.chosen else facts.counted_at
+        left = SeatFacts(since, unseated=self._chosen, unseated_by=by if self._chosen else None)
+        self.report = SeatReport(crowded=crowded, next=left)
 
-    def of(self, pod: Pod) -> Finding:
-        place, priority = self._places[pod.key], pod.spec.priority
-        first = place == 0 and self._goes
+    def of(self, pod: Pod) -> Finding | None:
+        place, priority = self._places.get(reference_to(pod)), pod.spec.priority
+        if place is None:
+            # It has come since, or has no seat to lose.
+            return None
+        goes = self._chosen == reference_to(pod)
         step = TraceStep(
             rule="Seat",
             outcome="Last" if place == 0 else "Before",
@@ -158,7 +198,7 @@ class _Seating(Round):
             subject=SeatSubject(place=place, priority=priority),
         )
         trace = (step,) if self._explain else ()
-        if not first:
+        if not goes:
             return keep(NAME, "Seated", self._crowd, trace)
         return Unseated(
             NAME, Verdict.EVICT_NOW, "NoSeat", self._crowd, cause="no seat", trace=trace
@@ -175,22 +215,61 @@ class SeatsInWorker(SystemByFacts[SeatFacts]):
 
     Attributes:
         told: what was reported, each change once: node, whether it is crowded.
+        heard: what became of evictions: pod, what was told, and the outcome where there is one.
     """
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(SEATING, parts)
         self.told: list[tuple[str, bool]] = []
+        self.heard: list[tuple[str, str]] = []
+        self._clock, self._marks = parts.clock, parts.marks
         self._next: dict[str, SeatFacts] = {}
+        self._counts: dict[str, tuple[int, datetime]] = {}
+        self._under_way: dict[str, str] = {}
+
+    def count(self, node: str, pods: int) -> None:
+        """The usher has counted so many."""
+        self._counts[node] = pods, self._clock.now()
+        self._marks.look_at_node(node)
 
     def facts(self, node: Node | None) -> SeatFacts:
-        return SeatFacts() if node is None else self._next.get(node.metadata.name, SeatFacts())
+        name = "" if node is None else node.metadata.name
+        counted, at = self._counts.get(name, (None, None))
+        under_way = name in self._under_way.values()
+        left = self._next.get(name, SeatFacts())
+        return replace(left, counted=counted, counted_at=at, under_way=under_way)
 
     def evaluated(self, node: Node, report: Value | None) -> None:
+        # At once: the next look, were it for the write of this very eviction, finds the choice.
         assert isinstance(report, SeatReport)
         self._next[node.metadata.name] = report.next
         condition = (node.metadata.name, report.crowded)
         if not self.told or self.told[-1] != condition:
             self.told.append(condition)
+
+    def began(self, eviction: Eviction) -> None:
+        self._under_way[eviction.uid] = eviction.pod.spec.node_name
+        self._hear(eviction, "began")
+
+    def failed(self, eviction: Eviction, outcome: Outcome) -> None:
+        self._under_way.pop(eviction.uid, None)
+        self._hear(eviction, f"failed: {outcome.value}")
+
+    def ended(self, eviction: Eviction, outcome: Outcome) -> None:
+        self._under_way.pop(eviction.uid, None)
+        self._hear(eviction, f"ended: {outcome.value}")
+
+    def _hear(self, eviction: Eviction, what: str) -> None:
+        self.heard.append((eviction.pod.metadata.name, what))
+
+    def forget_node(self, name: str) -> None:
+        self._next.pop(name, None)
+        self._counts.pop(name, None)
+
+    def lost(self) -> None:
+        self._next.clear()
+        self._counts.clear()
+        self._under_way.clear()
 
 
 SEATING = SeatSystem()

@@ -118,7 +118,8 @@ def _of_files(
     pods = _chosen(objects, wanted)
     if len(pods) == 1:
         node = _node_of(pods[0], objects)
-        around = {"node": node, "neighbours": _neighbours_of(pods[0], objects, asking)}
+        others = {"pods": _neighbours_of(pods[0], node, objects, asking)}
+        around = {"node": node, "neighbours": others}
         alone: PodAnswer = asking.ask(
             "decide", objects.of, pod=pods[0], bound_at=bound_at, **around
         )
@@ -170,10 +171,15 @@ def _is_meant(pod: Pod, wanted: Target, namespace: str) -> bool:
     return (pod.metadata.namespace, pod.metadata.name) == (namespace, wanted.name)
 
 
-def _neighbours_of(pod: Pod, objects: Objects, asking: Asking) -> tuple[Pod, ...]:
-    """The pods of the same node among those in the files, where any system minds them."""
+def _neighbours_of(
+    pod: Pod, node: Node | None, objects: Objects, asking: Asking
+) -> tuple[Pod, ...]:
+    """The pods of the same node among those in the files, where any system minds them.
+
+    There are no others: so it is with more pods than one, too.
+    """
     place = pod.spec.node_name
-    pods = objects.of(Pod) if asking.systems.ranks else ()
+    pods = objects.of(Pod) if asking.systems.rank_on(node) else ()
     return tuple(one for one in pods if one.spec.node_name == place and one is not pod)
 
 

@@ -62,13 +62,18 @@ class EvictionTerms(Value, frozen=True):
         controller: upstream's controller for it, from which its Events come.
         event_reason: of the Event, upstream's word for programs.
         condition: the pod condition to write before the pod is deleted.
-        phase: of the pod, to write with the condition; empty leaves the pod its own.
+        phase: of the pod; empty leaves the pod its own. It is written as soon as the delete has
+            been taken, and not before: kube-apiserver deletes a pod that has ended at once,
+            whatever grace period is asked for.
         status_reason: of `status.reason`, to write with the phase.
         status_message: of `status.message`, to write with the phase.
         grace_period_seconds: to delete with; absent leaves the pod its own.
-        keeps_pod: the pod object stays, only its status is written.
+        keeps_pod: the pod object stays, only its status is written, the phase included. Its
+            kubelet gives it the pod's own grace period then.
         event_type: of the Event; empty: `Normal`, as upstream's controllers have it.
         event_message: of the Event; empty: that the pod is marked for deletion, and why.
+        cancellation_reason: of the Event that the pod stays after all, told where the eviction was
+            announced by an Event; empty: `event_reason`, told always, as upstream's controllers do.
     """
 
     controller: str
@@ -81,6 +86,7 @@ class EvictionTerms(Value, frozen=True):
     keeps_pod: bool = False
     event_type: str = ""
     event_message: str = ""
+    cancellation_reason: str = ""
 
 
 class Finding(Value, frozen=True):

@@ -21,9 +21,10 @@ def eviction_event(pod: Pod, terms: EvictionTerms, why: str) -> EventNote:
 
 
 def cancellation_event(pod: Pod, why: str, terms: EvictionTerms) -> EventNote:
-    """For an eviction that was announced under these terms and will not happen."""
+    """For an eviction under these terms that was to come, and will not happen."""
     message = f"Cancelling deletion of Pod {pod.key}: {why}"
-    return EventNote(type="Normal", reason=terms.event_reason, message=message)
+    reason = terms.cancellation_reason or terms.event_reason
+    return EventNote(type="Normal", reason=reason, message=message)
 
 
 def denial_event(pod: Pod, why: str) -> EventNote:

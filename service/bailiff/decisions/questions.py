@@ -18,8 +18,17 @@ if TYPE_CHECKING:
     from bailiff.decisions.question import Plan, Terms
 
 Pods = Annotated[tuple[Pod, ...], Meta(max_length=MAX_PODS)]
-# Pods that a question about one pod may bring beside it; nodes have far fewer.
-Neighbours = Annotated[tuple[Pod, ...], Meta(max_length=1000)]
+
+
+class Neighbours(Value, frozen=True, forbid_unknown_fields=True):
+    """The other pods of a node; a message of its own, so that none at all can be told, too.
+
+    Attributes:
+        pods: those of the node, at most 1,000; nodes have far fewer. Pods of other nodes, and the
+            pod that is asked about, are passed over.
+    """
+
+    pods: Annotated[tuple[Pod, ...], Meta(max_length=1000)] = ()
 
 
 class PodFacts(Asked, frozen=True, kw_only=True):
@@ -28,14 +37,14 @@ class PodFacts(Asked, frozen=True, kw_only=True):
     Attributes:
         pod: the pod. Without `spec.nodeName` the question is "what if it ran there from now on".
         node: its node.
-        neighbours: other pods of its node, at most 1,000, for systems that weigh it against them;
-            those of other nodes, and the pod itself, are passed over. Empty: they are not known.
+        neighbours: the other pods of its node, for systems that weigh it against them. Without any
+            pods in it: it is alone there. Absent: they are not known, and it is not weighed.
         systems: ask only these; absent: all that the facts reach.
     """
 
     pod: Pod
     node: Node | None = None
-    neighbours: Neighbours = ()
+    neighbours: Neighbours | None = None
     systems: tuple[str, ...] = ()
 
 
@@ -93,6 +102,7 @@ def decide_question(
     facts: type[PodFacts],
     answer: type[PodAnswer],
     weigh: Callable[[Any, Terms], Plan[PodAnswer]],
+    size: Size,
 ) -> Question[PodAnswer]:
     """Should this pod be evicted, and when?"""
     return Question(
@@ -108,7 +118,7 @@ def decide_question(
         answer=answer,
         weigh=weigh,
         explains=True,
-        size=Size.ONE,
+        size=size,
     )
 
 

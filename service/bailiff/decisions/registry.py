@@ -16,7 +16,7 @@ from bailiff.decisions.device_taints import DEVICE_TAINTS
 from bailiff.decisions.joining import combine, combine_alike
 from bailiff.decisions.lengths import weigh_decisions
 from bailiff.decisions.node_taints import NODE_TAINTS
-from bailiff.decisions.question import Plan
+from bailiff.decisions.question import Plan, Size
 from bailiff.decisions.questions import (
     PodAnswer,
     PodFacts,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.options import Options
     from bailiff.decisions.question import LiveQuestion, Question, Terms
     from bailiff.decisions.system import LookUp, Round, System
+    from bailiff.kinds import Node
 
 # Characters of a text that an error quotes.
 _QUOTED = 100
@@ -55,7 +56,6 @@ class Systems:
         questions: every question that brings its facts, by name.
         live_questions: every question about objects of a cluster, by name.
         subjects: the types of what trace steps look at.
-        ranks: some system weighs pods against their neighbours, see System.
     """
 
     def __init__(self, systems: Iterable[System[Any]]) -> None:
@@ -64,7 +64,7 @@ class Systems:
         self._by_name = {system.name: system for system in self.all}
         if len(self._by_name) < len(self.all):
             raise ValueError("two systems have the same name")
-        self.ranks = any(system.ranks for system in self.all)
+        self._ranking = tuple(system for system in self.all if system.ranks)
         self.subjects: tuple[type[Subject], ...] = tuple(
             dict.fromkeys(subject for system in self.all for subject in system.subjects)
         )
@@ -77,11 +77,17 @@ class Systems:
         self._pods_answer: type[PodsAnswer] = _made("DecideBatchResponse", reports, PodsAnswer)
         pod_facts = _made("DecideRequest", sections, PodFacts)
         pods_facts = _made("DecideBatchRequest", sections, PodsFacts)
-        decide = decide_question(pod_facts, self._pod_answer, self._weigh_pod)
+        # With the pods of a node beside it a question about one is as long as one about many.
+        size = Size.MANY if self._ranking else Size.ONE
+        decide = decide_question(pod_facts, self._pod_answer, self._weigh_pod, size)
         batch = decide_batch_question(pods_facts, self._pods_answer, self._weigh_pods)
         of_systems = (question for system in self.all for question in system.questions)
         self.questions = _by_name((decide, batch, *of_systems))
         self.live_questions: Mapping[str, LiveQuestion[Any]] = live_questions(decide, batch)
+
+    def rank_on(self, node: Node | None) -> bool:
+        """Whether some system weighs the pods of this node against each other, see System."""
+        return any(system.ranks_on(node) for system in self._ranking)
 
     def look_ups(self, scene: Scene, options: Options) -> Iterator[tuple[System[Any], LookUp[Any]]]:
         """What each system wants to see of a live cluster to decide for the pods of a scene."""
@@ -101,8 +107,8 @@ class Systems:
         return self._plan_pods(scene, _speaking(scene, parts), options)
 
     def _weigh_pod(self, facts: PodFacts, terms: Terms) -> Plan[PodAnswer]:
-        told = facts.neighbours if self.ranks else ()
-        others = others_of(facts.pod, told) if told else None
+        told = facts.neighbours if self.rank_on(facts.node) else None
+        others = None if told is None else others_of(facts.pod, told.pods)
         scene = Scene((facts.pod,), terms.now, facts.node, neighbours=others)
         return self._plan_pod(scene, self._reached(scene, facts), terms.options)
 

@@ -101,8 +101,12 @@ class Round(ABC):
     def of(self, pod: Pod) -> Finding | None:
         """What it says of one pod; None: nothing.
 
-        Of pods that have ended, or are bound to another node, it is not asked; see
-        bailiff.decisions.asking.
+        Of pods that have ended, or are bound to another node, it is not asked as a rule; see
+        bailiff.decisions.asking. With `evict_ended_pods` and without `by_node` it is. So it must
+        have an answer for a pod that it has never seen, or has left out of its ranking: None, or
+        that the pod stays. A round that keeps something of each pod keeps it by `reference_to`: a
+        pod that has come later may have the name of one that is gone, and pods in a question may
+        be without a UID.
         """
 
 
@@ -162,8 +166,9 @@ class System(ABC, Generic[F]):
         needs: the field of a question that it decides from, as `node`; empty: only the pod.
         by_node: what it says of a pod rests on the scene's node: one that is bound to another node
             stays, and the worker makes sure that it knows the node before it evicts.
-        ranks: what it says of a pod may depend on the other pods of the node. They are shown to it
-            where they are known, and the worker looks at the whole node when one of them changes.
+        ranks: what it says of a pod may depend on the other pods of the node, of some nodes at
+            least (`ranks_on`). They are shown to it where they are known, and the worker looks at
+            the whole node when one of them changes.
         wants: the kinds that `look_up` may want to see, pods and nodes aside.
         facts: the type of its section of a question.
         report: the type of what it says of anything but pods; None: nothing.
@@ -184,6 +189,14 @@ class System(ABC, Generic[F]):
     def is_reached(self, scene: Scene, facts: F) -> bool:  # noqa: ARG002 - for those that need more
         """Whether a question brings what this system decides from; it is not asked otherwise."""
         return True
+
+    def ranks_on(self, node: Node | None) -> bool:  # noqa: ARG002 - as above
+        """Whether it ranks the pods of this node, None where it is not known.
+
+        Asked of one that `ranks`, for each pod that changes, so it must be quick. On other nodes
+        nobody has to know the neighbours, and a pod that changes is looked at alone.
+        """
+        return self.ranks
 
     def check(self, scene: Scene, facts: F) -> None:
         """Refuse what this system cannot decide from, where it is to be asked.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from bailiff.decisions import Decision, EvictionTerms, ObjectReference, Size
+from bailiff.decisions import Decision, EvictionTerms, ObjectReference, PodAnswer
 from bailiff.grpc_api.writing import Writers
 from bailiff.v1 import decision_pb2
 
@@ -71,7 +71,7 @@ def answer_writer(question: Question[Any], message: Descriptor) -> Callable[[Any
     Raises:
         TypeError: a field of the answer has no place in the message, or another type.
     """
-    if question.size is Size.ONE:
+    if issubclass(question.answer, PodAnswer):
         write_one = _ONE.of(question.answer, message)
         return lambda answer: write_one(answer, None)
     write = _MANY.of(question.answer, message)

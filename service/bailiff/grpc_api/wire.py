@@ -31,7 +31,7 @@ WireMessage: TypeAlias = Any
 WireClass: TypeAlias = Any
 
 # Pods differ in these, so bytes would gain nothing where they are read.
-STRUCTURED = frozenset({"bailiff.v1.Pod", "bailiff.v1.ObjectMeta"})
+STRUCTURED = frozenset({"bailiff.v1.Neighbours", "bailiff.v1.Pod", "bailiff.v1.ObjectMeta"})
 
 _Field = descriptor_pb2.FieldDescriptorProto
 

@@ -124,11 +124,12 @@ class LookUps:
             node = await self._get_node(name)
         except MissingError:
             return Scene((pod,), self._clock.now(), node_is_gone=True)
-        return Scene((pod,), self._clock.now(), node, neighbours=await self._neighbours_of(pod))
+        others = await self._neighbours_of(pod, node)
+        return Scene((pod,), self._clock.now(), node, neighbours=others)
 
-    async def _neighbours_of(self, pod: Pod) -> tuple[Pod, ...] | None:
+    async def _neighbours_of(self, pod: Pod, node: Node) -> tuple[Pod, ...] | None:
         """The other pods of its node; None where nobody minds them, or they may not be read."""
-        if not self._systems.ranks:
+        if not self._systems.rank_on(node):
             return None
         try:
             return others_of(pod, await self._pods_on(pod.spec.node_name))

@@ -153,24 +153,34 @@ class EvictionTerms(_message.Message):
     STATUS_MESSAGE_FIELD_NUMBER: _builtins.int
     EVENT_TYPE_FIELD_NUMBER: _builtins.int
     EVENT_MESSAGE_FIELD_NUMBER: _builtins.int
+    CANCELLATION_REASON_FIELD_NUMBER: _builtins.int
     controller: _builtins.str
     """The controller of kube-controller-manager for it, from which its Events come."""
     event_reason: _builtins.str
     """The Event's reason: kube-controller-manager's word for programs."""
     phase: _builtins.str
-    """The pod's phase, to write with the condition; empty leaves the pod its own."""
+    """The pod's phase; empty leaves the pod its own. It is written as soon as the delete has been taken,
+    and not before: kube-apiserver deletes a pod that has ended at once, whatever grace period is
+    asked for.
+    """
     status_reason: _builtins.str
     """What `status.reason` is to be, to write with the phase."""
     grace_period_seconds: _builtins.int
     """To delete with, in seconds; absent leaves the pod its own."""
     keeps_pod: _builtins.bool
-    """The pod object stays, only its status is written."""
+    """The pod object stays, only its status is written, the phase included. Its kubelet gives it the
+    pod's own grace period then.
+    """
     status_message: _builtins.str
     """What `status.message` is to be, to write with the phase."""
     event_type: _builtins.str
     """The Event's type; empty: `Normal`, as kube-controller-manager has it."""
     event_message: _builtins.str
     """The Event's message; empty: that the pod is marked for deletion, and why."""
+    cancellation_reason: _builtins.str
+    """The reason of the Event that the pod stays after all, told where the eviction was announced by an
+    Event; empty: `event_reason`, told always, as kube-controller-manager does.
+    """
     @_builtins.property
     def condition(self) -> _kubernetes_pb2.PodCondition:
         """The pod condition to write before the pod is deleted."""
@@ -188,10 +198,11 @@ class EvictionTerms(_message.Message):
         status_message: _builtins.str = ...,
         event_type: _builtins.str = ...,
         event_message: _builtins.str = ...,
+        cancellation_reason: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "condition", b"condition", "grace_period_seconds", b"grace_period_seconds"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "condition", b"condition", "controller", b"controller", "event_message", b"event_message", "event_reason", b"event_reason", "event_type", b"event_type", "grace_period_seconds", b"grace_period_seconds", "keeps_pod", b"keeps_pod", "phase", b"phase", "status_message", b"status_message", "status_reason", b"status_reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "cancellation_reason", b"cancellation_reason", "condition", b"condition", "controller", b"controller", "event_message", b"event_message", "event_reason", b"event_reason", "event_type", b"event_type", "grace_period_seconds", b"grace_period_seconds", "keeps_pod", b"keeps_pod", "phase", b"phase", "status_message", b"status_message", "status_reason", b"status_reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__grace_period_seconds: _TypeAlias = _typing.Literal["grace_period_seconds"]  # noqa: Y015
     _WhichOneofArgType__grace_period_seconds: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds"]  # noqa: Y015

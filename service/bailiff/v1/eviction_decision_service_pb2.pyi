@@ -93,9 +93,9 @@ class DecideRequest(_message.Message):
         """Of the system device-taints."""
 
     @_builtins.property
-    def neighbours(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
-        """Other pods of its node, at most 1,000, for systems that weigh it against them; those of other
-        nodes, and the pod itself, are passed over. Empty: they are not known.
+    def neighbours(self) -> Global___Neighbours:
+        """The other pods of its node, for systems that weigh it against them. Without any pods in it: it
+        is alone there. Absent: they are not known, and it is not weighed.
         """
 
     @_builtins.property
@@ -112,16 +112,42 @@ class DecideRequest(_message.Message):
         systems: _abc.Iterable[_builtins.str] | None = ...,
         node_taints: _node_taints_pb2.NodeTaintFacts | None = ...,
         device_taints: _device_taints_pb2.DeviceTaintFacts | None = ...,
-        neighbours: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
+        neighbours: Global___Neighbours | None = ...,
         others: _abc.Mapping[_builtins.str, _struct_pb2.Struct] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "neighbours", b"neighbours", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
     _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "neighbours", b"neighbours", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pod", b"pod", "systems", b"systems"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DecideRequest: _TypeAlias = DecideRequest  # noqa: Y015
+
+@_typing.final
+class Neighbours(_message.Message):
+    """The other pods of a node; a message of its own, so that none at all can be told, too."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PODS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
+        """Those of the node, at most 1,000. Pods of other nodes, and the pod that is asked about, are
+        passed over.
+        """
+
+    def __init__(
+        self,
+        *,
+        pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["pods", b"pods"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Neighbours: _TypeAlias = Neighbours  # noqa: Y015
 
 @_typing.final
 class DecideResponse(_message.Message):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.settings import WorkerSettings
     from bailiff.worker.systems import MakeSystem
-    from bailiff.worker.systems.system import Source, Work, Writer
+    from bailiff.worker.systems.system import Source, SystemInWorker, Work, Writer
 
 # Of the grace period; the rest is for the release of the Lease, of three requests at most.
 _DRAIN_SHARE = 0.75
@@ -105,7 +105,7 @@ class Worker:
             marks=self.marks,
             source=source,
         )
-        self.systems = {one.name: one for one in (make(parts) for make in systems)}
+        self.systems = _by_name([make(parts) for make in systems])
         self.metrics.expect(self.systems)
         paper = settings.on_paper
         audit = AuditLog(audit_log, self.metrics, on_paper=paper) if audit_log else None
@@ -123,7 +123,8 @@ class Worker:
         self.condition_resets = ConditionResets(actions, clock)
         self._writers: dict[str, Writer] = {"condition resets": self.condition_resets}
         for system in self.systems.values():
-            self._writers |= system.writers()
+            # By the system's name, too: two may both have a "state".
+            self._writers |= {f"{system.name} {name}": w for name, w in system.writers().items()}
         self.pending = PendingEvictions(clock, self._earlier, self.condition_resets)
         self.recorder = Recorder(actions, clock, self.metrics, self.pending)
         self.teller = Teller(parts, self.systems, self.recorder, audit, self.condition_resets)
@@ -198,7 +199,7 @@ class Worker:
             "resync": self._resync,
         }
         for system in self.systems.values():
-            works |= system.followers()
+            works |= {f"{system.name} {name}": w for name, w in system.followers().items()}
         return works
 
     def _works_beside(self) -> dict[str, Work]:
@@ -281,3 +282,11 @@ class Worker:
             self.evaluator.mark_all()
             for system in self.systems.values():
                 system.look_again()
+
+
+def _by_name(systems: Sequence[SystemInWorker]) -> dict[str, SystemInWorker]:
+    """Raises ValueError where one would take the other's findings and evictions."""
+    found = {system.name: system for system in systems}
+    if len(found) < len(systems):
+        raise ValueError("two systems of the worker have the same name")
+    return found

@@ -78,9 +78,11 @@ class Call:
     def step(self) -> str:
         """The verb, or which part of it this is.
 
-        A patch without conditions is a look, one that announces no eviction a reset; a delete that
-        only asks is a try.
+        A patch without conditions is a look, or writes the phase; one that announces no eviction is
+        a reset; a delete that only asks is a try.
         """
+        if self.verb == "patch" and not self.conditions and self.body.get("status"):
+            return "phase"
         if self.verb == "patch" and all(c["status"] != "True" for c in self.conditions):
             return "reset" if self.conditions else "look"
         return "try" if self.verb == "delete" and self.is_dry_run else self.verb

@@ -18,11 +18,13 @@ from bailiff.decisions import (
     Verdict,
 )
 from bailiff.decisions.asking import Asking, Named
+from bailiff.decisions.decision import reference_to
 from bailiff.decisions.joining import join
+from bailiff.decisions.questions import Neighbours
 from bailiff.kinds import Pod
 from tests.harness.asking import Says, ask
 from tests.harness.device_kinds import NOW, at
-from tests.harness.kinds import pod_of
+from tests.harness.kinds import node_of, pod_of
 from tests.harness.made_up_system import LIGHTS
 from tests.harness.ranking_system import (
     NAME,
@@ -40,7 +42,9 @@ EXPLAIN = OptionOverrides(explain=True)
 STATE = SeatFacts(crowded_since=at(-60))
 
 
-def asked(question: str, **facts: Any) -> Any:
+def asked(question: str, neighbours: tuple[Pod, ...] | None = None, **facts: Any) -> Any:
+    if neighbours is not None:
+        facts["neighbours"] = Neighbours(pods=neighbours)
     return ask(question, of=WITH_SEATS, node=NODE, seats=STATE, **facts)
 
 
@@ -166,6 +170,43 @@ def test_of_several_systems_each_says_it_for_itself() -> None:
     ]
 
 
-def test_nobody_ranks_unless_a_system_says_so() -> None:
-    assert WITH_SEATS.ranks
-    assert not Systems((LIGHTS,)).ranks
+def test_nobody_ranks_unless_a_system_says_so_of_the_node() -> None:
+    assert WITH_SEATS.rank_on(NODE)
+    assert not WITH_SEATS.rank_on(node_of("plain"))
+    assert not WITH_SEATS.rank_on(None)
+    assert not Systems((LIGHTS,)).rank_on(NODE)
+
+
+def test_a_pod_that_is_alone_there_is_weighed_and_one_of_unknown_neighbours_is_not() -> None:
+    one_seat = {"node": seating_node("n", 0), "of": WITH_SEATS, "seats": STATE}
+    alone = ask("decide", pod=LOW, neighbours=Neighbours(), **one_seat).decision
+    assert (alone.decided_by, alone.verdict) == (NAME, Verdict.EVICT_NOW)
+    assert ask("decide", pod=LOW, **one_seat).decision.verdict is Verdict.KEEP
+
+
+def test_by_one_count_one_pod_goes_whatever_becomes_of_it() -> None:
+    state = SeatFacts(crowded_since=at(-60), counted=3, counted_at=at(0))
+    node = {"of": WITH_SEATS, "node": NODE}
+    first = ask("decideBatch", pods=ALL, seats=state, **node)
+    assert reasons(*first.decisions) == ["NoSeat", "Seated", "Seated"]
+    left = replace(first.reports.seats.next, counted=3, counted_at=at(0))
+    gone = ask("decideBatch", pods=ALL[1:], seats=left, **node)
+    assert reasons(*gone.decisions) == ["Seated", "Seated"]
+    counted = replace(left, counted_at=at(10))
+    assert reasons(*ask("decideBatch", pods=ALL[1:], seats=counted, **node).decisions)[0] == (
+        "NoSeat"
+    )
+
+
+def test_by_a_newer_count_nobody_else_goes_while_the_first_is_under_way() -> None:
+    first = SeatFacts(
+        at(-60), counted=3, counted_at=at(9), unseated=reference_to(LOW), unseated_by=at(0)
+    )
+    node = {"of": WITH_SEATS, "node": NODE}
+    busy = replace(first, under_way=True)
+    assert reasons(*ask("decideBatch", pods=ALL[1:], seats=busy, **node).decisions) == [
+        "Seated",
+        "Seated",
+    ]
+    (high, _) = ask("decideBatch", pods=ALL[1:], seats=first, **node).decisions
+    assert high.findings[-1].reason == "NoSeat"

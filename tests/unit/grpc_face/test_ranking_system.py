@@ -19,7 +19,10 @@ STATE = {"crowdedSince": "2025-01-01T00:00:00Z"}
 
 @pytest.mark.parametrize(
     ("question", "pods"),
-    [("decideBatch", {"pods": PODS}), ("decide", {"pod": PODS[0], "neighbours": PODS[1:]})],
+    [
+        ("decideBatch", {"pods": PODS}),
+        ("decide", {"pod": PODS[0], "neighbours": {"pods": PODS[1:]}}),
+    ],
 )
 async def test_what_it_says_is_what_the_core_says(question: str, pods: dict[str, Any]) -> None:
     body = msgspec.to_builtins({**ABOUT, **pods})
@@ -28,3 +31,12 @@ async def test_what_it_says_is_what_the_core_says(question: str, pods: dict[str,
     assert without_zeros(answer) == without_zeros(expected)
     first = answer.get("decision") or answer["decisions"][0]
     assert (first["decidedBy"], first["eviction"]["statusMessage"]) == (NAME, "3 pods for 2 seats")
+
+
+async def test_a_pod_that_is_alone_on_its_node_is_weighed() -> None:
+    about = msgspec.to_builtins({"node": seating_node("n", 0), "pod": PODS[0]})
+    about["others"] = {NAME: STATE}
+    unknown = await ask("decide", about, systems=WITH_SEATS)
+    alone = await ask("decide", about | {"neighbours": {}}, systems=WITH_SEATS)
+    assert not unknown["decision"].get("decidedBy")
+    assert alone["decision"]["decidedBy"] == NAME

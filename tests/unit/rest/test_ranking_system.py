@@ -48,10 +48,23 @@ async def test_a_batch_and_one_pod_with_its_neighbours_are_answered_alike(app: F
     assert first["event"]["type"] == "Warning"
     assert [one["verdict"] for one in others] == ["KEEP", "KEEP"]
     one, *neighbours = BODY["pods"]
-    body = {"pod": one, "neighbours": neighbours, "node": BODY["node"], "seats": STATE}
+    body = {"pod": one, "neighbours": {"pods": neighbours}, "node": BODY["node"], "seats": STATE}
     alone = await call(app, "POST", "/v1/decisions", body)
     assert alone.json["decision"] == first
     assert alone.json["reports"] == batch.json["reports"]
+
+
+async def test_a_pod_may_bring_a_whole_node_of_pods_of_real_size(app: FastAPI) -> None:
+    annotations = {"example.com/long": "x" * 9000}
+    many: Any = [pod_of(f"n{n}", "n", priority=n, uid=f"u{n}") for n in range(120)]
+    neighbours = msgspec.to_builtins(many)
+    for one in neighbours:
+        one["metadata"]["annotations"] = annotations
+    body = {"pod": BODY["pods"][0], "neighbours": {"pods": neighbours}, "node": BODY["node"]}
+    assert len(msgspec.json.encode(body)) > RestSettings().max_body_bytes
+    answer = await call(app, "POST", "/v1/decisions", body)
+    assert answer.status == 200
+    assert answer.json["decision"]["findings"][-1]["message"] == "121 pods for 2 seats"
 
 
 @pytest.mark.parametrize(

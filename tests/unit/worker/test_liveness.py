@@ -100,8 +100,8 @@ async def returns():
     [
         ("recorder", "recorder"),
         ("condition_resets", "condition resets"),
-        ("systems.node-taints.annotator", "annotator"),
-        ("systems.device-taints.rule_status", "rule status"),
+        ("systems.node-taints.annotator", "node-taints annotator"),
+        ("systems.device-taints.rule_status", "device-taints rule status"),
     ],
 )
 async def test_a_writer_that_ended_though_the_worker_runs_is_told(writer, name, monkeypatch):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from bailiff.cluster import Deleted, Replaced
+from bailiff.cluster import Changed, Deleted, Replaced
 from bailiff.decisions import Round, Scene
-from bailiff.kinds import Toleration
+from bailiff.kinds import Pod
 from bailiff.worker.mirror.slices import SLICE
-from bailiff.worker.systems import Parts, SystemInWorker
+from bailiff.worker.systems import MakeSystem, Parts, SystemInWorker
 from bailiff.worker.timers.wakes import Wakes
 from tests.harness.asking import Says
 from tests.harness.clocks import ManualClock
@@ -23,30 +23,12 @@ from tests.harness.ranking_system import (
     NAME,
     TERMS,
     WORKER_WITH_SEATS,
-    SeatsInWorker,
     seating_node,
 )
-from tests.harness.worlds.world import YESTERDAY, World
+from tests.harness.worlds.hall import Hall
+from tests.harness.worlds.world import World
 
 pytestmark = pytest.mark.looptime(start=0)
-
-
-class Hall(World):
-    """A node n1 with two seats."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(systems=WORKER_WITH_SEATS, **settings)
-        self._put_node(seating_node("n1", 2))
-
-    @property
-    def seats(self) -> SeatsInWorker:
-        found = self.worker.systems[NAME]
-        assert isinstance(found, SeatsInWorker)
-        return found
-
-    def sit(self, name: str, priority: int, *tolerations: Toleration) -> None:
-        meta: dict[str, Any] = {"uid": f"uid-{name}", "creation_timestamp": YESTERDAY}
-        self.put(pod_of(name, "n1", *tolerations, phase="Running", priority=priority, **meta))
 
 
 async def test_the_lowest_goes_when_its_time_has_come_though_nothing_changes():
@@ -117,15 +99,16 @@ async def test_each_waits_for_its_turn_by_the_state_that_a_round_has_left():
 
 async def test_what_is_written_is_told_by_the_finding_of_the_moment():
     world = Hall()
+    world.lingering = True
     for priority in range(3):
         world.sit(f"p{priority}", priority)
     async with world.running():
         await asyncio.sleep(65)
     words = "3 pods for 2 seats"
-    (patch,) = [call for call in world.calls if call.verb == "patch"]
-    (condition,) = patch.body["status"]["conditions"]
+    mark, _, end = (call.body.get("status", {}) for call in world.calls if call.verb == "patch")
+    (condition,) = mark["conditions"]
     assert condition["message"] == words
-    assert (patch.body["status"]["reason"], patch.body["status"]["message"]) == ("Unseated", words)
+    assert (end["reason"], end["message"]) == ("Unseated", words)
     (delete,) = [call for call in world.calls if call.verb == "delete"]
     assert delete.body["gracePeriodSeconds"] == TERMS.grace_period_seconds
     assert world.notes_on("p0") == [words]
@@ -133,6 +116,7 @@ async def test_what_is_written_is_told_by_the_finding_of_the_moment():
 
 async def test_its_words_stay_its_own_where_another_system_will_evict_the_pod_too():
     world = Hall()
+    world.lingering = True
     node = seating_node("n1", 2)
     taints = (*node.spec.taints, no_execute())
     world._put_node(replace(node, spec=replace(node.spec, taints=taints)))
@@ -140,17 +124,17 @@ async def test_its_words_stay_its_own_where_another_system_will_evict_the_pod_to
         world.sit(f"p{priority}", priority, tolerating(seconds=600))
     async with world.running():
         await asyncio.sleep(65)
-    (patch,) = [call for call in world.calls if call.verb == "patch"]
-    assert patch.body["status"]["message"] == "3 pods for 2 seats"
+    *_, end = (call.body["status"] for call in world.calls if call.step == "phase")
+    assert end["message"] == "3 pods for 2 seats"
     assert world.notes_on("p0") == ["3 pods for 2 seats"]
 
 
 class Seating(Evaluating):
     """An evaluator of a node whose pods take several steps, stepped by hand."""
 
-    def __init__(self) -> None:
+    def __init__(self, systems: Sequence[MakeSystem] = WORKER_WITH_SEATS) -> None:
         self.hand = ManualClock()
-        super().__init__(self.hand, systems=WORKER_WITH_SEATS)
+        super().__init__(self.hand, systems=systems)
         self.tell_node(Replaced((seating_node("n1", 2),), "1"))
         numbers = range(SLICE + 10)
         pods = tuple(pod_of(f"p{n}", "n1", uid=f"p{n}", priority=-n) for n in numbers)
@@ -174,6 +158,40 @@ def test_all_pods_of_a_crowd_are_ranked_together_and_once():
     assert hall.through() == 2
     assert asked == [SLICE + 10]
     assert [one.pod.metadata.name for one in hall.pending] == [f"p{SLICE + 9}"]
+
+
+class Strict(SystemInWorker):
+    """Ranks, and knows the pods that it was shown, and no others; it has them all stay."""
+
+    name = "strict"
+    ranks = True
+
+    def __init__(self, parts: Parts) -> None:
+        self.asked: list[str] = []
+
+    def prepare(self, scene: Scene, *, explain: bool) -> Round | None:
+        known = {pod.metadata.uid for pod in scene.pods}
+
+        def of(pod: Pod) -> None:
+            assert pod.metadata.uid in known
+            self.asked.append(pod.metadata.uid)
+
+        return Says(of)
+
+
+def test_a_pod_that_is_replaced_under_its_name_while_a_crowd_is_looked_at_has_its_own_look():
+    hall = Seating((Strict,))
+    strict = hall.systems["strict"]
+    assert isinstance(strict, Strict)
+    strict.asked.clear()
+    hall.marks.look_at_node("n1")
+    hall.evaluator.step()
+    hall.tell_pod(Changed(pod_of(f"p{SLICE + 9}", "n1", uid="another")))
+    hall.tell_pod(Changed(pod_of(f"p{SLICE + 8}", "n2", uid=f"p{SLICE + 8}")))
+    hall.evaluator.step()
+    assert strict.asked == [f"p{n}" for n in range(SLICE + 8)]
+    hall.through()
+    assert "another" in strict.asked
 
 
 def test_what_was_ranked_on_a_node_that_has_gone_meanwhile_evicts_nobody():

@@ -22,11 +22,20 @@ class PodActions(Protocol):
     """The port; all raise ClusterError."""
 
     async def set_status(self, pod: Pod, terms: EvictionTerms, now: datetime) -> Pod:
-        """Write what announces an eviction: the condition where it is missing, phase and reason.
+        """Write what announces an eviction: the condition where it is missing.
 
-        Returns the pod as the server has it. Terms that name none of these write nothing: the pod
-        of this UID is looked at. A phase ends the pod for good, so it is written on this version
-        of it only; ConflictError for another.
+        Returns the pod as the server has it. Terms that name none write nothing: the pod of this
+        UID is looked at. Where they keep the pod, phase, reason and message are written with it.
+        A phase ends the pod for good, so it is written on this version of it only; ConflictError
+        for another.
+        """
+        ...
+
+    async def set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
+        """Write phase, reason and message of a pod of this UID that is being deleted.
+
+        One that has ended by itself meanwhile keeps its own. ConflictError where somebody else has
+        written it between the look and the write.
         """
         ...
 
@@ -121,8 +130,19 @@ class ClusterActions:
 
     async def set_status(self, pod: Pod, terms: EvictionTerms, now: datetime) -> Pod:
         """See PodActions. A wrong UID in the patch is answered with a conflict."""
-        guard = {"resourceVersion": pod.metadata.resource_version} if terms.phase else {}
-        return await self._patch_status(pod, guard, _status_body(pod, terms, now))
+        ends = bool(terms.phase) and terms.keeps_pod
+        guard = {"resourceVersion": pod.metadata.resource_version} if ends else {}
+        status = _phase_body(terms) if ends else {}
+        if terms.condition is not None:
+            status["conditions"] = (_condition_body(pod, terms.condition, now),)
+        return await self._patch_status(pod, guard, status)
+
+    async def set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
+        """See PodActions."""
+        current = await self._patch_status(pod, {})
+        if not current.is_finished:
+            version = {"resourceVersion": current.metadata.resource_version}
+            await self._patch_status(pod, version, _phase_body(terms))
 
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """See PodActions. The version is a precondition: nobody else's condition is reset."""
@@ -206,14 +226,10 @@ class ClusterActions:
             await self._cluster.create(EVENTS, body, pod.metadata.namespace, dry_run=self._dry_run)
 
 
-def _status_body(pod: Pod, terms: EvictionTerms, now: datetime) -> dict[str, Any]:
-    status: dict[str, Any] = {}
-    if terms.condition is not None:
-        status["conditions"] = (_condition_body(pod, terms.condition, now),)
-    if terms.phase:
-        status |= {"phase": terms.phase, "reason": terms.status_reason}
-        if terms.status_message:
-            status["message"] = terms.status_message
+def _phase_body(terms: EvictionTerms) -> dict[str, Any]:
+    status: dict[str, Any] = {"phase": terms.phase, "reason": terms.status_reason}
+    if terms.status_message:
+        status["message"] = terms.status_message
     return status
 
 

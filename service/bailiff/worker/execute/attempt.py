@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
-from bailiff.cluster import ConflictError, DisruptionBudgetError, DryRunUnsupportedError
+from bailiff.cluster import (
+    ClusterError,
+    ConflictError,
+    DisruptionBudgetError,
+    DryRunUnsupportedError,
+)
 from bailiff.decisions import Verdict
 from bailiff.worker.execute.outcomes import Outcome, deadline_of
 from bailiff.worker.mirror.fresh_nodes import FreshNodes
@@ -23,6 +28,10 @@ if TYPE_CHECKING:
     from bailiff.worker.execute.actions import PodActions
     from bailiff.worker.timers.evaluator import Evaluator
     from bailiff.worker.timers.eviction import Eviction
+
+# Seconds for the phase of a pod whose delete has been taken, and how often it is tried.
+_FOR_PHASE = 5.0
+_PHASE_TRIES = 3
 
 log = structlog.get_logger(__name__)
 
@@ -78,7 +87,7 @@ class Attempt:
         eviction.by = By.DELETE
         api = None if eviction.terms.keeps_pod else self.eviction_api
         if api is not None and await self._evicted(eviction, api):
-            return Outcome.DELETED
+            return await self._taken(eviction)
         return await self._delete(eviction, node)
 
     async def _fresh_node(self, eviction: Eviction) -> Node | None:
@@ -101,8 +110,8 @@ class Attempt:
     async def _evicted(self, eviction: Eviction, api: EvictionApi) -> bool:
         """Ask the Eviction API; False where the pod is to be deleted without its consent.
 
-        There is no look before it: it writes a condition itself, and no phase, and takes the pod
-        only in the version that the watch has told of.
+        There is no look before it: it writes a condition itself, and takes the pod only in the
+        version that the watch has told of.
         """
         eviction.by = By.EVICTION_API
         try:
@@ -143,7 +152,7 @@ class Attempt:
         objection = self._objection(eviction, pod, node)
         if objection is None:
             await self._actions.delete(pod, eviction.terms.grace_period_seconds)
-            return Outcome.DELETED
+            return await self._taken(eviction)
         if objection.outcome is Outcome.KEPT and self._objection(eviction, eviction.pod) is None:
             # The watch has not told of it yet. It will, and then the evaluator cancels.
             return Outcome.CONFLICT
@@ -151,15 +160,33 @@ class Attempt:
 
     async def _announce(self, eviction: Eviction) -> Pod:
         """Write into the status what the terms say."""
-        terms, ended = eviction.terms, eviction.ends_pod
-        eviction.marked = terms.condition is not None
         # Before it is sent: without an answer it may have been written.
-        eviction.ends_pod = bool(terms.phase) and not terms.keeps_pod
-        try:
-            return await self._actions.set_status(eviction.pod, terms, self._clock.now())
-        except ConflictError:
-            eviction.ends_pod = ended
-            raise
+        eviction.marked = eviction.terms.condition is not None
+        return await self._actions.set_status(eviction.pod, eviction.terms, self._clock.now())
+
+    async def _taken(self, eviction: Eviction) -> Outcome:
+        """The delete is taken: write the phase that the terms name.
+
+        Not before: kube-apiserver deletes a pod that has ended at once, whatever grace period is
+        asked for, and asks no budget for it (strategy.go and storage/eviction.go in
+        pkg/registry/core/pod).
+        Nor again, where it does not succeed: the pod goes, and its kubelet says how it has ended.
+        """
+        terms = eviction.terms
+        if terms.phase:
+            try:
+                async with asyncio.timeout(_FOR_PHASE):
+                    await self._set_phase(eviction.pod, terms)
+            except (ClusterError, TimeoutError) as error:
+                log.info("phase not written", pod=eviction.pod.key, error=str(error))
+        return Outcome.DELETED
+
+    async def _set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
+        for _ in range(_PHASE_TRIES - 1):
+            # Its kubelet writes at the same time.
+            with contextlib.suppress(ConflictError):
+                return await self._actions.set_phase(pod, terms)
+        return await self._actions.set_phase(pod, terms)
 
     async def _ask(self, pod: Pod) -> None:
         """Have a delete denied, if it is still denied, before the pod's condition announces it.
@@ -175,9 +202,6 @@ class Attempt:
         self, eviction: Eviction, pod: Pod, node: Node | None = None
     ) -> _Objection | None:
         """What speaks against going on, by the core's word of this moment; None if nothing."""
-        if eviction.ends_pod and _shows(pod, eviction.terms):
-            # Ended by our own hand, it is to go whatever is said of it now.
-            return None
         if eviction.revoked:
             return _Objection(Outcome.KEPT, eviction.revoked)
         finding = self._evaluator.finding(pod, node)

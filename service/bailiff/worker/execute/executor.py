@@ -112,8 +112,7 @@ class Executor:
         return self._backoff() or wait
 
     async def _carry_out(self, eviction: Eviction) -> None:
-        if eviction.attempts == 1:
-            self._teller.begins(eviction)
+        self._teller.begins(eviction)
         failure: ClusterError | None = None
         try:
             async with asyncio.timeout(self._settings.attempt_timeout):
@@ -146,7 +145,9 @@ class Executor:
         left = (eviction.deadline - self._clock.now()).total_seconds()
         if left > _SOON:
             self._teller.spared(eviction)
-        if not self._pending.settle_put_off(eviction):
+        if self._pending.settle_put_off(eviction):
+            self._teller.again(eviction, Outcome.PUT_OFF)
+        else:
             self._cancelled(eviction)
 
     def _lapse(self, eviction: Eviction) -> float | None:
@@ -179,7 +180,9 @@ class Executor:
         # not tried again before there is news.
         outdated = outcome is Outcome.CONFLICT and eviction.by is By.EVICTION_API
         delay = max(delay, _NEWS_WITHIN) if outdated else delay
-        if not self._pending.settle_retry(eviction, outcome.value, delay, until_news=outdated):
+        if self._pending.settle_retry(eviction, outcome.value, delay, until_news=outdated):
+            self._teller.again(eviction, outcome)
+        else:
             self._cancelled(eviction)
 
     def _wait_for_budget(

@@ -46,7 +46,7 @@ class Leadership:
 
         Args:
             parts: of the worker; its shard is what changes.
-            systems: told when it is their turn to write.
+            systems: told when it is their turn to write, and when their shard is another's.
             evaluator: decides for the shard's nodes.
             pending: the timers.
             attempt: carries out what is due.
@@ -82,6 +82,8 @@ class Leadership:
             return
         log.warning("shard given up, its lease is another worker's", shard=str(shard))
         self._evaluator.forget_marks()
+        for system in self._systems.values():
+            system.lost()
         async for part in in_slices(tuple(self._pending)):
             for eviction in part:
                 self._pending.forget(eviction.uid)

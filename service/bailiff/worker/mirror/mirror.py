@@ -49,7 +49,10 @@ class NodeListener(Protocol):
         """All nodes are about to be told of anew: what happened to them meanwhile, nobody knows."""
 
     def node_changed(self, name: str, node: Node | None) -> None:
-        """The node appeared or changed; None: it went, or cannot be read."""
+        """The node appeared or changed; None: it went, or cannot be read.
+
+        One that is another under the name of the old is told of twice: as None, then as it is.
+        """
 
 
 class PodListener(Protocol):
@@ -170,7 +173,10 @@ class Mirror:
         self._note_listed()
 
     def _put_node(self, node: Node) -> None:
-        name = node.metadata.name
+        name, old = node.metadata.name, self._nodes.get(node.metadata.name)
+        if old is not None and old.metadata.uid != node.metadata.uid:
+            # Its name alone has come back; nobody may go by what was known of the one that went.
+            self._drop_node(name)
         self._unreadable_nodes.discard(name)
         self._nodes[name] = node
         self._tell_of_node(name, node)

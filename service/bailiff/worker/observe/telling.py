@@ -60,9 +60,12 @@ class Teller:
         self._resets = resets
 
     def begins(self, eviction: Eviction) -> None:
-        """The first attempt is about to be made."""
-        note = eviction_event(eviction.pod, eviction.terms, eviction.finding.message)
-        self._record(eviction, note)
+        """An attempt is about to be made; people are told of the first."""
+        if eviction.attempts == 1:
+            note = eviction_event(eviction.pod, eviction.terms, eviction.finding.message)
+            self._record(eviction, note)
+        eviction.begun_by = eviction.finding.system
+        self._systems[eviction.begun_by].began(eviction)
 
     def held(self, eviction: Eviction, hold: Hold) -> None:
         """A policy holds it back."""
@@ -86,6 +89,10 @@ class Teller:
             error=str(error) or type(error).__name__,
         )
 
+    def again(self, eviction: Eviction, outcome: Outcome) -> None:
+        """The attempt will be made once more."""
+        self._owner_of(eviction).failed(eviction, outcome)
+
     def refused(self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None) -> None:
         """It failed in a way that people should know of; once, not with every try."""
         if outcome is Outcome.DENIED:
@@ -108,9 +115,14 @@ class Teller:
         if outcome in EVICTED:
             self._evicted(eviction)
         self._write_down(eviction, outcome)
+        self._owner_of(eviction).ended(eviction, outcome)
 
     def ended(self, eviction: Eviction, outcome: Outcome) -> None:
-        """It was begun and is over: another has taken the pod, or it has another deadline."""
+        """It is over: another has taken the pod, or it has another deadline.
+
+        People are told where it was begun.
+        """
+        self._owner_of(eviction).ended(eviction, outcome)
         if eviction.attempts and self._election.may_act():
             log.info(
                 "eviction ended",
@@ -125,15 +137,21 @@ class Teller:
         """Its pod may stay, and it had not begun; told by the worker alone that is to act."""
         if self._election.may_act():
             log.info("eviction cancelled", pod=eviction.pod.key, uid=eviction.uid, why=why)
-            self.dropped(eviction, why)
+            self._drop(eviction, why)
+        self._owner_of(eviction).ended(eviction, Outcome.KEPT)
 
     def dropped(self, eviction: Eviction, why: str) -> None:
         """It had been announced, and does not happen."""
+        self._drop(eviction, why)
+        self._owner_of(eviction).ended(eviction, Outcome.KEPT)
+
+    def _drop(self, eviction: Eviction, why: str) -> None:
         self.spared(eviction)
         if eviction.attempts:
             self._write_down(eviction, Outcome.KEPT, why)
         self._cancelled[eviction.finding.system].inc()
-        self._record(eviction, cancellation_event(eviction.pod, why, eviction.terms))
+        if eviction.attempts or not eviction.terms.cancellation_reason:
+            self._record(eviction, cancellation_event(eviction.pod, why, eviction.terms))
 
     def spared(self, eviction: Eviction) -> None:
         """The pod will not go soon: it must not carry the condition that announces it."""
@@ -147,6 +165,11 @@ class Teller:
         self._metrics.evictions.labels(eviction.by.value, system).inc()
         self._metrics.lateness.observe(late)
         self._systems[system].evicted(eviction, late)
+
+    def _owner_of(self, eviction: Eviction) -> SystemInWorker:
+        """Who is told what has become of it: by now another may have the pod go."""
+        name, eviction.begun_by = eviction.begun_by or eviction.finding.system, ""
+        return self._systems[name]
 
     def _write_down(self, eviction: Eviction, outcome: Outcome, why: str = "") -> None:
         if self.audit is not None:

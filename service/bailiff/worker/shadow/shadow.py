@@ -43,6 +43,9 @@ class ShadowActions:
         self._comparison.ours(pod)
         return replace(pod, status=replace(pod.status, phase=terms.phase))
 
+    async def set_phase(self, pod: Pod, terms: EvictionTerms) -> None:
+        """See PodActions."""
+
     async def reset_condition(self, pod: Pod, condition: PodCondition, now: datetime) -> None:
         """See PodActions."""
 

@@ -29,11 +29,18 @@ class SystemByFacts(SystemInWorker, Generic[F]):
         self._options = parts.settings.options
         self._explaining = replace(self._options, explain=True)
 
+    def ranks_on(self, node: Node | None) -> bool:
+        """See SystemInWorker."""
+        return self._system.ranks_on(node)
+
     def facts(self, node: Node | None) -> F:  # noqa: ARG002 - for those who know more
         """Its section of a question about this node, the state that a round has left included.
 
-        The same facts are asked about again and again: a state that a round leaves is to be handed
-        in only together with newer observations, or that round would seem to have been held twice.
+        The same facts are asked about again and again, within milliseconds where the system's own
+        writes have the node looked at. So a choice that a round has made is handed in from then on
+        (`evaluated`), with the pod's UID and what it was made by, and nobody else is chosen by the
+        same observation, nor between `began` and `failed` or `ended`. What counts rounds or time
+        moves only together with newer observations. See docs/architecture.md.
 
         Args:
             node: None where it is gone, or cannot be read.

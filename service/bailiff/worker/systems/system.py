@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node, Pod, PodCondition
     from bailiff.kinds.meta import Value
     from bailiff.worker.execute.actions import Actions
+    from bailiff.worker.execute.outcomes import Outcome
     from bailiff.worker.lead.election import Election
     from bailiff.worker.lead.sharding import HeldShard
     from bailiff.worker.mirror.mirror import Mirror
@@ -102,14 +103,16 @@ class SystemInWorker(ABC):
         condition: what its in-tree controller writes on a pod that it evicts; None: there is none,
             and a shadow holds nobody's deeds against its findings.
         by_node: its findings rest on the node, so that an eviction by it reads the node first where
-            the watch of nodes may be behind.
+            the watch of nodes may be behind. As its pure half has it; the safe answer, and the
+            default of both, is yes.
         ranks: its findings of a pod may depend on the other pods of the node, so that the whole
-            node is looked at when one of them changes, and shown to it before each attempt.
+            node is looked at when one of them changes, and shown to it before each attempt; see
+            `ranks_on`.
     """
 
     name: str
     condition: PodCondition | None = None
-    by_node: bool = False
+    by_node: bool = True
     ranks: bool = False
 
     @abstractmethod
@@ -139,6 +142,29 @@ class SystemInWorker(ABC):
             report: what the round said besides; None: nothing.
         """
 
+    def ranks_on(self, node: Node | None) -> bool:  # noqa: ARG002 - for those who can tell
+        """Whether it ranks the pods of this node, None where it is not known; see System.
+
+        One that cannot tell is shown all pods of all nodes, with each change of one of them.
+        """
+        return self.ranks
+
+    def forget_node(self, name: str) -> None:  # noqa: B027 - as above
+        """A node is gone; what was kept of it must not meet another that has its name.
+
+        Told of nodes of all shards, whether they had a round or not. One that cannot be read is
+        not gone, and nothing is said of it.
+        """
+
+    def lost(self) -> None:  # noqa: B027 - as above
+        """Our shard of the nodes is another worker's from now on: nobody evicts or looks for us.
+
+        What rounds have left for the next is to be dropped: whoever leads evicts meanwhile, and
+        these nodes may be ours again. `ended` is not told of what was pending. A standby of the one
+        shard there is goes on looking, and is told nothing. What writers were to write is their
+        business, see Writer.
+        """
+
     def followers(self) -> Mapping[str, Work]:
         """Tasks by name that keep it in step with the cluster until they are cancelled."""
         return {}
@@ -153,8 +179,31 @@ class SystemInWorker(ABC):
     def look_again(self) -> None:  # noqa: B027 - as above
         """The periodic safety net: look at what is written besides evictions."""
 
+    # What becomes of the evictions by this system. One that waits for its time, or is held by a
+    # policy, has not begun.
+
+    def began(self, eviction: Eviction) -> None:  # noqa: B027 - as above
+        """An attempt is about to be made; `failed` or `ended` follows.
+
+        It is told to this system though meanwhile another has the pod go.
+        """
+
+    def failed(self, eviction: Eviction, outcome: Outcome) -> None:  # noqa: B027 - as above
+        """The attempt has come to this, and will be made again, unless the findings change."""
+
     def evicted(self, eviction: Eviction, late: float) -> None:  # noqa: B027 - as above
-        """The API server has taken an eviction by this system, `late` seconds after it was due."""
+        """The API server has taken it, `late` seconds after it was due; `ended` follows."""
+
+    def ended(self, eviction: Eviction, outcome: Outcome) -> None:  # noqa: B027 - as above
+        """No attempt is to be made any more, whether one was or not.
+
+        Args:
+            eviction: of which this is told once, and once more where the pod lives on
+                (SURVIVED) and was tried again.
+            outcome: DELETED or MARKED: it was evicted. GONE, REPLACED, ENDED: it has gone, or goes,
+                without us. KEPT: it may stay, be it that the system itself has said so. PUT_OFF: it
+                has another deadline, and another entry.
+        """
 
     @property
     def synced(self) -> bool:

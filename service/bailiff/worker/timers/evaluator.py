@@ -38,12 +38,12 @@ class _UnderWay(NamedTuple):
     """A node of very many pods, of which some have been looked at.
 
     Attributes:
-        rest: the pods to come, by slices.
+        rest: the pods to come, by slices, as they were in the first step.
         prepared: as of the first step, when the whole node was looked at.
     """
 
     name: str
-    rest: Iterator[list[PodKey]]
+    rest: Iterator[list[Pod]]
     prepared: Prepared
 
 
@@ -86,9 +86,12 @@ class Evaluator:
     def nodes_relisted(self) -> None:
         """See NodeListener; each node is told of."""
 
-    def node_changed(self, name: str, node: Node | None) -> None:  # noqa: ARG002 - the listener's
+    def node_changed(self, name: str, node: Node | None) -> None:
         """See NodeListener."""
         self.marks.look_at_node(name)
+        if node is None and not self.mirror.is_unreadable(name):
+            for system in self.systems.values():
+                system.forget_node(name)
 
     def pod_changed(self, key: PodKey, pod: Pod) -> None:  # noqa: ARG002 - the listener's
         """See PodListener."""
@@ -98,7 +101,7 @@ class Evaluator:
     def pod_gone(self, pod: Pod) -> None:
         """See PodListener."""
         self._forget(pod, Outcome.GONE)
-        if self._rounds.ranks:
+        if self._rounds.rank_on(pod.spec.node_name):
             # Its neighbours are ranked without it from now on.
             self.marks.look_at_node(pod.spec.node_name)
 
@@ -176,8 +179,7 @@ class Evaluator:
         if len(pods) <= SLICE:
             self._settle(prepared, pods)
         else:
-            rest = slices([pod_key(pod) for pod in pods])
-            self._evaluate_slice(_UnderWay(name, rest, prepared))
+            self._evaluate_slice(_UnderWay(name, slices(pods), prepared))
 
     def _tell(self, prepared: Prepared) -> None:
         """Systems, what their round says of the node."""
@@ -188,12 +190,19 @@ class Evaluator:
 
     def _evaluate_slice(self, under_way: _UnderWay) -> None:
         name, rest, before = under_way
-        keys = next(rest, [])
-        # By what is there now: since the step before, the node and its pods may have changed.
-        found = (self.mirror.pod(key) for key in keys)
-        pods = [pod for pod in found if pod is not None and pod.spec.node_name == name]
+        seen = next(rest, [])
+        # By what is there now: since the step before, the node and its pods may have changed. One
+        # that has come since is in no scene that was ranked, and has a mark of its own.
+        pods = [now for pod in seen if (now := self._as_it_is(pod, name)) is not None]
         self._settle(self._rounds.again(name, before), pods)
-        self._node_under_way = under_way if len(keys) == SLICE else None
+        self._node_under_way = under_way if len(seen) == SLICE else None
+
+    def _as_it_is(self, pod: Pod, node: str) -> Pod | None:
+        """The same pod now; None: it is gone from the node, whoever may have its name."""
+        now = self.mirror.pod(pod_key(pod))
+        if now is None or now.metadata.uid != pod.metadata.uid or now.spec.node_name != node:
+            return None
+        return now
 
     def _settle(self, prepared: Prepared, pods: Iterable[Pod]) -> None:
         ask, node, marked = prepared.asking.joined, prepared.scene.node, self.marks.pods
@@ -208,7 +217,7 @@ class Evaluator:
         pod = self.mirror.pod(key)
         if pod is None or not pod.spec.node_name or not self.marks.owns(pod.spec.node_name):
             return
-        if self._rounds.ranks:
+        if self._rounds.rank_on(pod.spec.node_name):
             self._evaluate_node(pod.spec.node_name)
             return
         prepared = self._rounds.of_pod(pod)
@@ -221,22 +230,12 @@ class Evaluator:
             if replaced is not None:
                 self._teller.ended(replaced, Outcome.PUT_OFF)
         elif pod.has_ended:
-            self._leave(pod)
+            # It leaves anyway; no change of taints or tolerations has cancelled its eviction.
+            self._forget(pod, Outcome.ENDED)
         elif finding is None or node is None:
             self._revoke(pod, self._why_unsaid(pod))
         else:
             self._revoke(pod, finding.message)
-
-    def _leave(self, pod: Pod) -> None:
-        """It leaves anyway; no change of taints or tolerations has cancelled its eviction.
-
-        Unless the eviction itself has ended it, by its phase, and is still to delete it.
-        """
-        eviction = self._pending.get(pod.metadata.uid)
-        if eviction is not None and eviction.ends_pod and not pod.is_terminating:
-            self._pending.schedule(pod, eviction.finding)
-        else:
-            self._forget(pod, Outcome.ENDED)
 
     def _forget(self, pod: Pod, outcome: Outcome) -> None:
         eviction = self._pending.forget(pod.metadata.uid)

@@ -37,9 +37,8 @@ class Eviction(Struct, eq=False, gc=False):
         attempts: how often it has been tried.
         outcome: what the last attempt came to; empty before the first.
         failures: how many attempts have failed, by what they came to; None: none.
+        begun_by: the system that was told that an attempt is under way; empty: none is.
         marked: its pod may carry the condition that announces the eviction, written for it.
-        ends_pod: its pod's phase may have been written for it, so that the pod has ended and is
-            still to go.
         revoked: why it is no longer wanted, though it runs; empty while it is.
         gone: the pod has left the mirror while the eviction ran.
         until_news: the next attempt may be made as soon as the pod is seen to have changed.
@@ -56,8 +55,8 @@ class Eviction(Struct, eq=False, gc=False):
     attempts: int = 0
     outcome: str = ""
     failures: dict[str, int] | None = None
+    begun_by: str = ""
     marked: bool = False
-    ends_pod: bool = False
     revoked: str = ""
     gone: bool = False
     until_news: bool = False

@@ -45,12 +45,7 @@ class Prepared(NamedTuple):
 
 
 class Rounds:
-    """Makes them ready, by what the mirror knows at that moment.
-
-    Attributes:
-        ranks: some system weighs pods against their neighbours, so that it is to be shown all of
-            the node; where none does, one pod is looked at alone.
-    """
+    """Makes them ready, by what the mirror knows at that moment."""
 
     def __init__(
         self,
@@ -67,11 +62,22 @@ class Rounds:
             clock: for `now`.
             options: how it is decided.
         """
-        self.ranks = any(one.ranks for one in systems.values())
+        # Mostly there is none, and this is asked with each change of a pod.
+        self._ranking = [one for one in systems.values() if one.ranks]
         self._systems = systems
         self._mirror = mirror
         self._clock = clock
         self._options = options
+
+    def rank_on(self, name: str) -> bool:
+        """Whether some system weighs the pods of this node against each other.
+
+        It is to be shown all of the node then; where none does, one pod is looked at alone.
+        """
+        if not self._ranking:
+            return False
+        node = self._mirror.node(name)
+        return any(one.ranks_on(node) for one in self._ranking)
 
     def of_node(self, name: str) -> Prepared:
         """For a node with all its pods."""
@@ -92,13 +98,15 @@ class Rounds:
         """For one pod, on its mirrored node or on this one."""
         node = node or self._mirror.node(pod.spec.node_name)
         scene = Scene((pod,), self._clock.now(), node)
-        if self.ranks:
-            scene = replace(scene, pods=(pod, *self._others(pod)), neighbours=())
+        if self.rank_on(pod.spec.node_name):
+            scene = replace(scene, pods=self._all_with(pod), neighbours=())
         return self._made(scene, explain=explain)
 
-    def _others(self, pod: Pod) -> list[Pod]:
-        key = pod_key(pod)
-        return [one for one in self._mirror.pods_on(pod.spec.node_name) if pod_key(one) != key]
+    def _all_with(self, pod: Pod) -> tuple[Pod, ...]:
+        """Those of its node as `of_node` has them, by which some may be told from their equals."""
+        key, on_node = pod_key(pod), self._mirror.pods_on(pod.spec.node_name)
+        pods = tuple(pod if pod_key(one) == key else one for one in on_node)
+        return pods if any(one is pod for one in pods) else (*pods, pod)
 
     def _made(
         self, scene: Scene, *, explain: bool = False, kept: Mapping[str, Round] = _NOTHING

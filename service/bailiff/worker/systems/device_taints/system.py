@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from prometheus_client import Counter, Gauge, Histogram
 
 from bailiff.decisions import Round
-from bailiff.decisions.device_taints import SYSTEM, TERMS, has_claims
+from bailiff.decisions.device_taints import DEVICE_TAINTS, SYSTEM, TERMS, has_claims
 from bailiff.worker.observe.metrics import DELETION_BUCKETS
 from bailiff.worker.systems.device_taints.devices import Devices, Kind
 from bailiff.worker.systems.device_taints.following import DeviceFollowing
@@ -42,6 +42,7 @@ class DeviceTaintsInWorker(SystemInWorker):
 
     name = SYSTEM
     condition = TERMS.condition
+    by_node = DEVICE_TAINTS.by_node
 
     def __init__(self, parts: Parts, follow: Follow | None = None) -> None:
         """Listen to the pods, of which those that name claims are kept.
