@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-import os
 import socket
 import sys
 import tempfile
@@ -23,13 +22,14 @@ import structlog
 from bailiff.bootstrap import Program, StartError
 from bailiff_demo.cluster import DemoCluster
 from bailiff_demo.fleet import Fleet, FleetError
+from bailiff_demo.kubeconfig_file import free_kubeconfig, write_kubeconfig
 from bailiff_demo.settings import UpSettings
 from bailiff_demo.welcome import welcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["UpSettings", "up", "usual_kubeconfig"]
+__all__ = ["UpSettings", "up"]
 
 _START_TIMEOUT = 60.0
 _STOP_TIMEOUT = 25.0
@@ -51,7 +51,7 @@ def up(settings: UpSettings) -> Program:
     async def program(stop: asyncio.Event) -> None:
         # Before anything starts: a taken port must leave nothing running.
         chosen = _with_ports(settings)
-        kubeconfig = chosen.kubeconfig or usual_kubeconfig()
+        kubeconfig = chosen.kubeconfig or await free_kubeconfig(chosen.cluster_port)
         try:
             cluster = DemoCluster(host=chosen.host, port=chosen.cluster_port, fleet=fleet)
         except FleetError as error:
@@ -60,8 +60,8 @@ def up(settings: UpSettings) -> Program:
             # The children have their own: whoever starts another demo writes over the usual one.
             own = Path(folder) / "kubeconfig"
             async with cluster:
-                _write(own, cluster.kubeconfig())
-                _write(kubeconfig, cluster.kubeconfig())
+                write_kubeconfig(own, cluster.kubeconfig())
+                write_kubeconfig(kubeconfig, cluster.kubeconfig())
                 await _run_children(chosen, cluster.url, own, kubeconfig, stop)
 
     return program
@@ -80,29 +80,6 @@ def _read_fleet(path: Path | None) -> Fleet:
         raise StartError(f"--fleet: {error}") from error
 
 
-def usual_kubeconfig() -> Path:
-    """The same at every start, so that a terminal needs to be told once."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "bailiff" / "demo.kubeconfig"
-
-
-def _write(path: Path, text: str) -> None:
-    """In one step, so that nobody reads half a file; nobody else's file is written over.
-
-    Raises:
-        StartError: it cannot be written, or is another kubeconfig.
-    """
-    try:
-        if path.exists() and "bailiff-demo" not in path.read_text():
-            raise StartError(f"{path} is not a demo's kubeconfig: it is not written over")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f"{path.name}.{os.getpid()}")
-        fresh.write_text(text)
-        fresh.replace(path)
-    except OSError as error:
-        raise StartError(f"cannot write the kubeconfig: {error}") from error
-
-
 def _with_ports(settings: UpSettings) -> UpSettings:
     """With free ports where any will do, since what is printed must name them.
 
@@ -118,7 +95,9 @@ def _with_ports(settings: UpSettings) -> UpSettings:
             except OSError as error:
                 option, why = f"--{field.replace('_', '-')}", error.strerror or error
                 address = f"{settings.host}:{port}"
-                raise StartError(f"{option}: cannot listen on {address}: {why}") from error
+                raise StartError(
+                    f"{option}: cannot listen on {address}: {why}; {option} 0 takes any free port"
+                ) from error
             found[field] = listener.getsockname()[1]
     return dataclasses.replace(settings, **found)  # type: ignore[arg-type]  # fields of one type
 

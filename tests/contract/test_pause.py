@@ -151,7 +151,11 @@ async def test_a_namespace_that_is_not_there_is_named(cluster):
 @pytest.mark.process
 async def test_the_commands(api, bench, switch):
     where = ("-n", bench.namespace)
-    assert await bailiff(api, "paused", *where) == (0, "not paused\n")
+    looked = f"looked at: ConfigMap {bench.namespace}/{NAME}"
+    none = f"not paused\n{looked} does not exist\n"
+    assert await bailiff(api, "paused", *where) == (0, none)
+    gone = "looked at: ConfigMap no-such-namespace/bailiff-pause does not exist, nor does its name"
+    assert gone in (await bailiff(api, "paused", "-n", "no-such-namespace"))[1]
     code, said = await bailiff(
         api, "pause", *where, "--reason", "moving", "--by", "anna", "--for", "2h"
     )
@@ -161,9 +165,9 @@ async def test_the_commands(api, bench, switch):
     assert f"only if their policies name {bench.namespace}/{NAME}" in obeyed_by
     notice = await switch.read()
     assert notice.until - notice.since == timedelta(hours=2)
-    assert (await bailiff(api, "paused", *where))[1] == said
+    assert (await bailiff(api, "paused", *where))[1] == f"{said}{looked}\n"
     assert (await bailiff(api, "pause", *where, "--reason", "mine"))[0] == 1
-    assert await bailiff(api, "resume", *where) == (0, f"resumed; was {said}")
+    assert await bailiff(api, "resume", *where) == (0, f"resumed; was {said}{looked}\n")
     assert await switch.read() is None
     code, said = await bailiff(api, "pause", "-n", "no-such-namespace", "--reason", "x")
     assert code == 1

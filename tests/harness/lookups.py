@@ -26,6 +26,14 @@ K = TypeVar("K", bound="Value")
 
 V1 = "/apis/resource.k8s.io/v1"
 DEVICES = ("resourceslices", "resourceclaims")
+REASONS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+}
 RULES = ("devicetaintrules", "devicetaintrules/status")
 
 
@@ -91,7 +99,7 @@ class FailingCluster:
         for one in self._objects:
             if (type(one), one.metadata.name) == (resource.kind, name):
                 return one
-        raise k8s.NotFoundError("not there", status=404)
+        raise k8s.NotFoundError("not there", status=404, reason="NotFound")
 
     async def list_selected(self, resource: k8s.Resource[Any], *_: object) -> k8s.Listing[Any]:
         self._check("list", resource)
@@ -122,13 +130,15 @@ class Server:
         names: what it serves of resource.k8s.io.
         objects: by the plural.
         status: what it answers to all but discovery, if not 200.
+        says: what it says then, which is no Status.
         asked: paths with their field selectors.
     """
 
-    def __init__(self, *names: str, status: int = 200) -> None:
+    def __init__(self, *names: str, status: int = 200, says: str | None = None) -> None:
         self.names = names
         self.objects: dict[str, list[dict[str, Any]]] = {}
         self.status = status
+        self.says = says
         self.asked: list[str] = []
 
     async def answer(self, request: web.Request) -> web.Response:
@@ -137,10 +147,12 @@ class Server:
             return web.json_response(found)
         selector = request.query.get("fieldSelector", "")
         self.asked.append(request.path.removeprefix(V1) + (f"?{selector}" if selector else ""))
+        if self.says is not None:
+            return web.Response(text=self.says, status=self.status)
         if self.status != 200:
-            return web.json_response({"kind": "Status"}, status=self.status)
+            return web.json_response(_refusal(self.status), status=self.status)
         found = self._find(request.path, selector)
-        return web.json_response(found or {"kind": "Status"}, status=200 if found else 404)
+        return web.json_response(found or _refusal(404), status=200 if found else 404)
 
     def _discover(self, path: str) -> dict[str, Any] | None:
         if path == "/apis/resource.k8s.io" and self.names:
@@ -168,3 +180,7 @@ class Server:
         where = serving(self.answer)
         async with where as port, await k8s.connect(kubeconfig(folder, port)) as cluster:
             yield ClusterSource(cluster, ManualClock())
+
+
+def _refusal(status: int) -> dict[str, str]:
+    return {"kind": "Status", "status": "Failure", "reason": REASONS[status]}

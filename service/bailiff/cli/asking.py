@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# A worker's policies stand in a file of its own, which no question about the cluster shows.
+NOT_LOOKED_AT = (
+    "not looked at: policies of a worker and a pause, which may hold an eviction back; "
+    "GET /v1/queue of the worker tells"
+)
+
 
 def systems_of(given: object) -> Systems:
     """The systems that are asked: those that the command is given, or all that there are."""

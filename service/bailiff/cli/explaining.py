@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from bailiff.cli.asking import Asking, namespace_of, systems_of
+from bailiff.cli.asking import NOT_LOOKED_AT, Asking, namespace_of, systems_of
 from bailiff.cli.describing import reported, shown, way
 from bailiff.cli.errors import ExitCode, InputError, warn
 from bailiff.cli.objects import Objects
-from bailiff.cli.output import Format, printable, say
+from bailiff.cli.output import Format, listed, printable, say
 from bailiff.cli.targets import NODE, Target, parse_instant
 from bailiff.decisions import Options, PodAnswer, PodsAnswer, Verdict
 from bailiff.kinds import Node, Pod
@@ -31,11 +31,7 @@ _EXIT_BY_VERDICT = {
 }
 
 
-# A worker's policies stand in a file of its own, which no question about the cluster shows.
-_NOT_LOOKED_AT = (
-    "not looked at: policies of a worker and a pause, which may hold an eviction back; "
-    "GET /v1/queue of the worker tells"
-)
+_GIVE_A_NODE = "the files have no node: add the pod's, as kubectl get node NAME -o yaml prints it"
 
 
 class Asked(NamedTuple):
@@ -77,14 +73,20 @@ def explain(
     asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"), in_full)
     if asked.files:
         bound = parse_instant(asked.bound_at, "--bound-at")
-        return _of_files(asking, Objects(asked.files, asked.namespace), wanted, bound)
+        objects = Objects(asked.files, asked.namespace)
+        try:
+            return _of_files(asking, objects, wanted, bound)
+        except InputError as error:
+            if objects.of(Node) or not objects.of(Pod):
+                raise
+            raise InputError(f"{error}; {_GIVE_A_NODE}") from error
     if wanted is None:
         raise InputError("say what to explain: TYPE/NAME, as pod/web of a cluster, or -f FILE")
     if asked.bound_at is not None:
         raise InputError("--bound-at is of a pod in a file: a cluster tells when it was bound")
     answer = _of_cluster(asking, chosen, wanted, asked.namespace)
     if exit_code_of(answer) is not ExitCode.OK:
-        say(_NOT_LOOKED_AT)
+        say(NOT_LOOKED_AT)
     return answer
 
 
@@ -160,9 +162,24 @@ def _chosen(objects: Objects, wanted: Target | None) -> tuple[Pod, ...]:
     if wanted is not None:
         pods = tuple(pod for pod in pods if _is_meant(pod, wanted, objects.namespace))
     if not pods:
-        of_it = "" if wanted is None else f" for {wanted.type}/{wanted.name}"
-        raise InputError(f"-f: there is no pod to explain{of_it}")
+        raise InputError(f"-f: there is no pod to explain{_but(wanted, objects)}")
     return pods
+
+
+def _but(wanted: Target | None, objects: Objects) -> str:
+    """Which pod is looked for, and which there are instead."""
+    if wanted is None:
+        return ""
+    if wanted.type == NODE:
+        nodes = (pod.spec.node_name for pod in objects.of(Pod))
+        return f" for node {wanted.name}{_instead('on', nodes)}"
+    pods = (pod.key for pod in objects.of(Pod))
+    return f" for pod {objects.namespace}/{wanted.name}{_instead('of', pods)}"
+
+
+def _instead(word: str, names: Iterable[str]) -> str:
+    there = listed(names)
+    return f", only {word} {there}" if there else ""
 
 
 def _is_meant(pod: Pod, wanted: Target, namespace: str) -> bool:
@@ -193,8 +210,9 @@ def _node_of(pod: Pod, objects: Objects) -> Node | None:
     found = [node for node in nodes if not name or node.metadata.name in (name, "")]
     if nodes and len(found) != 1:
         place = f"is on node {name}" if name else "is bound to no node"
+        there = listed(node.metadata.name for node in nodes)
         raise InputError(
-            f"-f: pod {printable(pod.key)} {place}, "
-            f"and the files have {len(found)} that this may be: give one"
+            f"-f: pod {printable(pod.key)} {place}, and the files have {len(found)} "
+            f"that this may be, of {there}: give one"
         )
     return found[0] if found else None

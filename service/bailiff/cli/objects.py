@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bailiff.cli.documents import check_standard_input, read_objects
 from bailiff.cli.errors import InputError, warn
 from bailiff.cli.output import printable
-from bailiff.cli.unknown_fields import misspelt
+from bailiff.cli.unknown_fields import misspelt, refused
 from bailiff.kinds import (
     DecodeError,
     DeviceTaintRule,
@@ -51,7 +51,7 @@ class Objects:
     def __init__(
         self, paths: Iterable[Path], namespace: str | None = None, option: str = "-f"
     ) -> None:
-        """Read them, and warn of fields that look misspelt and of kinds that are left out.
+        """Read them; warn of what looks misspelt, what no API server takes, and what is left out.
 
         Args:
             paths: the files; `-` is standard input.
@@ -76,6 +76,13 @@ class Objects:
         """Those of one kind, in the order of the files."""
         return tuple(self._found.get(kind, ()))
 
+    @property
+    def described(self) -> str:
+        """What there is, as `there are 1 Node and 2 Pods`; kinds that are left out do not count."""
+        found = {kind.__name__: len(all_of) for kind, all_of in self._found.items()}
+        told = [f"{number} {name}{'s' if number > 1 else ''}" for name, number in found.items()]
+        return f"there are {' and '.join(sorted(told))}" if told else "there is none"
+
     def _add(self, value: dict[str, Any], file: str) -> None:
         name = value["kind"]
         kind = KINDS.get(name)
@@ -89,9 +96,13 @@ class Objects:
         if name not in _WITHOUT_NAMESPACE:
             value = _placed(value, self.namespace)
         try:
-            self._found.setdefault(kind, []).append(decode_yaml_value(value, kind))
+            made = decode_yaml_value(value, kind)
         except DecodeError as error:
             raise InputError(f"{file}: {_named(value)}: {error}") from error
+        self._warnings |= dict.fromkeys(
+            f"{file}: {_named(value)}: {said}" for said in refused(made)
+        )
+        self._found.setdefault(kind, []).append(made)
 
 
 def _check_version(value: dict[str, Any], file: str) -> None:

@@ -18,6 +18,9 @@ _GAP = "   "
 # As kubectl writes what there is none of, so that every line has as many words.
 NONE = "<none>"
 
+# That an error tells.
+_MOST_NAMES = 5
+
 
 class Output(StrEnum):
     """How to print an answer."""
@@ -65,6 +68,13 @@ LINES = typer.Option(
 def say(text: str) -> None:
     """Tell people something beside what programs read."""
     typer.echo(text, err=True)
+
+
+def listed(names: Iterable[str]) -> str:
+    """A few names in a line, for an error; empty for none."""
+    found = sorted({printable(name) for name in names})
+    more = f" and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else ""
+    return ", ".join(found[:_MOST_NAMES]) + more
 
 
 def pretty(value: object) -> str:

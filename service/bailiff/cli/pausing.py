@@ -12,7 +12,7 @@ import typer
 
 from bailiff.cli.errors import ExitCode, InputError, fail, told
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, usual_cluster
-from bailiff.cli.output import OUTPUT, Output, pretty
+from bailiff.cli.output import OUTPUT, Output, pretty, say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -85,8 +85,9 @@ def resume(
     """Let evictions go on; those that fell due meanwhile begin at once."""
     with told():
         chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
-        ended = _switch(chosen, namespace, name, lambda to: to.resume())
+        ended, place = _switch(chosen, namespace, name, _with_place(lambda to: to.resume()))
     typer.echo(f"resumed; was {ended.describe()}" if ended else "was not paused")
+    say(f"looked at: {place}")
 
 
 def paused(
@@ -100,7 +101,7 @@ def paused(
     """Tell whether evictions are paused, by whom and why."""
     with told():
         chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
-        found = _switch(chosen, namespace, name, lambda to: to.read())
+        found, place = _switch(chosen, namespace, name, _with_place(lambda to: to.read()))
     if output is Output.JSON:
         import msgspec  # noqa: PLC0415 - here and below: only where it is needed
 
@@ -108,6 +109,18 @@ def paused(
         typer.echo(pretty({"paused": found is not None} | facts))
     else:
         typer.echo(found.describe() if found else "not paused")
+    say(f"looked at: {place}")
+
+
+def _with_place(
+    act: Callable[[PauseSwitch], Awaitable[T]],
+) -> Callable[[PauseSwitch], Awaitable[tuple[T, str]]]:
+    """The same, and which ConfigMap it was about: a misspelt name is not paused either."""
+
+    async def both(switch: PauseSwitch) -> tuple[T, str]:
+        return await act(switch), await switch.where()
+
+    return both
 
 
 def _switch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 # Of the chart's ConfigMap.
 _KEY = "policies.yaml"
+_HOUR = re.compile(r"\d\d:\d\d")
 
 app = typer.Typer(help="Files of policies, as `bailiff worker --policies` reads them.")
 
@@ -30,8 +32,9 @@ def check(
     file: Annotated[
         Path,
         typer.Argument(
+            metavar="FILE",
             help="The file, YAML or JSON, or what holds it as a ConfigMap, as `helm template` "
-            "prints it; - reads standard input."
+            "prints it; - reads standard input.",
         ),
     ],
     output: Annotated[Output, OUTPUT] = Output.TEXT,
@@ -53,9 +56,22 @@ def check(
     if output is Output.JSON:
         typer.echo(pretty(shown))
         return
-    typer.echo(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True), nl=False)
+    typer.echo(yaml.dump(shown, Dumper=_dumper(), sort_keys=False, allow_unicode=True), nl=False)
     if found == NO_POLICIES:
         typer.echo("# all policies are off")
+
+
+def _dumper() -> type[Any]:
+    """Writes all hours of windows alike: YAML 1.1 must quote 22:00, which is a number there."""
+    import yaml  # noqa: PLC0415 - as above
+
+    class Dumper(yaml.SafeDumper):
+        def represent_str(self, text: str) -> yaml.ScalarNode:
+            style = '"' if _HOUR.fullmatch(text) else None
+            return self.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+    Dumper.add_representer(str, Dumper.represent_str)
+    return Dumper
 
 
 def policies_in(data: bytes) -> bytes | str:
@@ -104,8 +120,18 @@ def _filled(value: object) -> object:
 
     if isinstance(value, msgspec.Struct):
         named = {f.encode_name: getattr(value, f.name) for f in msgspec.structs.fields(value)}
+        named |= _said_otherwise(value)
         return {name: _filled(item) for name, item in named.items() if item is not None}
     if isinstance(value, tuple):
         return [_filled(item) for item in value]
     filled: object = msgspec.to_builtins(value)
     return filled
+
+
+def _said_otherwise(value: object) -> dict[str, Any]:
+    """What reads wrong as it stands: a window of no days is open on all of them."""
+    from bailiff.decisions.policies.settings import Weekday, Window  # noqa: PLC0415 - as above
+
+    if isinstance(value, Window) and not value.days:
+        return {"days": tuple(Weekday)}
+    return {}

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 import typer
 
-from bailiff.cli.asking import Asking, systems_of
+from bailiff.cli.asking import NOT_LOOKED_AT, Asking, systems_of
 from bailiff.cli.budgets import Violations
 from bailiff.cli.describing import COLOURS, head, when
 from bailiff.cli.errors import InputError, warn
 from bailiff.cli.objects import Objects
-from bailiff.cli.output import Lines, dumped, say, table
-from bailiff.cli.taints import TaintChange, parse_taints
-from bailiff.cli.targets import parse_instant
+from bailiff.cli.output import Lines, dumped, listed, say, table
+from bailiff.cli.taints import TaintChange, check_removed, parse_taints, warn_of_effects
+from bailiff.cli.targets import parse_instant, parse_node
 from bailiff.decisions import Options, Verdict
 from bailiff.kinds import DeviceTaintRule, Node, Pod, PodDisruptionBudget
 
@@ -33,10 +33,6 @@ _TAINT = "previewTaintChange"
 _RULE = "previewDeviceTaintRule"
 _HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "BUDGET", "WHY")
 _WIDE_HEADS = ("NAMESPACE", "NAME", "VERDICT", "WHEN", "BUDGET", "NODE", "BEFORE", "REASON", "WHY")
-
-
-# Names that an error tells.
-_TOLD_NODES = 5
 
 
 class _Seen:
@@ -72,12 +68,16 @@ def taint(
         InputError: the taints are none, or the files do not suffice.
         ClusterUnusable, StartError: as Asking.look_up.
     """
-    change = parse_taints(taints)
+    change, name = parse_taints(taints), parse_node(node)
     if files:
-        seen = _node_of_files(Objects(files), node)
+        seen = _node_of_files(Objects(files), name)
     else:
-        seen = asking.look_up(chosen, lambda to: _node_of_cluster(to, node))
+        seen = asking.look_up(chosen, lambda to: _node_of_cluster(to, name))
+    check_removed(change, seen.of(Node)[0])
+    warn_of_effects(change)
     _show_change(_taint_change(asking, change, seen), seen, output)
+    if not files:
+        say(NOT_LOOKED_AT)
 
 
 def rule(
@@ -90,9 +90,10 @@ def rule(
     """Print what a DeviceTaintRule would do; raises as `taint`."""
     if str(rule_file) == "-" and "-" in map(str, files or ()):
         raise InputError("-f -: standard input can be read only once")
-    rules = Objects([rule_file], option="FILE").of(DeviceTaintRule)
+    found = Objects([rule_file], option="FILE")
+    rules = found.of(DeviceTaintRule)
     if len(rules) != 1:
-        raise InputError(f"FILE {rule_file}: expected one DeviceTaintRule, there are {len(rules)}")
+        raise InputError(f"FILE {rule_file}: expected one DeviceTaintRule, {found.described}")
     kinds: tuple[type[Value], ...] = (*asking.kinds_for(_RULE), PodDisruptionBudget)
     if files:
         objects = Objects(files)
@@ -101,22 +102,21 @@ def rule(
         seen = asking.look_up(chosen, lambda to: _all_of_cluster(to, kinds))
     seen = seen.having(pods=tuple(pod for pod in seen.of(Pod) if _uses_devices(pod)))
     _show_rule(asking.ask(_RULE, seen.of, rule=rules[0]), seen, output)
+    if not files:
+        say(NOT_LOOKED_AT)
 
 
 def _node_of_files(objects: Objects, name: str) -> _Seen:
     nodes = [node for node in objects.of(Node) if node.metadata.name == name]
     if not nodes:
-        others = ", ".join(node.metadata.name for node in objects.of(Node)[:_TOLD_NODES])
-        raise InputError(f"-f: node {name} is not in the files, {_but(others)}")
+        others = listed(node.metadata.name for node in objects.of(Node))
+        but = f"but {others}" if others else "nor any other"
+        raise InputError(f"-f: node {name} is not in the files, {but}")
     if len(nodes) > 1:
         raise InputError(f"-f: node {name} is in the files {len(nodes)} times: give it once")
     pods = tuple(pod for pod in objects.of(Pod) if pod.spec.node_name == name)
     budgets = objects.of(PodDisruptionBudget)
     return _Seen({Node: tuple(nodes), Pod: pods, PodDisruptionBudget: budgets})
-
-
-def _but(others: str) -> str:
-    return f"but {others}" if others else "nor any other"
 
 
 async def _node_of_cluster(lookups: LookUps, name: str) -> _Seen:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from bailiff.cli.errors import InputError
-from bailiff.kinds import Taint
+from bailiff.cli.errors import InputError, warn
+from bailiff.cli.output import listed, printable
+from bailiff.decisions.text import describe_taint
+from bailiff.decisions.validity import EFFECTS
+from bailiff.kinds import NO_EXECUTE, NewTaint
 from bailiff.kinds.names import KEY_RULE, VALUE_RULE, is_label_key, is_label_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+    from bailiff.kinds import Node, Taint
 
 
 class TaintChange(NamedTuple):
@@ -22,8 +25,8 @@ class TaintChange(NamedTuple):
         removed: taints of this key and effect go; of an empty effect, of any.
     """
 
-    added: tuple[Taint, ...]
-    removed: tuple[Taint, ...]
+    added: tuple[NewTaint, ...]
+    removed: tuple[NewTaint, ...]
 
 
 def parse_taints(words: Iterable[str]) -> TaintChange:
@@ -40,7 +43,31 @@ def parse_taints(words: Iterable[str]) -> TaintChange:
     return TaintChange(added, removed)
 
 
-def _added(word: str) -> Taint:
+def check_removed(change: TaintChange, node: Node) -> None:
+    """Refuse to remove what is not there, as kubectl does.
+
+    Raises:
+        InputError: the node has no such taint.
+    """
+    for one in change.removed:
+        if not any(_is_same(one, taint) for taint in node.spec.taints):
+            there = listed(describe_taint(taint) for taint in node.spec.taints)
+            but = f"but {there}" if there else "it has none at all"
+            name, wanted = printable(node.metadata.name), describe_taint(one).removesuffix(":")
+            raise InputError(f"TAINT: node {name} has no taint {wanted}, {but}")
+
+
+def _is_same(removed: Taint, taint: Taint) -> bool:
+    return removed.key == taint.key and removed.effect in ("", taint.effect)
+
+
+def warn_of_effects(change: TaintChange) -> None:
+    """Say of added taints that they evict nobody, whoever tolerates them."""
+    for effect in dict.fromkeys(one.effect for one in change.added if one.effect != NO_EXECUTE):
+        warn(f"TAINT: the effect {effect} evicts no pod, only {NO_EXECUTE} does")
+
+
+def _added(word: str) -> NewTaint:
     if ":" not in word:
         key = word.partition("=")[0]
         raise InputError(
@@ -49,7 +76,7 @@ def _added(word: str) -> Taint:
     return _taint(word, word)
 
 
-def _taint(word: str, text: str) -> Taint:
+def _taint(word: str, text: str) -> NewTaint:
     """A taint; `word` is what the user wrote."""
     named, colon, effect = text.partition(":")
     if not colon and "=" in named:
@@ -57,12 +84,12 @@ def _taint(word: str, text: str) -> Taint:
         raise InputError(
             f"TAINT: {word!r}: to remove a taint, {key}- or {key}:NoExecute- is enough"
         )
-    if colon and effect not in _EFFECTS:
-        known = ", ".join(_EFFECTS)
+    if colon and effect not in EFFECTS:
+        known = ", ".join(EFFECTS)
         raise InputError(f"TAINT: the effect in {word!r} must be one of {known}")
     key, _, value = named.partition("=") if colon else (named, "", "")
     if not is_label_key(key):
         raise InputError(f"TAINT: the key in {word!r} {KEY_RULE}")
     if not is_label_value(value):
         raise InputError(f"TAINT: the value in {word!r} {VALUE_RULE}")
-    return Taint(key=key, value=value, effect=effect)
+    return NewTaint(key=key, value=value, effect=effect)

@@ -36,6 +36,8 @@ class Target(NamedTuple):
             InputError: it is none, or names another type.
         """
         word, slash, name = text.partition("/")
+        if not slash and is_dns_subdomain(text):
+            raise InputError(f"TYPE/NAME: is pod/{text} meant, or node/{text}?")
         if not slash:
             raise InputError(f"TYPE/NAME: expected it as pod/web or node/node-a, got {text!r}")
         if word.lower() not in _TYPES:
@@ -43,6 +45,20 @@ class Target(NamedTuple):
         if not is_dns_subdomain(name):
             raise InputError(f"TYPE/NAME: the name {SUBDOMAIN_RULE}, got {name!r}")
         return cls(_TYPES[word.lower()], name)
+
+
+def parse_node(text: str) -> str:
+    """A node's name, from NAME or node/NAME.
+
+    Raises:
+        InputError: it names no node.
+    """
+    if "/" not in text:
+        return text
+    word, _, name = text.partition("/")
+    if _TYPES.get(word.lower()) != NODE:
+        raise InputError(f"NODE: expected a node, as node-a or node/node-a, got {text!r}")
+    return name
 
 
 def parse_instant(text: str | None, option: str) -> datetime | None:

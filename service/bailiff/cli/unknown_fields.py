@@ -1,7 +1,8 @@
-"""Fields that Kubernetes does not have and that look like one that a rule reads.
+"""Fields that look like one that a rule reads, and values of such that Kubernetes does not have.
 
-A pod whose tolerations stand under `toleration:` has none, and would be said to go. The API server
-would refuse it, or warn; a file has met no API server.
+A pod whose tolerations stand under `toleration:` has none, and would be said to go; a taint with
+the effect `NoExecut` would be said to evict nobody. The API server would refuse both, or warn; a
+file has met no API server.
 """
 
 from __future__ import annotations
@@ -9,12 +10,16 @@ from __future__ import annotations
 import difflib
 from functools import cache
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 import msgspec
 
-from bailiff.kinds import Annotations, ManagedFieldsEntry
+from bailiff.decisions.validity import refused_words
+from bailiff.kinds import Annotations, ManagedFieldsEntry, Taint, Toleration
 from bailiff.kinds.meta import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Where every name is somebody's own.
 _FREE = (Annotations, ManagedFieldsEntry)
@@ -31,6 +36,18 @@ def misspelt(value: dict[str, Any], kind: type[Value]) -> list[str]:
         kind: what it will be decoded to.
     """
     return list(dict.fromkeys(_of_struct(value, kind, "$")))
+
+
+def refused(value: object, path: str = "$") -> Iterator[str]:
+    """What to say of each value within an object that the API server would refuse."""
+    if isinstance(value, Taint | Toleration):
+        yield from (f"{path}.{field}: {said}" for field, said in refused_words(value))
+    elif isinstance(value, msgspec.Struct):
+        for field in msgspec.structs.fields(value):
+            yield from refused(getattr(value, field.name), f"{path}.{field.encode_name}")
+    elif isinstance(value, tuple):
+        for index, one in enumerate(value):
+            yield from refused(one, f"{path}[{index}]")
 
 
 def _of_struct(value: dict[Any, Any], kind: type[Value], path: str) -> list[str]:

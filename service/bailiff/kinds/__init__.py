@@ -69,7 +69,7 @@ from bailiff.kinds.pod_claims import (
     PodResourceClaimStatus,
     PodSchedulingGroup,
 )
-from bailiff.kinds.taint import NO_EXECUTE, Taint, Toleration
+from bailiff.kinds.taint import NO_EXECUTE, NewTaint, Taint, Toleration
 from bailiff.kinds.times import parse_time
 
 __all__ = [
@@ -100,6 +100,7 @@ __all__ = [
     "LabelSelectorRequirement",
     "ManagedFieldsEntry",
     "Namespace",
+    "NewTaint",
     "Node",
     "NodeMeta",
     "NodeSpec",

@@ -24,6 +24,17 @@ class Taint(Value, frozen=True):
     time_added: Time | None = None
 
 
+class NewTaint(Taint, frozen=True, forbid_unknown_fields=True):
+    """A taint that a question would add to a node; a field that taints have not is refused.
+
+    Attributes:
+        key: its name, required, as Kubernetes takes it.
+        value: told apart by tolerations with the operator Equal.
+        effect: `NoSchedule`, `PreferNoSchedule` or `NoExecute`; required. Only NoExecute evicts.
+        time_added: when it came to the node; absent: now.
+    """
+
+
 class Toleration(Value, frozen=True):
     """A pod's leave to ignore matching taints.
 

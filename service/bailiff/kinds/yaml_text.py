@@ -40,7 +40,9 @@ def _parse(parse: Callable[[], T]) -> T:
         return parse()
     except (yaml.YAMLError, ValueError) as error:
         # ValueError: a number of thousands of digits, or text that is no UTF-8.
-        raise DecodeError(f"not valid YAML: {error}", malformed=True) from error
+        # The parser knows no name of what it reads; whoever tells this does.
+        said = str(error).replace('in "<byte string>", ', "in ")
+        raise DecodeError(f"not valid YAML: {said}", malformed=True) from error
     except RecursionError as error:
         raise DecodeError("not valid YAML: nested too deep", malformed=True) from error
 

@@ -14,6 +14,7 @@ from bailiff.cluster import (
     NotFoundError,
     RequestTimeoutError,
     Resource,
+    ResponseError,
     Selection,
     ServerError,
     TooManyRequestsError,
@@ -79,7 +80,18 @@ class ClusterSource:
         resource = await self._resource(kind)
         what = f"{kind.__name__} {namespace}/{name}" if namespace else f"{kind.__name__} {name}"
         with _told(what, f"get {resource.plural}"):
-            return cast("T", await self._cluster.get(resource, name, namespace))
+            return cast("T", await self._get(resource, name, namespace))
+
+    async def _get(self, resource: Resource[Any], name: str, namespace: str) -> Value:
+        try:
+            found: Value = await self._cluster.get(resource, name, namespace)
+        except NotFoundError as error:
+            if not error.reason:
+                # An API server says why; another kind of server has no such path for anything.
+                said = f"no Kubernetes API answered: {error.message}"
+                raise ResponseError(said) from error
+            raise
+        return found
 
     async def see(self, wanted: Wanted) -> tuple[Value, ...]:
         """All objects that are wanted, as far as there are any."""

@@ -28,7 +28,8 @@ Bailiff answers for Kubernetes whether a pod should be evicted and when, and exp
 It knows the rules of kube-controller-manager's taint eviction, and repairs what is broken there.
 
 - **Decisions** are made from the facts that you send: objects in Kubernetes' own JSON, as
-  `kubectl get -o json` prints them. Fields that no rule needs are ignored, null counts as absent.
+  `kubectl get -o json` prints them. Of these, fields that no rule needs are ignored, and null
+  counts as absent; a field that the question itself has not is refused.
 - **Cluster** operations fetch the objects for you, where Bailiff was given a cluster to read.
 - **Health** is for probes and Prometheus.
 

@@ -14,6 +14,7 @@ from bailiff.decisions.node_taints.change import TaintSelector
 from bailiff.kinds import (
     INT64_MAX,
     INT64_MIN,
+    NewTaint,
     Node,
     NodeMeta,
     NodeSpec,
@@ -121,12 +122,21 @@ def facts_of_a_node(**more: st.SearchStrategy[Any]) -> st.SearchStrategy[NodeTai
 
 ABOUT_ONE = question(pod=PODS, node=NODES, node_taints=facts_of_a_node(bound_at=MAYBE_TIMES))
 ABOUT_PODS = question(pods=MANY_PODS, node=NODES, node_taints=facts_of_a_node())
+# What is to come or to go must be what Kubernetes takes.
+GIVEN_KEYS = KEYS.filter(str.isascii)
+ADDED = st.builds(
+    NewTaint,
+    key=GIVEN_KEYS,
+    value=st.sampled_from(["", "1", "x"]),
+    effect=EFFECTS.filter(bool),
+    time_added=MAYBE_TIMES,
+)
 ABOUT_A_CHANGE = question(
     node=NODES,
     pods=MANY_PODS,
-    add_taints=st.lists(TAINTS, min_size=1, max_size=2).map(tuple),
-    remove_taints=st.lists(st.builds(TaintSelector, key=KEYS, effect=EFFECTS), max_size=2).map(
-        tuple
-    ),
+    add_taints=st.lists(ADDED, min_size=1, max_size=2).map(tuple),
+    remove_taints=st.lists(
+        st.builds(TaintSelector, key=GIVEN_KEYS, effect=EFFECTS), max_size=2
+    ).map(tuple),
     node_taints=facts_of_a_node(),
 )

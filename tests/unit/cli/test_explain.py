@@ -230,3 +230,15 @@ def test_a_name_stays_on_its_line(run):
 
 def test_a_node_without_pods_has_nobody_to_evict():
     assert exit_code_of(PodsAnswer(decisions=())) == 0
+
+
+def test_without_the_node_it_says_what_to_add(run):
+    told = run("explain", "-f", "POD")
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert "the files have no node: add the pod's, as kubectl get node NAME -o yaml" in told.stderr
+
+
+def test_a_node_of_another_name_is_named(run):
+    told = run("explain", "-f", "POD", "-f", "-", stdin="kind: Node\nmetadata: {name: n7}")
+    assert told.exit_code == 2
+    assert "pod shop/web is on node n1, and the files have 0 that this may be, of n7" in told.stderr

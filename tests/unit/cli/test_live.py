@@ -170,6 +170,7 @@ async def test_preview_a_taint_with_the_budgets_that_it_would_violate(run: Run) 
     assert told.stderr.splitlines() == [
         BUDGET,
         "5 pods on the node: 3 would go now, 1 later; 0 would stay after all; 1 do not change",
+        NOT_LOOKED_AT.rstrip(),
     ]
 
 
@@ -194,6 +195,7 @@ async def test_preview_a_rule(run: Run) -> None:
     assert [row[:4] for row in rows(told.stdout)] == [["shop", "train", "EVICT_NOW", "now"]]
     assert told.stderr == (
         "2 published and 1 allocated devices are selected; 1 pod would go, 1 of them now\n"
+        + NOT_LOOKED_AT
     )
 
 

@@ -16,6 +16,8 @@ from bailiff.kinds import (
 )
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}}
+ONE_OF_NODES = "must be one of NoSchedule, PreferNoSchedule, NoExecute"
+ONE_OF_DEVICES = "must be one of None, NoSchedule, NoExecute"
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
 
 
@@ -70,6 +72,39 @@ def test_other_kinds_are_left_out_and_told_once(read, capsys):
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "objects of kind Service are not needed and left out" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "kind: Node\nspec: {taints: [{key: a, effect: NoExecut}]}",
+            f"Node: $.spec.taints[0].effect: {ONE_OF_NODES}, is 'NoExecut'",
+        ),
+        (
+            "kind: Pod\nspec: {tolerations: [{}, {key: a, operator: Exist}]}",
+            "Pod: $.spec.tolerations[1].operator: must be one of Equal, Exists, Lt, Gt, is 'Exist'",
+        ),
+        (
+            "kind: Pod\nspec: {tolerations: [{key: a, effect: Evict}]}",
+            f"Pod: $.spec.tolerations[0].effect: {ONE_OF_NODES}, is 'Evict'",
+        ),
+        (
+            "kind: Pod\nspec: {tolerations: [{key: a, tolerationSeconds: 5}]}",
+            "Pod: $.spec.tolerations[0].effect: must be NoExecute where tolerationSeconds is set",
+        ),
+        (
+            "kind: ResourceSlice\nspec: {devices: [{name: d, taints: [{key: a}]}]}",
+            f"ResourceSlice: $.spec.devices[0].taints[0].effect: {ONE_OF_DEVICES}, is ''",
+        ),
+        ("kind: Pod\nspec: {tolerations: [{operator: Exists}, {key: a, operator: Lt}]}", ""),
+    ],
+)
+def test_a_value_that_no_api_server_takes_is_warned_of(read, capsys, text, said):
+    read(text)
+    told = capsys.readouterr().err
+    assert told.endswith(f"{said}\n" if said else "")
+    assert bool(told) == bool(said)
 
 
 def test_a_misspelt_field_is_warned_of(read, capsys):

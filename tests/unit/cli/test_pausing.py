@@ -43,6 +43,9 @@ class Switch:
     async def read(self):
         return self.notice
 
+    async def where(self):
+        return "ConfigMap ops/bailiff-pause does not exist"
+
 
 @pytest.fixture
 def switch(monkeypatch):
@@ -119,17 +122,20 @@ def test_a_standing_pause_is_replaced_only_if_that_is_said(switch):
 
 def test_resume_tells_what_it_ended(switch):
     switch.notice = MOVING
-    assert run("resume", *WHERE).output == "resumed; was paused by anna: moving\n"
+    assert run("resume", *WHERE).stdout == "resumed; was paused by anna: moving\n"
     again = run("resume", *WHERE)
-    assert (again.exit_code, again.output) == (0, "was not paused\n")
+    assert (again.exit_code, again.stdout) == (0, "was not paused\n")
+    assert again.stderr == "looked at: ConfigMap ops/bailiff-pause does not exist\n"
 
 
 def test_paused_tells_people_and_programs(switch):
-    assert run("paused", *WHERE).output == "not paused\n"
-    assert json.loads(run("paused", *WHERE, "-o", "json").output) == {"paused": False}
+    told = run("paused", *WHERE)
+    assert told.stdout == "not paused\n"
+    assert told.stderr == "looked at: ConfigMap ops/bailiff-pause does not exist\n"
+    assert json.loads(run("paused", *WHERE, "-o", "json").stdout) == {"paused": False}
     switch.notice = MOVING
-    assert run("paused", *WHERE).output == "paused by anna: moving\n"
-    shown = json.loads(run("paused", *WHERE, "-o", "json").output)
+    assert run("paused", *WHERE).stdout == "paused by anna: moving\n"
+    shown = json.loads(run("paused", *WHERE, "-o", "json").stdout)
     assert shown == {"paused": True, "by": "anna", "reason": "moving"}
 
 

@@ -35,6 +35,21 @@ def test_what_is_shown_is_itself_a_file_of_the_same_policies(text, output):
     assert read(shown.output.encode()) == read(text.encode())
 
 
+def test_windows_show_all_their_days_and_hours_alike():
+    text = f"{HEAD}windows: [{{start: 22:00, end: 06:00, timeZone: Europe/Berlin}}]"
+    shown = check("-", stdin=text).output
+    assert 'start: "22:00"\n  end: "06:00"' in shown
+    assert yaml.safe_load(shown)["windows"][0]["days"] == [
+        *("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+    ]
+
+
+def test_an_hour_of_one_digit_is_told_what_it_should_be():
+    done = check("-", stdin=f"{HEAD}windows: [{{start: 22:00, end: 6:00, timeZone: UTC}}]")
+    assert done.exit_code == 2
+    assert "$.windows[0].end: must be HH:MM, as 06:00" in done.output
+
+
 def test_defaults_are_filled_in_and_what_is_off_is_left_out():
     shown = json.loads(check("-", "-o", "json", stdin=MUCH).output)
     assert shown["evictionApi"] == {}

@@ -7,7 +7,7 @@ import pytest
 from bailiff.cli.budgets import Violations
 from bailiff.cli.errors import InputError
 from bailiff.cli.taints import parse_taints
-from bailiff.kinds import PodDisruptionBudget, Taint, decode
+from bailiff.kinds import NewTaint, PodDisruptionBudget, decode
 from tests.harness.kinds import pod_of
 
 NODE = "kind: Node\nmetadata: {name: n1}\n---\nkind: Pod\nmetadata: {name: web}\n"
@@ -17,17 +17,18 @@ kind: DeviceTaintRule
 metadata: {name: recall}
 spec: {deviceSelector: {driver: d}, taint: {key: recall, effect: None}}
 """
+RULE_TAINT = "{key: recall, effect: None}"
 
 
 @pytest.mark.parametrize(
     ("word", "added", "removed"),
     [
-        ("k=v:NoExecute", [Taint(key="k", value="v", effect="NoExecute")], []),
-        ("k:NoExecute", [Taint(key="k", effect="NoExecute")], []),
-        ("k=:NoSchedule", [Taint(key="k", effect="NoSchedule")], []),
-        ("example.com/k:NoExecute-", [], [Taint(key="example.com/k", effect="NoExecute")]),
-        ("k=v:NoExecute-", [], [Taint(key="k", value="v", effect="NoExecute")]),
-        ("k-", [], [Taint(key="k")]),
+        ("k=v:NoExecute", [NewTaint(key="k", value="v", effect="NoExecute")], []),
+        ("k:NoExecute", [NewTaint(key="k", effect="NoExecute")], []),
+        ("k=:NoSchedule", [NewTaint(key="k", effect="NoSchedule")], []),
+        ("example.com/k:NoExecute-", [], [NewTaint(key="example.com/k", effect="NoExecute")]),
+        ("k=v:NoExecute-", [], [NewTaint(key="k", value="v", effect="NoExecute")]),
+        ("k-", [], [NewTaint(key="k")]),
     ],
 )
 def test_taints_as_kubectl_takes_them(word, added, removed):
@@ -104,7 +105,10 @@ def test_who_goes_anyway_violates_no_budget(run, text, taint, budgets):
             "-f: node n1 is in the files 2 times",
         ),
         (("taint", "n1", "k", "-f", "-"), "TAINT: 'k' has no effect"),
-        (("rule", "-"), "FILE -: expected one DeviceTaintRule, there are 0"),
+        (
+            ("rule", "-", "-f", "POD"),
+            "FILE -: expected one DeviceTaintRule, there are 1 Node and 2 Pods",
+        ),
         (("rule", "/none.yaml"), "bailiff: FILE /none.yaml: No such file"),
         (("rule", "-", "-f", "-"), "standard input can be read only once"),
     ],
@@ -119,6 +123,49 @@ def test_a_rule_without_devices_in_the_files_evicts_nobody(run):
     told = run("preview", "rule", "-", "-f", "POD", "-o", "json", stdin=RULE)
     answer = json.loads(told.stdout)
     assert (answer["decisions"], answer["publishedDevices"]) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("{key: recall, effect: NoExecut}", "taint.effect: must be one of None, NoSchedule, NoExe"),
+        ("{effect: NoExecute}", "$.rule.spec.taint.key: required"),
+    ],
+)
+def test_a_rule_that_the_api_server_would_refuse_is_refused(run, wrong, said):
+    told = run("preview", "rule", "-", "-f", "POD", stdin=RULE.replace(RULE_TAINT, wrong))
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert said in told.stderr
+
+
+def test_a_taint_that_the_node_has_not_is_not_removed(run):
+    told = run("preview", "taint", "n1", "k:NoExecute-", "-f", "-", stdin=ON_NODE)
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert "TAINT: node n1 has no taint k:NoExecute, it has none at all" in told.stderr
+
+
+def test_the_taints_that_could_be_removed_are_told(run):
+    told = run("preview", "taint", "n1", "maint-", "-f", "NODE", "-f", "POD")
+    assert told.exit_code == 2
+    assert "node n1 has no taint maint, but maintenance=yes:NoExecute" in told.stderr
+
+
+def test_a_taint_that_evicts_nobody_is_told(run):
+    told = run("preview", "taint", "n1", "k:NoSchedule", "-f", "-", stdin=ON_NODE)
+    assert told.exit_code == 0
+    assert "the effect NoSchedule evicts no pod, only NoExecute does" in told.stderr
+
+
+@pytest.mark.parametrize("node", ["node/n1", "nodes/n1", "no/n1"])
+def test_a_node_may_be_named_as_for_explain(run, node):
+    told = run("preview", "taint", node, "k:NoExecute", "-f", "-", stdin=ON_NODE)
+    assert told.exit_code == 0, told.output
+
+
+def test_a_preview_is_of_a_node(run):
+    told = run("preview", "taint", "pod/web", "k:NoExecute", "-f", "-", stdin=ON_NODE)
+    assert told.exit_code == 2
+    assert "NODE: expected a node, as node-a or node/node-a, got 'pod/web'" in told.stderr
 
 
 def budget(allowed, observed=2, **spec):

@@ -44,7 +44,7 @@ from bailiff.kinds import (
     Toleration,
 )
 from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN
-from tests.harness.asking import planned
+from tests.harness.asking import planned, take_any_taint
 from tests.harness.device_kinds import NOW, at
 from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
 
@@ -204,6 +204,7 @@ def assert_counted(name: str, facts: dict[str, Any], *, explain: bool, measured:
     """The bytes of the answer are within those of the plan, counted roughly or measured."""
     options = OptionOverrides(explain=explain)
     with pytest.MonkeyPatch.context() as patch:
+        take_any_taint(patch)
         if measured:
             patch.setattr(lengths, "ROUGH_BYTES", -1)
             patch.setattr(weighing, "ROUGH_BYTES", -1)

@@ -42,7 +42,7 @@ from bailiff.kinds import (
     Toleration,
 )
 from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN
-from tests.harness.asking import planned
+from tests.harness.asking import planned, take_any_taint
 from tests.harness.device_kinds import at
 
 WORD, NAME, KEY = MAX_LABEL, MAX_SUBDOMAIN, MAX_SUBDOMAIN + 1 + MAX_LABEL
@@ -83,8 +83,9 @@ def metadata(texts: Texts) -> ObjectMeta:
 
 def assert_counted(question: str, explain: bool, **facts: Any) -> None:
     options = OptionOverrides(explain=explain)
-    rough = planned(question, options=options, **facts)
     with pytest.MonkeyPatch.context() as patch:
+        take_any_taint(patch)
+        rough = planned(question, options=options, **facts)
         patch.setattr(lengths, "ROUGH_BYTES", -1)
         patch.setattr(weighing, "ROUGH_BYTES", -1)
         measured = planned(question, options=options, **facts)

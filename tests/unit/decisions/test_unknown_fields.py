@@ -46,6 +46,14 @@ def test_what_is_allowed_is_told() -> None:
     assert caught.value.reason.startswith("unknown field, allowed are comparisonOperators, ")
 
 
+def test_a_taint_to_add_is_the_question_s_own() -> None:
+    body = b'{"node":{},"addTaints":[{"key":"a","efect":"NoExecute"}]}'
+    with pytest.raises(DecodeError) as caught:
+        decode(body, SYSTEMS.questions["previewTaintChange"].facts)
+    assert caught.value.path == "$.addTaints[0].efect"
+    assert caught.value.reason == "unknown field, allowed are key, value, effect, timeAdded"
+
+
 def test_objects_may_have_any_field() -> None:
     body = {"pod": {"x": 1, "spec": {"y": {}}}, "node": {"status": {"images": []}}}
     decode(msgspec.json.encode(body), SYSTEMS.questions["decide"].facts)

@@ -13,8 +13,10 @@ from typer.testing import CliRunner
 
 from bailiff.bootstrap import StartError
 from bailiff.cli.app import app
+from bailiff_demo import DemoCluster
+from bailiff_demo.kubeconfig_file import free_kubeconfig, usual_kubeconfig, write_kubeconfig
 from bailiff_demo.settings import UpSettings
-from bailiff_demo.up import up, usual_kubeconfig
+from bailiff_demo.up import up
 
 FREE = {"rest_port": 0, "grpc_port": 0, "status_port": 0, "cluster_port": 0}
 
@@ -27,7 +29,7 @@ async def test_a_taken_port_is_named_and_nothing_is_started(taken: str, tmp_path
         settings = UpSettings(kubeconfig=kubeconfig)
         program = up(replace(settings, **ports))
         option = f"--{taken.replace('_', '-')}"
-        with pytest.raises(StartError, match=f"{option}: cannot listen on 127.0.0.1:"):
+        with pytest.raises(StartError, match=f"{option}: cannot listen on .*{option} 0 takes"):
             await program(asyncio.Event())
     assert not kubeconfig.exists()
 
@@ -49,6 +51,30 @@ async def test_a_fleet_that_cannot_be_is_refused(text: str | None, tmp_path: Pat
     settings = UpSettings("127.0.0.1", *ports, kubeconfig=tmp_path / "kubeconfig", fleet=path)
     with pytest.raises(StartError, match="--fleet: "):
         await up(settings)(asyncio.Event())
+
+
+async def test_the_kubeconfig_of_a_demo_that_runs_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert await free_kubeconfig(7000) == usual_kubeconfig()
+    async with DemoCluster(lively=False) as first:
+        write_kubeconfig(usual_kubeconfig(), first.kubeconfig())
+        other = await free_kubeconfig(7000)
+        assert other == tmp_path / "bailiff" / "demo-7000.kubeconfig"
+        assert f"another demo runs at {first.url}" in capsys.readouterr().err
+    assert await free_kubeconfig(7000) == usual_kubeconfig()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("text", ["", "a: [", "clusters: []", "clusters: [{cluster: {server: x}}]"])
+async def test_a_kubeconfig_that_names_no_demo_is_none_of_a_running_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    usual_kubeconfig().parent.mkdir()
+    usual_kubeconfig().write_text(text)
+    assert await free_kubeconfig(7000) == usual_kubeconfig()
 
 
 def test_the_kubeconfig_is_always_at_the_same_place(

@@ -138,6 +138,12 @@ async def test_a_refusal_says_what_to_do(
             await source.get(Pod, "web", "ns")
 
 
+async def test_what_is_no_api_server_does_not_know_what_exists(tmp_path: Path) -> None:
+    async with Server(status=404, says="<html>nothing here</html>").source(tmp_path) as source:
+        with pytest.raises(FailedError, match=r"no Kubernetes API answered: .*nothing here"):
+            await source.get(Pod, "web", "ns")
+
+
 @pytest.mark.parametrize(
     ("kind", "permission"),
     [(Pod, "list pods"), (ResourceSlice, "list resourceslices"), (Node, "list nodes")],

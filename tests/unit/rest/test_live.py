@@ -97,6 +97,13 @@ async def test_explain(
     assert tuple("trace" in decision["findings"][0] for decision in (one, many)) == traced
 
 
+@pytest.mark.parametrize("path", [POD_PATH, NODE_PATH])
+async def test_a_misspelt_parameter_is_refused(app: FastAPI, path: str) -> None:
+    answer = await call(app, "GET", f"{path}?explan=true")
+    assert (answer.status, answer.json["code"]) == (422, "invalid_field")
+    assert answer.json["errors"][0]["path"] == "query.explan"
+
+
 @pytest.mark.parametrize("query", ["?explain=yes", "?explain=", "?explain=1", "?explain=True"])
 async def test_explain_is_a_boolean(app: FastAPI, query: str) -> None:
     answer = await call(app, "GET", POD_PATH + query)
@@ -106,7 +113,8 @@ async def test_explain_is_a_boolean(app: FastAPI, query: str) -> None:
 @pytest.mark.parametrize(
     ("error", "status", "code"),
     [
-        (NotFoundError("no", status=404), 404, "not_found"),
+        (NotFoundError("no", status=404, reason="NotFound"), 404, "not_found"),
+        (NotFoundError("<html>", status=404), 502, "cluster_failed"),
         (ForbiddenError("no", status=403), 502, "cluster_forbidden"),
         (UnauthorizedError("no", status=401), 502, "cluster_forbidden"),
         (UnreachableError("refused"), 503, "cluster_unavailable"),

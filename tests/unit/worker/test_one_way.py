@@ -66,7 +66,9 @@ async def test_an_eviction_is_handed_on_by_ten_modules_and_these_are_they():
     seen, handed = await passed_by_an_eviction()
     assert set(steps.values()) <= seen
     # It is made in the fifth; before that there is a finding, and the requests are about the pod.
-    assert handed == {steps[number] for number in (4, 5, 6, 7, 8, 10)}
+    handed_on = {steps[number] for number in (4, 5, 6, 7, 8, 10)}
+    # What a system leaves to its base class does nothing.
+    assert handed - {"worker/systems/system.py"} == handed_on
 
 
 @pytest.mark.parametrize("module", sorted(set(re.findall(r"`(worker/[a-z_/]+\.py)`", GUIDE))))

@@ -17,6 +17,7 @@ from bailiff.decisions.joining import combine
 from bailiff.decisions.lengths import length, weigh_decisions
 from bailiff.decisions.question import Asked, Plan, Question, Size
 from bailiff.decisions.questions import Pods
+from bailiff.decisions.validity import DEVICE_EFFECTS, check_taint
 from bailiff.kinds import NO_EXECUTE, Condition, DeviceTaintRule, DeviceTaintRuleStatus
 from bailiff.kinds.meta import Value
 
@@ -35,7 +36,8 @@ class PreviewDeviceTaintRuleRequest(Asked, frozen=True, kw_only=True):
     """A DeviceTaintRule, in the cluster or not yet: what does it do, or would it?
 
     Attributes:
-        rule: the rule. Whatever its effect is, it is looked at as if it were NoExecute.
+        rule: the rule. Whatever its effect is, it is looked at as if it were NoExecute; its taint
+            must be one that the API server takes.
         pods: the pods it may reach, at most 20,000.
         device_taints: the devices, and the other rules of the cluster, of which one of the same
             name does not count.
@@ -77,6 +79,7 @@ def _weigh(
     facts: PreviewDeviceTaintRuleRequest, terms: Terms
 ) -> Plan[PreviewDeviceTaintRuleResponse]:
     check_number("$.pods", len(facts.pods), MAX_PODS)
+    check_taint(facts.rule.spec.taint, "$.rule.spec.taint", DEVICE_EFFECTS)
     explain = terms.options.explain
     cost = weigh(
         facts.device_taints, facts.pods, explain=explain, tells_claims=False, also=(facts.rule,)

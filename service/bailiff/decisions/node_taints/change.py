@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from msgspec import Meta
 from msgspec.structs import replace
 
 from bailiff.decisions.asking import Asking, Named
@@ -21,7 +22,8 @@ from bailiff.decisions.node_taints.weighing import weigh
 from bailiff.decisions.question import Asked, Plan, Question, Size
 from bailiff.decisions.questions import Pods
 from bailiff.decisions.system import Scene
-from bailiff.kinds import Node, Taint
+from bailiff.decisions.validity import check_effect, check_key, check_taint
+from bailiff.kinds import NewTaint, Node, Taint
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
@@ -33,12 +35,16 @@ if TYPE_CHECKING:
     from bailiff.kinds import Pod
 
 
+# Far more than fit into a node: to look at them must cost no time that others would notice.
+_Bound = Meta(max_length=10_000)
+
+
 class TaintSelector(Value, frozen=True, forbid_unknown_fields=True):
     """A taint to take away, as `kubectl taint node NODE KEY:EFFECT-`.
 
     Attributes:
-        key: of the taint.
-        effect: of the taint; empty: any.
+        key: of the taint, as Kubernetes takes it.
+        effect: of the taint, `NoSchedule`, `PreferNoSchedule` or `NoExecute`; empty: any.
     """
 
     key: str
@@ -51,15 +57,17 @@ class PreviewTaintChangeRequest(Asked, frozen=True, kw_only=True):
     Attributes:
         node: the node as it is.
         pods: its pods, at most 20,000.
-        add_taints: one of the same key and effect is replaced.
-        remove_taints: goes first, so that a taint may be removed and added anew.
+        add_taints: one of the same key and effect is replaced. At most 10,000, each as the API
+            server would take it.
+        remove_taints: goes first, so that a taint may be removed and added anew. At most 10,000;
+            one that the node has not changes nothing.
         node_taints: what is known of the node's taints that the node does not tell.
     """
 
     node: Node
     pods: Pods = ()
-    add_taints: tuple[Taint, ...] = ()
-    remove_taints: tuple[TaintSelector, ...] = ()
+    add_taints: Annotated[tuple[NewTaint, ...], _Bound] = ()
+    remove_taints: Annotated[tuple[TaintSelector, ...], _Bound] = ()
     node_taints: NodeTaintFacts = NodeTaintFacts()
 
 
@@ -113,6 +121,7 @@ def _weigh(facts: PreviewTaintChangeRequest, terms: Terms) -> Plan[PreviewTaintC
     if facts.node_taints.bound_at is not None:
         raise FactsError("$.nodeTaints.boundAt", "not here: it is read from the pods")
     check_number("$.pods", len(facts.pods), MAX_PODS)
+    _check_taints(facts)
     taints = facts.node.spec.taints + facts.add_taints
     cost = weigh(taints, facts.pods, explain=terms.options.explain)
     # Merging compares every present taint with every change.
@@ -122,6 +131,17 @@ def _weigh(facts: PreviewTaintChangeRequest, terms: Terms) -> Plan[PreviewTaintC
     steps, told = 2 * (cost.steps + named.steps) + merging, 2 * (cost.told + named.told)
     found = check_cost((Cost(steps, told, cost.path),))
     return Plan(found.steps, found.told, partial(_preview, facts, terms))
+
+
+def _check_taints(facts: PreviewTaintChangeRequest) -> None:
+    """Raises FactsError where the API server would refuse one."""
+    for index, taint in enumerate(facts.add_taints):
+        check_taint(taint, f"$.addTaints[{index}]")
+    for index, removed in enumerate(facts.remove_taints):
+        path = f"$.removeTaints[{index}]"
+        check_key(removed.key, path)
+        if removed.effect:
+            check_effect(removed.effect, path)
 
 
 def _preview(facts: PreviewTaintChangeRequest, terms: Terms) -> PreviewTaintChangeResponse:

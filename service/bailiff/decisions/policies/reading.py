@@ -8,7 +8,7 @@ import msgspec
 from msgspec import inspect as types
 
 from bailiff.decisions.policies.checks import faults
-from bailiff.decisions.policies.settings import Policies
+from bailiff.decisions.policies.settings import CLOSES, OPENS, Policies
 from bailiff.kinds import DecodeError, decode_yaml_value
 from bailiff.kinds.type_paths import type_at
 from bailiff.kinds.yaml_text import parse_yaml
@@ -93,4 +93,7 @@ def _explained(error: DecodeError) -> PolicyError:
     if isinstance(kind, types.EnumType):
         allowed = ", ".join(member.value for member in kind.cls)
         return PolicyError(error.path, f"{error.reason}, allowed are {allowed}")
+    is_hour = isinstance(kind, types.StrType) and kind.pattern in (OPENS, CLOSES)
+    if is_hour and "matching regex" in error.reason:
+        return PolicyError(error.path, "must be HH:MM, as 06:00 or 22:30")
     return PolicyError(error.path, error.reason)

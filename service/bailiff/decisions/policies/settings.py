@@ -185,6 +185,11 @@ class Weekday(StrEnum):
     SUNDAY = "Sun"
 
 
+# The hours of a window.
+OPENS = r"^([01]\d|2[0-3]):[0-5]\d$"
+CLOSES = r"^(([01]\d|2[0-3]):[0-5]\d|24:00)$"
+
+
 class Window(Settings, frozen=True):
     """Hours in which evictions may begin.
 
@@ -195,8 +200,8 @@ class Window(Settings, frozen=True):
         time_zone: an IANA name, as Europe/Berlin.
     """
 
-    start: Annotated[str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
-    end: Annotated[str, Meta(pattern=r"^(([01]\d|2[0-3]):[0-5]\d|24:00)$")]
+    start: Annotated[str, Meta(pattern=OPENS)]
+    end: Annotated[str, Meta(pattern=CLOSES)]
     days: tuple[Weekday, ...] = ()
     time_zone: Name = "UTC"
 

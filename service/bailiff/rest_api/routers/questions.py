@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from bailiff.decisions import Plan, PodAnswer, PodsAnswer
 from bailiff.kinds import names
@@ -98,11 +98,19 @@ _Namespace = Annotated[
     _named("The pod's namespace.", "default", names.LABEL_PATTERN, names.MAX_LABEL),
     _checked(names.is_dns_label, names.LABEL_RULE),
 ]
-_Explain = Annotated[
-    bool | None,
-    Query(description="Give the trace: every rule that was looked at."),
-    BeforeValidator(_boolean),
-]
+
+
+class _Parameters(BaseModel):
+    """Of a look-up's query; one that is misspelt is refused, as a question's field is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    explain: Annotated[bool | None, BeforeValidator(_boolean)] = Field(
+        default=None, description="Give the trace: every rule that was looked at."
+    )
+
+
+_Query = Annotated[_Parameters, Query()]
 
 
 def cluster_router(systems: Systems) -> APIRouter:
@@ -113,19 +121,15 @@ def cluster_router(systems: Systems) -> APIRouter:
 
     @router.get(f"/v1/{of_pod.path}", **_told_live(of_pod, "timed"))
     async def decide_pod(
-        namespace: _Namespace,
-        name: _PodName,
-        services: Given,
-        cluster: Cluster,
-        explain: _Explain = None,
+        namespace: _Namespace, name: _PodName, services: Given, cluster: Cluster, query: _Query
     ) -> PodAnswer:
-        return await services.answer(cluster.pod(namespace, name, services.options, explain))
+        return await services.answer(cluster.pod(namespace, name, services.options, query.explain))
 
     @router.get(f"/v1/{of_node.path}", **_told_live(of_node, "drain"))
     async def decide_node(
-        name: _NodeName, services: Given, cluster: Cluster, explain: _Explain = None
+        name: _NodeName, services: Given, cluster: Cluster, query: _Query
     ) -> PodsAnswer:
-        return await services.answer(cluster.node(name, services.options, explain))
+        return await services.answer(cluster.node(name, services.options, query.explain))
 
     return router
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def held_event(pod: Pod, hold: Hold) -> EventNote:
     """For an eviction that is due, and that a policy holds back."""
     message = f"Eviction of Pod {pod.key} is held ({hold.cause.value}): {hold.message}"
-    if hold.until is not None:
+    # Some messages tell the instant themselves, such as a window's.
+    if hold.until is not None and describe_time(hold.until) not in message:
         message += f"; until {describe_time(hold.until)} unless something changes"
     return EventNote(type="Normal", reason="EvictionHeld", message=message)
 

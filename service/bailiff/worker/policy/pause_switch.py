@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from bailiff.cluster import (
     CONFIG_MAPS,
+    NAMESPACES,
     Cluster,
+    ClusterError,
     ConflictError,
     NotFoundError,
     PatchType,
@@ -45,6 +47,20 @@ class PauseSwitch:
     async def read(self) -> PauseNotice | None:
         """The notice that is in force; None: not paused."""
         return self._notice_of(await self._get())
+
+    async def where(self) -> str:
+        """Which ConfigMap that is, and whether it and its namespace exist."""
+        name = f"ConfigMap {self._namespace}/{self._name}"
+        if await self._get() is not None:
+            return name
+        try:
+            await self._cluster.get(NAMESPACES, self._namespace)
+        except NotFoundError:
+            return f"{name} does not exist, nor does its namespace"
+        except ClusterError:
+            # Whoever may read the ConfigMap need not be allowed to read namespaces.
+            pass
+        return f"{name} does not exist"
 
     async def pause(self, notice: PauseNotice, *, replace: bool = False) -> None:
         """Put up a notice; `replace` takes the place of one that is in force.
@@ -88,7 +104,10 @@ class PauseSwitch:
     async def _get(self) -> ConfigMap | None:
         try:
             return await self._cluster.get(CONFIG_MAPS, self._name, self._namespace)
-        except NotFoundError:
+        except NotFoundError as error:
+            if not error.reason:
+                # No API server, which would have said why: whether it is paused is not known.
+                raise
             return None
 
     async def _change(self, found: ConfigMap, text: str | None) -> None:

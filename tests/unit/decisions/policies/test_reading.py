@@ -167,9 +167,9 @@ SELECTOR = "exclude: {podSelector: {matchExpressions: [{key: a, operator: %s}]}}
             "Expected `str`, got `int`",
         ),
         ("windows: [{start: 22:00}]", "$.windows[0].end", "required, and missing"),
-        ("windows: [{start: 24:00, end: 01:00}]", "$.windows[0].start", "matching regex"),
+        ("windows: [{start: 24:00, end: 01:00}]", "$.windows[0].start", "must be HH:MM"),
         ("windows: [{start: 22:00, end: 22:00}]", "$.windows[0].end", "must not be start"),
-        ("windows: [{start: 1:00, end: 02:00}]", "$.windows[0].start", "matching regex"),
+        ("windows: [{start: 1:00, end: 02:00}]", "$.windows[0].start", "must be HH:MM"),
         ("windows: [{start: 01:00, end: 02:00, days: [Mo]}]", "$.windows[0].days[0]", "Mon, Tue"),
         (
             "windows: [{start: 01:00, end: 02:00, timeZone: Europe/Nowhere}]",
