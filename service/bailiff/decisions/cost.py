@@ -23,7 +23,7 @@ MAX_STEPS = 1_000_000
 # answered where nobody waits behind it.
 QUICK_STEPS = 20_000
 # Bytes of an answer, as counted, up to which it is written where the question arrived, about 10 ms.
-QUICK_BYTES = 4 * 1024 * 1024
+QUICK_BYTES = 8 * 1024 * 1024
 # Bytes of one answer as JSON.
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 
