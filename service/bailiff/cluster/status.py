@@ -176,6 +176,7 @@ def _seconds(status: Status) -> float | None:
 
 def _header_seconds(value: str | None) -> float | None:
     # The API server writes whole seconds, never the date that HTTP would allow too.
-    if value is None or not value.strip().isascii() or not value.strip().isdigit():
+    text = (value or "").strip()
+    if not text.isascii() or not text.isdigit():
         return None
-    return min(float(value), _MAX_RETRY_AFTER)
+    return min(float(text), _MAX_RETRY_AFTER)
