@@ -138,17 +138,13 @@ def never_forgetting(monkeypatch):
 
 
 def announcing_what_leaves(monkeypatch):
-    right = evaluator.Evaluator.pod_gone
+    right = evaluator.Evaluator._forget
 
-    def announce(self, pod):
+    def announce_as_it_goes(self, pod, outcome):
         self._revoke(pod, "the pod is gone")
+        right(self, pod, outcome)
 
-    def announce_as_it_goes(self, pod):
-        announce(self, pod)
-        right(self, pod)
-
-    monkeypatch.setattr(evaluator.Evaluator, "_leave", announce)
-    monkeypatch.setattr(evaluator.Evaluator, "pod_gone", announce_as_it_goes)
+    monkeypatch.setattr(evaluator.Evaluator, "_forget", announce_as_it_goes)
 
 
 def evicting_ended_pods(monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -139,7 +139,23 @@ def _step(step: TraceStep) -> Iterator[str]:
     if step.subject is not None:
         yield from _instants(step.subject)
     if step.deadline is not None:
+        yield from _start(step, step.deadline)
         yield f"  deadline {describe_time(step.deadline)}"
+
+
+def _start(step: TraceStep, deadline: datetime) -> Iterator[str]:
+    """From when tolerated seconds count, where that is later than what was looked at came about.
+
+    So it is for a pod that was bound after the taint came.
+    """
+    toleration = getattr(step.subject, "toleration", None)
+    seconds = getattr(toleration, "toleration_seconds", None)
+    added = getattr(step.subject, "added_at", None)
+    if added is None or not seconds or not 0 < seconds <= (deadline - added).total_seconds():
+        return
+    start = deadline - timedelta(seconds=seconds)
+    if start > added:
+        yield f"  counted from {describe_time(start)}"
 
 
 def _instants(subject: Subject) -> Iterator[str]:

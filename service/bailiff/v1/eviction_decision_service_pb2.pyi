@@ -383,11 +383,13 @@ class PreviewTaintChangeRequest(_message.Message):
 
     @_builtins.property
     def add_taints(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Taint]:
-        """One of the same key and effect is replaced."""
+        """One of the same key and effect is replaced. At most 10,000, each as the API server would take it."""
 
     @_builtins.property
     def remove_taints(self) -> _containers.RepeatedCompositeFieldContainer[Global___TaintSelector]:
-        """These go first, so that a taint may be removed and added anew."""
+        """These go first, so that a taint may be removed and added anew. At most 10,000; one that the node
+        has not changes nothing.
+        """
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:

@@ -232,6 +232,15 @@ def test_a_node_without_pods_has_nobody_to_evict():
     assert exit_code_of(PodsAnswer(decisions=())) == 0
 
 
+def test_from_when_the_time_counts_is_told_where_the_taint_came_earlier(run):
+    bound = ("--bound-at", "2026-01-03T00:00:00Z")
+    told = run("explain", "-f", "POD", "-f", "NODE", "--now", "2026-01-03T00:00:30Z", *bound)
+    assert "    counted from 2026-01-03T00:00:00Z" in told.stdout.splitlines()
+    assert "    deadline 2026-01-03T00:01:00Z" in told.stdout.splitlines()
+    sooner = run("explain", "-f", "POD", "-f", "NODE", "--now", "2026-01-03T00:00:30Z")
+    assert "counted from" not in sooner.stdout
+
+
 def test_without_the_node_it_says_what_to_add(run):
     told = run("explain", "-f", "POD")
     assert (told.exit_code, told.stdout) == (2, "")

@@ -139,6 +139,8 @@ def test_it_says_what_was_asked_and_what_was_answered() -> None:
         (None, {"retryAfterSeconds": 3600}, 60.0),
         (None, {"retryAfterSeconds": "x"}, None),
         (None, {"retryAfterSeconds": -3}, None),
+        # What separates fields to str is no space to float.
+        ("7\x1f", {}, 7.0),
     ],
 )
 def test_when_to_come_back(

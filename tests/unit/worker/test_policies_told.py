@@ -2,13 +2,14 @@
 
 import asyncio
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
 
 from bailiff.decisions.policies import (
     Cause,
+    Hold,
     Limit,
     Limits,
     Pause,
@@ -16,9 +17,10 @@ from bailiff.decisions.policies import (
     Policies,
 )
 from bailiff.kinds import Annotations
+from bailiff.worker.observe.policy_events import held_event
 from bailiff.worker.timers.states import State
 from tests.harness.clocks import START
-from tests.harness.kinds import tolerating
+from tests.harness.kinds import pod_of, tolerating
 from tests.harness.worlds.governed import Governed
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -87,3 +89,17 @@ async def test_the_queue_is_filtered_by_cause_and_state():
         assert [one["name"] for one in world.queue(state=State.WAITING)] == ["patient"]
         assert world.held("pod-1")["message"] == "no more than 0.001 a second in total"
         assert world.backlog() == {"protected": 1, "rate_limited": 2, "waiting": 1}
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("no window is open", "no window is open; until 2026-01-31T22:00:00Z unless"),
+        ("the next opens at 2026-01-31T22:00:00Z", "opens at 2026-01-31T22:00:00Z"),
+    ],
+)
+async def test_an_event_tells_an_instant_once(said, told):
+    until = datetime(2026, 1, 31, 22, tzinfo=UTC)
+    note = held_event(pod_of("web"), Hold(cause=Cause.OUTSIDE_WINDOW, message=said, until=until))
+    assert told in note.message
+    assert note.message.count("22:00:00Z") == 1
