@@ -67,7 +67,7 @@ class CurfewInWorker(SystemInWorker):
         self.evicted_late: list[tuple[str, float]] = []
         self.followed = self.written = self.drained = self.forgotten = self.turns = 0
         self.busy = 0.0
-        self.wrong, self.is_slow_to_say_so = "", False
+        self.wrong = ""
 
     def prepare(self, scene: Scene, *, explain: bool) -> Round | None:
         node, now = scene.node, scene.now
@@ -75,12 +75,13 @@ class CurfewInWorker(SystemInWorker):
             return None
 
         def ask(pod: Pod) -> Finding:
-            is_now = now >= self.at and not self.is_slow_to_say_so
+            verdict = Verdict.EVICT_NOW if now >= self.at else Verdict.EVICT_AT
+            why = f"curfew on {node.metadata.name}"
             return self.finding(
                 system=NAME,
-                verdict=Verdict.EVICT_NOW if is_now else Verdict.EVICT_AT,
+                verdict=verdict,
                 reason="Curfew",
-                message=f"curfew on {node.metadata.name}",
+                message=why,
                 evict_at=self.at,
                 cause="curfew",
             )
@@ -170,15 +171,6 @@ async def test_its_findings_are_carried_out_as_it_says_and_told_as_its_own(tmp_p
     assert json.loads(path.read_text())["finding"]["system"] == NAME
     curfew = world.curfew
     assert (curfew.followed, curfew.written, curfew.drained) == (1, 1, 2)
-
-
-async def test_what_it_says_is_to_come_is_due_once_its_instant_has_come():
-    world = Curfewed()
-    world.curfew.is_slow_to_say_so = True
-    world.add_pod("late", node="dark")
-    async with world.running():
-        await asyncio.sleep(110)
-    assert world.deletions() == {"late": 100.0}
 
 
 async def test_of_two_systems_the_earlier_evicts_and_both_are_told():

@@ -22,7 +22,7 @@ from bailiff.worker.timers.queue import SHORTEST_SLEEP
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
-    from bailiff.decisions import EvictionTerms, Finding
+    from bailiff.decisions import EvictionTerms
     from bailiff.decisions.policies import EvictionApi
     from bailiff.kinds import Node, Pod
     from bailiff.worker.execute.actions import PodActions
@@ -209,16 +209,12 @@ class Attempt:
             why = finding.message if finding else "its node is not known"
             ended = pod.is_terminating or pod.is_finished
             return _Objection(Outcome.ENDED if ended else Outcome.KEPT, why)
-        if finding.verdict is Verdict.EVICT_NOW or self._is_due(finding):
+        if finding.verdict is Verdict.EVICT_NOW:
             eviction.finding = finding
             return None
         # It was due, and is not: its deadline has moved, or the clock was put right.
         same = finding.evict_at == eviction.deadline
         return _Objection(Outcome.PUT_OFF if same else Outcome.KEPT, finding.message)
-
-    def _is_due(self, finding: Finding) -> bool:
-        """Its instant has come: a system need not say at that very instant that it is now."""
-        return finding.evict_at is not None and finding.evict_at <= self._clock.now()
 
     def _given_up(self, eviction: Eviction, objection: _Objection) -> Outcome:
         if objection.outcome is not Outcome.PUT_OFF:
