@@ -101,10 +101,7 @@ class Attempt:
 
         That is `delay`, or less where its hard deadline comes before.
         """
-        api = self.eviction_api
-        if api is None or api.deadline_seconds is None:
-            return delay
-        left = eviction.due + api.deadline_seconds - self._clock.elapsed()
+        left = deadline_of(eviction.due, self.eviction_api) - self._clock.elapsed()
         return min(delay, max(left, SHORTEST_SLEEP))
 
     async def _evicted(self, eviction: Eviction, api: EvictionApi) -> bool:
