@@ -112,6 +112,11 @@ def test_what_is_small_may_be_answered_where_it_arrives() -> None:
     assert not asked(most + 1)
 
 
+def test_a_hundred_pods_of_a_node_are_answered_where_they_arrive() -> None:
+    """Their answer is counted far longer than it is; a thread for it would cost a fifth more."""
+    assert planned("decideBatch", pods=(MATCHING,) * 100, node=tainted(1)).is_quick
+
+
 def test_what_is_short_may_be_written_where_its_question_arrives() -> None:
     def answered(told: int) -> bool:
         plan: Plan[Any] = Plan(1, told, lambda: None)

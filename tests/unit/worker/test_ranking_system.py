@@ -168,8 +168,10 @@ class Strict(SystemInWorker):
 
     def __init__(self, parts: Parts) -> None:
         self.asked: list[str] = []
+        self.shown: list[tuple[str, ...]] = []
 
     def prepare(self, scene: Scene, *, explain: bool) -> Round | None:
+        self.shown.append(tuple(pod.metadata.name for pod in scene.on_node))
         known = {pod.metadata.uid for pod in scene.pods}
 
         def of(pod: Pod) -> None:
@@ -192,6 +194,19 @@ def test_a_pod_that_is_replaced_under_its_name_while_a_crowd_is_looked_at_has_it
     assert strict.asked == [f"p{n}" for n in range(SLICE + 8)]
     hall.through()
     assert "another" in strict.asked
+
+
+def test_pods_are_shown_in_one_order_whichever_of_them_is_asked_about():
+    """A system that tells equals by their order would contradict itself before each attempt."""
+    hall = Seating((Strict,))
+    strict = hall.systems["strict"]
+    assert isinstance(strict, Strict)
+    (together, *_) = strict.shown
+    for number in (0, 5, SLICE + 9):
+        pod = hall.mirror.pod(("default", f"p{number}"))
+        assert pod is not None
+        hall.evaluator.finding(pod)
+        assert strict.shown[-1] == together
 
 
 def test_what_was_ranked_on_a_node_that_has_gone_meanwhile_evicts_nobody():
