@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 STAGES = ROOT / ".mutants"
 # The files that keep the promises of docs/architecture.md.
 FILES = (
-    "decisions/observations.py",
+    "decisions/node_taints/observations.py",
     "worker/timers/pending.py",
     "worker/timers/queue.py",
     "worker/execute/outcomes.py",
