@@ -229,13 +229,13 @@ async def test_the_shard_of_a_worker_on_a_dead_node_is_taken_by_the_one_that_sta
     [spare] = (process for process in found if not process.leads)
     pods = await populated(bench, 2)
     victim = next(process for process in found if process.leads)
-    dead = victim.worker.share.shard
+    dead = victim.worker.held_shard.shard
     await victim.kill()
     for node in pods:
         await bench.taint(node, taint(KEY))
     for pod in pods.values():
         await until(partial(is_going, bench, name_of(pod)))
-    assert spare.worker.share.shard == dead
+    assert spare.worker.held_shard.shard == dead
     assert spare.deletions == sum(dead.owns(node) for node in pods)
 
 

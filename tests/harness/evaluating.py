@@ -41,7 +41,7 @@ class Evaluating:
     def __init__(
         self, clock: Clock, options: Options = SILENT, systems: Sequence[MakeSystem] = SYSTEMS
     ) -> None:
-        registry, share = CollectorRegistry(), HeldShard((Shard(),))
+        registry, held = CollectorRegistry(), HeldShard((Shard(),))
         self.parts = Parts(
             actions=ShadowActions(Comparison(clock)),
             clock=clock,
@@ -50,8 +50,8 @@ class Evaluating:
             settings=WorkerSettings(options=options),
             election=Unopposed(),
             mirror=Mirror(),
-            share=share,
-            marks=Marks(share),
+            held_shard=held,
+            marks=Marks(held),
         )
         self.systems = {one.name: one for one in (make(self.parts) for make in systems)}
         self.mirror, self.marks = self.parts.mirror, self.parts.marks

@@ -89,10 +89,10 @@ class Worker:
         # Set when there may be something to do earlier than the executor knows.
         self._earlier = asyncio.Event()
         self.election = election or Unopposed()
-        self.share = HeldShard(settings.shards)
+        self.held_shard = HeldShard(settings.shards)
         self.metrics = WorkerMetrics(registry, on_paper=settings.on_paper)
         self.liveness = Liveness(clock, self.metrics.loop_lag)
-        self.mirror, self.marks = Mirror(), Marks(self.share)
+        self.mirror, self.marks = Mirror(), Marks(self.held_shard)
         parts = Parts(
             actions=actions,
             clock=clock,
@@ -100,7 +100,7 @@ class Worker:
             metrics=self.metrics,
             settings=settings,
             election=self.election,
-            share=self.share,
+            held_shard=self.held_shard,
             mirror=self.mirror,
             marks=self.marks,
             source=source,
@@ -112,7 +112,7 @@ class Worker:
         self._wire(parts, audit)
         registry.register(self.backlog)
         export_picture(self.metrics, self.evaluator, self.pending)
-        export_lead(self.metrics, self.election, self.share, clock)
+        export_lead(self.metrics, self.election, self.held_shard, clock)
         if policies != NO_POLICIES:
             self.set_policies(policies)
 
@@ -245,12 +245,12 @@ class Worker:
 
     def role(self) -> dict[str, Any]:
         """What this worker is among its like, as /v1/queue tells it."""
-        shard = self.share.shard
+        shard = self.held_shard.shard
         return {
             "leader": self.election.may_act(),
             "holder": self.election.holder,
             "shard": None if shard is None else shard.index,
-            "shards": self.share.count,
+            "shards": self.held_shard.count,
         }
 
     async def _drain(self, executor: asyncio.Task[None]) -> None:

@@ -120,7 +120,7 @@ class Member:
     @property
     def acts_for(self) -> Shard | None:
         """Which share it leads, this moment."""
-        return self.worker.share.shard if self.elector.may_act() else None
+        return self.worker.held_shard.shard if self.elector.may_act() else None
 
     @property
     def deleted(self) -> set[str]:

@@ -186,7 +186,7 @@ async def test_a_share_is_not_left_before_a_status_under_way_is_written():
         assert not leaving.done()
         await asyncio.sleep(2)
         await leaving
-        assert world.worker.share.shard is None
+        assert world.worker.held_shard.shard is None
 
 
 async def test_nothing_is_written_before_all_is_listed():

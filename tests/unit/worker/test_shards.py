@@ -114,7 +114,7 @@ async def test_who_has_lost_its_share_forgets_it_and_works_for_another_one_only(
         assert len(first.worker.pending) == len(pods_of(lost))
         first.isolate(False)
         await asyncio.sleep(PERIOD + 0.1)
-        assert (len(first.worker.pending), first.worker.share.shard) == (0, None)
+        assert (len(first.worker.pending), first.worker.held_shard.shard) == (0, None)
         told = len(force.world.notes)
         other = second.acts_for
         await second.retire()

@@ -53,7 +53,7 @@ class Leadership:
             writers: all that write besides evictions.
             earlier: wakes who takes what is due.
         """
-        self._share = parts.share
+        self._held_shard = parts.held_shard
         self._metrics = parts.metrics
         self._systems = systems
         self._evaluator = evaluator
@@ -68,7 +68,7 @@ class Leadership:
 
     def started_leading(self, shard: Shard) -> None:
         """See ElectionListener."""
-        self._share.take(shard)
+        self._held_shard.take(shard)
         # What was decided and could not be written meanwhile is decided again.
         self._evaluator.mark_all()
         for system in self._systems.values():
@@ -77,7 +77,7 @@ class Leadership:
 
     async def lost_shard(self) -> None:
         """See ElectionListener. By the bounds of the requests it takes half a minute at most."""
-        shard = self._share.give_up()
+        shard = self._held_shard.give_up()
         if shard is None:
             return
         log.warning("shard given up, its lease is another worker's", shard=str(shard))

@@ -29,7 +29,7 @@ def export_picture(metrics: WorkerMetrics, evaluator: Evaluator, pending: Pendin
     )
 
 
-def export_lead(metrics: WorkerMetrics, election: Election, share: HeldShard, clock: Clock) -> None:
+def export_lead(metrics: WorkerMetrics, election: Election, held: HeldShard, clock: Clock) -> None:
     """Whether this worker acts, for which shard, and how old the last renewal of the Lease is."""
 
     def renewal_age() -> float:
@@ -37,8 +37,8 @@ def export_lead(metrics: WorkerMetrics, election: Election, share: HeldShard, cl
         return 0.0 if renewed is None else clock.elapsed() - renewed
 
     metrics.leader.set_function(election.may_act)
-    metrics.shards.set(share.count)
-    metrics.shard.set_function(lambda: -1 if share.shard is None else share.shard.index)
+    metrics.shards.set(held.count)
+    metrics.shard.set_function(lambda: -1 if held.shard is None else held.shard.index)
     metrics.lease_renewal_age.set_function(renewal_age)
 
 

@@ -77,7 +77,7 @@ class Parts:
         metrics: those that all systems share, labelled.
         settings: the operator's.
         election: whether this worker is the one to act.
-        share: of the nodes, which this worker looks after.
+        held_shard: of the nodes, which this worker looks after.
         mirror: nodes and pods; `listen_to_nodes` and `listen_to_pods` tell of changes.
         marks: which nodes and pods are to be looked at anew.
         source: of what else there is; None: nothing else is followed.
@@ -89,7 +89,7 @@ class Parts:
     metrics: WorkerMetrics
     settings: WorkerSettings
     election: Election
-    share: HeldShard
+    held_shard: HeldShard
     mirror: Mirror
     marks: Marks
     source: Source | None = None

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Marks:
     """Which nodes and pods are to be looked at anew; whoever knows of a change sets them."""
 
-    def __init__(self, share: HeldShard) -> None:
+    def __init__(self, held: HeldShard) -> None:
         """Start without any; only nodes of our shard, and pods there, are ours to look after."""
-        self.owns = share.owns
+        self.owns = held.owns
         # In a plain dict the way to the first mark grows with those that have been taken.
         self.nodes: OrderedDict[str, None] = OrderedDict()
         self.pods: OrderedDict[PodKey, None] = OrderedDict()

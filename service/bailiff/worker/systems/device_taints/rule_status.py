@@ -126,7 +126,7 @@ class RuleStatusWriter(Retrying[_Key]):
     def _is_our_turn(self) -> bool:
         devices, parts = self._devices, self._parts
         follows = devices.ready and Kind.RULES in devices.served
-        return parts.share.is_first and follows and parts.election.may_act()
+        return parts.held_shard.is_first and follows and parts.election.may_act()
 
     async def _write(
         self, rule: DeviceTaintRule, condition: Condition, failures: int
