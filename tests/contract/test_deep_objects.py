@@ -31,6 +31,8 @@ async def make_deep(api: Api, resource: Resource[Any], name: str, namespace: str
     assert stored.count(b'"f:a"') == LEVELS
 
 
+# The demo cluster takes no such object.
+@pytest.mark.kube_apiserver
 @pytest.mark.parametrize("initial_events", [True, False], ids=["initial events", "pages"])
 @pytest.mark.parametrize("of", ["pod", "node"])
 async def test_deep_managed_fields_hide_nothing(

@@ -240,6 +240,8 @@ async def test_it_waits_for_a_server_that_is_not_there_yet(
     assert isinstance(watch.health.last_error, k8s.UnreachableError)
 
 
+# The demo cluster takes no such time.
+@pytest.mark.kube_apiserver
 async def test_a_node_whose_time_is_of_the_year_0_is_told_of_and_others_go_on(
     api: Api, bench: Bench, settings: ClusterSettings
 ) -> None:
