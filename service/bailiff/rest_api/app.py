@@ -18,7 +18,7 @@ from bailiff.rest_api.document import DESCRIPTION, LICENSE, SUMMARY, TAGS, docum
 from bailiff.rest_api.metrics import Metrics
 from bailiff.rest_api.middleware import Boundary
 from bailiff.rest_api.problems import HANDLERS, MEDIA_TYPE, ProblemCode, Refusal
-from bailiff.rest_api.question_route import check_all
+from bailiff.rest_api.question_route import QuestionsFirst
 from bailiff.rest_api.routers import docs, health
 from bailiff.rest_api.routers.questions import cluster_router, decisions_router
 from bailiff.rest_api.services import Services
@@ -72,12 +72,10 @@ def create_app(
     app = _application(systems)
     app.state.services = services
     app.add_middleware(Boundary, clock=clock, metrics=metrics, most=settings.max_in_flight)
-    # Routes are tried in order, and those of an included router twice: what is asked most stands
-    # first, and in no router but the application's.
-    app.router.routes.extend(decisions_router(services).routes)
-    for router in (cluster_router(systems), health.router, docs.router):
+    for router in (decisions_router(services), cluster_router(systems), health.router, docs.router):
         app.include_router(router)
-    check_all(app.routes)
+    # Now, so that a route that asks for too much is refused at start-up.
+    app.middleware_stack = app.build_middleware_stack()
     return app
 
 
@@ -87,10 +85,12 @@ class _Application(FastAPI):
     __call__ = Starlette.__call__
 
     def build_middleware_stack(self) -> ASGIApp:
-        """FastAPI's, from Boundary on: every layer outside of it would cost every request."""
+        """FastAPI's from Boundary on, as every layer costs every request; and QuestionsFirst."""
         layer: Any = super().build_middleware_stack()
         while not isinstance(layer, Boundary):
             layer = layer.app
+        handled: Any = layer.app
+        handled.app = QuestionsFirst(self.routes, handled.app)
         return layer
 
 

@@ -67,7 +67,7 @@ class Boundary:
                 bounded. Probes do not count: a kubelet whose probes are refused restarts a server
                 that is only busy.
         """
-        self._app = app
+        self.app = app
         self._clock = clock
         self._metrics = metrics
         self._most = most
@@ -79,7 +79,7 @@ class Boundary:
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one ASGI connection scope."""
         if scope["type"] != "http":
-            return self._app(scope, receive, send)
+            return self.app(scope, receive, send)
         request_id, method = self._request_id(scope), scope["method"]
         if method == "HEAD":
             # A copy (RFC 9110, 9.3.2): the server asks its own scope whether a body is to follow.
@@ -94,7 +94,7 @@ class Boundary:
         return b"%b-%x" % (self._id_prefix, next(self._id_numbers))
 
     async def _serve(self, scope: Scope, receive: Receive, out: _Answer) -> None:
-        started, app, counted = self._clock.monotonic(), self._app, scope["path"] not in PROBES
+        started, app, counted = self._clock.monotonic(), self.app, scope["path"] not in PROBES
         if counted and self._running >= self._most:
             app, counted = self._overloaded, False
         self._running += counted

@@ -5,14 +5,14 @@ from typing import Annotated, Any
 import pytest
 from fastapi import APIRouter, Body, Depends, FastAPI
 from prometheus_client import CollectorRegistry
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bailiff.decisions import SYSTEMS, Decision, Options, Plan, PodAnswer, PodFacts
 from bailiff.kinds.meta import Value
 from bailiff.rest_api import RestSettings, create_app
 from bailiff.rest_api.bodies import Bodies
 from bailiff.rest_api.metrics import Metrics
-from bailiff.rest_api.question_route import check_all, question_route
+from bailiff.rest_api.question_route import QuestionsFirst, question_route
 from bailiff.rest_api.services import Services
 from bailiff.rest_api.wire import Wire
 from tests.harness.faces.asgi import call
@@ -64,52 +64,62 @@ def with_nothing() -> Any:
     return PodAnswer
 
 
-async def test_the_body_goes_in_and_the_answer_comes_out() -> None:
-    app = FastAPI()
-    asked = router()
-    asked.post("/ask")(alone)
-    app.include_router(asked)
-    check_all(app.routes)
+def application(operation: Any, prefix: str = "") -> FastAPI:
+    app, asked = FastAPI(), router()
+    asked.post("/ask")(operation)
+    app.include_router(asked, prefix=prefix)
+    return app
+
+
+def with_questions_first(app: FastAPI) -> ASGIApp:
+    """What the application does for a request, with the shorter way to its questions."""
+    return QuestionsFirst(app.routes, app)
+
+
+def without(app: FastAPI) -> ASGIApp:
+    return app
+
+
+@pytest.mark.parametrize("way", [with_questions_first, without])
+@pytest.mark.parametrize("prefix", ["", "/v1"])
+async def test_the_body_goes_in_and_the_answer_comes_out(way: Any, prefix: str) -> None:
+    app = way(application(alone, prefix))
+    assert (await call(app, "POST", f"{prefix}/ask", BODY)).json == {"name": "web-0"}
+
+
+async def test_a_question_goes_past_fastapis_router() -> None:
+    async def nobody(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError(f"{scope['path']} went on")
+
+    app = QuestionsFirst(application(alone).routes, nobody)
     assert (await call(app, "POST", "/ask", BODY)).json == {"name": "web-0"}
+    with pytest.raises(AssertionError, match="/other went on"):
+        await call(app, "POST", "/other", BODY)
 
 
 @pytest.mark.parametrize("operation", [with_a_guard, with_a_parameter, with_nothing])
 def test_an_operation_that_asks_for_more_is_refused(operation: Any) -> None:
     with pytest.raises(TypeError, match="/ask"):
-        router().post("/ask")(operation)
+        with_questions_first(application(operation))
 
 
-def test_a_dependency_of_the_operation_is_refused() -> None:
-    with pytest.raises(TypeError, match="they would be skipped"):
-        router().post("/ask", dependencies=[Depends(guard)])(alone)
+@pytest.mark.parametrize("where", ["operation", "router", "include", "app"])
+def test_a_dependency_is_refused(where: str) -> None:
+    def guards(place: str) -> list[Any]:
+        return [Depends(guard)] if place == where else []
 
-
-@pytest.mark.parametrize("where", ["router", "include", "app"])
-def test_a_dependency_from_further_out_is_refused(where: str) -> None:
-    guards = [Depends(guard)]
-    asked = router()
-    asked.post("/ask")(alone)
-    app = FastAPI(dependencies=guards if where == "app" else None)
-    outer = APIRouter(dependencies=guards if where == "router" else None)
-    outer.include_router(asked, dependencies=guards if where == "include" else None)
+    asked, outer = router(), APIRouter(dependencies=guards("router"))
+    asked.post("/ask", dependencies=guards("operation"))(alone)
+    outer.include_router(asked, dependencies=guards("include"))
+    app = FastAPI(dependencies=guards("app"))
     app.include_router(outer)
     with pytest.raises(TypeError, match="they would be skipped"):
-        check_all(app.routes)
-
-
-def test_a_prefix_is_refused() -> None:
-    asked, app = router(), FastAPI()
-    asked.post("/ask")(alone)
-    app.include_router(asked, prefix="/v1")
-    with pytest.raises(TypeError, match="/v1/ask"):
-        check_all(app.routes)
+        with_questions_first(app)
 
 
 @pytest.mark.parametrize(("root", "status"), [("", 200), ("/elsewhere", 200), ("/v1", 404)])
 async def test_the_prefix_of_a_proxy_is_no_part_of_the_path(root: str, status: int) -> None:
-    app, asked = FastAPI(), router()
-    asked.post("/v1/ask")(alone)
-    app.router.routes.extend(asked.routes)
+    app = with_questions_first(application(alone, "/v1"))
 
     async def behind(scope: Scope, receive: Receive, send: Send) -> None:
         await app({**scope, "root_path": root}, receive, send)
