@@ -97,16 +97,17 @@ class QuestionsFirst:
             TypeError: an operation of a QuestionRoute has a parameter that is not the body, or a
                 dependency.
         """
-        self._routes: dict[str | None, QuestionRoute] = {}
         self._app = app
+        self._routes: dict[tuple[Any, Any], QuestionRoute] = {}
         for context in iter_route_contexts(list(routes)):
-            if isinstance(context.original_route, QuestionRoute):
+            route = context.original_route
+            if isinstance(route, QuestionRoute):
                 _check(context)
-                self._routes[context.path] = context.original_route
+                self._routes |= {(method, context.path): route for method in route.methods or ()}
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one ASGI connection scope."""
-        route = self._routes.get(scope.get("path"))
+        route = self._routes.get((scope.get("method"), scope.get("path")))
         if route is None or scope.get("root_path"):
             return self._app(scope, receive, send)
         scope["route"] = route
