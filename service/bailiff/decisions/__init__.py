@@ -18,7 +18,7 @@ from bailiff.decisions.decision import (
 from bailiff.decisions.events import cancellation_event, denial_event, eviction_event
 from bailiff.decisions.joining import combine, join
 from bailiff.decisions.options import NO_OVERRIDES, OptionOverrides, Options
-from bailiff.decisions.question import Asked, LiveQuestion, Plan, Question, Size
+from bailiff.decisions.question import Answer, Asked, LiveQuestion, Plan, Question, Size, tally
 from bailiff.decisions.questions import PodAnswer, PodFacts, PodsAnswer, PodsFacts, Reports
 from bailiff.decisions.registry import SYSTEMS, Systems
 from bailiff.decisions.system import NotRead, Round, Scene, System, Unread, Wanted, Why
@@ -29,6 +29,7 @@ __all__ = [
     "MAX_PODS",
     "NO_OVERRIDES",
     "SYSTEMS",
+    "Answer",
     "Asked",
     "Decision",
     "EventNote",
@@ -63,5 +64,6 @@ __all__ = [
     "denial_event",
     "eviction_event",
     "join",
+    "tally",
     "tolerates",
 ]

@@ -18,9 +18,9 @@ from bailiff.kinds import Time
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping, Sequence
 
-    from bailiff.decisions.decision import Decision
+    from bailiff.decisions.decision import Decision, Verdict
 
 
 class Asked(Value, frozen=True, forbid_unknown_fields=True):
@@ -42,9 +42,18 @@ class Asked(Value, frozen=True, forbid_unknown_fields=True):
 class Answer(Protocol):
     """What every answer can tell of itself."""
 
-    def counted(self) -> Iterable[Decision]:
+    def counted(self) -> Sequence[Decision]:
         """The decisions in it that are to be counted as given."""
         ...
+
+
+def tally(answer: Answer) -> Mapping[tuple[Verdict, str], int]:
+    """How many decisions of an answer have which verdict, given by which system; "" for KEEP."""
+    found: dict[tuple[Verdict, str], int] = {}
+    for one in answer.counted():
+        key = one.verdict, one.decided_by
+        found[key] = found.get(key, 0) + 1
+    return found
 
 
 A = TypeVar("A", bound=Answer)

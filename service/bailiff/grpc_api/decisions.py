@@ -26,38 +26,50 @@ if TYPE_CHECKING:
 _NOBODY = ObjectReference()
 
 
-class DecisionWriter:
-    """Serialises the decisions of one answer, which must live as long."""
+class Kept:
+    """What is kept while one answer is written, whose findings must live as long.
+
+    Functions take it, in place of methods: they are called for every pod, by what writers are
+    made of.
+    """
+
+    __slots__ = ("by_node", "event", "node", "own", "pod", "shared")
 
     def __init__(self) -> None:
-        self._shared: dict[tuple[object, ...], bytes] = {}
-        self._own = decision_pb2.Decision()
-        self._pod = self._own.pod
-        self._event = self._own.event
+        # What decisions share, by their findings' identity and by the node: all that differs
+        # within an answer. Those of one node stand together.
+        self.by_node: dict[str, dict[object, bytes]] = {}
+        self.node: str | None = None
+        self.shared: dict[object, bytes] = {}
+        # One message, filled again and again.
+        self.own = decision_pb2.Decision()
+        self.pod, self.event = self.own.pod, self.own.event
 
-    def write(self, decision: Decision) -> bytes:
-        """One decision."""
-        # Findings are shared by identity; the node is all else that differs within an answer.
-        findings, node = decision.findings, decision.node
-        key = (node, id(findings[0])) if len(findings) == 1 else (node, *map(id, findings))
-        shared = self._shared.get(key)
-        if shared is None:
-            shared = self._shared[key] = _write_plain(_without_own(decision), None)
-        return self._write_own(decision) + shared
 
-    def _write_own(self, decision: Decision) -> bytes:
-        """`pod` and the event's words, by one message that is filled again and again."""
-        reference, pod = decision.pod, self._pod
-        pod.namespace = reference.namespace
-        pod.name = reference.name
-        pod.uid = reference.uid
-        note = decision.event
-        if note is None:
-            self._own.ClearField("event")
-            self._event = self._own.event
-        else:
-            self._event.message = note.message
-        return self._own.SerializeToString()
+def write_decision(decision: Decision, kept: Kept) -> bytes:
+    """One decision."""
+    node, findings = decision.node, decision.findings
+    if node != kept.node:
+        kept.node, kept.shared = node, kept.by_node.setdefault(node, {})
+    key = id(findings[0]) if len(findings) == 1 else (*map(id, findings),)
+    shared = kept.shared.get(key)
+    if shared is None:
+        shared = kept.shared[key] = _write_plain(_without_own(decision), None)
+    return _write_own(decision, kept) + shared
+
+
+def _write_own(decision: Decision, kept: Kept) -> bytes:
+    """`pod` and the event's words."""
+    reference, pod, note = decision.pod, kept.pod, decision.event
+    pod.namespace = reference.namespace
+    pod.name = reference.name
+    pod.uid = reference.uid
+    if note is None:
+        kept.own.ClearField("event")
+        kept.event = kept.own.event
+    else:
+        kept.event.message = note.message
+    return kept.own.SerializeToString()
 
 
 def _without_own(decision: Decision) -> Decision:
@@ -75,7 +87,7 @@ def answer_writer(question: Question[Any], message: Descriptor) -> Callable[[Any
         write_one = _ONE.of(question.answer, message)
         return lambda answer: write_one(answer, None)
     write = _MANY.of(question.answer, message)
-    return lambda answer: write(answer, DecisionWriter())
+    return lambda answer: write(answer, Kept())
 
 
 @lru_cache(maxsize=64)  # the systems' own, not the callers'
@@ -87,4 +99,4 @@ _write_plain_terms = Writers({}).of(EvictionTerms, decision_pb2.EvictionTerms.DE
 # Of an answer about one pod nothing repeats but what is written with the eviction.
 _ONE = Writers({EvictionTerms: _write_terms})
 _write_plain = _ONE.of(Decision, decision_pb2.Decision.DESCRIPTOR)
-_MANY = Writers({Decision: lambda decision, kept: kept.write(decision)})
+_MANY = Writers({Decision: write_decision})

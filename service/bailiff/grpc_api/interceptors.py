@@ -8,8 +8,7 @@ and reflection, pass untouched: a server that is full is alive, and says so.
 from __future__ import annotations
 
 import logging
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
 import grpc
 from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
@@ -35,12 +34,28 @@ _KINDS = ("unary_unary", "unary_stream", "stream_stream")
 _log = logging.getLogger(__name__)
 
 
-class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Puts something around the handlers of one service; made once for each method."""
+class Layer(Protocol):
+    """What is put around the handler of every method."""
 
-    def __init__(self, service: str) -> None:
-        """Prepare; `service` is its full name, as `bailiff.v1.EvictionDecisionService`."""
+    def around(self, method: str, serve: Behaviour) -> Behaviour:
+        """What to do in place of a method's handler, which is part of it."""
+
+
+class Layers(grpc.aio.ServerInterceptor):
+    """Puts layers around the handlers of one service; made once for each method.
+
+    One interceptor for all of them, since grpcio asks each of them anew for every call.
+    """
+
+    def __init__(self, service: str, *layers: Layer) -> None:
+        """Prepare.
+
+        Args:
+            service: its full name, as `bailiff.v1.EvictionDecisionService`.
+            layers: from the outside in.
+        """
         self._prefix = f"/{service}/"
+        self._layers = layers
         self._surrounded: dict[str, Handler] = {}
 
     async def intercept_service(
@@ -62,25 +77,22 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
     def _surround(self, method: str, handler: Handler) -> Handler:
         kind = next(kind for kind in _KINDS if getattr(handler, kind) is not None)
-        return handler._replace(**{kind: self.around(method, getattr(handler, kind))})
+        serve = getattr(handler, kind)
+        for layer in reversed(self._layers):
+            serve = layer.around(method, serve)
+        return handler._replace(**{kind: serve})
 
-    @abstractmethod
-    def around(self, method: str, serve: Behaviour) -> Behaviour:
-        """What to do in place of a method's handler, which is part of it."""
 
-
-class Admission(CallInterceptor):
+class Admission:
     """Refuses calls beyond a number with UNAVAILABLE and the time to wait."""
 
-    def __init__(self, service: str, most: int, metrics: GrpcMetrics) -> None:
+    def __init__(self, most: int, metrics: GrpcMetrics) -> None:
         """Prepare.
 
         Args:
-            service: its full name.
             most: calls under way at once.
             metrics: where refused calls are counted.
         """
-        super().__init__(service)
         self._most = most
         self._under_way = 0
         self._metrics = metrics
@@ -103,12 +115,11 @@ class Admission(CallInterceptor):
         return admitted
 
 
-class Observation(CallInterceptor):
+class Observation:
     """Counts calls by the status that they end with, and how long they take."""
 
-    def __init__(self, service: str, metrics: GrpcMetrics, clock: Clock) -> None:
+    def __init__(self, metrics: GrpcMetrics, clock: Clock) -> None:
         """Prepare; the clock measures."""
-        super().__init__(service)
         self._metrics = metrics
         self._clock = clock
 
@@ -135,7 +146,7 @@ class Observation(CallInterceptor):
         return observed
 
 
-class Statuses(CallInterceptor):
+class Statuses:
     """Ends a call whose handler raised with a status and its details, whatever it raised."""
 
     def around(self, method: str, serve: Behaviour) -> Behaviour:  # noqa: ARG002 - alike for all

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Histogram
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from bailiff.decisions import tally
 
+if TYPE_CHECKING:
     import grpc
     from prometheus_client import CollectorRegistry
 
-    from bailiff.decisions import Decision
+    from bailiff.decisions import Answer
 
 # A decision takes some ten microseconds, a batch of 1000 pods with trace some ten milliseconds.
 _BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
@@ -49,13 +49,9 @@ class GrpcMetrics:
         )
         self._decided: dict[tuple[str, str], Counter] = {}
 
-    def count_decisions(self, decisions: Iterable[Decision]) -> None:
-        """Count decisions that were given."""
-        given: dict[tuple[str, str], int] = {}
-        for one in decisions:
-            key = one.verdict, one.decided_by
-            given[key] = given.get(key, 0) + 1
-        for (verdict, system), count in given.items():
+    def count_decisions(self, answer: Answer) -> None:
+        """Count the decisions of an answer."""
+        for (verdict, system), count in tally(answer).items():
             counter = self._decided.get((verdict, system))
             if counter is None:
                 counter = self._decisions.labels(verdict, system)

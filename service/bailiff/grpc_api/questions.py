@@ -139,7 +139,7 @@ class Asked:
     def _written(self, plan: Plan[Any]) -> bytes:
         answer = plan.answer()
         data = self._write(answer)
-        self._desk.metrics.count_decisions(answer.counted())
+        self._desk.metrics.count_decisions(answer)
         return data
 
 

@@ -9,15 +9,13 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[i
 
 from bailiff.decisions import SYSTEMS
 from bailiff.grpc_api.bounds import MessageBounds
-from bailiff.grpc_api.interceptors import Admission, Observation, Statuses
+from bailiff.grpc_api.interceptors import Admission, Layers, Observation, Statuses
 from bailiff.grpc_api.metrics import GrpcMetrics
 from bailiff.grpc_api.questions import SERVICE, Desk
 from bailiff.grpc_api.reflection import add_reflection
 from bailiff.grpc_api.service import rpc_handlers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
@@ -35,12 +33,12 @@ class BailiffGrpcServer:
         self,
         settings: GrpcSettings,
         handlers: Handlers,
-        interceptors: Sequence[grpc.aio.ServerInterceptor],
+        interceptor: grpc.aio.ServerInterceptor,
     ) -> None:
         """Prepare; `create_server` is what callers use."""
         self._settings = settings
         self._handlers = handlers
-        self._interceptors = interceptors
+        self._interceptor = interceptor
         self._health = health.aio.HealthServicer()
         self._server: grpc.aio.Server | None = None
 
@@ -55,7 +53,7 @@ class BailiffGrpcServer:
         """
         # Not before: grpc.aio binds a server to the loop that runs when it is made.
         server = grpc.aio.server(
-            interceptors=self._interceptors,
+            interceptors=(self._interceptor,),
             options=self._settings.channel_arguments(),
             maximum_concurrent_rpcs=self._settings.most_calls(),
         )
@@ -106,12 +104,9 @@ def create_server(
     """
     metrics = GrpcMetrics(registry)
     desk = Desk(clock, defaults, MessageBounds(settings), metrics)
-    interceptors = (
-        Admission(SERVICE.full_name, settings.max_concurrent_rpcs, metrics),
-        Observation(SERVICE.full_name, metrics, clock),
-        Statuses(SERVICE.full_name),
-    )
-    return BailiffGrpcServer(settings, rpc_handlers(systems, desk), interceptors)
+    admission = Admission(settings.max_concurrent_rpcs, metrics)
+    layers = Layers(SERVICE.full_name, admission, Observation(metrics, clock), Statuses())
+    return BailiffGrpcServer(settings, rpc_handlers(systems, desk), layers)
 
 
 def _bind(server: grpc.aio.Server, settings: GrpcSettings) -> int:

@@ -5,18 +5,18 @@ Labels are bounded: route templates and never paths, the methods of HTTP and no 
 
 from __future__ import annotations
 
-from collections import Counter as Tally
 from functools import cache
 from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Gauge
 
+from bailiff.decisions import tally
 from bailiff.serving.tally import RequestTally
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-    from bailiff.decisions.question import Answer
+    from bailiff.decisions import Answer
 
 # From a tenth of the usual answer to the longest that reading a cluster may take.
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -51,10 +51,5 @@ class Metrics:
 
     def count(self, answer: Answer) -> None:
         """Count the decisions of an answer."""
-        decisions = tuple(answer.counted())
-        if len(decisions) == 1:
-            self._decided(decisions[0].verdict, decisions[0].decided_by).inc()
-            return
-        tally = Tally((decision.verdict, decision.decided_by) for decision in decisions)
-        for key, number in tally.items():
+        for key, number in tally(answer).items():
             self._decided(*key).inc(number)

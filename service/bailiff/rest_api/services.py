@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
-    from bailiff.decisions import Options, Plan, Systems
-    from bailiff.decisions.question import Answer
+    from bailiff.decisions import Answer, Options, Plan, Systems
     from bailiff.rest_api.bodies import Bodies
     from bailiff.rest_api.metrics import Metrics
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bailiff.decisions import Decision, Finding, ObjectReference, Verdict
 from bailiff.grpc_api.counting import count_fields
-from bailiff.grpc_api.decisions import DecisionWriter
+from bailiff.grpc_api.decisions import Kept, write_decision
 from bailiff.grpc_api.errors import FieldError
 from bailiff.grpc_api.wire import Interned
 from bailiff.v1 import decision_pb2
@@ -56,7 +56,7 @@ def test_what_cannot_be_converted_is_not_kept() -> None:
 
 def test_answers_that_share_a_finding_are_each_about_their_own_node() -> None:
     finding = Finding(system="a", verdict=Verdict.KEEP, reason="NoTaint", message="none")
-    writer = DecisionWriter()
+    kept = Kept()
     for node in ("node-1", "node-2", "node-1"):
         decision = Decision(
             pod=ObjectReference(name=f"on-{node}"),
@@ -67,7 +67,7 @@ def test_answers_that_share_a_finding_are_each_about_their_own_node() -> None:
             message="none",
             findings=(finding,),
         )
-        written = decision_pb2.Decision.FromString(writer.write(decision))
+        written = decision_pb2.Decision.FromString(write_decision(decision, kept))
         assert (written.pod.name, written.node) == (f"on-{node}", node)
 
 

@@ -110,9 +110,9 @@ class PreviewTaintChangeResponse(Value, frozen=True):
     changes: tuple[DecisionChange, ...]
     summary: ChangeSummary
 
-    def counted(self) -> Iterable[Decision]:
+    def counted(self) -> tuple[Decision, ...]:
         """The answers after the change."""
-        return (change.after for change in self.changes)
+        return tuple(change.after for change in self.changes)
 
 
 def _weigh(facts: PreviewTaintChangeRequest, terms: Terms) -> Plan[PreviewTaintChangeResponse]:
