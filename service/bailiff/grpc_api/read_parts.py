@@ -16,7 +16,7 @@ from bailiff.grpc_api.wire import parse, read_within
 from bailiff.kinds import DecodeError, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from google.protobuf.descriptor import FieldDescriptor
 
@@ -131,6 +131,20 @@ def read_json(structure: Structure, wire: WireClass) -> Read:
             raise FieldError(error.reason, "raw") from error
 
     return read
+
+
+def refuse_others(known: Collection[str], entry: Read) -> Callable[[Sequence[bytes]], None]:
+    """What refuses sections that a question has not, as REST refuses unknown fields.
+
+    It raises FieldError for the first of them.
+    """
+
+    def refuse(entries: Sequence[bytes]) -> None:
+        for name, _ in map(entry, entries):
+            if name not in known:
+                raise FieldError("the question has no such section", f"{OTHERS}[{name!r}]")
+
+    return refuse
 
 
 def read_other(field: Field, entry: Read) -> Read:

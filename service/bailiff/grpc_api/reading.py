@@ -33,6 +33,7 @@ from bailiff.grpc_api.read_parts import (
     read_map,
     read_other,
     read_text,
+    refuse_others,
     text_bound,
     too_long,
 )
@@ -96,11 +97,17 @@ class Readers:
     def of_message(self, structure: Structure, message: Descriptor) -> Read:
         """What makes a structure from a message that was parsed; errors as `of`."""
         function = Function(f"read_{structure.__name__}", "message")
+        fields = fields_of(structure, message)
         values = (
             f"{field.name}={self._expression(function, structure, message, field)}"
-            for field in fields_of(structure, message)
+            for field in fields
         )
-        return function.returning(f"{function.name_of(structure)}({', '.join(values)})")
+        made = f"{function.name_of(structure)}({', '.join(values)})"
+        if OTHERS in message.fields_by_name:
+            known = frozenset(field.written for field in fields if field.place is None)
+            refuse = refuse_others(known, self._entry(message.fields_by_name[OTHERS]))
+            made = f"(v := message.{OTHERS}) and {function.name_of(refuse)}(v) or {made}"
+        return function.returning(made)
 
     def _make(self, structure: Structure, message: Descriptor) -> Read:
         wire = self._wire.class_of(message)

@@ -272,7 +272,6 @@ class LightsNeeded(Value, frozen=True):
 def lights(**section: Any) -> pb.DecideRequest:
     request = pb.DecideRequest()
     request.others["streetLights"].update(section)
-    request.others["else"].update({"a": 1})
     return request
 
 
@@ -280,6 +279,15 @@ def test_a_section_that_the_protos_do_not_know_is_read_as_rest_reads_it() -> Non
     asked = read(LightsRequest, lights(outAt="2026-01-01T00:00:00Z", steps=[1, 2], more=None))
     assert asked.street_lights == Lights(out_at=START, steps=(1, 2))
     assert read(LightsRequest, pb.DecideRequest()).street_lights is None
+
+
+@pytest.mark.parametrize("structure", [LightsRequest, SYSTEMS.questions["decide"].facts])
+def test_a_section_that_a_question_has_not_is_refused_as_over_rest(structure: Any) -> None:
+    request = pb.DecideRequest()
+    request.others["stretLights"].update({})
+    with pytest.raises(FieldError, match="no such section") as caught:
+        read(structure, request)
+    assert caught.value.path == "others['stretLights']"
 
 
 @pytest.mark.parametrize(

@@ -160,4 +160,5 @@ async def test_the_endpoint():
         assert b'bailiff_worker_mirror_age_seconds{resource="nodes"} 300.' in told
         # A restart would mend none of this.
         assert (await call(app, "GET", "/healthz")).status == 200
+    assert (await call(app, "GET", "/healthz/")).status == 404  # nor a redirection, as over REST
     assert (await call(app, "GET", "/healthz")).status == 200

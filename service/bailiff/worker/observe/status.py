@@ -104,7 +104,7 @@ def create_status_app(
     """
     told = (*alarms, policies) if policies is not None else alarms
     pages = StatusPages(worker, registry, freshness, comparison, policies, told)
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/healthz", pages.healthz),
             Route("/readyz", pages.readyz),
@@ -114,6 +114,8 @@ def create_status_app(
             Route("/v1/policies", pages.policies),
         ]
     )
+    app.router.redirect_slashes = False
+    return app
 
 
 def _picture(worker: Worker) -> dict[str, Any]:
