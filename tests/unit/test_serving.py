@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from bailiff.serving import Bounds, HttpServer
@@ -15,10 +16,17 @@ ASK = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 LIMIT = 5.0  # seconds for anything here; it is never reached
 
 
+async def echo(request: Request) -> Response:
+    """The body, and what was read of trailers."""
+    body = await request.body()
+    return Response(body + (b", trailed" if "a" in request.headers else b""))
+
+
 @contextlib.asynccontextmanager
 async def serving(bounds: Bounds) -> AsyncIterator[int]:
     """The port of a server with these bounds."""
-    app = Starlette(routes=[Route("/", lambda _: PlainTextResponse("ok"))])
+    plain = Route("/", lambda _: PlainTextResponse("ok"))
+    app = Starlette(routes=[plain, Route("/echo", echo, methods=["POST"])])
     server = HttpServer(app, "127.0.0.1", 0, bounds)
     port = await server.start()
     try:
@@ -86,3 +94,83 @@ async def test_connections_are_bounded() -> None:
         writer.close()
     assert got.startswith(b"HTTP/1.1 503 ")
     assert b"retry-after: 1\r\n" in got
+
+
+UPGRADE = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAE\r\n"
+LAST = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+
+def echoed(headers: bytes, body: bytes) -> bytes:
+    return b"POST /echo HTTP/1.1\r\nHost: a\r\n%b\r\n%b" % (headers, body)
+
+
+@pytest.mark.parametrize("offer", [UPGRADE, UPGRADE.replace(b"h2c", b"websocket")])
+@pytest.mark.parametrize("split", [0, 20, 70, 110, 130])
+async def test_an_offer_of_another_protocol_is_not_heeded(offer: bytes, split: int) -> None:
+    """As Java's HttpClient makes it with its first request; RFC 9110, 7.8."""
+    asked = echoed(offer + b"Content-Length: 10\r\n", b"0123456789")
+    assert split < len(asked)
+    async with serving(Bounds()) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(asked[:split])
+        await asyncio.sleep(0.01)
+        writer.write(asked[split:])
+        assert await reader.readuntil(b"0123456789")
+        writer.write(LAST)
+        assert (await reader.read()).endswith(b"ok")
+        writer.close()
+
+
+async def test_another_protocol_is_offered_once() -> None:
+    asked = echoed(UPGRADE + b"Content-Length: 2\r\n", b"ab")
+    async with serving(Bounds()) as port:
+        got = await all_that_comes(port, asked * 1000)
+    assert b"HTTP/1.1 400 " in got
+
+
+CHUNKED = echoed(b"Transfer-Encoding: chunked\r\n", b"2\r\nok\r\n0\r\n")
+
+
+async def test_few_trailers_are_skipped() -> None:
+    async with serving(Bounds()) as port:
+        got = await all_that_comes(port, CHUNKED + b"a: b\r\n" * 10 + b"\r\n" + LAST)
+    assert got.count(b"HTTP/1.1 200 OK") == 2
+    assert b"trailed" not in got
+
+
+@pytest.mark.parametrize("path", [b"/echo", b"/"], ids=["awaited", "answered"])
+async def test_endless_trailers_are_cut(path: bytes) -> None:
+    async with serving(Bounds(max_header_bytes=1000)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(CHUNKED.replace(b"/echo", path))
+        with contextlib.suppress(ConnectionError):
+            while not reader.at_eof():
+                writer.write(b"a: b\r\n" * 100)
+                await writer.drain()
+                await asyncio.sleep(0)
+        writer.close()
+
+
+async def test_a_head_is_measured_from_where_it_begins() -> None:
+    """Not from the body before it, though they came in one piece."""
+    before = echoed(b"Content-Length: 5000\r\n", b"x" * 5000)
+    async with serving(Bounds(max_header_bytes=1000)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(before + LAST[:30])
+        assert await reader.readuntil(b"x" * 5000)
+        writer.write(LAST[30:])
+        assert (await reader.read()).endswith(b"ok")
+        writer.close()
+
+
+@pytest.mark.parametrize("size", [500, 900])
+async def test_a_long_head_behind_a_body_is_refused(size: int) -> None:
+    before = echoed(b"Content-Length: 5000\r\n", b"x" * 5000)
+    long = LAST[:-2] + b"B: %b\r\n" % (b"b" * size) * 2
+    async with serving(Bounds(max_header_bytes=1000)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(before + long[:-40])
+        await asyncio.sleep(0.01)
+        writer.write(long[-40:] + b"\r\n")
+        assert b"HTTP/1.1 431 " in await reader.read()
+        writer.close()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 if TYPE_CHECKING:
@@ -63,10 +64,17 @@ class _BoundedProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - uvicorn's, passed on
         super().__init__(*args, **kwargs)
-        self._in_head = False
+        self._in_head = self._in_message = False
+        self._begun = 0
+        # Of pieces before the present one.
         self._head_bytes = 0
-        self._piece_bytes = 0
+        self._trailer_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
+        self._piece = b""
+        # What is to be read once more: see on_headers_complete.
+        self._again = b""
+        self._offers_upgrade = False
+        self.headers, self._header_count = [], 0
 
     # asyncio says BaseTransport, and hands over a Transport to a stream protocol; so does uvicorn.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -84,33 +92,84 @@ class _BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
-        self._piece_bytes = len(data)
+        # Whether all of it belongs to the head that it ends in.
+        is_all = self._in_head or not self._in_message
+        self._piece, self._begun = data, 0
         super().data_received(data)
+        if self._again:
+            self._read_again()
         if self._head_timer is None and self._is_idle():
             # Bytes that begin no request have ended uvicorn's own waiting for one.
             self._wait_for_head()
-        if not self._in_head or self.transport.is_closing():
+        if self.transport.is_closing():
             return
-        self._head_bytes += len(data)
+        if self._in_head:
+            is_all = is_all and self._begun <= 1
+            self._head_bytes += len(data) if is_all else self._head_length()
+            self._bound_head()
+        elif len(self.headers) > self._header_count:
+            self._drop_trailers(len(data))
+
+    def _bound_head(self) -> None:
         if self._head_bytes > self.bounds.max_header_bytes:
             self._refuse_head()
         elif self._head_timer is None:
             self._wait_for_head()
 
+    def _drop_trailers(self, most: int) -> None:
+        """Headers behind a chunked body, at most so many bytes: who reads them has been fooled."""
+        del self.headers[self._header_count :]
+        self._trailer_bytes += most
+        if self._trailer_bytes > self.bounds.max_header_bytes:
+            self.transport.close()
+
     def on_message_begin(self) -> None:
-        self._in_head = True
+        self._in_head = self._in_message = True
+        self._begun += 1
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         longest = self.bounds.max_header_bytes
         # What came with the end of the head may be its body, so that the head itself is measured.
-        if self._head_bytes + self._piece_bytes > longest and self._head_length() > longest:
+        is_sure = self._head_bytes == 0 and len(self._piece) <= longest
+        if not is_sure and self._head_length() > longest:
             # The parser passes it on as what is no HTTP, and reads no further.
             raise _HeadTooLargeError
+        if self.parser.should_upgrade():
+            # The parser would skip the body, though no other protocol is spoken here.
+            self._offers_upgrade = True
+            return
         self._in_head = False
-        self._head_bytes = 0
+        self._head_bytes = self._trailer_bytes = 0
+        self._header_count = len(self.headers)
         self._head_arrived()
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        if not self._offers_upgrade:
+            self._in_message = False
+            self._drop_trailers(0)
+            super().on_message_complete()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Prepare to read the request as if it did not offer another protocol (RFC 9110, 7.8).
+
+        That is uvicorn's name for what it does when the parser has stopped behind such a head.
+        """
+        (behind,) = getattr(sys.exception(), "args", (0,))
+        self._offers_upgrade = False
+        line = b"%b %b HTTP/1.1\r\n" % (self.parser.get_method(), self.url)
+        kept = (b"%b: %b\r\n" % one for one in self.headers if one[0] != b"upgrade")
+        self._again = b"%b%b\r\n%b" % (line, b"".join(kept), self._piece[behind:])
+
+    def _read_again(self) -> None:
+        """Once for a piece: whoever offers another protocol waits for the answer."""
+        self.parser = httptools.HttpRequestParser(self)
+        self._piece, self._again = self._again, b""
+        super().data_received(self._piece)
+        if self._again:
+            self._again = b""
+            self._refuse(HTTPStatus.BAD_REQUEST, "another protocol is offered twice")
 
     def send_400_response(self, msg: str) -> None:
         if isinstance(getattr(sys.exception(), "__context__", None), _HeadTooLargeError):
