@@ -6,6 +6,14 @@ answer costs (`Plan.is_quick`).
 
 from __future__ import annotations
 
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
 # Bytes that are read where they arrive. As JSON 30 ms of work at worst: 100 pods of a real cluster
 # have fewer, and a thread would cost each of them a few per cent. As protobuf, which is read in
 # Python, this many are about 20 ms.
@@ -29,3 +37,17 @@ def is_long_protobuf(length: int, objects: int = 0) -> bool:
         objects: how many it is about.
     """
     return length + OBJECT * objects > LONG_PROTOBUF
+
+
+async def in_thread(work: Callable[..., T], *arguments: Any) -> T:  # noqa: ANN401 - as work takes
+    """What some work comes to, in a thread; raises what it raises.
+
+    Nobody can stop a thread: whoever is cancelled meanwhile ends when the thread has, and keeps
+    till then what bounds the number of those that work.
+    """
+    thread = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
+    try:
+        return await asyncio.shield(thread)
+    except asyncio.CancelledError:
+        await asyncio.gather(thread, return_exceptions=True)
+        raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bailiff.decisions import FactsError
@@ -12,7 +11,7 @@ from bailiff.grpc_api.errors import MalformedError, RefusedError, from_core
 from bailiff.grpc_api.fields import is_map
 from bailiff.grpc_api.parts import parts
 from bailiff.grpc_api.reading import LONG_READERS, READERS
-from bailiff.turns import is_long_protobuf
+from bailiff.turns import in_thread, is_long_protobuf
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class Asked:
         most = self._desk.bounds.max_answer_bytes
         if not is_long_protobuf(len(answer)):
             return (answer,)
-        return await asyncio.to_thread(lambda: list(parts(answer, self._response, most)))
+        return await in_thread(lambda: list(parts(answer, self._response, most)))
 
     def answer_long(self, data: bytes) -> bytes:
         """The answer to a long question, for a thread of its own; RefusedError as `answer`."""
@@ -114,11 +113,11 @@ class Asked:
         with self._desk.bounds.admit(data, self._question.size):
             request = None if is_long_protobuf(len(data)) else self._parse(data)
             if request is None or is_long_protobuf(len(data), self._objects_in(request)):
-                return await asyncio.to_thread(self.answer_long, data)
+                return await in_thread(self.answer_long, data)
             plan = self._plan(self._read(request))
             if plan.is_quick:
                 return self._written(plan)
-            return await asyncio.to_thread(self._written, plan)
+            return await in_thread(self._written, plan)
 
     def _parse(self, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
         """The request; None where a message in it is none: read as a long one it tells which."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from typing import Any
 
 import grpc
@@ -13,6 +15,7 @@ from bailiff.grpc_api.bounds import MessageBounds
 from bailiff.grpc_api.counting import MAX_FIELDS, MAX_ITEMS
 from bailiff.grpc_api.errors import AnswerTooLargeError, OverloadedError
 from bailiff.grpc_api.parts import PART_BYTES, parts
+from bailiff.grpc_api.questions import Asked
 from bailiff.grpc_api.reading import READERS
 from bailiff.turns import is_long_protobuf
 from bailiff.v1 import eviction_decision_service_pb2 as pb
@@ -125,6 +128,43 @@ async def test_too_many_long_questions_at_a_time_are_told_so() -> None:
         assert error_of(caught.value)["error"] == "overloaded"
         short = pb.DecideBatchRequest(pods=[kube.Pod()], node=kube.Node())
         assert len((await face.stub.DecideBatch(short)).decisions) == 1
+
+
+async def test_a_caller_that_gives_up_keeps_its_place_until_its_thread_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    going, go_on = threading.Event(), threading.Event()
+    answer_long = Asked.answer_long
+
+    def slowly(self: Asked, data: bytes) -> bytes:
+        going.set()
+        go_on.wait()
+        return answer_long(self, data)
+
+    monkeypatch.setattr(Asked, "answer_long", slowly)
+    settings = GrpcSettings(port=0, max_message_bytes=100, max_long_messages=1)
+    question = message_of(many(1000), pb.DecideBatchRequest())
+    async with running(settings) as face:
+        try:
+            hasty = face.stub.DecideBatch(question)
+            await asyncio.to_thread(going.wait)
+            hasty.cancel()
+            for _ in range(3):
+                with pytest.raises(grpc.aio.AioRpcError) as caught:
+                    await face.stub.DecideBatch(question, timeout=2)
+                assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+        finally:
+            go_on.set()
+        async with asyncio.timeout(10):
+            while not await is_answered(face, question):
+                await asyncio.sleep(0.01)
+
+
+async def is_answered(face: Face, question: pb.DecideBatchRequest) -> bool:
+    try:
+        return len((await face.stub.DecideBatch(question)).decisions) == len(question.pods)
+    except grpc.aio.AioRpcError:
+        return False
 
 
 def test_only_long_questions_take_a_place_and_give_it_back() -> None:

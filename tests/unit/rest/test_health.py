@@ -1,5 +1,6 @@
 """Probes, version, metrics."""
 
+import pytest
 from fastapi import FastAPI
 
 import bailiff
@@ -34,3 +35,9 @@ async def test_metrics_in_both_formats(app: FastAPI) -> None:
     openmetrics = await call(app, "GET", "/metrics", headers=wants)
     assert openmetrics.headers["content-type"].startswith("application/openmetrics-text")
     assert openmetrics.body.endswith(b"# EOF\n")
+
+
+@pytest.mark.parametrize("version", ["abc", "1", "1.x", "", "0.0.4.9", "9" * 5000])
+async def test_metrics_for_who_wants_a_version_that_is_none(app: FastAPI, version: str) -> None:
+    wants = {"Accept": f"application/openmetrics-text; version={version}"}
+    assert (await call(app, "GET", "/metrics", headers=wants)).status == 200

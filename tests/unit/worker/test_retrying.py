@@ -60,6 +60,28 @@ async def test_one_that_fails_is_tried_again_when_it_says_and_told_how_often_it_
     assert len(work) == 0
 
 
+class Hasty(Retrying[str]):
+    """Takes no time, and wants to be tried again in next to none."""
+
+    tries = 0
+
+    async def attempt(self, key: str, failures: int) -> Again | None:
+        self.tries += 1
+        assert self.tries < 2000, "tried without end"
+        return Again(1e-18, failed=False)
+
+
+async def test_one_that_is_tried_again_lets_some_time_pass():
+    work = Hasty(LoopClock())
+    work.ask_for("a", 1)  # a clock that shows 1 has no digits for so little
+    task = asyncio.create_task(work.run())
+    await asyncio.sleep(1.5)
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+    assert 400 < work.tries < 600
+
+
 async def test_however_often_it_is_reminded_it_waits_once():
     work = Work(a=[Again(10)])
     for _ in range(3):

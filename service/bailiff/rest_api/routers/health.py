@@ -72,5 +72,8 @@ async def version() -> Version:
 )
 async def metrics(request: Request, services: Given) -> Response:
     """Text format 0.0.4, or OpenMetrics where the Accept header asks for it."""
-    encode, media_type = choose_encoder(request.headers.get("accept", ""))
+    try:
+        encode, media_type = choose_encoder(request.headers.get("accept", ""))
+    except TypeError:  # the library's, of a version that is none
+        encode, media_type = choose_encoder("")
     return Response(encode(services.registry), headers={"Content-Type": media_type})

@@ -13,7 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from bailiff.worker.timers.queue import DeadlineQueue, sleep
+from bailiff.worker.timers.queue import SHORTEST_SLEEP, DeadlineQueue, sleep
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
@@ -25,7 +25,7 @@ class Again(NamedTuple):
     """Not done yet.
 
     Attributes:
-        seconds: until the next try, 0 and up.
+        seconds: until the next try, at least SHORTEST_SLEEP.
         failed: the try has failed, and counts; if not, its time has not come.
     """
 
@@ -151,7 +151,8 @@ class Retrying(ABC, Generic[K]):
             self._put(key, asked.delay)
         elif again is not None:
             self._failures[key] = failures + again.failed
-            self._put(key, again.seconds)
+            # Less might be nothing beside the clock's own digits, and be tried without end.
+            self._put(key, max(again.seconds, SHORTEST_SLEEP))
         else:
             self._failures.pop(key, None)
 
