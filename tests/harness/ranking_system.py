@@ -1,4 +1,4 @@
-"""A fourth system, made up for tests: one that needs all that the other three do not.
+"""A system made up for tests: one that needs all that the others do not.
 
 A node may say by a taint how many pods have a seat there. Where there are more for a minute, the
 one of the lowest priority goes, then the next, until all have one. So the system weighs pods
@@ -92,7 +92,7 @@ class SeatSubject(Subject, frozen=True, tag="seat"):
     priority: Int32 = 0
 
 
-class SeatFacts(Value, frozen=True):
+class SeatFacts(Value, frozen=True, forbid_unknown_fields=True):
     """What an usher has counted, and what the last round has left.
 
     Attributes:

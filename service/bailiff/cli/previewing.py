@@ -157,9 +157,8 @@ def _show_change(answer: Any, seen: _Seen, how: Lines) -> None:  # noqa: ANN401 
     _show(answer, rows, violated, how)
     counts = answer.summary
     say(
-        f"{_many(len(pods), 'pod')} on the node: {counts.evict_now} would go now, "
-        f"{counts.evict_at} later; {counts.keep} would stay after all; "
-        f"{len(pods) - len(rows)} do not change"
+        f"the answer changes for {len(rows)} of {_many(len(pods), 'pod')} on the node: "
+        f"{counts.evict_now} would go now, {counts.evict_at} later, {counts.keep} stay after all"
     )
 
 

@@ -202,10 +202,15 @@ class System(ABC, Generic[F]):
         """Refuse what this system cannot decide from, where it is to be asked.
 
         Raises:
-            FactsError: names the field that is missing or wrong; by default the one it needs.
+            FactsError: names the field that is missing or wrong; by default the one it needs, or
+                the neighbours where it ranks and they are not known.
         """
-        if not self.is_reached(scene, facts):
-            raise FactsError(f"$.{self.needs}" if self.needs else "$", "required")
+        if self.is_reached(scene, facts):
+            return
+        has_node = scene.node is not None or self.needs != "node"
+        lacks_neighbours = self.ranks and scene.neighbours is None and has_node
+        needs = "neighbours" if lacks_neighbours else self.needs
+        raise FactsError(f"$.{needs}" if needs else "$", "required")
 
     @abstractmethod
     def cost(self, scene: Scene, facts: F, options: Options) -> Cost:

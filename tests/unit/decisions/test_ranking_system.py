@@ -28,6 +28,7 @@ from tests.harness.kinds import node_of, pod_of
 from tests.harness.made_up_system import LIGHTS
 from tests.harness.ranking_system import (
     NAME,
+    SEATING,
     WITH_SEATS,
     SeatFacts,
     SeatReport,
@@ -40,6 +41,16 @@ ALL = (LOW, MIDDLE, HIGH)
 NODE = seating_node("n", 2)
 EXPLAIN = OptionOverrides(explain=True)
 STATE = SeatFacts(crowded_since=at(-60))
+
+
+@pytest.mark.parametrize(
+    ("node", "missing"), [(NODE, "$.neighbours"), (None, "$.node")], ids=["node", "nothing"]
+)
+def test_what_it_lacks_of_a_question_about_one_pod_is_named(node: Any, missing: str) -> None:
+    scene = Scene(node=node, pods=(LOW,), now=NOW)
+    with pytest.raises(FactsError) as caught:
+        SEATING.check(scene, SeatFacts())
+    assert (caught.value.path, caught.value.reason) == (missing, "required")
 
 
 def asked(question: str, neighbours: tuple[Pod, ...] | None = None, **facts: Any) -> Any:

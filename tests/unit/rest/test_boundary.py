@@ -78,6 +78,45 @@ def test_of_fastapis_layers_those_are_left_out_that_have_nothing_to_do(app: Fast
     assert isinstance(app.middleware_stack, Boundary)
 
 
+async def test_questions_go_past_fastapis_router_and_all_else_through_it(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    routed: list[str] = []
+    router = app.router.middleware_stack
+
+    async def seen(scope: Scope, receive: Receive, send: Send) -> None:
+        routed.append(scope["path"])
+        await router(scope, receive, send)
+
+    monkeypatch.setattr(app.router, "middleware_stack", seen)
+    asked = await call(app, "POST", "/v1/decisions", {"pod": {}, "node": {}})
+    assert (asked.status, routed) == (200, [])
+    assert (await call(app, "GET", "/v1/decisions")).status == 405
+    assert (await call(app, "GET", "/version")).status == 200
+    assert set(routed) == {"/v1/decisions", "/version"}
+
+
+@pytest.mark.parametrize(
+    ("pods", "unread", "threads"),
+    [(1, 0, 0), (4000, 0, 1), (1, 200_000, 1)],
+    ids=["short", "many pods", "a long body"],
+)
+async def test_what_takes_long_is_answered_in_a_thread(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch, pods: int, unread: int, threads: int
+) -> None:
+    to_thread, used = asyncio.to_thread, []
+
+    async def counted(*work: Any) -> Any:
+        used.append(work)
+        return await to_thread(*work)
+
+    monkeypatch.setattr(asyncio, "to_thread", counted)
+    many = [{"metadata": {"name": f"p{n}"}} for n in range(pods)]
+    body = {"pods": many, "node": {"images": "x" * unread}}
+    answer = await call(app, "POST", "/v1/decisions/batch", body)
+    assert (len(answer.json["decisions"]), len(used)) == (pods, threads)
+
+
 class Unfinished:
     """A question whose body has begun to come, until it is let go on."""
 
