@@ -98,6 +98,7 @@ class _BoundedProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._again:
             self._read_again()
+        self._piece = b""  # not kept while the connection is idle
         if self._head_timer is None and self._is_idle():
             # Bytes that begin no request have ended uvicorn's own waiting for one.
             self._wait_for_head()
@@ -158,7 +159,8 @@ class _BoundedProtocol(HttpToolsProtocol):
         """
         (behind,) = getattr(sys.exception(), "args", (0,))
         self._offers_upgrade = False
-        line = b"%b %b HTTP/1.1\r\n" % (self.parser.get_method(), self.url)
+        version = self.parser.get_http_version().encode()
+        line = b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, version)
         kept = (b"%b: %b\r\n" % one for one in self.headers if one[0] != b"upgrade")
         self._again = b"%b%b\r\n%b" % (line, b"".join(kept), self._piece[behind:])
 

@@ -64,6 +64,16 @@ async def test_answers_on_one_connection() -> None:
             assert "server" not in headers
 
 
+async def test_an_idle_connection_keeps_nothing_of_what_it_was_asked() -> None:
+    async with serving() as (server, port), connected(port) as (reader, writer):
+        padded = BODY + b" " * 100_000
+        writer.write(post(b"Content-Length: %d\r\n" % len(padded), padded))
+        assert (await answer(reader))[0] == 200
+        (connection,) = server.connections
+        kept = [value for value in vars(connection).values() if isinstance(value, bytes)]
+    assert sum(map(len, kept)) < 1000
+
+
 async def test_pipelined_and_chunked() -> None:
     chunked = b"Transfer-Encoding: chunked\r\n"
     pieces = b"8\r\n" + BODY[:8] + b"\r\n%x\r\n" % len(BODY[8:]) + BODY[8:] + b"\r\n0\r\n\r\n"
