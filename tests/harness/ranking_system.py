@@ -253,6 +253,8 @@ class SeatsInWorker(SystemByFacts[SeatFacts]):
 
     def failed(self, eviction: Eviction, outcome: Outcome) -> None:
         self._under_way.pop(eviction.uid, None)
+        # It may be chosen by a newer count now, which is used up then.
+        self._marks.look_at_node(eviction.pod.spec.node_name)
         self._hear(eviction, f"failed: {outcome.value}")
 
     def ended(self, eviction: Eviction, outcome: Outcome) -> None:

@@ -62,6 +62,19 @@ async def test_an_eviction_that_fails_is_told_and_the_next_round_tries_the_same_
     assert world.seats.heard[-1] == ("p0", "ended: deleted")
 
 
+async def test_a_count_that_comes_while_an_attempt_fails_is_used_up_by_the_next():
+    world = Counted()
+    world.count(4)
+    world.deny(403, "delete", until=62)
+    async with world.running():
+        while ("p0", "began") not in world.seats.heard:
+            await asyncio.sleep(0.01)
+        world.count(4)
+        await asyncio.sleep(300)
+    assert world.seats.heard[:3] == [("p0", "began"), ("p0", "failed: denied"), ("p0", "began")]
+    assert list(world.deletions()) == ["p0"]
+
+
 async def test_what_never_began_is_told_to_be_over_too():
     world = Hall(policies=Policies(pause=Pause(namespace="ops")))
     world.worker.set_pause(PauseNotice())
