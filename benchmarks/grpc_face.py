@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import grpc
 from prometheus_client import CollectorRegistry
 
+from bailiff.bootstrap.process import freeze_start_up
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
 from bailiff.grpc_api import GrpcSettings, create_server
@@ -131,6 +132,7 @@ async def serve(kind: str) -> None:
         server.add_registered_method_handlers(SERVICE, bare(answers, kind == "messages"))
         port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
+    freeze_start_up()  # as `bailiff serve` does
     print(port, flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     os._exit(0)

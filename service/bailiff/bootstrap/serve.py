@@ -12,7 +12,7 @@ import structlog
 from bailiff.bootstrap.choices import ClusterChoice
 from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.metrics import new_registry
-from bailiff.bootstrap.process import listen
+from bailiff.bootstrap.process import freeze_start_up, listen
 from bailiff.clock import SystemClock
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
@@ -74,6 +74,7 @@ async def _serve_both(
     try:
         grpc_port = await listen(grpc.start(), settings.host, settings.grpc_port)
         rest_port = await listen(rest.start(), settings.host, settings.rest_port)
+        freeze_start_up()
         log.info(
             "decision API starts",
             rest=f"http://{settings.host}:{rest_port}",

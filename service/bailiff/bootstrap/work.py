@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import secrets
 import socket
 from functools import partial
@@ -16,7 +15,7 @@ from msgspec.structs import replace
 from bailiff.bootstrap.choices import ClusterUnusable
 from bailiff.bootstrap.cluster import bounds_for, connect_to
 from bailiff.bootstrap.metrics import new_registry
-from bailiff.bootstrap.process import listen
+from bailiff.bootstrap.process import freeze_start_up, listen
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import (
     NODES,
@@ -82,10 +81,7 @@ def work(
     policies = _policies(settings, clock, registry)
 
     async def program(stop: asyncio.Event) -> None:
-        # What has been imported stays for good: looked through again and again, its 50,000 objects
-        # would make each full collection of garbage a pause of 50 to 100 ms.
-        gc.collect()
-        gc.freeze()
+        freeze_start_up()
         if settings.dry_run or settings.shadow:
             # Each line of the log, whoever writes it, so that none reads like a deed.
             mode = "shadow" if settings.shadow else "dry run"
