@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -40,10 +41,13 @@ class Overrides(Value, frozen=True, forbid_unknown_fields=True):
 
     def over(self, defaults: Options) -> Options:
         """The server's options with these laid over them."""
-        if self is NO_OVERRIDES:
-            return defaults
-        wanted = {name: value for name, value in asdict(self).items() if value is not None}
-        return replace(defaults, **wanted) if wanted else defaults
+        return defaults if self is NO_OVERRIDES else _over(self, defaults)
+
+
+@lru_cache(maxsize=1024)  # of some seven switches each: callers want the same few again and again
+def _over(overrides: Overrides, defaults: Options) -> Options:
+    wanted = {name: value for name, value in asdict(overrides).items() if value is not None}
+    return replace(defaults, **wanted) if wanted else defaults
 
 
 if TYPE_CHECKING:

@@ -27,20 +27,23 @@ class MessageBounds:
     def __init__(self, settings: GrpcSettings) -> None:
         """Prepare; the settings say what is allowed."""
         self._usual = settings.max_message_bytes
-        longest = max(settings.max_message_bytes, settings.max_batch_message_bytes)
-        self._longest = {Size.ONE: self._usual, Size.MANY: longest}
+        self._batch = max(settings.max_message_bytes, settings.max_batch_message_bytes)
         self._most = settings.max_long_messages
         self._taken = 0
         self.max_answer_bytes = settings.max_answer_bytes
 
-    def admit(self, data: bytes, size: Size) -> AbstractContextManager[None]:
+    def longest(self, size: Size) -> int:
+        """Bytes that a question of some size may have."""
+        return self._usual if size is Size.ONE else self._batch
+
+    def admit(self, data: bytes, most: int) -> AbstractContextManager[None]:
         """Hold a place for a question for as long as it is answered; short ones need none.
 
         Raises:
-            TooLargeError: longer than the settings allow.
+            TooLargeError: longer than `most`.
             OverloadedError: it is long, and enough long ones are being answered; raised on entry.
         """
-        self.check(data, size)
+        self.check(data, most)
         return _FREE if len(data) <= self._usual else self._place()
 
     @contextmanager
@@ -55,13 +58,12 @@ class MessageBounds:
         finally:
             self._taken -= 1
 
-    def check(self, data: bytes, size: Size) -> None:
+    def check(self, data: bytes, most: int) -> None:
         """Refuse a request that is too long.
 
         Raises:
-            TooLargeError: longer than the settings allow.
+            TooLargeError: longer than `most`.
         """
-        most = self._longest[size]
         if len(data) > most:
             raise TooLargeError(f"the request has {len(data)} bytes, at most {most} are allowed")
 

@@ -1,7 +1,7 @@
 """What surrounds every call of our own service, whatever it asks.
 
-From the outside in: how many calls may be under way (`Admission`), what is counted of them
-(`Observation`), how an exception is told to the caller (`Statuses`). The standard services, health
+From the outside in: what is counted of them (`Observation`), how many may be under way
+(`Admission`), how an exception is told to the caller (`Statuses`). The standard services, health
 and reflection, pass untouched: a server that is full is alive, and says so.
 """
 
@@ -86,24 +86,16 @@ class Layers(grpc.aio.ServerInterceptor):
 class Admission:
     """Refuses calls beyond a number with UNAVAILABLE and the time to wait."""
 
-    def __init__(self, most: int, metrics: GrpcMetrics) -> None:
-        """Prepare.
-
-        Args:
-            most: calls under way at once.
-            metrics: where refused calls are counted.
-        """
+    def __init__(self, most: int) -> None:
+        """Prepare; `most` calls are under way at once."""
         self._most = most
         self._under_way = 0
-        self._metrics = metrics
 
-    def around(self, method: str, serve: Behaviour) -> Behaviour:
+    def around(self, method: str, serve: Behaviour) -> Behaviour:  # noqa: ARG002 - alike for all
         """As `serve`, for calls that are let in."""
-        refused = self._metrics.method(method)
 
         async def admitted(request: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             if self._under_way >= self._most:
-                refused.count_call(grpc.StatusCode.UNAVAILABLE)
                 error = OverloadedError(f"{self._most} calls are being answered already")
                 await abort(context, error.status())
             self._under_way += 1
@@ -125,22 +117,24 @@ class Observation:
 
     def around(self, method: str, serve: Behaviour) -> Behaviour:
         """As `serve`, counted."""
-        metrics, clock = self._metrics.method(method), self._clock
+        count, clock = self._metrics.requests.observe, self._clock
+        count_stream = self._metrics.count_stream
 
         async def observed(request: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             start = clock.monotonic()
             # What stands if the caller hangs up or its deadline passes, which cancels this task.
-            code = grpc.StatusCode.CANCELLED
+            code = "CANCELLED"
             try:
                 answer = await serve(request, context)
-                code = grpc.StatusCode.OK
+                code = "OK"
             except grpc.aio.AbortError:
-                code = context.code()
+                code = context.code().name
                 raise
             finally:
-                metrics.count_call(code)
-                if isinstance(request, bytes):  # a stream's requests are timed one by one
-                    metrics.observe_seconds(clock.monotonic() - start)
+                if isinstance(request, bytes):
+                    count((method, code), clock.monotonic() - start)
+                else:  # its requests are counted one by one
+                    count_stream(method, code)
             return answer
 
         return observed

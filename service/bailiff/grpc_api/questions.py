@@ -65,17 +65,20 @@ class Asked:
         self.method = method.name
         self._question = question
         self._desk = desk
-        self._request, self._response = method.input_type, method.output_type
-        self._lists = [f.name for f in self._request.fields if _holds_objects(f)]
-        self._read = READERS.of_message(question.facts, self._request)
-        self._read_long = LONG_READERS.of_message(question.facts, self._request)
+        self._most = desk.bounds.longest(question.size)
+        request, self._response = method.input_type, method.output_type
+        self._lists = [f.name for f in request.fields if _holds_objects(f)]
+        self._parse = READERS.parser(request)
+        self._read = READERS.of_message(question.facts, request)
+        self._parse_long = LONG_READERS.parser(request)
+        self._read_long = LONG_READERS.of_message(question.facts, request)
         self._write = answer_writer(question, self._response)
         has_parts = SERVICE.methods_by_name.get(method.name + IN_PARTS)
         self._in_parts = "" if has_parts is None else has_parts.name
 
     def check(self, data: bytes) -> None:
         """Refuse a request that is too long; raises TooLargeError."""
-        self._desk.bounds.check(data, self._question.size)
+        self._desk.bounds.check(data, self._most)
 
     async def answer(self, data: bytes, path: str = "") -> bytes:
         """The answer in one message.
@@ -106,12 +109,11 @@ class Asked:
     def answer_long(self, data: bytes) -> bytes:
         """The answer to a long question, for a thread of its own; RefusedError as `answer`."""
         begin_counting()
-        request = LONG_READERS.parse(self._request, data)
-        return self._written(self._plan(self._read_long(request)))
+        return self._written(self._plan(self._read_long(self._parse_long(data))))
 
     async def _answer(self, data: bytes) -> bytes:
-        with self._desk.bounds.admit(data, self._question.size):
-            request = None if is_long_protobuf(len(data)) else self._parse(data)
+        with self._desk.bounds.admit(data, self._most):
+            request = None if is_long_protobuf(len(data)) else self._parsed(data)
             if request is None or is_long_protobuf(len(data), self._objects_in(request)):
                 return await in_thread(self.answer_long, data)
             plan = self._plan(self._read(request))
@@ -119,10 +121,10 @@ class Asked:
                 return self._written(plan)
             return await in_thread(self._written, plan)
 
-    def _parse(self, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
+    def _parsed(self, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
         """The request; None where a message in it is none: read as a long one it tells which."""
         try:
-            return READERS.parse(self._request, data)
+            return self._parse(data)
         except MalformedError:
             return None
 

@@ -8,6 +8,7 @@ Kubernetes' Quantity and FieldsV1 are, stands for what it holds.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import inspect as types
@@ -70,14 +71,13 @@ class Readers:
         self._wire = wire
         self._made: dict[tuple[Structure, str], Read] = {}
 
-    def parse(self, message: Descriptor, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
-        """A message, for a reader that is made by `of_message`.
+    def parser(self, message: Descriptor) -> Callable[[bytes], Any]:
+        """What makes a message of bytes, for a reader that is made by `of_message`.
 
-        Raises:
-            MalformedError: the bytes are none.
-            FieldError: it has far too many fields.
+        It raises MalformedError where the bytes are no such message, and FieldError where it has
+        far too many fields.
         """
-        return parse(self._wire.class_of(message), data)
+        return partial(parse, self._wire.class_of(message))
 
     def of(self, structure: Structure, message: Descriptor) -> Read:
         """What makes a structure from a nested message.

@@ -104,8 +104,8 @@ def create_server(
     """
     metrics = GrpcMetrics(registry)
     desk = Desk(clock, defaults, MessageBounds(settings), metrics)
-    admission = Admission(settings.max_concurrent_rpcs, metrics)
-    layers = Layers(SERVICE.full_name, admission, Observation(metrics, clock), Statuses())
+    admission = Admission(settings.max_concurrent_rpcs)
+    layers = Layers(SERVICE.full_name, Observation(metrics, clock), admission, Statuses())
     return BailiffGrpcServer(settings, rpc_handlers(systems, desk), layers)
 
 

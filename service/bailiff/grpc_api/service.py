@@ -30,7 +30,7 @@ STREAM = "DecideStream"
 # The question that the requests within a stream ask.
 _STREAMED = "DecideBatch"
 
-_CODES = {code.value[0]: code for code in grpc.StatusCode}
+_CODES = {code.value[0]: code.name for code in grpc.StatusCode}
 _Request = WHOLE.class_of(pb.DecideStreamRequest.DESCRIPTOR)
 _Response = WHOLE.class_of(pb.DecideStreamResponse.DESCRIPTOR)
 
@@ -83,7 +83,7 @@ class _Stream:
     def __init__(self, asked: Asked, desk: Desk) -> None:
         self._asked = asked
         self._clock = desk.clock
-        self._metrics = desk.metrics.method(STREAM)
+        self._count = desk.metrics.requests.observe
 
     async def serve(self, requests: AsyncIterable[bytes], context: Context) -> None:
         async for data in requests:
@@ -92,21 +92,20 @@ class _Stream:
     async def _answer(self, data: bytes) -> bytes:
         start = self._clock.monotonic()
         request_id = ""
-        code = grpc.StatusCode.CANCELLED
+        code = "CANCELLED"
         try:
             self._asked.check(data)
             request = parse(_Request, data)
             request_id = request.request_id
             answer = await self._asked.answer(request.batch, "batch")
-            code = grpc.StatusCode.OK
+            code = "OK"
             return _told(request_id, answer)
         except Exception as error:  # noqa: BLE001 - the stream goes on whatever happens
             status = status_of(error)
             code = _CODES[status.code]
             return _refused(request_id, status)
         finally:
-            self._metrics.observe_seconds(self._clock.monotonic() - start)
-            self._metrics.count_message(code)
+            self._count((STREAM, code), self._clock.monotonic() - start)
 
 
 def _told(request_id: str, answer: bytes) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from prometheus_client import Counter, Gauge
 
 from bailiff.decisions import tally
-from bailiff.serving.tally import RequestTally
+from bailiff.request_tally import RequestTally
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -28,7 +28,7 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         """Register; once per registry."""
-        self._requests = RequestTally("bailiff_rest", _BUCKETS)
+        self._requests = RequestTally("bailiff_rest", ("method", "route"), "status", _BUCKETS)
         registry.register(self._requests)
         in_flight = Gauge(
             "bailiff_rest_requests_in_flight", "Requests being answered.", registry=registry
@@ -45,9 +45,9 @@ class Metrics:
         in_flight.set_function(lambda: self.in_flight)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
-        """See RequestTally; any method; route "" where none matched, 499: the client hung up."""
+        """Count a request; any method; route "" where none matched, 499: the client hung up."""
         known = method if method in _METHODS else "OTHER"
-        self._requests.observe(known, route, status, seconds)
+        self._requests.observe((known, route, status), seconds)
 
     def count(self, answer: Answer) -> None:
         """Count the decisions of an answer."""

@@ -21,7 +21,7 @@ _MESSAGES = {
 def read(kind: type[T], data: bytes) -> T:
     """An object of Kubernetes as the face reads it; RefusedError."""
     message = _MESSAGES[kind.__name__]
-    value: T = READERS.of_message(kind, message)(READERS.parse(message, data))
+    value: T = READERS.of_message(kind, message)(READERS.parser(message)(data))
     return value
 
 

@@ -173,7 +173,7 @@ class Coloured(Value, frozen=True):
 def read(structure: type[T], message: Any) -> T:
     data = message.SerializeToString()
     value: T = READERS.of_message(structure, message.DESCRIPTOR)(
-        READERS.parse(message.DESCRIPTOR, data)
+        READERS.parser(message.DESCRIPTOR)(data)
     )
     return value
 

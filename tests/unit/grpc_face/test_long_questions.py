@@ -16,7 +16,6 @@ from bailiff.grpc_api.counting import MAX_FIELDS, MAX_ITEMS
 from bailiff.grpc_api.errors import AnswerTooLargeError, OverloadedError
 from bailiff.grpc_api.parts import PART_BYTES, parts
 from bailiff.grpc_api.questions import Asked
-from bailiff.grpc_api.reading import READERS
 from bailiff.turns import is_long_protobuf
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2 as kube
@@ -90,7 +89,7 @@ async def test_the_loop_does_not_even_parse_a_long_question(
     def parsed(*_: object) -> None:
         raise RuntimeError("parsed where all others wait")
 
-    monkeypatch.setattr(READERS, "parse", parsed)
+    monkeypatch.setattr(Asked, "_parsed", parsed)
     request = batch(1000)
     assert is_long_protobuf(request.ByteSize())
     assert len((await face.stub.DecideBatch(request)).decisions) == 1000
@@ -171,7 +170,7 @@ def test_only_long_questions_take_a_place_and_give_it_back() -> None:
     bounds = MessageBounds(GrpcSettings(max_message_bytes=10, max_long_messages=2))
 
     def admit(length: int) -> Any:
-        return bounds.admit(bytes(length), Size.MANY)
+        return bounds.admit(bytes(length), bounds.longest(Size.MANY))
 
     with admit(11), admit(11):
         with admit(10):

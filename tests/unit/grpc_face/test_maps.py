@@ -89,7 +89,7 @@ def container(**amounts: str) -> Any:
 
 
 def read(message: Any) -> Any:
-    parsed = MADE_UP.parse(MESSAGE, message.SerializeToString())
+    parsed = MADE_UP.parser(MESSAGE)(message.SerializeToString())
     return MADE_UP.of_message(Container, MESSAGE)(parsed)
 
 

@@ -110,6 +110,10 @@ async def test_a_full_server_refuses_calls_for_a_while_and_says_that_it_is_alive
         assert retry_seconds(caught.value) == 1
         refused = {"method": "Decide", "code": "UNAVAILABLE"}
         assert face.sample("bailiff_grpc_requests_total", **refused) == 1
+        with pytest.raises(grpc.aio.AioRpcError):
+            await face.raw_stream()().read()
+        refused["method"] = "DecideStream"
+        assert face.sample("bailiff_grpc_streams_total", **refused) == 1
         health = health_pb2_grpc.HealthStub(face.channel)
         assert (await health.Check(health_pb2.HealthCheckRequest())).status == SERVING
         await call.done_writing()

@@ -29,6 +29,16 @@ async def test_answers_come_in_order_with_their_ids(face: Face) -> None:
     assert all(answer.answer == alone for answer in answers)
 
 
+async def test_a_stream_is_counted_once_and_each_of_its_requests(face: Face) -> None:
+    good, bad = pb.DecideStreamRequest(batch=BATCH), pb.DecideStreamRequest()
+    _ = [answer async for answer in face.stub.DecideStream(iter([good, bad, good]))]
+    asked, times = "bailiff_grpc_requests_total", "bailiff_grpc_request_duration_seconds_count"
+    assert face.sample("bailiff_grpc_streams_total", method="DecideStream", code="OK") == 1
+    assert face.sample(asked, method="DecideStream", code="OK") == 2
+    assert face.sample(asked, method="DecideStream", code="INVALID_ARGUMENT") == 1
+    assert face.sample(times, method="DecideStream") == 3
+
+
 @pytest.mark.parametrize(
     ("bad", "request_id", "code", "why", "text"),
     [

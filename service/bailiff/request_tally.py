@@ -1,4 +1,4 @@
-"""What became of the requests of an HTTP port, counted for Prometheus.
+"""What became of the requests of one face, counted for Prometheus.
 
 The library's own metrics take three locks and five objects for each request, which costs as much as
 reading its body. Here a request is two additions, and all else is done when somebody asks.
@@ -16,41 +16,44 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from prometheus_client.core import Metric
 
 
 class RequestTally(Collector):
-    """Requests and how long they took, under names of one port.
+    """Requests and how long they took, under names of one face.
 
     To be counted into by one thread; read by any.
     """
 
-    def __init__(self, prefix: str, buckets: Sequence[float]) -> None:
+    def __init__(
+        self, prefix: str, labels: Sequence[str], outcome: str, buckets: Sequence[float]
+    ) -> None:
         """Count nothing yet.
 
         Args:
             prefix: of the names, as `bailiff_rest`.
+            labels: what tells requests apart, as `method` and `route`.
+            outcome: the label for how they ended, as `status`; times are not told by it.
             buckets: bounds of durations in seconds, ascending; one without a bound is added.
         """
         self._prefix = prefix
+        self._labels, self._outcome = tuple(labels), outcome
         self._buckets = tuple(buckets)
         self._marks = (*map(str, self._buckets), "+Inf")
         # The seconds of all requests, then how many fell into each bucket.
         self._zeros = [0.0] * (1 + len(self._marks))
-        self._rows: dict[tuple[str, str, int], list[float]] = defaultdict(self._zeros.copy)
+        self._rows: dict[tuple[Hashable, ...], list[float]] = defaultdict(self._zeros.copy)
 
-    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
+    def observe(self, values: tuple[Hashable, ...], seconds: float) -> None:
         """Count one answered request.
 
         Args:
-            method: of HTTP; there must be a bounded number of them, and of routes.
-            route: the template that matched.
-            status: the HTTP status.
+            values: of the labels, the outcome last; there must be a bounded number of them.
             seconds: how long it took.
         """
-        row = self._rows[method, route, status]
+        row = self._rows[values]
         row[0] += seconds
         row[1 + bisect_left(self._buckets, seconds)] += 1
 
@@ -59,19 +62,20 @@ class RequestTally(Collector):
         rows = list(self._rows.items())
         requests = CounterMetricFamily(
             f"{self._prefix}_requests_total",
-            "Requests answered, by method, route template and HTTP status.",
-            labels=("method", "route", "status"),
+            f"Requests answered, by {', '.join(self._labels)} and {self._outcome}.",
+            labels=(*self._labels, self._outcome),
         )
-        for (method, route, status), row in rows:
-            requests.add_metric((method, route, str(status)), sum(row[1:]))
+        for values, row in rows:
+            requests.add_metric([*map(str, values)], sum(row[1:]))
         seconds = HistogramMetricFamily(
             f"{self._prefix}_request_duration_seconds",
-            "Time from the head of a request to the end of its answer.",
-            labels=("method", "route"),
+            f"Time from a request to its answer, by {', '.join(self._labels)}.",
+            labels=self._labels,
         )
-        times: dict[tuple[str, str], list[float]] = defaultdict(self._zeros.copy)
-        for (method, route, _), row in rows:
-            times[method, route] = [*map(add, times[method, route], row)]
-        for labels, (total, *counts) in times.items():
-            seconds.add_metric(labels, [*zip(self._marks, accumulate(counts), strict=True)], total)
+        times: dict[tuple[Hashable, ...], list[float]] = defaultdict(self._zeros.copy)
+        for values, row in rows:
+            times[values[:-1]] = [*map(add, times[values[:-1]], row)]
+        for values, (total, *counts) in times.items():
+            sums = [*zip(self._marks, accumulate(counts), strict=True)]
+            seconds.add_metric([*map(str, values)], sums, total)
         return requests, seconds
