@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 from prometheus_client import Counter
 
-from bailiff.decisions import tally
-from bailiff.request_tally import RequestTally
+from bailiff.face_metrics import DecisionCounter, RequestTally
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
-
-    from bailiff.decisions import Answer
 
 # A decision takes some ten microseconds, a batch of 1000 pods with trace some ten milliseconds.
 _BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
@@ -37,21 +33,9 @@ class GrpcMetrics:
             ("method", "code"),
             registry=registry,
         )
-        decisions = Counter(
-            "bailiff_grpc_decisions",
-            "Decisions given, by verdict and by the system that decided; no system for KEEP.",
-            ("verdict", "system"),
-            registry=registry,
-        )
-        # `labels()` takes a lock and hashes texts: more than all the rest of counting.
-        self._decided = cache(decisions.labels)
         self._ended = streams.labels
+        self.count_decisions = DecisionCounter("bailiff_grpc", registry).count
 
     def count_stream(self, method: str, code: str) -> None:
         """A stream of requests has ended."""
         self._ended(method, code).inc()
-
-    def count_decisions(self, answer: Answer) -> None:
-        """Count the decisions of an answer."""
-        for key, number in tally(answer).items():
-            self._decided(*key).inc(number)

@@ -5,18 +5,14 @@ Labels are bounded: route templates and never paths, the methods of HTTP and no 
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
-from prometheus_client import Counter, Gauge
+from prometheus_client import Gauge
 
-from bailiff.decisions import tally
-from bailiff.request_tally import RequestTally
+from bailiff.face_metrics import DecisionCounter, RequestTally
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
-
-    from bailiff.decisions import Answer
 
 # From a tenth of the usual answer to the longest that reading a cluster may take.
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -33,14 +29,7 @@ class Metrics:
         in_flight = Gauge(
             "bailiff_rest_requests_in_flight", "Requests being answered.", registry=registry
         )
-        decisions = Counter(
-            "bailiff_rest_decisions_total",
-            "Decisions given, by verdict and by the system that decided; no system for KEEP.",
-            ("verdict", "system"),
-            registry=registry,
-        )
-        # `labels()` takes a lock and hashes texts: more than all the rest of counting a decision.
-        self._decided = cache(decisions.labels)
+        self.count = DecisionCounter("bailiff_rest", registry).count
         self.in_flight = 0
         in_flight.set_function(lambda: self.in_flight)
 
@@ -48,8 +37,3 @@ class Metrics:
         """Count a request; any method; route "" where none matched, 499: the client hung up."""
         known = method if method in _METHODS else "OTHER"
         self._requests.observe((known, route, status), seconds)
-
-    def count(self, answer: Answer) -> None:
-        """Count the decisions of an answer."""
-        for key, number in tally(answer).items():
-            self._decided(*key).inc(number)

@@ -1,30 +1,35 @@
-"""What became of the requests of one face, counted for Prometheus.
-
-The library's own metrics take three locks and five objects for each request, which costs as much as
-reading its body. Here a request is two additions, and all else is done when somebody asks.
-"""
+"""What both faces count for Prometheus: requests, and the decisions given."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from functools import cache
 from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING
 
+from prometheus_client import Counter
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
+
+from bailiff.decisions import tally
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
+    from prometheus_client import CollectorRegistry
     from prometheus_client.core import Metric
+
+    from bailiff.decisions import Answer
 
 
 class RequestTally(Collector):
-    """Requests and how long they took, under names of one face.
+    """Requests of one face, and how long they took.
 
-    To be counted into by one thread; read by any.
+    The library's own metrics take three locks and five objects for each request, which costs as
+    much as reading its body. Here a request is two additions, and all else is done when somebody
+    asks. To be counted into by one thread; read by any.
     """
 
     def __init__(
@@ -79,3 +84,23 @@ class RequestTally(Collector):
             sums = [*zip(self._marks, accumulate(counts), strict=True)]
             seconds.add_metric([*map(str, values)], sums, total)
         return requests, seconds
+
+
+class DecisionCounter:
+    """Decisions that one face gave."""
+
+    def __init__(self, prefix: str, registry: CollectorRegistry) -> None:
+        """Register; `prefix` as for RequestTally."""
+        decisions = Counter(
+            f"{prefix}_decisions_total",
+            "Decisions given, by verdict and by the system that decided; no system for KEEP.",
+            ("verdict", "system"),
+            registry=registry,
+        )
+        # `labels()` takes a lock and hashes texts: more than all the rest of counting a decision.
+        self._decided = cache(decisions.labels)
+
+    def count(self, answer: Answer) -> None:
+        """Count the decisions of an answer."""
+        for key, number in tally(answer).items():
+            self._decided(*key).inc(number)

@@ -5,7 +5,7 @@ import random
 import pytest
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
-from bailiff.request_tally import RequestTally
+from bailiff.face_metrics import RequestTally
 
 BUCKETS = (0.25, 0.5, 10.0)
 
