@@ -138,14 +138,51 @@ async def test_few_trailers_are_skipped() -> None:
     assert b"trailed" not in got
 
 
+async def test_trailers_behind_a_long_body_are_skipped_wherever_it_is_cut() -> None:
+    body = b"%x\r\n%b\r\n0\r\n" % (60_000, b"x" * 60_000)
+    asked = echoed(b"Transfer-Encoding: chunked\r\n", body) + b"a: b\r\nc: d\r\n\r\n"
+    async with serving(Bounds()) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for cut in (len(asked) - 5, len(asked) - 8, len(asked) - 20, 100):
+            writer.write(asked[:cut])
+            await asyncio.sleep(0.05)
+            writer.write(asked[cut:])
+            assert (await reader.readuntil(b"x" * 60_000)).startswith(b"HTTP/1.1 200")
+        writer.close()
+
+
+async def test_trailers_are_counted_for_each_request() -> None:
+    async with serving(Bounds(max_header_bytes=1000)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in range(3):
+            for piece in (CHUNKED, b"a: b\r\n" * 100, b"\r\n"):
+                writer.write(piece)
+                await asyncio.sleep(0.02)
+            assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+        writer.close()
+
+
 @pytest.mark.parametrize("path", [b"/echo", b"/"], ids=["awaited", "answered"])
-async def test_endless_trailers_are_cut(path: bytes) -> None:
+@pytest.mark.parametrize("endless", [b"a: b\r\n" * 100, b"a" * 600], ids=["many", "one"])
+async def test_endless_trailers_are_cut(path: bytes, endless: bytes) -> None:
     async with serving(Bounds(max_header_bytes=1000)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(CHUNKED.replace(b"/echo", path))
         with contextlib.suppress(ConnectionError):
             while not reader.at_eof():
-                writer.write(b"a: b\r\n" * 100)
+                writer.write(endless)
+                await writer.drain()
+                await asyncio.sleep(0)
+        writer.close()
+
+
+async def test_an_endless_extension_of_a_chunk_is_cut() -> None:
+    async with serving(Bounds(max_header_bytes=1000)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(echoed(b"Transfer-Encoding: chunked\r\n", b"2;a="))
+        with contextlib.suppress(ConnectionError):
+            while not reader.at_eof():
+                writer.write(b"a" * 600)
                 await writer.drain()
                 await asyncio.sleep(0)
         writer.close()

@@ -68,7 +68,8 @@ class _BoundedProtocol(HttpToolsProtocol):
         self._begun = 0
         # Of pieces before the present one.
         self._head_bytes = 0
-        self._trailer_bytes = 0
+        # Since the head or the last of the body: trailers, or what frames the next chunk.
+        self._framing_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
         self._piece = b""
         # What is to be read once more: see on_headers_complete.
@@ -92,24 +93,23 @@ class _BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
-        # Whether all of it belongs to the head that it ends in.
-        is_all = self._in_head or not self._in_message
+        begins_in_head = self._in_head or not self._in_message
         self._piece, self._begun = data, 0
         super().data_received(data)
         if self._again:
             self._read_again()
-        self._piece = b""  # not kept while the connection is idle
+        length, self._piece = len(self._piece), b""  # not kept while the connection is idle
         if self._head_timer is None and self._is_idle():
             # Bytes that begin no request have ended uvicorn's own waiting for one.
             self._wait_for_head()
         if self.transport.is_closing():
             return
         if self._in_head:
-            is_all = is_all and self._begun <= 1
-            self._head_bytes += len(data) if is_all else self._head_length()
+            is_one_head = begins_in_head and self._begun <= 1
+            self._head_bytes += length if is_one_head else self._head_length()
             self._bound_head()
-        elif len(self.headers) > self._header_count:
-            self._drop_trailers(len(data))
+        elif self._in_message:
+            self._bound_framing(length)
 
     def _bound_head(self) -> None:
         if self._head_bytes > self.bounds.max_header_bytes:
@@ -117,12 +117,16 @@ class _BoundedProtocol(HttpToolsProtocol):
         elif self._head_timer is None:
             self._wait_for_head()
 
-    def _drop_trailers(self, most: int) -> None:
-        """Headers behind a chunked body, at most so many bytes: who reads them has been fooled."""
-        del self.headers[self._header_count :]
-        self._trailer_bytes += most
-        if self._trailer_bytes > self.bounds.max_header_bytes:
+    def _bound_framing(self, length: int) -> None:
+        """Count a piece: a chunk's extension and the trailers may have no end of their own."""
+        self._drop_trailers()
+        self._framing_bytes += length
+        if self._framing_bytes > self.bounds.max_header_bytes:
             self.transport.close()
+
+    def _drop_trailers(self) -> None:
+        """Headers behind a chunked body are none of the request's: nobody has checked them."""
+        del self.headers[self._header_count :]
 
     def on_message_begin(self) -> None:
         self._in_head = self._in_message = True
@@ -132,8 +136,8 @@ class _BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         longest = self.bounds.max_header_bytes
         # What came with the end of the head may be its body, so that the head itself is measured.
-        is_sure = self._head_bytes == 0 and len(self._piece) <= longest
-        if not is_sure and self._head_length() > longest:
+        is_short = self._head_bytes == 0 and len(self._piece) <= longest
+        if not is_short and self._head_length() > longest:
             # The parser passes it on as what is no HTTP, and reads no further.
             raise _HeadTooLargeError
         if self.parser.should_upgrade():
@@ -141,15 +145,20 @@ class _BoundedProtocol(HttpToolsProtocol):
             self._offers_upgrade = True
             return
         self._in_head = False
-        self._head_bytes = self._trailer_bytes = 0
+        self._head_bytes = 0
+        self._framing_bytes = -len(self._piece)  # counted from the next piece on
         self._header_count = len(self.headers)
         self._head_arrived()
         super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        self._framing_bytes = -len(self._piece)
+        super().on_body(body)
+
     def on_message_complete(self) -> None:
         if not self._offers_upgrade:
             self._in_message = False
-            self._drop_trailers(0)
+            self._drop_trailers()
             super().on_message_complete()
 
     def _unsupported_upgrade_warning(self) -> None:
