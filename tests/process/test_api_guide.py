@@ -154,6 +154,7 @@ def test_limits_are_those_of_the_code():
         "allocated devices in a question": f"{weighing.MAX_ALLOCATED:,}",
         "DeviceTaintRules in a question": f"{devices.MAX_RULES:,}",
         "time to send the head": f"{rest.header_timeout_seconds:g} s",
+        "time to read an HTTP answer": f"{rest.answer_timeout_seconds:g} s",
         "length of the head": f"{rest.max_header_bytes // KIB} KiB",
         "time to send the body": f"{rest.body_timeout_seconds:g} s",
         "time to read from the cluster": f"{rest.cluster_timeout_seconds:g} s",

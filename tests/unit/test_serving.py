@@ -13,6 +13,8 @@ from starlette.routing import Route
 from bailiff.serving import Bounds, HttpServer
 
 ASK = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+# More than the kernel takes for a client that reads nothing.
+LONG = 16 * 1024 * 1024
 LIMIT = 5.0  # seconds for anything here; it is never reached
 
 
@@ -26,7 +28,8 @@ async def echo(request: Request) -> Response:
 async def serving(bounds: Bounds) -> AsyncIterator[int]:
     """The port of a server with these bounds."""
     plain = Route("/", lambda _: PlainTextResponse("ok"))
-    app = Starlette(routes=[plain, Route("/echo", echo, methods=["POST"])])
+    long = Route("/long", lambda _: PlainTextResponse(b"x" * LONG))
+    app = Starlette(routes=[plain, long, Route("/echo", echo, methods=["POST"])])
     server = HttpServer(app, "127.0.0.1", 0, bounds)
     port = await server.start()
     try:
@@ -129,6 +132,31 @@ async def test_another_protocol_is_offered_once() -> None:
 
 
 CHUNKED = echoed(b"Transfer-Encoding: chunked\r\n", b"2\r\nok\r\n0\r\n")
+
+
+ASKED_LONG = b"GET /long HTTP/1.1\r\nHost: a\r\n%b\r\n"
+
+
+@pytest.mark.parametrize("header", [b"", b"Connection: close\r\n"], ids=["kept", "closed"])
+async def test_who_does_not_read_its_answer_is_cut_off(header: bytes) -> None:
+    async with serving(Bounds(answer_timeout_seconds=0.1)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1000)
+        writer.write(ASKED_LONG % header)
+        await asyncio.sleep(0.5)
+        with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+            await reader.readexactly(LONG)
+        writer.close()
+
+
+async def test_who_reads_its_answer_in_time_gets_all_of_it() -> None:
+    async with serving(Bounds(answer_timeout_seconds=0.5)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1000)
+        for _ in range(2):
+            writer.write(ASKED_LONG % b"")
+            await reader.readuntil(b"\r\n\r\n")
+            assert await reader.readexactly(LONG) == b"x" * LONG
+            await asyncio.sleep(0.6)
+        writer.close()
 
 
 async def test_few_trailers_are_skipped() -> None:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from bailiff.rest_api.services import Services
 
 _ENCODE = msgspec.json.Encoder().encode
+# Bytes of an answer that a connection takes at once. Of a longer one the client has to read the most
+# before the request is over and its place among those in flight is free.
+_LONG = 64 * 1024
 
 
 class QuestionRoute(APIRoute):
@@ -57,6 +60,9 @@ class QuestionRoute(APIRoute):
         length = b"%d" % len(content)
         start = [(b"content-type", b"application/json"), (b"content-length", length)]
         await send({"type": "http.response.start", "status": 200, "headers": start})
+        if len(content) > _LONG:
+            await send({"type": "http.response.body", "body": content, "more_body": True})
+            content = b""
         await send({"type": "http.response.body", "body": content})
 
     async def _answer(self, body: bytes) -> bytes:

@@ -28,7 +28,8 @@ class RestSettings(FaceSettings):
         max_in_flight: requests answered at the same time; more get 503. Together with
             max_batch_body_bytes it bounds the memory that bodies can take. Probes and metrics do
             not count: a server that is busy is not one to kill.
-        max_connections, header_timeout_seconds, max_header_bytes: see Bounds.
+        max_connections, header_timeout_seconds, max_header_bytes, answer_timeout_seconds: see
+            Bounds.
         body_timeout_seconds: time for a client to send a body. Long enough for 4 MiB over a
             3 Mbit/s line, short enough that idle clients do not fill max_in_flight.
         keep_alive_seconds: how long an idle connection is kept. More than the 60 s after which
@@ -50,6 +51,7 @@ class RestSettings(FaceSettings):
     max_connections: PositiveInt = BOUNDS.max_connections
     header_timeout_seconds: PositiveFloat = BOUNDS.header_timeout_seconds
     max_header_bytes: PositiveInt = BOUNDS.max_header_bytes
+    answer_timeout_seconds: PositiveFloat = BOUNDS.answer_timeout_seconds
     body_timeout_seconds: PositiveFloat = 10.0
     keep_alive_seconds: NonNegativeInt = 75
     cluster_timeout_seconds: PositiveFloat = 10.0

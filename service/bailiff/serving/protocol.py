@@ -1,4 +1,4 @@
-"""What uvicorn leaves open: clients that connect and send nothing, or too long a head."""
+"""What uvicorn leaves open: clients that send nothing, or too long a head, or read no answer."""
 
 from __future__ import annotations
 
@@ -28,11 +28,14 @@ class Bounds(NamedTuple):
         header_timeout_seconds: time for a client to send the head of a request.
         max_header_bytes: length of the head of a request; the usual bound of reverse proxies is
             8 to 32 KiB.
+        answer_timeout_seconds: time for a client to read what stands in the way of more, or of the
+            end of the connection. Enough for the longest answers over a 5 Mbit/s line.
     """
 
     max_connections: int = 4096
     header_timeout_seconds: float = 10.0
     max_header_bytes: int = 32 * 1024
+    answer_timeout_seconds: float = 60.0
 
 
 BOUNDS = Bounds()
@@ -53,7 +56,7 @@ class _HeadTooLargeError(Exception):
 
 
 class _BoundedProtocol(HttpToolsProtocol):
-    """Bounds the head of a request in time and length, and the number of connections.
+    """Bounds heads in time and length, connections in number, unread answers in time.
 
     The time costs nothing where a head comes in one piece, as nearly all do: the timer is set
     only while one is incomplete.
@@ -71,6 +74,7 @@ class _BoundedProtocol(HttpToolsProtocol):
         # Since the head or the last of the body: trailers, or what frames the next chunk.
         self._framing_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
+        self._unread_timer: asyncio.TimerHandle | None = None
         self._piece = b""
         # What is to be read once more: see on_headers_complete.
         self._again = b""
@@ -88,6 +92,7 @@ class _BoundedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_arrived()
+        self._answer_read()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -182,6 +187,20 @@ class _BoundedProtocol(HttpToolsProtocol):
             self._again = b""
             self._refuse(HTTPStatus.BAD_REQUEST, "another protocol is offered twice")
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._wait_for_reader()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if not self.transport.is_closing():
+            self._answer_read()
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        # To close waits for the client to read what is left, for as long as it likes.
+        self._wait_for_reader()
+
     def send_400_response(self, msg: str) -> None:
         if isinstance(getattr(sys.exception(), "__context__", None), _HeadTooLargeError):
             self._refuse_head()
@@ -221,3 +240,13 @@ class _BoundedProtocol(HttpToolsProtocol):
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+    def _wait_for_reader(self) -> None:
+        if self._unread_timer is None:
+            seconds = self.bounds.answer_timeout_seconds
+            self._unread_timer = self.loop.call_later(seconds, self.transport.abort)
+
+    def _answer_read(self) -> None:
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None

@@ -82,6 +82,25 @@ async def test_pipelined_and_chunked() -> None:
         assert [(await answer(reader))[0] for _ in range(2)] == [200, 200]
 
 
+async def test_who_does_not_read_a_long_answer_keeps_its_place_until_it_is_cut_off() -> None:
+    pods = [{"metadata": {"name": f"pod-{i}"}} for i in range(12_000)]
+    node = {"metadata": {"name": "n"}, "spec": {"taints": [{"key": "a", "effect": "NoExecute"}]}}
+    asked = {"pods": pods, "node": node, "options": {"explain": True}}
+    body = json.dumps(asked).encode()
+    head = post(b"Content-Length: %d\r\n" % len(body)).replace(b"decisions", b"decisions/batch")
+    one = post(b"Content-Length: %d\r\n" % len(BODY), BODY)
+    bounds = {"max_in_flight": 1, "answer_timeout_seconds": 0.5}
+    async with serving(**bounds) as (_, port), connected(port) as (long, write_long):
+        write_long.write(head + body)
+        await long.readuntil(b"\r\n\r\n")  # and no further
+        async with connected(port) as (reader, writer):
+            writer.write(one)
+            assert (await answer(reader))[0] == 503
+            await asyncio.sleep(0.6)
+            writer.write(one)
+            assert (await answer(reader))[0] == 200
+
+
 async def test_a_body_longer_than_announced_is_no_second_request() -> None:
     async with serving() as (_, port), connected(port) as (reader, writer):
         writer.write(post(b"Content-Length: %d\r\n" % len(BODY), BODY + b"garbage\r\n\r\n"))
