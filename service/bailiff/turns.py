@@ -42,12 +42,17 @@ def is_long_protobuf(length: int, objects: int = 0) -> bool:
 async def in_thread(work: Callable[..., T], *arguments: Any) -> T:  # noqa: ANN401 - as work takes
     """What some work comes to, in a thread; raises what it raises.
 
-    Nobody can stop a thread: whoever is cancelled meanwhile ends when the thread has, and keeps
-    till then what bounds the number of those that work.
+    Nobody can stop a thread: whoever is cancelled meanwhile, however often, ends when the thread
+    has, and keeps till then what bounds the number of those that work.
     """
     thread = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
-    try:
-        return await asyncio.shield(thread)
-    except asyncio.CancelledError:
-        await asyncio.gather(thread, return_exceptions=True)
-        raise
+    cancelled: asyncio.CancelledError | None = None
+    while not thread.done():
+        try:
+            await asyncio.wait({thread})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        thread.exception()  # nobody is left to be told
+        raise cancelled
+    return thread.result()

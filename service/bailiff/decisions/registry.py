@@ -129,19 +129,22 @@ class Systems:
         """The systems to ask, with their facts: those that the question names, or all it reaches.
 
         Raises:
-            FactsError: a name that no system has, or nothing to decide from.
+            FactsError: a name that no system has, nothing to decide from, or a section for a system
+                that lacks something else.
         """
         _check_node(scene)
         named = facts.systems
         parts: list[Part] = []
         for system in self._named(named) if named else self.all:
-            own = _own(system, facts)
-            if named or system.is_reached(scene, own):
+            own, nothing = _own(system, facts), system.facts()
+            is_told = own != nothing and system.lacks(scene)
+            if named or is_told or system.is_reached(scene, own):
                 system.check(scene, own)
                 parts.append((system, own))
         if not parts:
             wanted = " or ".join(system.needs for system in self.all if system.needs)
             raise FactsError("$", f"nothing to decide from: {wanted} is required")
+        _check_one_node(scene, parts)
         return parts
 
     def _named(self, names: Sequence[str]) -> list[System[Any]]:
@@ -234,6 +237,14 @@ def _check_node(scene: Scene) -> None:
         if pod.spec.node_name:
             why = f"required: pod {pod.key} is bound to node {pod.spec.node_name}"
             raise FactsError("$.node.metadata.name", why)
+
+
+def _check_one_node(scene: Scene, parts: Iterable[Part]) -> None:
+    """Refuse pods of several nodes where they are weighed against each other."""
+    if scene.node is None and len({pod.spec.node_name for pod in scene.pods}) > 1:
+        for system, _ in parts:
+            if system.ranks_on(None):
+                raise FactsError("$.node", f"required: {system.name} ranks the pods of one node")
 
 
 def _made(name: str, fields: Sequence[tuple[str, Any, Any]], base: type, **config: Any) -> Any:  # noqa: ANN401 - a type, made at run time

@@ -202,15 +202,21 @@ class System(ABC, Generic[F]):
         """Refuse what this system cannot decide from, where it is to be asked.
 
         Raises:
-            FactsError: names the field that is missing or wrong; by default the one it needs, or
-                the neighbours where it ranks and they are not known.
+            FactsError: names the field that is missing or wrong, by default as `lacks` does.
         """
         if self.is_reached(scene, facts):
             return
-        has_node = scene.node is not None or self.needs != "node"
-        lacks_neighbours = self.ranks and scene.neighbours is None and has_node
-        needs = "neighbours" if lacks_neighbours else self.needs
-        raise FactsError(f"$.{needs}" if needs else "$", "required")
+        field = self.lacks(scene) or ("" if self.needs == "node" else self.needs)
+        if field:
+            raise FactsError(f"$.{field}", "required")
+        raise FactsError("$", f"there is nothing that {self.name} could decide from")
+
+    def lacks(self, scene: Scene) -> str:
+        """The field that a question has to have for this system, and has not; empty: none."""
+        if self.needs == "node" and scene.node is None:
+            return "node"
+        lacks_neighbours = scene.neighbours is None and self.ranks_on(scene.node)
+        return "neighbours" if lacks_neighbours else ""
 
     @abstractmethod
     def cost(self, scene: Scene, facts: F, options: Options) -> Cost:

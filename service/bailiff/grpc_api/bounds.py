@@ -67,8 +67,8 @@ class MessageBounds:
         if len(data) > most:
             raise TooLargeError(f"the request has {len(data)} bytes, at most {most} are allowed")
 
-    def check_answer(self, data: bytes, in_parts: str) -> bytes:
-        """An answer that is not too long for one message.
+    def check_answer(self, data: bytes, in_parts: str) -> None:
+        """Refuse an answer that is too long for one message.
 
         Args:
             data: the answer.
@@ -79,7 +79,7 @@ class MessageBounds:
         """
         most = self.max_answer_bytes
         if len(data) <= most:
-            return data
+            return
         advice = f"call {in_parts}" if in_parts else "ask for less, or without a trace"
         raise AnswerTooLargeError(
             f"the answer has {len(data)} bytes, at most {most} are sent in one message: {advice}"

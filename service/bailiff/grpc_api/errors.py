@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 DOMAIN = "bailiff.dev"
 # Seconds after which a refused caller may try again, told to it as google.rpc.RetryInfo.
 RETRY_SECONDS = 1
-# A client refuses headers beyond 8 KiB, and with them the whole answer.
+# Bytes. A client refuses headers beyond 8 KiB, and with them the whole answer; a text stands in
+# them twice as it is, and once with three bytes for each that is not ASCII.
 _MAX_TEXT = 1000
 
 
@@ -61,7 +62,7 @@ class RefusedError(ValueError):
         status = _status(self.grpc_code, text, self.code)
         if self.grpc_code == code_pb2.INVALID_ARGUMENT:
             violation = error_details_pb2.BadRequest.FieldViolation(
-                field=self.path[:_MAX_TEXT], description=self.reason[:_MAX_TEXT]
+                field=_cut(self.path), description=_cut(self.reason)
             )
             bad = error_details_pb2.BadRequest(field_violations=[violation])
             status.details.add().Pack(bad)
@@ -122,7 +123,12 @@ def snake(path: str) -> str:
     return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda m: f"_{m[0].lower()}", path)
 
 
+def _cut(text: str) -> str:
+    """As much of it as may be told."""
+    return text.encode(errors="replace")[:_MAX_TEXT].decode(errors="ignore")
+
+
 def _status(code: int, text: str, reason: str) -> status_pb2.Status:
-    status = status_pb2.Status(code=code, message=text[:_MAX_TEXT])
+    status = status_pb2.Status(code=code, message=_cut(text))
     status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN))
     return status

@@ -7,6 +7,7 @@ and reflection, pass untouched: a server that is full is alive, and says so.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
@@ -149,6 +150,9 @@ class Statuses:
         async def told(request: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             try:
                 return await serve(request, context)
+            except grpc.aio.InternalError:
+                # grpcio's word that an answer cannot be written, since the caller has gone.
+                raise asyncio.CancelledError from None
             except Exception as error:  # noqa: BLE001 - the caller gets a status whatever happens
                 await abort(context, status_of(error))
 

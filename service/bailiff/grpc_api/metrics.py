@@ -29,7 +29,8 @@ class GrpcMetrics:
         registry.register(self.requests)
         streams = Counter(
             "bailiff_grpc_streams",
-            "Streams of requests that have ended, by method and code.",
+            "Streams of requests that have ended, by method and code; OK, too, where the caller "
+            "went away between two of them.",
             ("method", "code"),
             registry=registry,
         )

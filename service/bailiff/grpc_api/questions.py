@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bailiff.decisions import FactsError
 from bailiff.grpc_api.counting import begin_counting
 from bailiff.grpc_api.decisions import answer_writer
-from bailiff.grpc_api.errors import MalformedError, RefusedError, from_core
+from bailiff.grpc_api.errors import AnswerTooLargeError, MalformedError, RefusedError, from_core
 from bailiff.grpc_api.fields import is_map
 from bailiff.grpc_api.parts import parts
 from bailiff.grpc_api.reading import LONG_READERS, READERS
@@ -91,35 +91,44 @@ class Asked:
             RefusedError: the question cannot be answered, or its answer not in one message.
         """
         try:
-            answer = await self._answer(data)
+            return await self._answer(data, in_one=True)
+        except AnswerTooLargeError:
+            raise
         except RefusedError as error:
             if path:
                 error.move_under(path)
             raise
-        return self._desk.bounds.check_answer(answer, self._in_parts)
 
     async def answer_in_parts(self, data: bytes) -> Iterable[bytes]:
         """The answer in several messages, which merge to it; errors as `answer`."""
-        answer = await self._answer(data)
+        answer = await self._answer(data, in_one=False)
         most = self._desk.bounds.max_answer_bytes
         if not is_long_protobuf(len(answer)):
             return (answer,)
         return await in_thread(lambda: list(parts(answer, self._response, most)))
 
-    def answer_long(self, data: bytes) -> bytes:
-        """The answer to a long question, for a thread of its own; RefusedError as `answer`."""
-        begin_counting()
-        return self._written(self._plan(self._read_long(self._parse_long(data))))
+    def answer_long(self, data: bytes, in_one: bool) -> bytes:
+        """The answer to a long question, for a thread of its own.
 
-    async def _answer(self, data: bytes) -> bytes:
+        Args:
+            data: the question.
+            in_one: the answer is told in one message.
+
+        Raises:
+            RefusedError: as `answer`.
+        """
+        begin_counting()
+        return self._written(self._plan(self._read_long(self._parse_long(data))), in_one)
+
+    async def _answer(self, data: bytes, in_one: bool) -> bytes:
         with self._desk.bounds.admit(data, self._most):
             request = None if is_long_protobuf(len(data)) else self._parsed(data)
             if request is None or is_long_protobuf(len(data), self._objects_in(request)):
-                return await in_thread(self.answer_long, data)
+                return await in_thread(self.answer_long, data, in_one)
             plan = self._plan(self._read(request))
             if plan.is_quick:
-                return self._written(plan)
-            return await in_thread(self._written, plan)
+                return self._written(plan, in_one)
+            return await in_thread(self._written, plan, in_one)
 
     def _parsed(self, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
         """The request; None where a message in it is none: read as a long one it tells which."""
@@ -137,9 +146,11 @@ class Asked:
         except FactsError as error:
             raise from_core(error) from error
 
-    def _written(self, plan: Plan[Any]) -> bytes:
+    def _written(self, plan: Plan[Any], in_one: bool) -> bytes:
         answer = plan.answer()
         data = self._write(answer)
+        if in_one:
+            self._desk.bounds.check_answer(data, self._in_parts)
         self._desk.metrics.count_decisions(answer)
         return data
 

@@ -6,7 +6,6 @@ happens here. What FastAPI would do silently less for such a route is refused in
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
@@ -17,7 +16,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from bailiff.kinds import decode
 from bailiff.kinds.turns import decode_in_turns, encode_in_turns
 from bailiff.rest_api.wire import Wire
-from bailiff.turns import is_long_json
+from bailiff.turns import in_thread, is_long_json
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from bailiff.rest_api.services import Services
 
 _ENCODE = msgspec.json.Encoder().encode
-# Bytes of an answer that a connection takes at once. Of a longer one the client has to read the most
-# before the request is over and its place among those in flight is free.
+# Bytes of an answer that a connection takes at once. Of a longer one the client has to read the
+# most before the request is over and its place among those in flight is free.
 _LONG = 64 * 1024
 
 
@@ -45,7 +44,8 @@ class QuestionRoute(APIRoute):
     services: ClassVar[Services]
 
     @cached_property
-    def _wire(self) -> Wire:
+    def wire(self) -> Wire:
+        """How its question is asked."""
         (parameter,) = inspect.signature(self.endpoint).parameters.values()
         (wire,) = (mark for mark in get_args(parameter.annotation) if isinstance(mark, Wire))
         return wire
@@ -56,7 +56,7 @@ class QuestionRoute(APIRoute):
             await super().handle(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        content = await self.services.bodies.answer(self._wire.size, headers, receive, self._answer)
+        content = await self.services.bodies.answer(self.wire.size, headers, receive, self._answer)
         length = b"%d" % len(content)
         start = [(b"content-type", b"application/json"), (b"content-length", length)]
         await send({"type": "http.response.start", "status": 200, "headers": start})
@@ -67,14 +67,14 @@ class QuestionRoute(APIRoute):
 
     async def _answer(self, body: bytes) -> bytes:
         if is_long_json(len(body)):
-            return await asyncio.to_thread(self._answer_long, body)
-        plan: Plan[Any] = self.endpoint(decode(body, self._wire.kind))
+            return await in_thread(self._answer_long, body)
+        plan: Plan[Any] = self.endpoint(decode(body, self.wire.kind))
         if plan.is_quick:
             return _ENCODE(self.services.carry_out(plan))
-        return await asyncio.to_thread(self._carry_out, plan)
+        return await in_thread(self._carry_out, plan)
 
     def _answer_long(self, body: bytes) -> bytes:
-        return self._carry_out(self.endpoint(decode_in_turns(body, self._wire.kind)))
+        return self._carry_out(self.endpoint(decode_in_turns(body, self.wire.kind)))
 
     def _carry_out(self, plan: Plan[Any]) -> bytes:
         return encode_in_turns(self.services.carry_out(plan))
@@ -102,6 +102,7 @@ class QuestionsFirst:
         Raises:
             TypeError: an operation of a QuestionRoute has a parameter that is not the body, or a
                 dependency.
+            ValueError: its parameter is not marked by a Wire.
         """
         self._app = app
         self._routes: dict[tuple[Any, Any], QuestionRoute] = {}
@@ -109,6 +110,7 @@ class QuestionsFirst:
             route = context.original_route
             if isinstance(route, QuestionRoute):
                 _check(context)
+                _ = route.wire
                 self._routes |= {(method, context.path): route for method in route.methods or ()}
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:

@@ -5,7 +5,6 @@ The operations of the questions are given nothing: see question_route.py.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -14,6 +13,7 @@ from fastapi import Depends, Request
 from bailiff.decisions import FactsError
 from bailiff.lookup import LookUps
 from bailiff.rest_api.problems import ProblemCode, Refusal
+from bailiff.turns import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -73,7 +73,7 @@ class Services:
             raise Refusal(ProblemCode.TOO_MANY_OBJECTS, detail) from error
         if plan.is_quick:
             return self.carry_out(plan)
-        return await asyncio.to_thread(self.carry_out, plan)
+        return await in_thread(self.carry_out, plan)
 
 
 async def _services(request: Request) -> Services:

@@ -137,7 +137,7 @@ async def ask_in_process(
     method = method_of(question)
     asked = Asked(SYSTEMS.questions[question], SERVICE_DESCRIPTOR.methods_by_name[method], desk)
     data = request_of(question, body).SerializeToString()
-    answer = asked.answer_long(data) if aside else await asked.answer(data)
+    answer = asked.answer_long(data, in_one=True) if aside else await asked.answer(data)
     response: Message = getattr(pb, f"{method}Response").FromString(answer)
     return plain(response)
 

@@ -28,10 +28,10 @@ from tests.harness.kinds import node_of, pod_of
 from tests.harness.made_up_system import LIGHTS
 from tests.harness.ranking_system import (
     NAME,
-    SEATING,
     WITH_SEATS,
     SeatFacts,
     SeatReport,
+    SeatSystem,
     Unseated,
     seating_node,
 )
@@ -43,14 +43,54 @@ EXPLAIN = OptionOverrides(explain=True)
 STATE = SeatFacts(crowded_since=at(-60))
 
 
+NOTHING = "$: there is nothing that seats could decide from"
+
+
 @pytest.mark.parametrize(
-    ("node", "missing"), [(NODE, "$.neighbours"), (None, "$.node")], ids=["node", "nothing"]
+    ("node", "neighbours", "said"),
+    [
+        pytest.param(NODE, None, "$.neighbours: required", id="no neighbours"),
+        pytest.param(None, None, "$.node: required", id="no node"),
+        pytest.param(None, (), "$.node: required", id="only neighbours"),
+        pytest.param(node_of("n"), (), NOTHING, id="no seats"),
+    ],
 )
-def test_what_it_lacks_of_a_question_about_one_pod_is_named(node: Any, missing: str) -> None:
-    scene = Scene(node=node, pods=(LOW,), now=NOW)
+def test_what_it_lacks_of_a_question_that_names_it_is_told(
+    node: Any, neighbours: tuple[Pod, ...] | None, said: str
+) -> None:
+    told = None if neighbours is None else Neighbours(pods=neighbours)
     with pytest.raises(FactsError) as caught:
-        SEATING.check(scene, SeatFacts())
-    assert (caught.value.path, caught.value.reason) == (missing, "required")
+        ask("decide", of=WITH_SEATS, pod=LOW, node=node, neighbours=told, systems=(NAME,))
+    assert str(caught.value) == said
+
+
+def test_its_section_is_not_passed_over_where_it_lacks_something_else() -> None:
+    with pytest.raises(FactsError, match=r"\$.neighbours: required"):
+        ask("decide", of=WITH_SEATS, pod=LOW, node=NODE, seats=STATE)
+
+
+def test_its_section_is_passed_over_where_there_is_nothing_to_decide() -> None:
+    answer = ask("decide", of=WITH_SEATS, pod=LOW, node=node_of("n"), seats=STATE)
+    assert [finding.system for finding in answer.decision.findings] == ["node-taints"]
+
+
+class Anywhere(SeatSystem):
+    """Ranks whoever it is shown, whatever is known of their node."""
+
+    needs = ""
+
+    def ranks_on(self, node: Any) -> bool:
+        return True
+
+    def is_reached(self, scene: Scene, facts: SeatFacts) -> bool:
+        return True
+
+
+def test_pods_of_several_nodes_are_not_weighed_against_each_other() -> None:
+    elsewhere = pod_of("p3", "other")
+    with pytest.raises(FactsError, match="seats ranks the pods of one node") as caught:
+        ask("decideBatch", of=Systems((Anywhere(),)), pods=(*ALL, elsewhere))
+    assert caught.value.path == "$.node"
 
 
 def asked(question: str, neighbours: tuple[Pod, ...] | None = None, **facts: Any) -> Any:
@@ -76,7 +116,7 @@ def test_one_pod_is_weighed_against_the_neighbours_that_the_question_brings() ->
 
 
 def test_where_no_neighbours_are_told_it_is_not_reached() -> None:
-    decision = asked("decide", pod=LOW).decision
+    decision = ask("decide", of=WITH_SEATS, node=NODE, pod=LOW).decision
     assert [finding.system for finding in decision.findings] == ["node-taints"]
     with pytest.raises(FactsError):
         asked("decide", pod=LOW, systems=(NAME,))
@@ -189,10 +229,10 @@ def test_nobody_ranks_unless_a_system_says_so_of_the_node() -> None:
 
 
 def test_a_pod_that_is_alone_there_is_weighed_and_one_of_unknown_neighbours_is_not() -> None:
-    one_seat = {"node": seating_node("n", 0), "of": WITH_SEATS, "seats": STATE}
-    alone = ask("decide", pod=LOW, neighbours=Neighbours(), **one_seat).decision
+    asked = {"pod": LOW, "node": seating_node("n", 0), "of": WITH_SEATS}
+    alone = ask("decide", neighbours=Neighbours(), seats=STATE, **asked).decision
     assert (alone.decided_by, alone.verdict) == (NAME, Verdict.EVICT_NOW)
-    assert ask("decide", pod=LOW, **one_seat).decision.verdict is Verdict.KEEP
+    assert ask("decide", **asked).decision.verdict is Verdict.KEEP
 
 
 def test_by_one_count_one_pod_goes_whatever_becomes_of_it() -> None:

@@ -292,7 +292,12 @@ async def test_our_own_fault_is_told_without_particulars(
     assert "secret" in caplog.text
 
 
-async def test_an_error_about_very_long_text_still_arrives(face: Face) -> None:
+@pytest.mark.parametrize("letter", ["s", "é", "中", "😀"])
+async def test_an_error_about_very_long_text_still_arrives(face: Face, letter: str) -> None:
     request = pb.DecideRequest(pod=POD, node=NODE, systems=["s" * 100_000])
     told = await refusal(face, "Decide", request.SerializeToString())
     assert told == (grpc.StatusCode.INVALID_ARGUMENT, "invalid_field", "$.systems[0]")
+    request = pb.DecideRequest(pod=POD, node=NODE)
+    request.others[letter * 2000].update({"a": 1})
+    told = await refusal(face, "Decide", request.SerializeToString())
+    assert told[:2] == (grpc.StatusCode.INVALID_ARGUMENT, "invalid_field")

@@ -83,18 +83,6 @@ async def test_a_question_that_is_put_aside_is_answered_as_any_other(beside: Bod
     assert without_zeros(await ask("decideBatch", body)) == without_zeros(expected)
 
 
-async def test_the_loop_does_not_even_parse_a_long_question(
-    face: Face, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def parsed(*_: object) -> None:
-        raise RuntimeError("parsed where all others wait")
-
-    monkeypatch.setattr(Asked, "_parsed", parsed)
-    request = batch(1000)
-    assert is_long_protobuf(request.ByteSize())
-    assert len((await face.stub.DecideBatch(request)).decisions) == 1000
-
-
 async def test_an_error_of_a_question_that_is_put_aside_is_told(face: Face) -> None:
     body = {
         "pods": [{}],
@@ -135,10 +123,10 @@ async def test_a_caller_that_gives_up_keeps_its_place_until_its_thread_has_ended
     going, go_on = threading.Event(), threading.Event()
     answer_long = Asked.answer_long
 
-    def slowly(self: Asked, data: bytes) -> bytes:
+    def slowly(self: Asked, data: bytes, in_one: bool) -> bytes:
         going.set()
         go_on.wait()
-        return answer_long(self, data)
+        return answer_long(self, data, in_one)
 
     monkeypatch.setattr(Asked, "answer_long", slowly)
     settings = GrpcSettings(port=0, max_message_bytes=100, max_long_messages=1)
@@ -194,6 +182,8 @@ async def test_an_answer_too_long_for_one_message_is_had_in_parts() -> None:
         assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert error_of(caught.value)["error"] == "answer_too_large"
         assert "call DecideBatchInParts" in str(caught.value.details())
+        given = {"verdict": "EVICT_AT", "system": "device-taints"}
+        assert not face.sample("bailiff_grpc_decisions_total", **given)
         stream = face.stub.DecideStream(iter([pb.DecideStreamRequest(batch=request)]))
         (answer,) = [one async for one in stream]
         assert "call DecideBatchInParts" in answer.error.message

@@ -35,8 +35,8 @@ async def test_what_it_says_is_what_the_core_says(question: str, pods: dict[str,
 
 async def test_a_pod_that_is_alone_on_its_node_is_weighed() -> None:
     about = msgspec.to_builtins({"node": seating_node("n", 0), "pod": PODS[0]})
-    about["others"] = {NAME: STATE}
     unknown = await ask("decide", about, systems=WITH_SEATS)
-    alone = await ask("decide", about | {"neighbours": {}}, systems=WITH_SEATS)
+    known = about | {"neighbours": {}, "others": {NAME: STATE}}
+    alone = await ask("decide", known, systems=WITH_SEATS)
     assert not unknown["decision"].get("decidedBy")
     assert alone["decision"]["decidedBy"] == NAME

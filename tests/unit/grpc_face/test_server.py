@@ -7,6 +7,8 @@ import json
 import os
 import socket
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import grpc
 import pytest
@@ -17,6 +19,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
 from bailiff.grpc_api import GrpcSettings, create_server
+from bailiff.grpc_api.interceptors import Statuses
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
 from tests.harness.clocks import ManualClock
@@ -149,7 +152,7 @@ async def test_a_call_past_its_deadline_stops_working(
 ) -> None:
     stopped = asyncio.Event()
 
-    async def endless(*_: object) -> None:
+    async def endless(*_: object, **__: object) -> None:
         try:
             await asyncio.Event().wait()
         finally:
@@ -161,6 +164,17 @@ async def test_a_call_past_its_deadline_stops_working(
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
     async with asyncio.timeout(10):
         await stopped.wait()
+
+
+async def test_a_caller_that_has_gone_is_no_failure_of_ours(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def write(_request: Any, _context: Any) -> None:
+        raise grpc.aio.InternalError('Failed "execute_batch"')
+
+    with pytest.raises(asyncio.CancelledError):
+        await Statuses().around("DecideBatchInParts", write)(b"", Mock())
+    assert not caplog.records
 
 
 async def test_what_is_counted(face: Face) -> None:

@@ -103,6 +103,14 @@ def test_an_operation_that_asks_for_more_is_refused(operation: Any) -> None:
         with_questions_first(application(operation))
 
 
+def test_an_operation_that_does_not_say_how_it_is_asked_is_refused() -> None:
+    def unmarked(facts: Annotated[dict[str, Any], Body()]) -> Any:
+        return facts
+
+    with pytest.raises(ValueError, match="unpack"):
+        with_questions_first(application(unmarked))
+
+
 @pytest.mark.parametrize("where", ["operation", "router", "include", "app"])
 def test_a_dependency_is_refused(where: str) -> None:
     def guards(place: str) -> list[Any]:
