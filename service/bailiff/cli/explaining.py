@@ -11,7 +11,7 @@ from bailiff.cli.describing import reported, shown, way
 from bailiff.cli.errors import ExitCode, InputError, warn
 from bailiff.cli.objects import Objects
 from bailiff.cli.output import Format, listed, printable, say
-from bailiff.cli.targets import NODE, Target, parse_instant
+from bailiff.cli.targets import NODE, Target, one_word, parse_instant
 from bailiff.decisions import Options, PodAnswer, PodsAnswer, Verdict
 from bailiff.kinds import Node, Pod
 
@@ -38,14 +38,14 @@ class Asked(NamedTuple):
     """What the user says, as it was typed.
 
     Attributes:
-        target: TYPE/NAME.
+        target: TYPE/NAME, or nothing; more words are refused.
         files: with the objects; without any a cluster is asked.
         namespace: of the object.
         now: the instant to decide for.
         bound_at: when the pod of a file was bound.
     """
 
-    target: str | None
+    target: Sequence[str]
     files: list[Path] | None
     namespace: str | None
     now: str | None
@@ -68,7 +68,7 @@ def explain(
         InputError: what is asked makes no sense, or the files do not suffice.
         ClusterUnusable, StartError: as Asking.look_up.
     """
-    wanted = Target.parse(asked.target) if asked.target is not None else None
+    wanted = Target.parse(one_word(asked.target)) if asked.target else None
     in_full = True if output is Format.TEXT else None
     asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"), in_full)
     if asked.files:
@@ -174,12 +174,20 @@ def _but(wanted: Target | None, objects: Objects) -> str:
         nodes = (pod.spec.node_name for pod in objects.of(Pod))
         return f" for node {wanted.name}{_instead('on', nodes)}"
     pods = (pod.key for pod in objects.of(Pod))
-    return f" for pod {objects.namespace}/{wanted.name}{_instead('of', pods)}"
+    there = _instead("of", pods) + _elsewhere(wanted.name, objects)
+    return f" for pod {objects.namespace}/{wanted.name}{there}"
 
 
 def _instead(word: str, names: Iterable[str]) -> str:
     there = listed(names)
     return f", only {word} {there}" if there else ""
+
+
+def _elsewhere(name: str, objects: Objects) -> str:
+    """What to write for the pods of this name that are in other namespaces."""
+    found = (pod.metadata for pod in objects.of(Pod))
+    options = listed((f"-n {one.namespace}" for one in found if one.name == name), " or ")
+    return f": write {options}" if options else ""
 
 
 def _is_meant(pod: Pod, wanted: Target, namespace: str) -> bool:
