@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from bailiff.cli.asking import NOT_LOOKED_AT, Asking, namespace_of, systems_of
 from bailiff.cli.describing import reported, shown, way
 from bailiff.cli.errors import ExitCode, InputError, warn
+from bailiff.cli.lacking import warn_of_lacking
 from bailiff.cli.objects import Objects
 from bailiff.cli.output import Format, listed, printable, say
 from bailiff.cli.targets import NODE, Target, one_word, parse_instant
@@ -73,13 +74,7 @@ def explain(
     asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"), in_full)
     if asked.files:
         bound = parse_instant(asked.bound_at, "--bound-at")
-        objects = Objects(asked.files, asked.namespace)
-        try:
-            return _of_files(asking, objects, wanted, bound)
-        except InputError as error:
-            if objects.of(Node) or not objects.of(Pod):
-                raise
-            raise InputError(f"{error}; {_GIVE_A_NODE}") from error
+        return _of_files(asking, Objects(asked.files, asked.namespace), wanted, bound)
     if wanted is None:
         raise InputError("say what to explain: TYPE/NAME, as pod/web of a cluster, or -f FILE")
     if asked.bound_at is not None:
@@ -116,8 +111,22 @@ def _of_cluster(
 def _of_files(
     asking: Asking, objects: Objects, wanted: Target | None, bound_at: datetime | None
 ) -> PodAnswer | PodsAnswer:
+    """The answer, with a warning of what the pods name and the files lack."""
+    try:
+        pods = _chosen(objects, wanted)
+        answer = _about(pods, asking, objects, bound_at)
+    except InputError as error:
+        if objects.of(Node) or not objects.of(Pod):
+            raise
+        raise InputError(f"{error}; {_GIVE_A_NODE}") from error
+    warn_of_lacking(asking, pods, objects.of)
+    return answer
+
+
+def _about(
+    pods: tuple[Pod, ...], asking: Asking, objects: Objects, bound_at: datetime | None
+) -> PodAnswer | PodsAnswer:
     """One pod is asked about alone, more of them node by node."""
-    pods = _chosen(objects, wanted)
     if len(pods) == 1:
         node = _node_of(pods[0], objects)
         others = {"pods": _neighbours_of(pods[0], node, objects, asking)}
