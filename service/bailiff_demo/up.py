@@ -55,7 +55,7 @@ def up(settings: UpSettings) -> Program:
         try:
             cluster = DemoCluster(host=chosen.host, port=chosen.cluster_port, fleet=fleet)
         except FleetError as error:
-            raise StartError(f"--fleet: {error}") from error
+            raise _fleet_refused(chosen.fleet, error) from error
         with tempfile.TemporaryDirectory(prefix="bailiff-") as folder:
             # The children have their own: whoever starts another demo writes over the usual one.
             own = Path(folder) / "kubeconfig"
@@ -73,11 +73,18 @@ def _read_fleet(path: Path | None) -> Fleet:
     try:
         with path.open("rb") as file:
             text = file.read(_MAX_FLEET_BYTES + 1)
-        if len(text) > _MAX_FLEET_BYTES:
-            raise StartError(f"--fleet: {path} has more than {_MAX_FLEET_BYTES} bytes")
-        return Fleet.parse(text)
-    except (OSError, FleetError) as error:
-        raise StartError(f"--fleet: {error}") from error
+        if len(text) <= _MAX_FLEET_BYTES:
+            return Fleet.parse(text)
+    except OSError as error:
+        raise _fleet_refused(path, error.strerror or error) from error
+    except FleetError as error:
+        raise _fleet_refused(path, error) from error
+    raise _fleet_refused(path, f"larger than {_MAX_FLEET_BYTES} bytes")
+
+
+def _fleet_refused(path: Path | None, why: object) -> StartError:
+    """Of the README's own fleet there is no file to name."""
+    return StartError(f"--fleet: {path}: {why}" if path else f"--fleet: {why}")
 
 
 def _with_ports(settings: UpSettings) -> UpSettings:

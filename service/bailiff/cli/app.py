@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 import bailiff
-from bailiff.cli import pausing, policies, preview, processes
+from bailiff.cli import explain, pausing, policies, preview, processes
 from bailiff.cli.errors import ExitCode, fail
-from bailiff.cli.explain import explain
 from bailiff.cli.options import ENVIRONMENT
 from bailiff.cli.output import OUTPUT, Output, pretty
 
@@ -28,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command(rich_help_panel=_ASKING)(explain)
+app.command(rich_help_panel=_ASKING, context_settings=explain.SETTINGS)(explain.explain)
 app.add_typer(preview.app, name="preview", rich_help_panel=_ASKING)
 app.command(rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.serve)
 app.command(rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.worker)

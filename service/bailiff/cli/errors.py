@@ -16,9 +16,12 @@ from bailiff.bootstrap.choices import ClusterUnusable, StartError
 from bailiff.cli.output import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from bailiff.bootstrap.choices import Program
+
+
+_MOST_WARNINGS = 20
 
 
 class ExitCode(IntEnum):
@@ -61,6 +64,14 @@ def run(program: Program, *, lifeline: bool = False) -> None:
 def warn(message: str) -> None:
     """Say what may be meant otherwise, and go on."""
     typer.echo(f"Warning: {printable(message)}", err=True)
+
+
+def warn_all(messages: Sequence[str]) -> None:
+    """Warn of the first few of many, and say how many more there are."""
+    for one in messages[:_MOST_WARNINGS]:
+        warn(one)
+    if len(messages) > _MOST_WARNINGS:
+        warn(f"and {len(messages) - _MOST_WARNINGS} more")
 
 
 def fail(message: str, code: ExitCode) -> NoReturn:

@@ -29,6 +29,8 @@ _TARGET = typer.Argument(
     metavar="TYPE/NAME",
     show_default=False,
 )
+# What is said of further words is ours to say: kubectl takes pod NAME.
+SETTINGS = {"allow_extra_args": True}
 _EXIT_CODE = typer.Option(
     "--exit-code",
     help="Exit 0 for keep, 10 for evict at, 11 for evict now; of several pods the worst counts.",
@@ -54,7 +56,8 @@ def explain(
     from bailiff.cli import explaining  # noqa: PLC0415 - loads the core, which help needs not
 
     with told():
-        asked = explaining.Asked(target, files, namespace, now, bound_at)
+        words = [word for word in (target, *ctx.args) if word is not None]
+        asked = explaining.Asked(words, files, namespace, now, bound_at)
         chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
         answer = explaining.explain(asked, chosen, options, output, ctx.find_root().obj)
     typer.echo(explaining.shown(answer, output))

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from bailiff.cli.asking import NOT_LOOKED_AT, Asking, namespace_of, systems_of
 from bailiff.cli.describing import reported, shown, way
 from bailiff.cli.errors import ExitCode, InputError, warn
+from bailiff.cli.lacking import warn_of_lacking
 from bailiff.cli.objects import Objects
 from bailiff.cli.output import Format, listed, printable, say
-from bailiff.cli.targets import NODE, Target, parse_instant
+from bailiff.cli.targets import NODE, Target, one_word, parse_instant
 from bailiff.decisions import Options, PodAnswer, PodsAnswer, Verdict
 from bailiff.kinds import Node, Pod
 
@@ -38,14 +39,14 @@ class Asked(NamedTuple):
     """What the user says, as it was typed.
 
     Attributes:
-        target: TYPE/NAME.
+        target: TYPE/NAME, or nothing; more words are refused.
         files: with the objects; without any a cluster is asked.
         namespace: of the object.
         now: the instant to decide for.
         bound_at: when the pod of a file was bound.
     """
 
-    target: str | None
+    target: Sequence[str]
     files: list[Path] | None
     namespace: str | None
     now: str | None
@@ -68,18 +69,12 @@ def explain(
         InputError: what is asked makes no sense, or the files do not suffice.
         ClusterUnusable, StartError: as Asking.look_up.
     """
-    wanted = Target.parse(asked.target) if asked.target is not None else None
+    wanted = Target.parse(one_word(asked.target)) if asked.target else None
     in_full = True if output is Format.TEXT else None
     asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"), in_full)
     if asked.files:
         bound = parse_instant(asked.bound_at, "--bound-at")
-        objects = Objects(asked.files, asked.namespace)
-        try:
-            return _of_files(asking, objects, wanted, bound)
-        except InputError as error:
-            if objects.of(Node) or not objects.of(Pod):
-                raise
-            raise InputError(f"{error}; {_GIVE_A_NODE}") from error
+        return _of_files(asking, Objects(asked.files, asked.namespace), wanted, bound)
     if wanted is None:
         raise InputError("say what to explain: TYPE/NAME, as pod/web of a cluster, or -f FILE")
     if asked.bound_at is not None:
@@ -116,8 +111,22 @@ def _of_cluster(
 def _of_files(
     asking: Asking, objects: Objects, wanted: Target | None, bound_at: datetime | None
 ) -> PodAnswer | PodsAnswer:
+    """The answer, with a warning of what the pods name and the files lack."""
+    try:
+        pods = _chosen(objects, wanted)
+        answer = _about(pods, asking, objects, bound_at)
+    except InputError as error:
+        if objects.of(Node) or not objects.of(Pod):
+            raise
+        raise InputError(f"{error}; {_GIVE_A_NODE}") from error
+    warn_of_lacking(asking, pods, objects.of)
+    return answer
+
+
+def _about(
+    pods: tuple[Pod, ...], asking: Asking, objects: Objects, bound_at: datetime | None
+) -> PodAnswer | PodsAnswer:
     """One pod is asked about alone, more of them node by node."""
-    pods = _chosen(objects, wanted)
     if len(pods) == 1:
         node = _node_of(pods[0], objects)
         others = {"pods": _neighbours_of(pods[0], node, objects, asking)}
@@ -174,12 +183,20 @@ def _but(wanted: Target | None, objects: Objects) -> str:
         nodes = (pod.spec.node_name for pod in objects.of(Pod))
         return f" for node {wanted.name}{_instead('on', nodes)}"
     pods = (pod.key for pod in objects.of(Pod))
-    return f" for pod {objects.namespace}/{wanted.name}{_instead('of', pods)}"
+    there = _instead("of", pods) + _elsewhere(wanted.name, objects)
+    return f" for pod {objects.namespace}/{wanted.name}{there}"
 
 
 def _instead(word: str, names: Iterable[str]) -> str:
     there = listed(names)
     return f", only {word} {there}" if there else ""
+
+
+def _elsewhere(name: str, objects: Objects) -> str:
+    """What to write for the pods of this name that are in other namespaces."""
+    found = (pod.metadata for pod in objects.of(Pod))
+    options = listed((f"-n {one.namespace}" for one in found if one.name == name), " or ")
+    return f": write {options}" if options else ""
 
 
 def _is_meant(pod: Pod, wanted: Target, namespace: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bailiff.cli.documents import check_standard_input, read_objects
-from bailiff.cli.errors import InputError, warn
+from bailiff.cli.errors import InputError, warn_all
 from bailiff.cli.output import printable
 from bailiff.cli.unknown_fields import misspelt, refused
 from bailiff.kinds import (
@@ -20,7 +20,7 @@ from bailiff.kinds import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from bailiff.kinds.meta import Value
@@ -38,7 +38,6 @@ _WITHOUT_NAMESPACE = ("Node", "ResourceSlice", "DeviceTaintRule")
 # Of resource.k8s.io. Older ones shape devices otherwise.
 _DEVICE_VERSIONS = ("v1", "v1beta2")
 _RULE_VERSIONS = (*_DEVICE_VERSIONS, "v1alpha3")
-_MOST_WARNINGS = 20
 
 
 class Objects:
@@ -70,7 +69,7 @@ class Objects:
             name = f"{option} {path}"
             for value in read_objects(path, name):
                 self._add(value, name)
-        _tell(list(self._warnings))
+        warn_all(list(self._warnings))
 
     def of(self, kind: type[T]) -> tuple[T, ...]:
         """Those of one kind, in the order of the files."""
@@ -129,10 +128,3 @@ def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
     if not isinstance(metadata, dict) or metadata.get("namespace"):
         return value
     return value | {"metadata": metadata | {"namespace": namespace}}
-
-
-def _tell(warnings: Sequence[str]) -> None:
-    for one in warnings[:_MOST_WARNINGS]:
-        warn(one)
-    if len(warnings) > _MOST_WARNINGS:
-        warn(f"and {len(warnings) - _MOST_WARNINGS} more")

@@ -70,11 +70,11 @@ def say(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str], between: str = ", ") -> str:
     """A few names in a line, for an error; empty for none."""
     found = sorted({printable(name) for name in names})
     more = f" and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else ""
-    return ", ".join(found[:_MOST_NAMES]) + more
+    return between.join(found[:_MOST_NAMES]) + more
 
 
 def pretty(value: object) -> str:

@@ -11,6 +11,7 @@ from bailiff.cli.asking import NOT_LOOKED_AT, Asking, systems_of
 from bailiff.cli.budgets import Violations
 from bailiff.cli.describing import COLOURS, head, when
 from bailiff.cli.errors import InputError, warn
+from bailiff.cli.lacking import warn_of_lacking
 from bailiff.cli.objects import Objects
 from bailiff.cli.output import Lines, dumped, listed, say, table
 from bailiff.cli.taints import TaintChange, check_removed, parse_taints, warn_of_effects
@@ -101,7 +102,10 @@ def rule(
     else:
         seen = asking.look_up(chosen, lambda to: _all_of_cluster(to, kinds))
     seen = seen.having(pods=tuple(pod for pod in seen.of(Pod) if _uses_devices(pod)))
-    _show_rule(asking.ask(_RULE, seen.of, rule=rules[0]), seen, output)
+    answer = asking.ask(_RULE, seen.of, rule=rules[0])
+    if files:
+        warn_of_lacking(asking, seen.of(Pod), seen.of)
+    _show_rule(answer, seen, output)
     if not files:
         say(NOT_LOOKED_AT)
 

@@ -90,6 +90,8 @@ def up(
         if error.name != "bailiff_demo":
             raise
         fail("the demo cluster is not part of this installation: see README.md", ExitCode.FAILED)
+    if policies is not None:
+        _check_policies(policies)
     ports = (rest_port, grpc_port, status_port, cluster_port)
     settings = demo.UpSettings(host, *ports, write_kubeconfig, policies, fleet)
     try:
@@ -97,6 +99,15 @@ def up(
     except StartError as error:
         fail(str(error), ExitCode.USAGE)
     run(program)
+
+
+def _check_policies(path: Path) -> None:
+    """Refuse what the worker would refuse, before there is a cluster and a worker."""
+    from bailiff.worker.policy.file import interpret, see  # noqa: PLC0415 - only where it is needed
+
+    found = interpret(see(path))
+    if isinstance(found, str):
+        fail(f"--policies: {path}: {found}", ExitCode.USAGE)
 
 
 @deciding

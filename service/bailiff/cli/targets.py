@@ -10,6 +10,7 @@ from bailiff.kinds import parse_time
 from bailiff.kinds.names import SUBDOMAIN_RULE, is_dns_subdomain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
 POD, NODE = "pod", "node"
@@ -45,6 +46,20 @@ class Target(NamedTuple):
         if not is_dns_subdomain(name):
             raise InputError(f"TYPE/NAME: the name {SUBDOMAIN_RULE}, got {name!r}")
         return cls(_TYPES[word.lower()], name)
+
+
+def one_word(words: Sequence[str]) -> str:
+    """The object's one word, of those that were typed.
+
+    Raises:
+        InputError: there are more; says how to write what kubectl takes with a space.
+    """
+    if len(words) == 1:
+        return words[0]
+    kind = _TYPES.get(words[0].lower())
+    if kind and len(words) == 2 and is_dns_subdomain(words[1]):
+        raise InputError(f"TYPE/NAME: write {kind}/{words[1]}")
+    raise InputError(f"TYPE/NAME: expected one, as pod/web, got {' '.join(words)!r}")
 
 
 def parse_node(text: str) -> str:

@@ -26,8 +26,18 @@ BOTH = ("-f", "POD", "-f", "NODE")
         (("explain", "pod/Web", *BOTH), "TYPE/NAME: the name must be an RFC 1123 subdomain"),
         (
             ("explain", "pod/other", *BOTH),
-            "no pod to explain for pod default/other, only of shop/web",
+            "no pod to explain for pod default/other, only of shop/web\n",
         ),
+        (
+            ("explain", "pod/web", *BOTH),
+            "no pod to explain for pod default/web, only of shop/web: write -n shop\n",
+        ),
+        (("explain", "pod", "web"), "TYPE/NAME: write pod/web\n"),
+        (("explain", "po", "web", *BOTH), "TYPE/NAME: write pod/web\n"),
+        (("explain", *BOTH, "Nodes", "n1"), "TYPE/NAME: write node/n1\n"),
+        (("explain", "pod", "pod/web"), "TYPE/NAME: expected one, as pod/web, got 'pod pod/web'"),
+        (("explain", "pod", "a", "b"), "TYPE/NAME: expected one, as pod/web, got 'pod a b'"),
+        (("explain", "pod/a", "pod/b"), "TYPE/NAME: expected one, as pod/web, got 'pod/a pod/b'"),
         (("worker",), "say which cluster"),
         (("worker", "--kubeconfig", "a", "--in-cluster"), "exclude each other"),
         (("serve", "--context", "c"), "--context needs --kubeconfig"),
@@ -37,6 +47,35 @@ def test_wrong_usage_exits_with_2_and_says_why(run, arguments, message):
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.output
+
+
+NO_YAML = "$: not valid YAML"
+NO_FILE = "No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--policies", "nope.yaml"), f"--policies: nope.yaml: {NO_FILE}"),
+        (("--policies", "wrong.yaml"), f"--policies: wrong.yaml: {NO_YAML}"),
+        (("--policies", "other.yaml"), "--policies: other.yaml: $.apiVersion: required to be"),
+        (("--policies", "."), "--policies: .: not a regular file"),
+        (("--fleet", "nope.yaml"), f"--fleet: nope.yaml: {NO_FILE}"),
+        (("--fleet", "wrong.yaml"), f"--fleet: wrong.yaml: {NO_YAML}"),
+        (("--fleet", "long.yaml"), "--fleet: long.yaml: larger than 4194304 bytes"),
+    ],
+)
+def test_a_file_that_up_cannot_use_is_named_before_anything_starts(
+    run, tmp_path, monkeypatch, arguments, said
+):
+    monkeypatch.chdir(tmp_path)
+    started: list[object] = []
+    monkeypatch.setattr("bailiff.cli.processes.run", started.append)
+    for name, text in (("wrong", "a: ["), ("other", "kind: Pod"), ("long", "#" * 5_000_000)):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    told = run("up", *arguments)
+    assert (told.exit_code, told.stdout, started) == (2, "", [])
+    assert told.stderr.startswith(f"bailiff: {said}")
 
 
 @pytest.mark.parametrize("name", ["BAILIFF_REST_MAX_IN_FLIGHT", "BAILIFF_GRPC_MAX_CONCURRENT_RPCS"])

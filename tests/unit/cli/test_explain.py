@@ -247,6 +247,18 @@ def test_without_the_node_it_says_what_to_add(run):
     assert "the files have no node: add the pod's, as kubectl get node NAME -o yaml" in told.stderr
 
 
+def test_every_namespace_that_has_a_pod_of_the_name_is_named(run):
+    pods = [("b", "web"), ("a", "web"), ("c", "db")]
+    stdin = yaml.safe_dump_all({"kind": "Pod", **place(*one)} for one in pods)
+    told = run("explain", "pod/web", "-f", "-", stdin=stdin)
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert "for pod default/web, only of a/web, b/web, c/db: write -n a or -n b" in told.stderr
+
+
+def place(namespace, name):
+    return {"metadata": {"namespace": namespace, "name": name}}
+
+
 def test_a_node_of_another_name_is_named(run):
     told = run("explain", "-f", "POD", "-f", "-", stdin="kind: Node\nmetadata: {name: n7}")
     assert told.exit_code == 2

@@ -42,14 +42,23 @@ def test_two_ports_that_are_one_are_refused() -> None:
         asyncio.run(program(asyncio.Event()))  # type: ignore[arg-type]  # it is a coroutine
 
 
-@pytest.mark.parametrize("text", [None, "a: [", "{apiVersion: v1, kind: Flower}"])
-async def test_a_fleet_that_cannot_be_is_refused(text: str | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (None, "No such file or directory"),
+        ("a: [", r"\$: not valid YAML"),
+        ("{apiVersion: v1, kind: Flower}", "Flower without a name: v1 Flower is not served here"),
+    ],
+)
+async def test_a_fleet_that_cannot_be_is_refused(
+    text: str | None, why: str, tmp_path: Path
+) -> None:
     path = tmp_path / "fleet.yaml"
     if text is not None:
         path.write_text(text)
     ports = (0, 0, 0, 0)
     settings = UpSettings("127.0.0.1", *ports, kubeconfig=tmp_path / "kubeconfig", fleet=path)
-    with pytest.raises(StartError, match="--fleet: "):
+    with pytest.raises(StartError, match=f"^--fleet: {path}: {why}"):
         await up(settings)(asyncio.Event())
 
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from bailiff.decisions import Options, Scene
 from bailiff.decisions.device_taints import DEVICE_TAINTS, DeviceTaintFacts
-from bailiff.kinds import ObjectMeta, Pod, PodResourceClaim, PodSpec
+from bailiff.kinds import (
+    ObjectMeta,
+    Pod,
+    PodExtendedResourceClaimStatus,
+    PodResourceClaim,
+    PodSpec,
+    PodStatus,
+    ResourceClaim,
+)
 from bailiff.lookup import ClusterSource, UnavailableError, drive
 from tests.harness.clocks import ManualClock
 from tests.harness.device_objects import allocation, claim, slice_of
@@ -70,6 +80,24 @@ async def test_only_what_decides_is_read(tmp_path: Path) -> None:
         *(f"/resourceslices?spec.driver={driver}" for driver in ("d", "e")),
         "/devicetaintrules",
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [(Options(), [("extended",)]), (Options(extended_resource_claims=False), [])],
+)
+def test_claims_that_do_not_count_are_not_wanted(
+    options: Options, names: list[tuple[str, ...]]
+) -> None:
+    status = PodStatus(extended_resource_claim_status=PodExtendedResourceClaimStatus("extended"))
+    looking = DEVICE_TAINTS.look_up(
+        Scene((replace(user(), status=status),), ManualClock().now()), options
+    )
+    wanted = [next(looking)]
+    with contextlib.suppress(StopIteration):
+        while True:
+            wanted.append(looking.send(()))
+    assert [one.names for one in wanted if one.kind is ResourceClaim] == names
 
 
 async def test_many_claims_are_listed_at_once(tmp_path: Path) -> None:

@@ -14,20 +14,22 @@ from bailiff.kinds import DeviceTaintRule, ResourceClaim, ResourceSlice
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
+    from bailiff.decisions.options import Options
     from bailiff.decisions.system import Seen
     from bailiff.kinds import Pod
 
 _Looking: TypeAlias = "Generator[Wanted, Seen, DeviceTaintFacts | NotRead]"
 
 
-def look_up(pods: Iterable[Pod]) -> _Looking:
+def look_up(pods: Iterable[Pod], options: Options) -> _Looking:
     """The claims that the pods name, the slices that publish their devices, and all rules.
 
+    Claims of extended resources are not asked for where the options do not let them count.
     Slices are not asked for by node: which slices of a pool count depends on all of them, wherever
     they are. A cluster without rules, which are served by an API of their own, is as one with none.
     """
     claims: list[ResourceClaim] = []
-    for namespace, names in _named(pods).items():
+    for namespace, names in _named(pods, options).items():
         seen = yield Wanted(ResourceClaim, namespace, names)
         if isinstance(seen, NotRead):
             return seen
@@ -49,11 +51,11 @@ def look_up(pods: Iterable[Pod]) -> _Looking:
     )
 
 
-def _named(pods: Iterable[Pod]) -> dict[str, tuple[str, ...]]:
+def _named(pods: Iterable[Pod], options: Options) -> dict[str, tuple[str, ...]]:
     """The names of claims by namespace."""
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for pod in pods:
-        for one in named_claims(pod, extended=True):
+        for one in named_claims(pod, extended=options.extended_resource_claims):
             if not one.outcome:
                 found[pod.metadata.namespace][one.name] = None
     return {namespace: tuple(names) for namespace, names in found.items()}

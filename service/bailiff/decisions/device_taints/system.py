@@ -67,7 +67,7 @@ class DeviceTaintSystem(System[DeviceTaintFacts]):
             return DeviceTaintFacts()
         if not options.device_taint_eviction:
             return _Unseen(device_eviction_off())
-        found = yield from look_up(users)
+        found = yield from look_up(users, options)
         return _Unseen(_without(found)) if isinstance(found, NotRead) else found
 
 
