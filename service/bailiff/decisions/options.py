@@ -44,7 +44,7 @@ class Overrides(Value, frozen=True, forbid_unknown_fields=True):
         return defaults if self is NO_OVERRIDES else _over(self, defaults)
 
 
-@lru_cache(maxsize=1024)  # of some seven switches each: callers want the same few again and again
+@lru_cache(maxsize=1024)  # callers want the same few of the switches again and again
 def _over(overrides: Overrides, defaults: Options) -> Options:
     wanted = {name: value for name, value in asdict(overrides).items() if value is not None}
     return replace(defaults, **wanted) if wanted else defaults

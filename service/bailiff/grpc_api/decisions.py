@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 _NOBODY = ObjectReference()
 
 
-class Kept:
-    """What is kept while one answer is written, whose findings must live as long.
+class AnswerCache:
+    """What has been written of one answer, whose findings must live as long.
 
-    Functions take it, in place of methods: they are called for every pod, by what writers are
-    made of.
+    The generated writers hand it on to functions: what they call stands in them, so it cannot be a
+    method of something that is made for each answer.
     """
 
-    __slots__ = ("by_node", "event", "node", "own", "pod", "shared")
+    __slots__ = ("event", "node", "own", "pod", "shared", "shared_by_node")
 
     def __init__(self) -> None:
         # What decisions share, by their findings' identity and by the node: all that differs
         # within an answer. Those of one node stand together.
-        self.by_node: dict[str, dict[object, bytes]] = {}
+        self.shared_by_node: dict[str, dict[object, bytes]] = {}
         self.node: str | None = None
         self.shared: dict[object, bytes] = {}
         # One message, filled again and again.
@@ -46,11 +46,11 @@ class Kept:
         self.pod, self.event = self.own.pod, self.own.event
 
 
-def write_decision(decision: Decision, kept: Kept) -> bytes:
+def write_decision(decision: Decision, kept: AnswerCache) -> bytes:
     """One decision."""
     node, findings = decision.node, decision.findings
     if node != kept.node:
-        kept.node, kept.shared = node, kept.by_node.setdefault(node, {})
+        kept.node, kept.shared = node, kept.shared_by_node.setdefault(node, {})
     key = id(findings[0]) if len(findings) == 1 else (*map(id, findings),)
     shared = kept.shared.get(key)
     if shared is None:
@@ -58,7 +58,7 @@ def write_decision(decision: Decision, kept: Kept) -> bytes:
     return _write_own(decision, kept) + shared
 
 
-def _write_own(decision: Decision, kept: Kept) -> bytes:
+def _write_own(decision: Decision, kept: AnswerCache) -> bytes:
     """`pod` and the event's words."""
     reference, pod, note = decision.pod, kept.pod, decision.event
     pod.namespace = reference.namespace
@@ -87,7 +87,7 @@ def answer_writer(question: Question[Any], message: Descriptor) -> Callable[[Any
         write_one = _ONE.of(question.answer, message)
         return lambda answer: write_one(answer, None)
     write = _MANY.of(question.answer, message)
-    return lambda answer: write(answer, Kept())
+    return lambda answer: write(answer, AnswerCache())
 
 
 @lru_cache(maxsize=64)  # the systems' own, not the callers'

@@ -30,6 +30,7 @@ Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
 Behaviour: TypeAlias = "Callable[[Any, Context], Awaitable[bytes | None]]"
 Handler: TypeAlias = Any  # grpcio's own namedtuple, which its types do not tell
 
+_OK, _CANCELLED = grpc.StatusCode.OK.name, grpc.StatusCode.CANCELLED.name
 _KINDS = ("unary_unary", "unary_stream", "stream_stream")
 
 _log = logging.getLogger(__name__)
@@ -124,10 +125,10 @@ class Observation:
         async def observed(request: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             start = clock.monotonic()
             # What stands if the caller hangs up or its deadline passes, which cancels this task.
-            code = "CANCELLED"
+            code = _CANCELLED
             try:
                 answer = await serve(request, context)
-                code = "OK"
+                code = _OK
             except grpc.aio.AbortError:
                 code = context.code().name
                 raise

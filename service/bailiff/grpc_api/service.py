@@ -30,6 +30,7 @@ STREAM = "DecideStream"
 # The question that the requests within a stream ask.
 _STREAMED = "DecideBatch"
 
+_OK, _CANCELLED = grpc.StatusCode.OK.name, grpc.StatusCode.CANCELLED.name
 _CODES = {code.value[0]: code.name for code in grpc.StatusCode}
 _Request = WHOLE.class_of(pb.DecideStreamRequest.DESCRIPTOR)
 _Response = WHOLE.class_of(pb.DecideStreamResponse.DESCRIPTOR)
@@ -92,13 +93,13 @@ class _Stream:
     async def _answer(self, data: bytes) -> bytes:
         start = self._clock.monotonic()
         request_id = ""
-        code = "CANCELLED"
+        code = _CANCELLED
         try:
             self._asked.check(data)
             request = parse(_Request, data)
             request_id = request.request_id
             answer = await self._asked.answer(request.batch, "batch")
-            code = "OK"
+            code = _OK
             return _told(request_id, answer)
         except Exception as error:  # noqa: BLE001 - the stream goes on whatever happens
             status = status_of(error)

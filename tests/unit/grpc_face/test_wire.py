@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bailiff.decisions import Decision, Finding, ObjectReference, Verdict
 from bailiff.grpc_api.counting import count_fields
-from bailiff.grpc_api.decisions import Kept, write_decision
+from bailiff.grpc_api.decisions import AnswerCache, write_decision
 from bailiff.grpc_api.errors import FieldError
 from bailiff.grpc_api.wire import Interned
 from bailiff.v1 import decision_pb2
@@ -56,7 +56,7 @@ def test_what_cannot_be_converted_is_not_kept() -> None:
 
 def test_answers_that_share_a_finding_are_each_about_their_own_node() -> None:
     finding = Finding(system="a", verdict=Verdict.KEEP, reason="NoTaint", message="none")
-    kept = Kept()
+    kept = AnswerCache()
     for node in ("node-1", "node-2", "node-1"):
         decision = Decision(
             pod=ObjectReference(name=f"on-{node}"),

@@ -25,7 +25,7 @@ class Again(NamedTuple):
     """Not done yet.
 
     Attributes:
-        seconds: until the next try, at least SHORTEST_SLEEP.
+        seconds: until the next try; less than SHORTEST_SLEEP counts as that.
         failed: the try has failed, and counts; if not, its time has not come.
     """
 
