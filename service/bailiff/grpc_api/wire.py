@@ -5,10 +5,12 @@ nested message that is kept as bytes is a dictionary key, so that what repeats i
 (`Interned`); and an answer that repeats is serialised once. The classes here are the published
 ones but for that. They are derived from the published descriptors, so they cannot drift from
 them, and to a caller there is no difference: a nested message is a length and bytes on the wire.
+Where it comes in pieces, which protobuf allows and merges, their bytes are put together.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -54,13 +56,24 @@ class Wire:
     ) -> None:
         self.structured = structured
         self._pool = descriptor_pool.DescriptorPool()
+        self._pool_of_pieces = descriptor_pool.DescriptorPool()
         for one in _files(file, set()):
             self._pool.Add(_with_bytes(one, structured))
+            self._pool_of_pieces.Add(_with_bytes(one, structured, in_pieces=True))
 
     def class_of(self, message: Descriptor) -> WireClass:
         """The class that reads and writes the same bytes as a published one."""
-        found = self._pool.FindMessageTypeByName(message.full_name)
-        return message_factory.GetMessageClass(found)
+        made = _class(self._pool, message)
+        _PIECES.setdefault(made, _class(self._pool_of_pieces, message))
+        return made
+
+
+# By wire class the one that keeps the pieces of a nested message apart, as a list.
+_PIECES: dict[WireClass, WireClass] = {}
+
+
+def _class(pool: descriptor_pool.DescriptorPool, message: Descriptor) -> WireClass:
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(message.full_name))
 
 
 def _files(file: FileDescriptor, seen: set[str]) -> Iterator[FileDescriptor]:
@@ -73,7 +86,7 @@ def _files(file: FileDescriptor, seen: set[str]) -> Iterator[FileDescriptor]:
 
 
 def _with_bytes(
-    file: FileDescriptor, structured: frozenset[str]
+    file: FileDescriptor, structured: frozenset[str], in_pieces: bool = False
 ) -> descriptor_pb2.FileDescriptorProto:
     proto = descriptor_pb2.FileDescriptorProto()
     file.CopyToProto(proto)
@@ -81,18 +94,32 @@ def _with_bytes(
     kept = [name for name in proto.dependency if name.startswith("bailiff/")]
     proto.dependency[:] = kept
     for message in proto.message_type:
-        _flatten(message, structured)
+        _flatten(message, structured, in_pieces)
     return proto
 
 
-def _flatten(message: descriptor_pb2.DescriptorProto, structured: frozenset[str]) -> None:
+def _flatten(
+    message: descriptor_pb2.DescriptorProto, structured: frozenset[str], in_pieces: bool
+) -> None:
     for field in message.field:
         if field.type == _Field.TYPE_MESSAGE and field.type_name[1:] not in structured:
             _make_bytes(message, field)
+            if in_pieces:
+                field.label = _Field.LABEL_REPEATED
+    if in_pieces:
+        _drop_oneofs(message)
     for entry in message.nested_type:
         # A map is a list of its entries on the wire, and here too: no field calls it a map.
         entry.options.ClearField("map_entry")
-        _flatten(entry, structured)
+        _flatten(entry, structured, in_pieces)
+
+
+def _drop_oneofs(message: descriptor_pb2.DescriptorProto) -> None:
+    """Each field by itself: a list cannot be one of several."""
+    del message.oneof_decl[:]
+    for field in message.field:
+        field.ClearField("proto3_optional")
+        field.ClearField("oneof_index")
 
 
 def _make_bytes(message: descriptor_pb2.DescriptorProto, field: _Field) -> None:
@@ -120,10 +147,33 @@ def parse(wire: WireClass, data: bytes) -> WireMessage:
     """
     check_fields(data)
     try:
-        return wire.FromString(data)
+        message = wire.FromString(data)
     except DecodeError as error:
         name = wire.DESCRIPTOR.name
         raise MalformedError(f"not a valid {name} message, or text that is not UTF-8") from error
+    # A piece that another has replaced; or an empty text that was written, as Go does.
+    if message.ByteSize() < len(data) and wire in _PIECES:
+        _join_pieces(message, _PIECES[wire].FromString(data))
+    return message
+
+
+def _join_pieces(message: WireMessage, pieces: WireMessage) -> None:
+    """Put together what came in several pieces: their bytes one after the other are the whole."""
+    for field, (name, is_list, is_message) in zip(
+        message.DESCRIPTOR.fields, _fields_of(pieces.DESCRIPTOR), strict=True
+    ):
+        found = getattr(pieces, name)
+        if is_message:
+            whole = getattr(message, name)
+            for one, its_pieces in zip(whole, found, strict=True) if is_list else [(whole, found)]:
+                _join_pieces(one, its_pieces)
+        elif is_list and not field.is_repeated and len(found) > 1:
+            setattr(message, name, b"".join(found))
+
+
+@cache
+def _fields_of(message: Descriptor) -> list[tuple[str, bool, bool]]:
+    return [(one.name, one.is_repeated, one.message_type is not None) for one in message.fields]
 
 
 def read_within(path: str, read: Callable[[M], T], message: M) -> T:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +13,42 @@ from bailiff.grpc_api.counting import count_fields
 from bailiff.grpc_api.decisions import AnswerCache, write_decision
 from bailiff.grpc_api.errors import FieldError
 from bailiff.grpc_api.wire import Interned
+from bailiff.turns import LONG_PROTOBUF
 from bailiff.v1 import decision_pb2
+from bailiff.v1 import eviction_decision_service_pb2 as pb
+from bailiff.v1 import kubernetes_pb2 as kube
 from tests.harness.clocks import START
 from tests.harness.faces.go_bytes import integer, nested, varint
+from tests.harness.faces.grpc_face import Face
+
+TAINTED = kube.Node(spec=kube.NodeSpec(taints=[kube.Taint(key="a", effect="NoExecute")]))
+TOLERANT = kube.Pod(spec=kube.PodSpec(tolerations=[kube.Toleration(operator="Exists")]))
+BOUND = kube.Pod(spec=kube.PodSpec(node_name="n"))
+NAMED = kube.Pod(metadata=kube.ObjectMeta(name="p"))
+NODE = kube.Node(metadata=kube.ObjectMeta(name="n"))
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param([{"pod": TOLERANT, "node": TAINTED}, {"pod": NAMED}], id="a pod"),
+        pytest.param([{"pod": NAMED}, {"pod": TOLERANT, "node": TAINTED}], id="the other way"),
+        pytest.param([{"pod": TOLERANT, "node": NODE}, {"node": TAINTED}], id="a node"),
+        pytest.param(
+            [{"pod": BOUND, "node": NODE}, {"pod": TOLERANT, "node": TAINTED}], id="a spec"
+        ),
+    ],
+)
+@pytest.mark.parametrize("padding", [0, LONG_PROTOBUF], ids=["short", "long"])
+async def test_a_message_in_pieces_is_the_whole(
+    face: Face, pieces: list[dict[str, Any]], padding: int
+) -> None:
+    data = b"".join(pb.DecideRequest(**piece).SerializeToString() for piece in pieces)
+    whole = pb.DecideRequest.FromString(data)
+    data += nested(20_000, bytes(padding))  # a field that nobody knows
+    told = pb.DecideResponse.FromString(await face.raw("Decide")(data))
+    assert told == await face.stub.Decide(whole)
+    assert told.decision.reason == "ToleratedForever"
 
 
 def test_the_same_bytes_are_converted_once() -> None:
