@@ -25,6 +25,7 @@ from fastapi import Body, FastAPI
 from prometheus_client import CollectorRegistry
 from pydantic import BaseModel
 
+from bailiff.bootstrap.process import freeze_start_up
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
 from bailiff.rest_api import RestServer, RestSettings, create_app
@@ -103,7 +104,9 @@ async def serve(name: str) -> None:
         settings = RestSettings(port=0)
         app = create_app(settings, SystemClock(), CollectorRegistry(), Options())
         server = RestServer(app, settings)
-        print(await server.start(), flush=True)
+        port = await server.start()
+        freeze_start_up()  # as `bailiff serve` does
+        print(port, flush=True)
     else:
         plain_app = fastapi_echo() if name == "fastapi-echo" else raw_asgi()
         config = uvicorn.Config(
@@ -119,6 +122,7 @@ async def serve(name: str) -> None:
         plain = uvicorn.Server(config)
         plain.lifespan = config.lifespan_class(config)
         await plain.startup()
+        freeze_start_up()
         print(plain.servers[0].sockets[0].getsockname()[1], flush=True)
         asyncio.get_running_loop().create_task(plain.main_loop())
     await asyncio.to_thread(sys.stdin.read)

@@ -136,9 +136,13 @@ class Systems:
         named = facts.systems
         parts: list[Part] = []
         for system in self._named(named) if named else self.all:
-            own, nothing = _own(system, facts), system.facts()
-            is_told = own != nothing and system.lacks(scene)
-            if named or is_told or system.is_reached(scene, own):
+            own = _own(system, facts)
+            # A section that tells something and cannot be used is not passed over.
+            if (
+                named
+                or system.is_reached(scene, own)
+                or (own != system.facts() and system.lacks(scene))
+            ):
                 system.check(scene, own)
                 parts.append((system, own))
         if not parts:
