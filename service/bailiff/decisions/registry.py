@@ -245,10 +245,9 @@ def _check_node(scene: Scene) -> None:
 
 def _check_one_node(scene: Scene, parts: Iterable[Part]) -> None:
     """Refuse pods of several nodes where they are weighed against each other."""
-    if scene.node is None and len({pod.spec.node_name for pod in scene.pods}) > 1:
-        for system, _ in parts:
-            if system.ranks_on(None):
-                raise FactsError("$.node", f"required: {system.name} ranks the pods of one node")
+    ranking = [system.name for system, _ in parts if system.ranks_on(scene.node)]
+    if ranking and scene.node is None and len({pod.spec.node_name for pod in scene.pods}) > 1:
+        raise FactsError("$.node", f"required: {ranking[0]} ranks the pods of one node")
 
 
 def _made(name: str, fields: Sequence[tuple[str, Any, Any]], base: type, **config: Any) -> Any:  # noqa: ANN401 - a type, made at run time
