@@ -179,14 +179,17 @@ async def test_trailers_behind_a_long_body_are_skipped_wherever_it_is_cut() -> N
         writer.close()
 
 
-async def test_trailers_are_counted_for_each_request() -> None:
+@pytest.mark.parametrize("body", [b"ok", b""], ids=["a body", "none"])
+async def test_trailers_are_counted_for_each_request(body: bytes) -> None:
+    asked = CHUNKED if body else CHUNKED.replace(b"2\r\nok\r\n", b"")
     async with serving(Bounds(max_header_bytes=1000)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for _ in range(3):
-            for piece in (CHUNKED, b"a: b\r\n" * 100, b"\r\n"):
+            for piece in (asked, b"a: b\r\n" * 100, b"\r\n"):
                 writer.write(piece)
                 await asyncio.sleep(0.02)
-            assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+            assert await reader.readexactly(len(body)) == body
         writer.close()
 
 

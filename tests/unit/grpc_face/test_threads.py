@@ -82,10 +82,12 @@ async def test_who_is_cancelled_twice_waits_for_its_thread_too() -> None:
 
     task = asyncio.create_task(in_thread(work))
     await asyncio.to_thread(going.wait)
-    for _ in range(3):
-        task.cancel()
-        await asyncio.sleep(0)
-        assert not task.done()
-    go_on.set()
+    try:
+        for _ in range(3):
+            task.cancel()
+            await asyncio.sleep(0)
+            assert not task.done()
+    finally:
+        go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await task

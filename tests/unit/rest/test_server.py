@@ -6,6 +6,7 @@ import json
 import signal
 from collections.abc import AsyncIterator
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -99,6 +100,19 @@ async def test_who_does_not_read_a_long_answer_keeps_its_place_until_it_is_cut_o
             await asyncio.sleep(0.6)
             writer.write(one)
             assert (await answer(reader))[0] == 200
+
+
+async def test_an_idle_connection_whose_answer_is_not_read_is_cut_off() -> None:
+    bounds = {"answer_timeout_seconds": 0.05}
+    async with serving(**bounds) as (server, port), connected(port) as (reader, writer):
+        writer.write(post(b"Content-Length: %d\r\n" % len(BODY), BODY))
+        await answer(reader)
+        (connection,) = server.connections
+        # To close changes nothing while there is something left to be read.
+        connection.transport = Mock(wraps=connection.transport, close=Mock())
+        connection.timeout_keep_alive_handler()
+        with contextlib.suppress(ConnectionError):
+            assert await reader.read() == b""
 
 
 async def test_a_body_longer_than_announced_is_no_second_request() -> None:
