@@ -132,7 +132,8 @@ async def serve(kind: str) -> None:
         server.add_registered_method_handlers(SERVICE, bare(answers, kind == "messages"))
         port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
-    freeze_start_up()  # as `bailiff serve` does
+    if kind == "face":
+        freeze_start_up()  # as `bailiff serve` does, and plain grpcio does not
     print(port, flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     os._exit(0)

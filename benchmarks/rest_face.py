@@ -105,7 +105,7 @@ async def serve(name: str) -> None:
         app = create_app(settings, SystemClock(), CollectorRegistry(), Options())
         server = RestServer(app, settings)
         port = await server.start()
-        freeze_start_up()  # as `bailiff serve` does
+        freeze_start_up()  # as `bailiff serve` does, and a plain FastAPI application does not
         print(port, flush=True)
     else:
         plain_app = fastapi_echo() if name == "fastapi-echo" else raw_asgi()
@@ -122,7 +122,6 @@ async def serve(name: str) -> None:
         plain = uvicorn.Server(config)
         plain.lifespan = config.lifespan_class(config)
         await plain.startup()
-        freeze_start_up()
         print(plain.servers[0].sockets[0].getsockname()[1], flush=True)
         asyncio.get_running_loop().create_task(plain.main_loop())
     await asyncio.to_thread(sys.stdin.read)
