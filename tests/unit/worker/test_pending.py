@@ -100,6 +100,56 @@ def test_one_that_is_over_and_has_left_the_mirror_is_forgotten():
     assert eviction.outcome == "deleted"
 
 
+@pytest.mark.parametrize("begin", STATES)
+def test_only_what_was_done_stays_while_its_pod_is_terminating(begin):
+    table = Table()
+    eviction = begin(table)
+    unbegun = begin in (waiting, retried, held)
+    assert (table.pending.leave(terminating(eviction)) is eviction) is unbegun
+    after = {} if unbegun else table.counts()
+    assert table.counts() == after
+    assert (table.pending.next_due(), table.pending.retrying.total()) == (None, 0)
+    table.pending.forget("a")
+    assert table.counts() == ({"running": 1} if begin is running else {})
+
+
+def test_one_whose_pod_is_terminating_is_over_until_it_is_gone():
+    table = Table()
+    eviction = table.running()
+    table.pending.leave(terminating(eviction))
+    table.pending.settle_over(eviction, "deleted", 5.0)
+    assert (table.counts(), table.pending.next_due()) == ({"done": 1}, None)
+    table.pending.forget("a")
+    assert table.counts() == {}
+
+
+def test_one_whose_pod_is_terminating_is_not_tried_again():
+    table = Table()
+    eviction = table.running()
+    table.pending.leave(terminating(eviction))
+    assert not table.pending.settle_retry(eviction, "denied", 5.0)
+    assert table.counts() == {}
+
+
+@pytest.mark.parametrize("seen", ["before", "after"])
+def test_one_that_is_evicted_though_it_terminates_is_evicted_once(seen):
+    """As `evict_ended_pods` has it: it is wanted as long as its pod is there."""
+    table = Table()
+    eviction = table.running()
+    pod = terminating(eviction)
+    if seen == "before":
+        table.schedule(pod=pod)
+    table.pending.settle_over(eviction, "deleted", 5.0)
+    if seen == "after":
+        table.schedule(pod=pod)
+    assert (table.counts(), table.pending.next_due()) == ({"done": 1}, None)
+
+
+def terminating(eviction):
+    metadata = replace(eviction.pod.metadata, deletion_timestamp=START)
+    return replace(eviction.pod, metadata=metadata)
+
+
 def test_one_whose_pod_may_stay_is_dropped():
     table = Table()
     table.pending.settle_dropped(table.running())

@@ -46,9 +46,11 @@ async def test_what_is_acknowledged_goes_and_the_rest_when_it_is_no_longer_too_m
     assert len(world.deleted) == 7
 
 
-async def test_those_that_are_evicted_and_not_gone_still_count():
+@pytest.mark.parametrize("there", ["deaf", "lingering"])
+async def test_those_that_are_evicted_and_not_gone_still_count(there):
+    """The API server has not heard of it, or the pods are terminating."""
     world = Governed(FIVE)
-    world.deaf = True
+    setattr(world, there, True)
     world.tainted("n1")
     for number in range(5):
         world.pod(f"pod-{number}")
@@ -59,6 +61,22 @@ async def test_those_that_are_evicted_and_not_gone_still_count():
         world.pod("late", "n2")
         await asyncio.sleep(10)
         assert world.held("late")["message"].startswith("maintenance:NoExecute evicts 6")
+        if there == "lingering":
+            world.remove_pod("pod-0")
+            await asyncio.sleep(10)
+            assert "late" in world.deletions()
+
+
+async def test_terminating_pods_are_in_both_parts_of_a_namespace_s_share():
+    world = Governed(HALF)
+    world.lingering = True
+    for number in range(8):
+        world.pod(f"pod-{number}", f"n{number}")
+    async with world.running():
+        for number in range(8):
+            world.tainted(f"n{number}")
+            await asyncio.sleep(10)
+        assert len(world.deleted) == 4
 
 
 async def test_those_that_go_later_count_and_another_taint_is_another():

@@ -152,6 +152,15 @@ async def test_ended_pods_are_left_alone_unless_a_setting_says_otherwise(restore
     assert bool(world.notes) == restored
 
 
+async def test_a_terminating_pod_is_evicted_once_however_long_it_takes():
+    world = tainted(options=Options(evict_ended_pods=True))
+    world.lingering = True
+    world.add_pod("slow")
+    async with world.running():
+        await asyncio.sleep(1800)
+    assert (len(world.deleted), len(world.notes)) == (1, 1)
+
+
 # Deleting the Node leaves its timers running.
 
 

@@ -194,8 +194,8 @@ class Executor:
 
     def _cancelled(self, eviction: Eviction) -> None:
         """It had been announced and does not happen; a fresh look decides what comes next."""
-        if eviction.gone:
-            self._teller.ended(eviction, Outcome.GONE)
+        if eviction.gone or eviction.leaving:
+            self._teller.ended(eviction, Outcome.GONE if eviction.gone else Outcome.ENDED)
         else:
             self._teller.dropped(eviction, eviction.revoked)
             self._marks.look_at_pods((pod_key(eviction.pod),))

@@ -1,8 +1,10 @@
 """How many pods each cause evicts, in all and by namespace; kept with each entry, O(1).
 
 Counted are the pods of this worker's shard that wait, are held, run, or have been evicted and are
-not gone yet: once they are, they are no longer what the cause does to the cluster now. Those that
-were there before there were bounds enter again when their node is looked at, all of them once.
+not gone yet, though they may be terminating: once they are gone, they are no longer what the cause
+does to the cluster now. Who evicted a pod that was terminating before this worker began is not
+known: it does not count. Pods that were there before there were bounds enter again when their node
+is looked at, all of them once.
 """
 
 from __future__ import annotations

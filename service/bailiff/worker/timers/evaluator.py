@@ -100,7 +100,9 @@ class Evaluator:
 
     def pod_gone(self, pod: Pod) -> None:
         """See PodListener."""
-        self._forget(pod, Outcome.GONE)
+        eviction = self._pending.forget(pod.metadata.uid)
+        if eviction is not None:
+            self._teller.ended(eviction, Outcome.GONE)
         if self._rounds.rank_on(pod.spec.node_name):
             # Its neighbours are ranked without it from now on.
             self.marks.look_at_node(pod.spec.node_name)
@@ -231,16 +233,19 @@ class Evaluator:
                 self._teller.ended(replaced, Outcome.PUT_OFF)
         elif pod.has_ended:
             # It leaves anyway; no change of taints or tolerations has cancelled its eviction.
-            self._forget(pod, Outcome.ENDED)
+            self._end(pod)
         elif finding is None or node is None:
             self._revoke(pod, self._why_unsaid(pod))
         else:
             self._revoke(pod, finding.message)
 
-    def _forget(self, pod: Pod, outcome: Outcome) -> None:
-        eviction = self._pending.forget(pod.metadata.uid)
+    def _end(self, pod: Pod) -> None:
+        if pod.is_terminating:
+            eviction = self._pending.leave(pod)
+        else:
+            eviction = self._pending.forget(pod.metadata.uid)
         if eviction is not None:
-            self._teller.ended(eviction, outcome)
+            self._teller.ended(eviction, Outcome.ENDED)
 
     def _why_unsaid(self, pod: Pod) -> str:
         node = pod.spec.node_name

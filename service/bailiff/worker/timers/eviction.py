@@ -40,7 +40,8 @@ class Eviction(Struct, eq=False, gc=False):
         begun_by: the system that was told that an attempt is under way; empty: none is.
         marked: its pod may carry the condition that announces the eviction, written for it.
         revoked: why it is no longer wanted, though it runs; empty while it is.
-        gone: the pod has left the mirror while the eviction ran.
+        gone: the pod has left the mirror, or has finished, while the eviction ran.
+        leaving: the pod was seen to be terminating, and is not to be evicted for that.
         until_news: the next attempt may be made as soon as the pod is seen to have changed.
         by: how it is done, or was.
         waits: what has kept it from happening though it was due; None: nothing so far.
@@ -59,6 +60,7 @@ class Eviction(Struct, eq=False, gc=False):
     marked: bool = False
     revoked: str = ""
     gone: bool = False
+    leaving: bool = False
     until_news: bool = False
     by: By = By.DELETE
     waits: Waits | None = None
@@ -84,6 +86,11 @@ class Eviction(Struct, eq=False, gc=False):
         if terms is None:
             raise ValueError(f"{self.finding.system} evicts {self.pod.key} and names no terms")
         return terms
+
+    @property
+    def is_off(self) -> bool:
+        """Whether one that runs is not to be tried again."""
+        return bool(self.gone or self.leaving or self.revoked)
 
     def count_failure(self, outcome: str) -> int:
         """One more attempt came to this; how many have."""

@@ -2,10 +2,8 @@
 
 What may happen to an entry, and what it is then, is the table in `states.py`.
 
-Deadlines are wall-clock instants, and are compared with the wall clock whenever somebody asks
-what is due, so that a clock that is put right moves them all. Retries are instants of elapsed
-time, which nobody can step. An entry that is HELD has no timer here: what it waits for, the gate
-knows.
+Its timer, if it has one, stands in `timers.py`. An entry that is HELD has none: what it waits for,
+the gate knows.
 """
 
 from __future__ import annotations
@@ -16,8 +14,8 @@ from typing import TYPE_CHECKING
 from bailiff.worker.execute.outcomes import Outcome
 from bailiff.worker.timers import states
 from bailiff.worker.timers.eviction import Eviction
-from bailiff.worker.timers.queue import DeadlineQueue
 from bailiff.worker.timers.states import State
+from bailiff.worker.timers.timers import Timers
 
 if TYPE_CHECKING:
     import asyncio
@@ -46,13 +44,9 @@ class PendingEvictions:
                 deadline; None: nobody has written any.
         """
         self._clock = clock
-        self._earlier = earlier
         self._resets = resets
         self._evictions: dict[str, Eviction] = {}
-        # By POSIX second of the wall clock.
-        self._deadlines: DeadlineQueue[str] = DeadlineQueue()
-        # By second of elapsed time: those that wait for another try, and those that are DONE.
-        self._retries: DeadlineQueue[str] = DeadlineQueue()
+        self._timers = Timers(clock, earlier)
         self._states: Counter[State] = Counter()
         # Those that wait for another try, by what the last one came to.
         self.retrying: Counter[str] = Counter()
@@ -97,21 +91,31 @@ class PendingEvictions:
             eviction.revoked = why
         return eviction if after is None else None
 
+    def leave(self, pod: Pod) -> Eviction | None:
+        """The pod is terminating; returns the entry if it was still to be.
+
+        One that is DONE stays so until the pod is gone.
+        """
+        eviction = self._evictions.get(pod.metadata.uid)
+        if eviction is None:
+            return None
+        self._move(eviction, states.LEAVE)
+        eviction.pod, eviction.leaving = pod, True
+        self._timers.cancel(eviction.uid)
+        return _if_unbegun(eviction)
+
     def forget(self, uid: str) -> Eviction | None:
-        """The pod is gone, going, or another worker's; returns the entry if it was still to be."""
+        """The pod is gone, or another worker's; returns the entry if it was still to be."""
         eviction = self._evictions.get(uid)
-        if eviction is not None and self._move(eviction, states.FORGET) is State.RUNNING:
+        if eviction is None:
+            return None
+        if self._move(eviction, states.FORGET) is State.RUNNING:
             eviction.gone = True
-        unbegun = eviction is not None and eviction.state in {State.WAITING, State.HELD}
-        return eviction if unbegun else None
+        return _if_unbegun(eviction)
 
     def next_due(self) -> float | None:
         """The first timer, by elapsed time; None: none. Ask again after a second: clocks step."""
-        deadline, retry = self._deadlines.next_due(), self._retries.next_due()
-        if deadline is None:
-            return retry
-        due = self._clock.elapsed() + deadline - self._wall()
-        return due if retry is None else min(due, retry)
+        return self._timers.next_due()
 
     @property
     def overdue(self) -> bool:
@@ -149,20 +153,20 @@ class PendingEvictions:
 
         It looks at all that are due, so it is for those who ask now and then.
         """
-        due = sum(1 for _ in self._deadlines.due(self._wall()))
-        return len(self._deadlines) - due, due
+        return self._timers.count()
 
     def settle_over(self, eviction: Eviction, outcome: str, lapse: float | None = None) -> None:
         """The pod will not need another attempt, unless it lives on for `lapse` seconds.
 
-        None: not then either, as where no write is kept.
+        None: not then either, as where no write is kept. A pod that is terminating does not live
+        on, however long it takes.
         """
         eviction.outcome = outcome
         if eviction.gone:
             self._move(eviction, states.DROP)
             return
         self._move(eviction, states.OVER)
-        if lapse is not None:
+        if lapse is not None and not eviction.pod.is_terminating:
             eviction.next_try = self._clock.elapsed() + lapse
             self._set_timer(eviction)
 
@@ -186,7 +190,7 @@ class PendingEvictions:
         return self._settle_again(eviction, states.RETRY, self._clock.elapsed() + delay)
 
     def _settle_again(self, eviction: Eviction, move: states.Move, next_try: float | None) -> bool:
-        if eviction.gone or eviction.revoked:
+        if eviction.is_off:
             self._move(eviction, states.DROP)
             return False
         eviction.next_try = next_try
@@ -198,6 +202,8 @@ class PendingEvictions:
         news = eviction.until_news and eviction.pod != pod
         eviction.pod, eviction.finding, eviction.revoked = pod, finding, ""
         eviction.gone = False  # a relist that lacked it for a moment has been made good
+        if eviction.state is State.DONE and pod.is_terminating:
+            self._timers.cancel(eviction.uid)
         if news:
             eviction.until_news = False
             eviction.next_try = self._clock.elapsed()
@@ -239,42 +245,25 @@ class PendingEvictions:
         self._set_timer(eviction)
 
     def _set_timer(self, eviction: Eviction) -> None:
-        if eviction.next_try is None:
-            self._put(self._deadlines, eviction.uid, eviction.deadline.timestamp())
-        else:
-            self._put(self._retries, eviction.uid, eviction.next_try)
-
-    def _put(self, timers: DeadlineQueue[str], uid: str, at: float) -> None:
-        first = timers.next_due()
-        timers.put(uid, at)
-        if first is None or at < first:
-            self._earlier.set()
+        self._timers.set(eviction.uid, eviction.deadline, eviction.next_try)
 
     def _pop_due(self) -> Eviction | None:
         """The one that has been due for longest, without a timer."""
-        wall, elapsed = self._wall(), self._clock.elapsed()
-        deadline, retry = self._deadlines.next_due(), self._retries.next_due()
-        waited = -1.0 if retry is None else elapsed - retry
-        if deadline is not None and wall - deadline >= max(0.0, waited):
-            uid = self._deadlines.pop_due(wall)
-        else:
-            uid = self._retries.pop_due(elapsed)
-        return None if uid is None else self._fallen_due(self._evictions[uid], wall, elapsed)
+        uid = self._timers.pop_due()
+        return None if uid is None else self._fallen_due(self._evictions[uid])
 
-    def _fallen_due(self, eviction: Eviction, wall: float, elapsed: float) -> Eviction:
+    def _fallen_due(self, eviction: Eviction) -> Eviction:
         # From now on it has no timer that news could set to an earlier instant.
         eviction.until_news = False
         if eviction.next_try is None:
             # Only now is it known for sure: the wall clock may have been put right since.
-            eviction.due = elapsed - (wall - eviction.deadline.timestamp())
+            late = self._clock.now().timestamp() - eviction.deadline.timestamp()
+            eviction.due = self._clock.elapsed() - late
         elif eviction.state is State.DONE:
             eviction.outcome = Outcome.SURVIVED.value
         else:
             self.retrying[eviction.outcome] -= 1
         return eviction
-
-    def _wall(self) -> float:
-        return self._clock.now().timestamp()
 
     def _move(self, eviction: Eviction, move: states.Move) -> State | None:
         """What the table says; returns the state that follows, None for an entry that is out."""
@@ -288,11 +277,15 @@ class PendingEvictions:
         return after
 
     def _remove(self, eviction: Eviction) -> None:
-        self._deadlines.cancel(eviction.uid)
-        self._retries.cancel(eviction.uid)
+        self._timers.cancel(eviction.uid)
         del self._evictions[eviction.uid]
         if eviction.state is State.WAITING and eviction.next_try is not None:
             self.retrying[eviction.outcome] -= 1
         self._states[eviction.state] -= 1
         if self.watcher is not None:
             self.watcher.left(eviction)
+
+
+def _if_unbegun(eviction: Eviction) -> Eviction | None:
+    """An entry that has just left the table, if nothing had been done for it."""
+    return eviction if eviction.state in {State.WAITING, State.HELD} else None

@@ -5,7 +5,9 @@ fault of ours, and is told at once instead of being carried on with.
 
 DONE keeps evaluations from evicting a pod a second time before the mirror has seen it go. It is
 no end: an answer may have been made up on the way, a delete may be swallowed. So DONE lapses where
-the mirror goes on showing the pod, alive: whatever ends it, or begins to, is told by `FORGET`.
+the mirror goes on showing the pod, alive. A pod that is seen to be terminating is as good as gone,
+and yet still there: its entry stays DONE, without a timer, until it is gone (`LEAVE`, `FORGET`), so
+that whoever counts what a cause evicts goes on counting it.
 """
 
 from __future__ import annotations
@@ -93,7 +95,11 @@ UPDATE = Move(
 REPLACE = Move("schedule", _EVALUATOR, {_WAITING: None, _HELD: None})
 # The pod may stay. One that runs is not tried again.
 REVOKE = Move("revoke", _EVALUATOR, {_WAITING: None, _HELD: None, _RUNNING: _RUNNING, _DONE: _DONE})
-# The pod is gone, or going, or another worker looks after it from now on. One that runs is not
+# The pod is terminating, by our hand or another's. One that runs is not tried again.
+LEAVE = Move(
+    "leave", _EVALUATOR, {_WAITING: None, _HELD: None, _RUNNING: _RUNNING, _DONE: _DONE}
+)
+# The pod is gone, has finished, or another worker looks after it from now on. One that runs is not
 # tried again.
 FORGET = Move(
     "forget",
@@ -120,6 +126,7 @@ MOVES = (
     UPDATE,
     REPLACE,
     REVOKE,
+    LEAVE,
     FORGET,
     TAKE,
     HAND_OVER,
