@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 import pytest
 
-from bailiff.cluster import Replaced, Unreadable
+from bailiff.cluster import Changed, Replaced, Unreadable
 from bailiff.kinds import ObjectMeta
 from bailiff.worker.systems.device_taints.devices import _SLICE, Kind
 from tests.harness.device_objects import patience
@@ -82,3 +82,24 @@ async def test_an_older_slice_does_not_count_again_while_the_newest_cannot_be_de
         slices.send(msgspec.structs.replace(unreadable, deleted=True))
         await asyncio.sleep(100)
     assert set(world.deletions()) == {"a"}
+
+
+@pytest.mark.parametrize("turns_taken", range(1, 8))
+async def test_a_rule_whose_watch_is_stopped_midway_evicts_all_the_same(turns_taken):
+    """As where the cluster serves rules in another version from now on, and tells of them anew."""
+    world = DeviceWorld()
+    for number in range(1000):
+        world.gpu_pod(f"p{number}")
+    world.rule("r")
+    rule = world.objects[Kind.RULES].pop("r")
+    async with world.running():
+        await asyncio.sleep(1)
+        cut_short = world.devices.apply(Kind.RULES, Changed(rule))
+        stops = turns(cut_short)
+        for _ in range(turns_taken):
+            next(stops, None)
+        cut_short.close()
+        world.objects[Kind.RULES]["r"] = rule
+        world.relist(Kind.RULES)
+        await asyncio.sleep(10)
+        assert len(world.deletions()) == 1000

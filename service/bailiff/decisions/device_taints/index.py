@@ -124,6 +124,10 @@ class DeviceTaintIndex:
         """As `delete_rule`, in parts like `applying_rule`."""
         return map(self._affected, self._verdicts.deleting_rule(name))
 
+    def judging_left(self) -> Iterator[Affected]:
+        """What a change of rules had yet to reach, where its parts were not all gone through."""
+        return map(self._affected, self._verdicts.judging_left())
+
     def apply_pod(self, pod: Pod) -> Affected:
         """Take a pod in, new or changed; one that names no claim is not kept."""
         key = pod.metadata.namespace, pod.metadata.name

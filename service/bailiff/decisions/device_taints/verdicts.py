@@ -140,6 +140,10 @@ class ClaimVerdicts:
         for changed in self._judging(reached):
             yield Changed(changed.claims, changed.rules - {name})
 
+    def judging_left(self) -> Iterator[Changed]:
+        """Judge, in parts, the claims that a change of rules has left, which was not gone through."""
+        yield from self._judging(tuple(self._unjudged))
+
     def change_claim(self, key: ClaimKey, new: ResourceClaim | None) -> Changed:
         """Take a claim in, new or changed, or forget it."""
         old = self._claims.pop(key, None)

@@ -63,6 +63,19 @@ class State(StrEnum):
     ON = "on"
 
 
+class _Reached:
+    """What a change has reached so far."""
+
+    def __init__(self) -> None:
+        self.pods: set[PodKey] = set()
+        self.rules: set[str] = set()
+
+    def add(self, affected: Affected) -> None:
+        """This too."""
+        self.pods |= affected.pods
+        self.rules |= affected.rules
+
+
 class Devices:
     """Slices, claims, rules, and the pods that name claims. One event loop owns it.
 
@@ -198,20 +211,25 @@ class Devices:
         return known[kind]
 
     async def _change(self, kind: Kind, put: Iterable[Any], drop: Iterable[Any] = ()) -> None:
-        """Take in and forget, and tell of it once, at the end."""
-        pods: set[PodKey] = set()
-        rules: set[str] = set()
+        """Take in and forget, and tell of it once, at the end.
+
+        A watch may be stopped in the midst of it, where the cluster serves another version from now
+        on. What was reached is told of all the same; the rest of a rule is gone through with the
+        next change, since the rule itself, which is there already, would be no news then.
+        """
+        reached = _Reached()
         work = chain(
+            self.index.judging_left() if kind is Kind.RULES else (),
             chain.from_iterable(self._put(kind, item) for item in put),
             chain.from_iterable(self._drop(kind, key) for key in drop),
         )
-        async for part in in_slices(work, _AT_A_TIME[kind]):
-            for affected in part:
-                pods |= affected.pods
-                rules |= affected.rules
-        if self.ready:
-            self._marks.look_at_pods(pods)
-        self._tell_of(rules)
+        try:
+            async for _ in in_slices(map(reached.add, work), _AT_A_TIME[kind]):
+                pass
+        finally:
+            if self.ready:
+                self._marks.look_at_pods(reached.pods)
+            self._tell_of(reached.rules)
 
     def _tell_of(self, rules: Collection[str]) -> None:
         if rules and self._statuses is not None:
