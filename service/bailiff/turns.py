@@ -9,10 +9,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import structlog
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
 
 # Bytes that are read where they arrive. As JSON 30 ms of work at worst: 100 pods of a real cluster
 # have fewer, and a thread would cost each of them a few per cent. As protobuf, which is read in
@@ -53,6 +57,9 @@ async def in_thread(work: Callable[..., T], *arguments: Any) -> T:  # noqa: ANN4
         except asyncio.CancelledError as error:
             cancelled = error
     if cancelled is not None:
-        thread.exception()  # nobody is left to be told
+        # Nobody is left to be told of a refusal; a fault of ours is told in the log.
+        fault = thread.exception()
+        if fault is not None and not isinstance(fault, ValueError):
+            log.error("failed for a caller that has gone", exc_info=fault)
         raise cancelled
     return thread.result()

@@ -65,6 +65,9 @@ class Scene:
             return self.on_node
         return self.says.get(pod.metadata.resource_version, self.eviction.finding)
 
+    def why_unsaid(self, pod: Pod) -> str:
+        return f"nobody knows {pod.metadata.name}"
+
     def goes_by_node(self, finding: Finding) -> bool:
         return finding.system == GO.system
 

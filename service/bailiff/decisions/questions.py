@@ -49,7 +49,8 @@ class PodFacts(Asked, frozen=True, kw_only=True):
 
 
 class PodsFacts(Asked, frozen=True, kw_only=True):
-    """Pods to decide for: each as if asked alone, with all others as its neighbours.
+    """Pods to decide for: each is answered as if asked alone, and a system that
+    weighs pods against each other sees all of them.
 
     Attributes:
         pods: the pods, at most 20,000, and of one node where it is given.

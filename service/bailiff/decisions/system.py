@@ -43,7 +43,8 @@ class Scene(Struct, frozen=True, gc=False):
         pods: all that are asked about.
         now: the instant to decide for, in UTC.
         node: the node, where the question is about one.
-        node_is_gone: there is no node of the name that the pod is bound to: its cluster was asked.
+        without_node: its cluster was asked, and there is no node for the pod: it is bound to none
+            yet, or to one that does not exist. Which of the two, `spec.nodeName` tells.
         neighbours: the other pods of the node, nobody asks about them. Empty: there are none, as
             where `pods` are all of the node. None: they are not known.
     """
@@ -51,7 +52,7 @@ class Scene(Struct, frozen=True, gc=False):
     pods: tuple[Pod, ...]
     now: datetime
     node: Node | None = None
-    node_is_gone: bool = False
+    without_node: bool = False
     neighbours: tuple[Pod, ...] | None = None
 
     @property
@@ -101,17 +102,17 @@ class Round(ABC):
     def of(self, pod: Pod) -> Finding | None:
         """What it says of one pod; None: nothing.
 
-        Of pods that have ended, or are bound to another node, it is not asked as a rule; see
-        bailiff.decisions.asking. With `evict_ended_pods` and without `by_node` it is. So it must
-        have an answer for a pod that it has never seen, or has left out of its ranking: None, or
-        that the pod stays. A round that keeps something of each pod keeps it by `reference_to`: a
+        Of pods that have ended it is asked only with `evict_ended_pods`, of pods that are bound to
+        another node only without `by_node`; see bailiff.decisions.asking. So it must have an answer
+        for a pod that it has never seen, or has left out of its ranking: None, or that the pod
+        stays. A round that keeps something of each pod keeps it by `reference_to`: a
         pod that has come later may have the name of one that is gone, and pods in a question may
         be without a UID.
         """
 
 
 class Unread(Round):
-    """In the place of a round whose facts were not read; stands first among the findings.
+    """What a look-up comes to that could not read the facts; stands first among the findings.
 
     So a pod of which a system might know more does not seem to stay for sure.
     """

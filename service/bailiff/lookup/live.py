@@ -119,11 +119,11 @@ class LookUps:
     async def _around(self, pod: Pod) -> Scene:
         name = pod.spec.node_name
         if not name:
-            return Scene((pod,), self._clock.now(), node_is_gone=True)
+            return Scene((pod,), self._clock.now(), without_node=True)
         try:
             node = await self._get_node(name)
         except MissingError:
-            return Scene((pod,), self._clock.now(), node_is_gone=True)
+            return Scene((pod,), self._clock.now(), without_node=True)
         others = await self._neighbours_of(pod, node)
         return Scene((pod,), self._clock.now(), node, neighbours=others)
 

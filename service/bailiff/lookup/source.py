@@ -101,7 +101,7 @@ class ClusterSource:
             return ()
         names = None if wanted.names is None else tuple(dict.fromkeys(wanted.names))
         try:
-            if names is None or len(names) > _FEW:
+            if names is None or len(names) > _FEW or wanted.fields:
                 return await self._list(resource, wanted, names)
             return await self._get_each(resource, wanted, names)
         except MissingError as error:

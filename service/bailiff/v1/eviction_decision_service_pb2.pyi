@@ -181,7 +181,9 @@ Global___DecideResponse: _TypeAlias = DecideResponse  # noqa: Y015
 
 @_typing.final
 class DecideBatchRequest(_message.Message):
-    """Pods to decide for: each as if asked alone, with all others as its neighbours."""
+    """Pods to decide for: each is answered as if asked alone, and a system that weighs pods against each
+    other sees all of them.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -109,7 +109,8 @@ class EvictionDecisionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DecideBatch(self, request, context):
-        """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone.
+        """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone,
+        but a system that weighs pods against each other sees all of them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

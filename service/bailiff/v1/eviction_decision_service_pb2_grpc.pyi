@@ -47,7 +47,9 @@ class EvictionDecisionServiceStub:
     Decide: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideRequest, _eviction_decision_service_pb2.DecideResponse]
     """Should this pod be evicted, and when? Asks every system that the facts reach."""
     DecideBatch: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideBatchRequest, _eviction_decision_service_pb2.DecideBatchResponse]
-    """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone."""
+    """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone,
+    but a system that weighs pods against each other sees all of them.
+    """
     DecideBatchInParts: _grpc.UnaryStreamMultiCallable[_eviction_decision_service_pb2.DecideBatchRequest, _eviction_decision_service_pb2.DecideBatchResponse]
     """DecideBatch for answers above 4 MiB."""
     DecideStream: _grpc.StreamStreamMultiCallable[_eviction_decision_service_pb2.DecideStreamRequest, _eviction_decision_service_pb2.DecideStreamResponse]
@@ -82,7 +84,9 @@ class EvictionDecisionServiceAsyncStub(EvictionDecisionServiceStub):
     Decide: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideRequest, _eviction_decision_service_pb2.DecideResponse]  # type: ignore[assignment]
     """Should this pod be evicted, and when? Asks every system that the facts reach."""
     DecideBatch: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.DecideBatchRequest, _eviction_decision_service_pb2.DecideBatchResponse]  # type: ignore[assignment]
-    """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone."""
+    """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone,
+    but a system that weighs pods against each other sees all of them.
+    """
     DecideBatchInParts: _aio.UnaryStreamMultiCallable[_eviction_decision_service_pb2.DecideBatchRequest, _eviction_decision_service_pb2.DecideBatchResponse]  # type: ignore[assignment]
     """DecideBatch for answers above 4 MiB."""
     DecideStream: _aio.StreamStreamMultiCallable[_eviction_decision_service_pb2.DecideStreamRequest, _eviction_decision_service_pb2.DecideStreamResponse]  # type: ignore[assignment]
@@ -126,7 +130,9 @@ class EvictionDecisionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _eviction_decision_service_pb2.DecideBatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_eviction_decision_service_pb2.DecideBatchResponse, _abc.Awaitable[_eviction_decision_service_pb2.DecideBatchResponse]]:
-        """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone."""
+        """Which of up to 20,000 pods should be evicted, and when? Each is answered as if asked alone,
+        but a system that weighs pods against each other sees all of them.
+        """
 
     @_abc_1.abstractmethod
     def DecideBatchInParts(

@@ -135,7 +135,7 @@ def test_what_costs_too_much_is_refused_before_anything_is_done() -> None:
 
 def live(*pods: Pod, node: Any = NODE, gone: bool = False) -> tuple[Scene, list[Any]]:
     """A scene and what the look-ups come to in a cluster without devices."""
-    scene = Scene(pods, NOW, node, node_is_gone=gone)
+    scene = Scene(pods, NOW, node, without_node=gone)
     parts = []
     for system, looking in THREE_SYSTEMS.look_ups(scene, Options()):
         with pytest.raises(StopIteration) as ended:
@@ -156,7 +156,7 @@ def test_a_live_look_up_asks_it_too() -> None:
     assert many.reports.lights_out.pods == 2
 
 
-def test_where_the_node_is_gone_it_is_not_asked() -> None:
+def test_where_the_without_node_it_is_not_asked() -> None:
     scene, parts = live(SHOP, node=None, gone=True)
     answer = THREE_SYSTEMS.weigh_seen_pod(scene, parts, Options()).answer()
     assert [finding.reason for finding in answer.decision.findings] == ["NodeGone"]

@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from bailiff.grpc_api import GrpcSettings, reading, wire
 from bailiff.turns import in_thread, is_long_protobuf
@@ -91,3 +92,30 @@ async def test_who_is_cancelled_twice_waits_for_its_thread_too() -> None:
         go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_told"),
+    [(RuntimeError("broken"), True), (ValueError("refused"), False), (None, False)],
+)
+async def test_what_fails_for_a_caller_that_has_gone_is_logged_unless_it_is_a_refusal(
+    fault: Exception | None, is_told: bool
+) -> None:
+    going, go_on = threading.Event(), threading.Event()
+
+    def work() -> None:
+        going.set()
+        go_on.wait()
+        if fault is not None:
+            raise fault
+
+    with capture_logs() as logs:
+        task = asyncio.create_task(in_thread(work))
+        await asyncio.to_thread(going.wait)
+        task.cancel()
+        await asyncio.sleep(0)
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    told = [entry["exc_info"] for entry in logs if entry["log_level"] == "error"]
+    assert told == ([fault] if is_told else [])

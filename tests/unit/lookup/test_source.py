@@ -70,6 +70,7 @@ async def test_many_are_listed_at_once(tmp_path: Path) -> None:
     ("wanted", "asked"),
     [
         (Wanted(Pod, fields=(("spec.nodeName", "n"),)), "/api/v1/pods?spec.nodeName=n"),
+        (Wanted(Pod, "", ("p",), (("spec.nodeName", "n"),)), "/api/v1/pods?spec.nodeName=n"),
         (Wanted(Pod, fields=(("a", "x,y=z\\"),)), "/api/v1/pods?a=x\\,y\\=z\\\\"),
         (Wanted(Node), "/api/v1/nodes"),
         (Wanted(PodDisruptionBudget), "/apis/policy/v1/poddisruptionbudgets"),

@@ -25,7 +25,7 @@ def test_the_condition_is_written_and_the_version_that_comes_back_is_deleted():
     ("says", "outcome", "revoked"),
     [
         pytest.param(STAY, Outcome.KEPT, "stay", id="may stay"),
-        pytest.param(None, Outcome.KEPT, "its node is not known", id="no node"),
+        pytest.param(None, Outcome.KEPT, "nobody knows web", id="nothing is said"),
         pytest.param(LATER, Outcome.PUT_OFF, "", id="not yet, by a clock put right"),
         pytest.param(LATER_STILL, Outcome.KEPT, "later", id="its deadline has moved"),
     ],

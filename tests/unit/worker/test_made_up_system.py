@@ -215,7 +215,7 @@ class Orphans(System[NoFacts]):
     facts = NoFacts
 
     def is_reached(self, scene: Scene, facts: NoFacts) -> bool:
-        return scene.node_is_gone
+        return scene.without_node
 
     def cost(self, scene: Scene, facts: NoFacts, options: Options) -> Cost:
         return Cost()

@@ -84,7 +84,7 @@ class _Devices(Round):
         return self._index.decide(pod, self._scene.now, self._options)
 
 
-class _Off(Unread):
+class _Off(Round):
     """The gate DRADeviceTaintEviction is off."""
 
     def of(self, pod: Pod) -> Finding:

@@ -32,7 +32,7 @@ class NodeTaintSystem(System[NodeTaintFacts]):
 
     def is_reached(self, scene: Scene, facts: NodeTaintFacts) -> bool:  # noqa: ARG002 - System
         """Where there is a node, or where it is known that there is none."""
-        return scene.node is not None or scene.node_is_gone
+        return scene.node is not None or scene.without_node
 
     def check(self, scene: Scene, facts: NodeTaintFacts) -> None:
         """See System.

@@ -203,9 +203,8 @@ class Attempt:
             return _Objection(Outcome.KEPT, eviction.revoked)
         finding = self._evaluator.finding(pod, node)
         if finding is None or finding.verdict is Verdict.KEEP:
-            why = finding.message if finding else "its node is not known"
-            ended = pod.is_terminating or pod.is_finished
-            return _Objection(Outcome.ENDED if ended else Outcome.KEPT, why)
+            why = finding.message if finding else self._evaluator.why_unsaid(pod)
+            return _Objection(Outcome.ENDED if pod.has_ended else Outcome.KEPT, why)
         if finding.verdict is Verdict.EVICT_NOW:
             eviction.finding = finding
             return None

@@ -126,7 +126,7 @@ class SystemInWorker(ABC):
         Args:
             scene: `node` is None where it is gone, or cannot be read. `pods` are all of the node
                 that are known; of one pod alone, with `neighbours` None, only where no system of
-                the worker ranks.
+                the worker ranks the pods of this node.
             explain: whether findings carry their trace.
 
         Returns:

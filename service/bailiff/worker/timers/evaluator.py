@@ -235,7 +235,7 @@ class Evaluator:
             # It leaves anyway; no change of taints or tolerations has cancelled its eviction.
             self._end(pod)
         elif finding is None or node is None:
-            self._revoke(pod, self._why_unsaid(pod))
+            self._revoke(pod, self.why_unsaid(pod))
         else:
             self._revoke(pod, finding.message)
 
@@ -247,7 +247,8 @@ class Evaluator:
         if eviction is not None:
             self._teller.ended(eviction, Outcome.ENDED)
 
-    def _why_unsaid(self, pod: Pod) -> str:
+    def why_unsaid(self, pod: Pod) -> str:
+        """For people, why no system says anything of a pod."""
         node = pod.spec.node_name
         if self.mirror.is_unreadable(node):
             return f"node {node} cannot be decoded, nobody is evicted by what is not known of it"

@@ -96,9 +96,7 @@ REPLACE = Move("schedule", _EVALUATOR, {_WAITING: None, _HELD: None})
 # The pod may stay. One that runs is not tried again.
 REVOKE = Move("revoke", _EVALUATOR, {_WAITING: None, _HELD: None, _RUNNING: _RUNNING, _DONE: _DONE})
 # The pod is terminating, by our hand or another's. One that runs is not tried again.
-LEAVE = Move(
-    "leave", _EVALUATOR, {_WAITING: None, _HELD: None, _RUNNING: _RUNNING, _DONE: _DONE}
-)
+LEAVE = Move("leave", _EVALUATOR, {_WAITING: None, _HELD: None, _RUNNING: _RUNNING, _DONE: _DONE})
 # The pod is gone, has finished, or another worker looks after it from now on. One that runs is not
 # tried again.
 FORGET = Move(
