@@ -59,7 +59,7 @@ def tally(answer: Answer) -> Mapping[tuple[Verdict, str], int]:
 A = TypeVar("A", bound=Answer)
 
 
-class Terms(Struct, frozen=True, gc=False):
+class QuestionTerms(Struct, frozen=True, gc=False):
     """Under which a question is answered.
 
     Attributes:
@@ -120,7 +120,7 @@ class Question(Generic[A]):
     description: str
     facts: type[Asked]
     answer: type[A]
-    weigh: Callable[[Any, Terms], Plan[A]]
+    weigh: Callable[[Any, QuestionTerms], Plan[A]]
     explains: bool
     size: Size
 
@@ -147,7 +147,7 @@ class Question(Generic[A]):
             FactsError: the facts do not suffice, or are too many.
         """
         options = self.options(facts.options, defaults)
-        return self.weigh(facts, Terms(in_utc(facts.now or now), options))
+        return self.weigh(facts, QuestionTerms(in_utc(facts.now or now), options))
 
     def ask(self, facts: Asked, now: datetime, defaults: Options) -> A:
         """The answer; args and errors as `plan`."""

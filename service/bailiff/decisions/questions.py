@@ -15,7 +15,7 @@ from bailiff.kinds.meta import Value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bailiff.decisions.question import Plan, Terms
+    from bailiff.decisions.question import Plan, QuestionTerms
 
 Pods = Annotated[tuple[Pod, ...], Meta(max_length=MAX_PODS)]
 
@@ -49,8 +49,7 @@ class PodFacts(Asked, frozen=True, kw_only=True):
 
 
 class PodsFacts(Asked, frozen=True, kw_only=True):
-    """Pods to decide for: each is answered as if asked alone, and a system that
-    weighs pods against each other sees all of them.
+    """Pods to decide for: each as if asked alone, but for systems that weigh them together.
 
     Attributes:
         pods: the pods, at most 20,000, and of one node where it is given.
@@ -102,7 +101,7 @@ class PodsAnswer(Value, frozen=True, kw_only=True):
 def decide_question(
     facts: type[PodFacts],
     answer: type[PodAnswer],
-    weigh: Callable[[Any, Terms], Plan[PodAnswer]],
+    weigh: Callable[[Any, QuestionTerms], Plan[PodAnswer]],
     size: Size,
 ) -> Question[PodAnswer]:
     """Should this pod be evicted, and when?"""
@@ -126,7 +125,7 @@ def decide_question(
 def decide_batch_question(
     facts: type[PodsFacts],
     answer: type[PodsAnswer],
-    weigh: Callable[[Any, Terms], Plan[PodsAnswer]],
+    weigh: Callable[[Any, QuestionTerms], Plan[PodsAnswer]],
 ) -> Question[PodsAnswer]:
     """Which of these pods should be evicted, and when?"""
     return Question(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Decision, Subject
     from bailiff.decisions.options import Options
-    from bailiff.decisions.question import LiveQuestion, Question, Terms
+    from bailiff.decisions.question import LiveQuestion, Question, QuestionTerms
     from bailiff.decisions.system import LookUp, Round, System
     from bailiff.kinds import Node
 
@@ -106,13 +106,13 @@ class Systems:
         """As `decideBatch`, by what the systems' look-ups have come to."""
         return self._plan_pods(scene, _speaking(scene, parts), options)
 
-    def _weigh_pod(self, facts: PodFacts, terms: Terms) -> Plan[PodAnswer]:
+    def _weigh_pod(self, facts: PodFacts, terms: QuestionTerms) -> Plan[PodAnswer]:
         told = facts.neighbours if self.rank_on(facts.node) else None
         others = None if told is None else others_of(facts.pod, told.pods)
         scene = Scene((facts.pod,), terms.now, facts.node, neighbours=others)
         return self._plan_pod(scene, self._reached(scene, facts), terms.options)
 
-    def _weigh_pods(self, facts: PodsFacts, terms: Terms) -> Plan[PodsAnswer]:
+    def _weigh_pods(self, facts: PodsFacts, terms: QuestionTerms) -> Plan[PodsAnswer]:
         scene = Scene(facts.pods, terms.now, facts.node, neighbours=())
         return self._plan_pods(scene, self._reached(scene, facts), terms.options)
 

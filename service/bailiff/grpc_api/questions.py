@@ -44,7 +44,7 @@ class Desk(NamedTuple):
     metrics: GrpcMetrics
 
 
-class Asked:
+class AskedByMethod:
     """One question of the core's table, as methods of the service ask it.
 
     Attributes:

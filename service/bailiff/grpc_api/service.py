@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import grpc
 
 from bailiff.grpc_api.interceptors import status_of
-from bailiff.grpc_api.questions import IN_PARTS, SERVICE, Asked, Desk
+from bailiff.grpc_api.questions import IN_PARTS, SERVICE, AskedByMethod, Desk
 from bailiff.grpc_api.wire import WHOLE, parse
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
@@ -49,7 +49,7 @@ def rpc_handlers(systems: Systems, desk: Desk) -> Handlers:
         method = name[:1].upper() + name[1:]
         if method not in SERVICE.methods_by_name:
             continue
-        asked = Asked(question, SERVICE.methods_by_name[method], desk)
+        asked = AskedByMethod(question, SERVICE.methods_by_name[method], desk)
         handlers[method] = grpc.unary_unary_rpc_method_handler(_unary(asked))
         if method + IN_PARTS in SERVICE.methods_by_name:
             handlers[method + IN_PARTS] = grpc.unary_stream_rpc_method_handler(_in_parts(asked))
@@ -59,14 +59,14 @@ def rpc_handlers(systems: Systems, desk: Desk) -> Handlers:
     return handlers
 
 
-def _unary(asked: Asked) -> Callable[[bytes, Context], Awaitable[bytes]]:
+def _unary(asked: AskedByMethod) -> Callable[[bytes, Context], Awaitable[bytes]]:
     async def serve(data: bytes, _context: Context) -> bytes:
         return await asked.answer(data)
 
     return serve
 
 
-def _in_parts(asked: Asked) -> Callable[[bytes, Context], Awaitable[None]]:
+def _in_parts(asked: AskedByMethod) -> Callable[[bytes, Context], Awaitable[None]]:
     async def serve(data: bytes, context: Context) -> None:
         for part in await asked.answer_in_parts(data):
             await context.write(part)
@@ -81,7 +81,7 @@ class _Stream:
     is taken from it.
     """
 
-    def __init__(self, asked: Asked, desk: Desk) -> None:
+    def __init__(self, asked: AskedByMethod, desk: Desk) -> None:
         self._asked = asked
         self._clock = desk.clock
         self._count = desk.metrics.requests.observe

@@ -181,9 +181,7 @@ Global___DecideResponse: _TypeAlias = DecideResponse  # noqa: Y015
 
 @_typing.final
 class DecideBatchRequest(_message.Message):
-    """Pods to decide for: each is answered as if asked alone, and a system that weighs pods against each
-    other sees all of them.
-    """
+    """Pods to decide for: each as if asked alone, but for systems that weigh them together."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

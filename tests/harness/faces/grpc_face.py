@@ -21,7 +21,7 @@ from bailiff.grpc_api import GrpcSettings, create_server
 from bailiff.grpc_api.bounds import MessageBounds
 from bailiff.grpc_api.metrics import GrpcMetrics
 from bailiff.grpc_api.questions import SERVICE as SERVICE_DESCRIPTOR
-from bailiff.grpc_api.questions import Asked, Desk
+from bailiff.grpc_api.questions import AskedByMethod, Desk
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
@@ -135,7 +135,9 @@ async def ask_in_process(
     metrics = GrpcMetrics(CollectorRegistry())
     desk = Desk(ManualClock(NOW), Options(), MessageBounds(GrpcSettings()), metrics)
     method = method_of(question)
-    asked = Asked(SYSTEMS.questions[question], SERVICE_DESCRIPTOR.methods_by_name[method], desk)
+    asked = AskedByMethod(
+        SYSTEMS.questions[question], SERVICE_DESCRIPTOR.methods_by_name[method], desk
+    )
     data = request_of(question, body).SerializeToString()
     answer = asked.answer_long(data, in_one=True) if aside else await asked.answer(data)
     response: Message = getattr(pb, f"{method}Response").FromString(answer)

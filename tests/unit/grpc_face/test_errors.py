@@ -283,7 +283,7 @@ async def test_our_own_fault_is_told_without_particulars(
     def fail(*_: object) -> None:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr("bailiff.grpc_api.questions.Asked._plan", fail)
+    monkeypatch.setattr("bailiff.grpc_api.questions.AskedByMethod._plan", fail)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await face.stub.Decide(pb.DecideRequest(pod=POD, node=NODE))
     assert caught.value.code() is grpc.StatusCode.INTERNAL

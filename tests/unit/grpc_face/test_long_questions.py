@@ -15,7 +15,7 @@ from bailiff.grpc_api.bounds import MessageBounds
 from bailiff.grpc_api.counting import MAX_FIELDS, MAX_ITEMS
 from bailiff.grpc_api.errors import AnswerTooLargeError, OverloadedError
 from bailiff.grpc_api.parts import PART_BYTES, parts
-from bailiff.grpc_api.questions import Asked
+from bailiff.grpc_api.questions import AskedByMethod
 from bailiff.turns import is_long_protobuf
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2 as kube
@@ -121,14 +121,14 @@ async def test_a_caller_that_gives_up_keeps_its_place_until_its_thread_has_ended
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     going, go_on = threading.Event(), threading.Event()
-    answer_long = Asked.answer_long
+    answer_long = AskedByMethod.answer_long
 
-    def slowly(self: Asked, data: bytes, in_one: bool) -> bytes:
+    def slowly(self: AskedByMethod, data: bytes, in_one: bool) -> bytes:
         going.set()
         go_on.wait()
         return answer_long(self, data, in_one)
 
-    monkeypatch.setattr(Asked, "answer_long", slowly)
+    monkeypatch.setattr(AskedByMethod, "answer_long", slowly)
     settings = GrpcSettings(port=0, max_message_bytes=100, max_long_messages=1)
     question = message_of(many(1000), pb.DecideBatchRequest())
     async with running(settings) as face:

@@ -158,7 +158,7 @@ async def test_a_call_past_its_deadline_stops_working(
         finally:
             stopped.set()
 
-    monkeypatch.setattr("bailiff.grpc_api.questions.Asked._answer", endless)
+    monkeypatch.setattr("bailiff.grpc_api.questions.AskedByMethod._answer", endless)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await face.stub.DecideBatch(pb.DecideBatchRequest(node=NODE), timeout=0.2)
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED

@@ -164,7 +164,7 @@ async def test_what_its_budget_protects_is_not_said_to_have_ended():
 
 @pytest.fixture
 def pods_stay(monkeypatch):
-    """Terms by which the object of the pod stays."""
+    """QuestionTerms by which the object of the pod stays."""
     monkeypatch.setattr(LightsOutEviction, "eviction", replace(TERMS, keeps_pod=True))
 
 

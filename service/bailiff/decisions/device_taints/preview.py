@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.decisions.device_taints.index import DeviceTaintIndex
-    from bailiff.decisions.question import Terms
+    from bailiff.decisions.question import QuestionTerms
 
 
 # Bytes of the rule's condition and of the counts.
@@ -76,7 +76,7 @@ class PreviewDeviceTaintRuleResponse(Value, frozen=True):
 
 
 def _weigh(
-    facts: PreviewDeviceTaintRuleRequest, terms: Terms
+    facts: PreviewDeviceTaintRuleRequest, terms: QuestionTerms
 ) -> Plan[PreviewDeviceTaintRuleResponse]:
     check_number("$.pods", len(facts.pods), MAX_PODS)
     check_taint(facts.rule.spec.taint, "$.rule.spec.taint", DEVICE_EFFECTS)
@@ -90,7 +90,9 @@ def _weigh(
     return Plan(found.steps, found.told, partial(_preview, facts, terms))
 
 
-def _preview(facts: PreviewDeviceTaintRuleRequest, terms: Terms) -> PreviewDeviceTaintRuleResponse:
+def _preview(
+    facts: PreviewDeviceTaintRuleRequest, terms: QuestionTerms
+) -> PreviewDeviceTaintRuleResponse:
     now, options = terms.now, terms.options
     rule = _as_evicting(facts.rule, now)
     index = _index_under(rule, facts)

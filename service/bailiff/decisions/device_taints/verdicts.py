@@ -141,7 +141,7 @@ class ClaimVerdicts:
             yield Changed(changed.claims, changed.rules - {name})
 
     def judging_left(self) -> Iterator[Changed]:
-        """Judge, in parts, the claims that a change of rules has left, which was not gone through."""
+        """Judge, in parts, the claims that are left of a change of rules not gone through."""
         yield from self._judging(tuple(self._unjudged))
 
     def change_claim(self, key: ClaimKey, new: ResourceClaim | None) -> Changed:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.decisions.node_taints.observations import Identity, Since
-    from bailiff.decisions.question import Terms
+    from bailiff.decisions.question import QuestionTerms
     from bailiff.kinds import Pod
 
 
@@ -115,7 +115,9 @@ class PreviewTaintChangeResponse(Value, frozen=True):
         return tuple(change.after for change in self.changes)
 
 
-def _weigh(facts: PreviewTaintChangeRequest, terms: Terms) -> Plan[PreviewTaintChangeResponse]:
+def _weigh(
+    facts: PreviewTaintChangeRequest, terms: QuestionTerms
+) -> Plan[PreviewTaintChangeResponse]:
     if not facts.add_taints and not facts.remove_taints:
         raise FactsError("$.addTaints", "at least one of addTaints, removeTaints is required")
     if facts.node_taints.bound_at is not None:
@@ -144,7 +146,7 @@ def _check_taints(facts: PreviewTaintChangeRequest) -> None:
             check_effect(removed.effect, path)
 
 
-def _preview(facts: PreviewTaintChangeRequest, terms: Terms) -> PreviewTaintChangeResponse:
+def _preview(facts: PreviewTaintChangeRequest, terms: QuestionTerms) -> PreviewTaintChangeResponse:
     now, options = terms.now, terms.options
     observed = facts.node_taints.first_observed
     changed = node_after(facts)

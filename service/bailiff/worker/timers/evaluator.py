@@ -100,9 +100,7 @@ class Evaluator:
 
     def pod_gone(self, pod: Pod) -> None:
         """See PodListener."""
-        eviction = self._pending.forget(pod.metadata.uid)
-        if eviction is not None:
-            self._teller.ended(eviction, Outcome.GONE)
+        self._forget(pod, Outcome.GONE)
         if self._rounds.rank_on(pod.spec.node_name):
             # Its neighbours are ranked without it from now on.
             self.marks.look_at_node(pod.spec.node_name)
@@ -233,19 +231,19 @@ class Evaluator:
                 self._teller.ended(replaced, Outcome.PUT_OFF)
         elif pod.has_ended:
             # It leaves anyway; no change of taints or tolerations has cancelled its eviction.
-            self._end(pod)
+            self._forget(pod, Outcome.ENDED)
         elif finding is None or node is None:
             self._revoke(pod, self.why_unsaid(pod))
         else:
             self._revoke(pod, finding.message)
 
-    def _end(self, pod: Pod) -> None:
-        if pod.is_terminating:
-            eviction = self._pending.leave(pod)
-        else:
-            eviction = self._pending.forget(pod.metadata.uid)
+    def _forget(self, pod: Pod, outcome: Outcome) -> None:
+        # A pod that is terminating is there still, and counts among the evicted if it was.
+        is_leaving = outcome is Outcome.ENDED and pod.is_terminating
+        pending = self._pending
+        eviction = pending.leave(pod) if is_leaving else pending.forget(pod.metadata.uid)
         if eviction is not None:
-            self._teller.ended(eviction, Outcome.ENDED)
+            self._teller.ended(eviction, outcome)
 
     def why_unsaid(self, pod: Pod) -> str:
         """For people, why no system says anything of a pod."""

@@ -3,8 +3,8 @@
 A rule that is new, or whose spec is, is looked at now. Whatever else may change what its status
 says (its pods come, go, or are evicted) leads to a look 10 s later, as upstream has it, and the
 core sees to it that two writes lie as far apart.
-What a status is to say is the core's (`counting_status`); here is only when to ask, and what to do if it
-cannot be written.
+What a status is to say is the core's (`counting_status`); here is only when to ask, and what to do
+if it cannot be written.
 
 Of several shards the leader of the first writes: like all workers it knows all pods with claims,
 and so tells of all shards.
