@@ -1,8 +1,4 @@
-"""Objects, versions, history and watches: what etcd and the watch cache are to kube-apiserver.
-
-Watches share the history instead of each having a queue: a slow reader costs no memory, cannot
-hold up a writer, and is told 410 once its place has left the history.
-"""
+"""Objects, versions and history: what etcd and the watch cache are to kube-apiserver."""
 
 from __future__ import annotations
 
@@ -18,6 +14,7 @@ from bailiff_demo import errors
 from bailiff_demo.objects import JsonObject, clone, format_time
 from bailiff_demo.resources import EVENTS, OWN_RESOURCES, Resource
 from bailiff_demo.settings import DEFAULT_SETTINGS, DemoSettings
+from bailiff_demo.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,56 +144,6 @@ class Bucket:
         if start < 0:
             raise errors.expired(f"too old resource version: fell behind {self._trimmed}")
         return list(islice(self._changes, start, start + limit))
-
-
-class Watch:
-    """The changes to one bucket after a version, in order, none left out.
-
-    Use it as a context manager, so that the bucket forgets it.
-
-    Attributes:
-        wake: set when there may be something to read.
-        ended: somebody called end().
-    """
-
-    def __init__(self, bucket: Bucket, version: int, wake: asyncio.Event | None = None) -> None:
-        self._bucket = bucket
-        self._position = bucket.position_after(version)
-        self.wake = wake or asyncio.Event()
-        self.ended = False
-
-    def __enter__(self) -> Watch:
-        self._bucket.watches.add(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bucket.watches.discard(self)
-
-    @property
-    def caught_up(self) -> bool:
-        """Nothing is left to read."""
-        return self._position == self._bucket.end
-
-    def end(self) -> None:
-        """Let the reader finish."""
-        self.ended = True
-        self.wake.set()
-
-    def read(self, limit: int = 256) -> list[Change]:
-        """What there is now, at most `limit` changes.
-
-        Raises:
-            ApiError: 410, the reader fell behind.
-        """
-        changes = self._bucket.changes(self._position, limit)
-        self._position += len(changes)
-        return changes
-
-    async def wait(self) -> None:
-        """Until there is something to read or the watch has been ended."""
-        while self.caught_up and not self.ended:
-            self.wake.clear()
-            await self.wake.wait()
 
 
 class Store:

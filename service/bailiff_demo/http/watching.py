@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from bailiff_demo.resources import Resource
     from bailiff_demo.selectors import Selection
     from bailiff_demo.settings import DemoSettings
-    from bailiff_demo.store import Change, Store, Watch
+    from bailiff_demo.store import Change, Store
+    from bailiff_demo.watch import Watch
 
 _INITIAL_END = {"k8s.io/initial-events-end": "true"}
 # The initial state is sent in portions of this many objects.
