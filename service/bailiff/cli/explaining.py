@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from bailiff.bootstrap.choices import ClusterChoice
 
-__all__ = ["Asked", "exit_code_of", "explain", "shown", "tell_reports"]
+__all__ = ["ExplainArguments", "exit_code_of", "explain", "shown", "tell_reports"]
 
 _EXIT_BY_VERDICT = {
     Verdict.KEEP: ExitCode.OK,
@@ -35,7 +35,7 @@ _EXIT_BY_VERDICT = {
 _GIVE_A_NODE = "the files have no node: add the pod's, as kubectl get node NAME -o yaml prints it"
 
 
-class Asked(NamedTuple):
+class ExplainArguments(NamedTuple):
     """What the user says, as it was typed.
 
     Attributes:
@@ -54,7 +54,11 @@ class Asked(NamedTuple):
 
 
 def explain(
-    asked: Asked, chosen: ClusterChoice, options: Options, output: Format | None, systems: object
+    asked: ExplainArguments,
+    chosen: ClusterChoice,
+    options: Options,
+    output: Format | None,
+    systems: object,
 ) -> PodAnswer | PodsAnswer:
     """The answer.
 
