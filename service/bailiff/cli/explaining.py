@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bailiff.bootstrap.choices import ClusterChoice
+    from bailiff.decisions import Plan
+    from bailiff.lookup import LookUps
 
 __all__ = ["ExplainArguments", "exit_code_of", "explain", "shown", "tell_reports"]
 
@@ -41,7 +43,7 @@ class ExplainArguments(NamedTuple):
     Attributes:
         target: TYPE/NAME, or nothing; more words are refused.
         files: with the objects; without any a cluster is asked.
-        namespace: of the object.
+        namespace: of the object; in files, of those that name none.
         now: the instant to decide for.
         bound_at: when the pod of a file was bound.
     """
@@ -79,14 +81,21 @@ def explain(
     if asked.files:
         bound = parse_instant(asked.bound_at, "--bound-at")
         return _of_files(asking, Objects(asked.files, asked.namespace), wanted, bound)
+    answer = _of_cluster(asking, chosen, _one_of_cluster(asked, wanted), asked.namespace)
+    if exit_code_of(answer) is not ExitCode.OK:
+        say(NOT_LOOKED_AT)
+    return answer
+
+
+def _one_of_cluster(asked: ExplainArguments, wanted: Target | None) -> Target:
+    """What is asked about; raises InputError where a cluster could not be asked that."""
     if wanted is None:
         raise InputError("say what to explain: TYPE/NAME, as pod/web of a cluster, or -f FILE")
     if asked.bound_at is not None:
         raise InputError("--bound-at is of a pod in a file: a cluster tells when it was bound")
-    answer = _of_cluster(asking, chosen, wanted, asked.namespace)
-    if exit_code_of(answer) is not ExitCode.OK:
-        say(NOT_LOOKED_AT)
-    return answer
+    if wanted.type == NODE and asked.namespace:
+        raise InputError("--namespace is of a pod, a node has none: all pods on it are explained")
+    return wanted
 
 
 def tell_reports(answer: PodAnswer | PodsAnswer, output: Format | None) -> None:
@@ -109,7 +118,25 @@ def _of_cluster(
     if wanted.type == NODE:
         return asking.look_up(chosen, lambda to: to.node(name, *terms)).answer()
     place = namespace_of(chosen, namespace)
-    return asking.look_up(chosen, lambda to: to.pod(place, name, *terms)).answer()
+
+    async def look(to: LookUps) -> Plan[PodAnswer]:
+        from bailiff.lookup import MissingError  # noqa: PLC0415 - loads a client of clusters
+
+        try:
+            return await to.pod(place, name, *terms)
+        except MissingError as error:
+            raise MissingError(f"{error}\n{_where_it_is_told(place, name)}") from error
+
+    return asking.look_up(chosen, look).answer()
+
+
+def _where_it_is_told(namespace: str, name: str) -> str:
+    """Where to look for a pod that is gone, if there was one."""
+    return (
+        "if it has gone: kubectl "
+        f"-n {namespace} get events --field-selector involvedObject.name={name}; "
+        'later than an hour: docs/operations.md, "Why did this pod go yesterday?"'
+    )
 
 
 def _of_files(
