@@ -257,10 +257,23 @@ def _node_of(pod: Pod, objects: Objects) -> Node | None:
     nodes, name = objects.of(Node), pod.spec.node_name
     found = [node for node in nodes if not name or node.metadata.name in (name, "")]
     if nodes and len(found) != 1:
-        place = f"is on node {name}" if name else "is bound to no node"
-        there = listed(node.metadata.name for node in nodes)
-        raise InputError(
-            f"-f: pod {printable(pod.key)} {place}, and the files have {len(found)} "
-            f"that this may be, of {there}: give one"
+        place = f"is on node {printable(name)}" if name else "is bound to no node"
+        why = (
+            _several(name, found) if found else f", which is not in the files, only {_named(nodes)}"
         )
+        raise InputError(f"-f: pod {printable(pod.key)} {place}{why}")
     return found[0] if found else None
+
+
+def _several(name: str, found: Sequence[Node]) -> str:
+    """What to say of several nodes for a pod: on one of this name, or on none."""
+    first, *others = {node.metadata.name for node in found}
+    if first and not others:
+        which = "which" if first == name else f"and {_named(found)}"
+        return f", {which} is in the files {len(found)} times: give it once"
+    may = "that may be it" if name else "that it may come to"
+    return f", and the files have {len(found)} {may} ({_named(found)}): give one"
+
+
+def _named(nodes: Iterable[Node]) -> str:
+    return listed(node.metadata.name or "one without a name" for node in nodes)
