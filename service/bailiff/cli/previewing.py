@@ -183,6 +183,8 @@ def _show_rule(answer: Any, seen: _Seen, how: Lines) -> None:  # noqa: ANN401 - 
     ]
     violated = Violations(going, seen.of(PodDisruptionBudget))
     _show(answer, [(one, "") for one in answer.decisions], violated, how)
+    if not answer.published_devices + answer.allocated_devices:
+        warn("the rule selects no device that is there: a misspelt driver, pool or device?")
     say(
         f"{answer.published_devices} published and {answer.allocated_devices} allocated devices "
         f"are selected; {_many(len(answer.decisions), 'pod')} would go, {len(going)} of them now"

@@ -212,7 +212,9 @@ async def test_preview_of_a_taint_for_programs(run: Run) -> None:
 async def test_preview_a_rule(run: Run) -> None:
     told = await run("preview", "rule", "-", *NOW, input=RULE)
     assert told.exit_code == 0, told.output
-    assert [row[:4] for row in rows(told.stdout)] == [["shop", "train", "EVICT_NOW", "now"]]
+    (row,) = rows(told.stdout)
+    assert row[:4] == ["shop", "train", "EVICT_NOW", "now"]
+    assert row[-1].endswith("(DeviceTaintRule /recall)")
     assert told.stderr == (
         "2 published and 1 allocated devices are selected; 1 pod would go, 1 of them now\n"
         + NOT_LOOKED_AT

@@ -127,6 +127,7 @@ def test_a_rule_without_devices_in_the_files_evicts_nobody(run):
     told = run("preview", "rule", "-", "-f", "POD", "-o", "json", stdin=RULE)
     answer = json.loads(told.stdout)
     assert (answer["decisions"], answer["publishedDevices"]) == ([], 0)
+    assert "Warning: the rule selects no device that is there: a misspelt" in told.stderr
 
 
 @pytest.mark.parametrize(
