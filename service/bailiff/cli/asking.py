@@ -70,7 +70,7 @@ class Asking(NamedTuple):
         Args:
             name: of the question.
             all_of: the objects of one kind.
-            told: what else is said, by the name of the field.
+            told: what else is said, as `filled` takes it.
 
         Raises:
             InputError: that does not suffice, or is too much.

@@ -158,16 +158,15 @@ def _about(
     pods: tuple[Pod, ...], asking: Asking, objects: Objects, bound_at: datetime | None
 ) -> PodAnswer | PodsAnswer:
     """One pod is asked about alone, more of them node by node."""
+    bound = {"node_taints.bound_at": bound_at}
     if len(pods) == 1:
         node = _node_of(pods[0], objects)
         others = {"pods": _neighbours_of(pods[0], node, objects, asking)}
         around = {"node": node, "neighbours": others}
-        alone: PodAnswer = asking.ask(
-            "decide", objects.of, pod=pods[0], bound_at=bound_at, **around
-        )
+        alone: PodAnswer = asking.ask("decide", objects.of, pod=pods[0], **around, **bound)
         return alone
     answers: list[PodsAnswer] = [
-        asking.ask("decideBatch", objects.of, pods=group, node=node, bound_at=bound_at)
+        asking.ask("decideBatch", objects.of, pods=group, node=node, **bound)
         for node, group in _by_node(pods, objects)
     ]
     return _together(answers)
