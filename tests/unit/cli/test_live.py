@@ -166,6 +166,18 @@ async def test_of_a_pod_that_is_not_there_any_more_it_is_told_where_to_look(
     )
 
 
+async def test_a_node_with_more_pods_than_an_answer_may_hold(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bailiff.decisions.registry.MAX_PODS", 4)
+    told = await run("explain", "node/node-a")
+    assert (told.exit_code, told.stdout) == (1, "")
+    assert told.stderr == (
+        "bailiff: the cluster has more than one answer may hold: "
+        "$.pods: at most 4 are allowed, there are 5\n"
+    )
+
+
 @pytest.mark.parametrize(("name", "reason"), [("lost", "NodeGone"), ("train", "NoTaint")])
 async def test_explain_for_programs(run: Run, name: str, reason: str) -> None:
     told = await run("explain", f"pod/{name}", "-o", "json")
