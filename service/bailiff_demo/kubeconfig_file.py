@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import aiohttp
 import yaml
 
 from bailiff.bootstrap import StartError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Of a demo on this machine, which answers at once where it runs at all.
 _ANSWER_SECONDS = 2.0
@@ -36,6 +41,24 @@ def write_kubeconfig(path: Path, text: str) -> None:
         fresh.replace(path)
     except OSError as error:
         raise StartError(f"cannot write the kubeconfig: {error}") from error
+
+
+@contextlib.contextmanager
+def kubeconfig_while_running(path: Path, text: str) -> Iterator[None]:
+    """Write it, and take it away at the end, unless it is another demo's by then.
+
+    To be left while the port is still ours: whoever has it next writes the same text.
+
+    Raises:
+        StartError: as `write_kubeconfig`.
+    """
+    write_kubeconfig(path, text)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            if path.read_text() == text:
+                path.unlink()
 
 
 async def free_kubeconfig(port: int) -> Path:

@@ -22,7 +22,11 @@ import structlog
 from bailiff.bootstrap import Program, StartError
 from bailiff_demo.cluster import DemoCluster
 from bailiff_demo.fleet import Fleet, FleetError
-from bailiff_demo.kubeconfig_file import free_kubeconfig, write_kubeconfig
+from bailiff_demo.kubeconfig_file import (
+    free_kubeconfig,
+    kubeconfig_while_running,
+    write_kubeconfig,
+)
 from bailiff_demo.settings import UpSettings
 from bailiff_demo.welcome import welcome
 
@@ -61,8 +65,8 @@ def up(settings: UpSettings) -> Program:
             own = Path(folder) / "kubeconfig"
             async with cluster:
                 write_kubeconfig(own, cluster.kubeconfig())
-                write_kubeconfig(kubeconfig, cluster.kubeconfig())
-                await _run_children(chosen, cluster.url, own, kubeconfig, stop)
+                with kubeconfig_while_running(kubeconfig, cluster.kubeconfig()):
+                    await _run_children(chosen, cluster.url, own, kubeconfig, stop)
 
     return program
 

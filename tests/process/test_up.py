@@ -54,6 +54,7 @@ def test_a_fleet_and_policies_of_ones_own(tmp_path):
         told = fetched(f"http://127.0.0.1:{up.ports['8081']}/v1/policies")
         assert told["policies"]["protection"] is True
     assert not any(map(listens, up.ports.values()))
+    assert not Path(up.kubeconfig).exists()
 
 
 def kill_and_wait(folder):

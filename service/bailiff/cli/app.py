@@ -9,7 +9,7 @@ import typer
 
 import bailiff
 from bailiff.cli import explain, pausing, policies, preview, processes
-from bailiff.cli.errors import ExitCode, fail
+from bailiff.cli.errors import Commands, ExitCode, fail
 from bailiff.cli.options import ENVIRONMENT
 from bailiff.cli.output import OUTPUT, Output, pretty
 
@@ -19,6 +19,7 @@ _STEERING = "Steer"
 
 app = typer.Typer(
     name="bailiff",
+    cls=Commands,
     help="The eviction decision service for Kubernetes: should this pod be evicted, and when?",
     epilog="Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 cluster not reachable; "
     "of explain --exit-code besides 10 evict later, 11 evict now.",

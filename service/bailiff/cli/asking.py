@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from bailiff.bootstrap.choices import StartError
 from bailiff.cli.errors import InputError
 from bailiff.cli.facts import filled, kinds_in
 from bailiff.cli.objects import KINDS
@@ -70,7 +69,7 @@ class Asking(NamedTuple):
         Args:
             name: of the question.
             all_of: the objects of one kind.
-            told: what else is said, by the name of the field.
+            told: what else is said, as `filled` takes it.
 
         Raises:
             InputError: that does not suffice, or is too much.
@@ -98,8 +97,4 @@ class Asking(NamedTuple):
         """
         from bailiff.bootstrap import looking  # noqa: PLC0415 - as above
 
-        try:
-            return looking.look_up(chosen, self.systems, ask, self.now)
-        except FactsError as error:
-            detail = f"the cluster has more than one answer may hold: {error}"
-            raise StartError(detail) from error
+        return looking.look_up(chosen, self.systems, ask, self.now)

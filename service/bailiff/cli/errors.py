@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import sys
 from enum import IntEnum
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from bailiff.bootstrap.choices import ClusterUnusable, StartError
 from bailiff.cli.output import printable
@@ -38,6 +39,28 @@ class ExitCode(IntEnum):
 
 class InputError(Exception):
     """A file or an argument that cannot be used; the message says which and why."""
+
+
+class Commands(TyperGroup):
+    """Commands whose errors name the variable that a wrong value came from."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - of Typer's own, which it does not show
+        """Run one.
+
+        Raises:
+            typer.BadParameter: an option has a wrong value.
+        """
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            if error.ctx and error.param and _is_of_environment(error.ctx, error.param):
+                error.param_hint = error.param.envvar
+            raise
+
+
+def _is_of_environment(ctx: Any, param: Any) -> bool:  # noqa: ANN401 - as above
+    source = ctx.get_parameter_source(param.name)
+    return source is not None and source.name == "ENVIRONMENT"
 
 
 @contextlib.contextmanager

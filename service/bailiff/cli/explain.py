@@ -57,7 +57,7 @@ def explain(
 
     with told():
         words = [word for word in (target, *ctx.args) if word is not None]
-        asked = explaining.Asked(words, files, namespace, now, bound_at)
+        asked = explaining.ExplainArguments(words, files, namespace, now, bound_at)
         chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
         answer = explaining.explain(asked, chosen, options, output, ctx.find_root().obj)
     typer.echo(explaining.shown(answer, output))

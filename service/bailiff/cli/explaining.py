@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bailiff.bootstrap.choices import ClusterChoice
+    from bailiff.decisions import Plan
+    from bailiff.lookup import LookUps
 
-__all__ = ["Asked", "exit_code_of", "explain", "shown", "tell_reports"]
+__all__ = ["ExplainArguments", "exit_code_of", "explain", "shown", "tell_reports"]
 
 _EXIT_BY_VERDICT = {
     Verdict.KEEP: ExitCode.OK,
@@ -35,13 +37,13 @@ _EXIT_BY_VERDICT = {
 _GIVE_A_NODE = "the files have no node: add the pod's, as kubectl get node NAME -o yaml prints it"
 
 
-class Asked(NamedTuple):
+class ExplainArguments(NamedTuple):
     """What the user says, as it was typed.
 
     Attributes:
         target: TYPE/NAME, or nothing; more words are refused.
         files: with the objects; without any a cluster is asked.
-        namespace: of the object.
+        namespace: of the object; in files, of those that name none.
         now: the instant to decide for.
         bound_at: when the pod of a file was bound.
     """
@@ -54,7 +56,11 @@ class Asked(NamedTuple):
 
 
 def explain(
-    asked: Asked, chosen: ClusterChoice, options: Options, output: Format | None, systems: object
+    asked: ExplainArguments,
+    chosen: ClusterChoice,
+    options: Options,
+    output: Format | None,
+    systems: object,
 ) -> PodAnswer | PodsAnswer:
     """The answer.
 
@@ -75,14 +81,21 @@ def explain(
     if asked.files:
         bound = parse_instant(asked.bound_at, "--bound-at")
         return _of_files(asking, Objects(asked.files, asked.namespace), wanted, bound)
+    answer = _of_cluster(asking, chosen, _one_of_cluster(asked, wanted), asked.namespace)
+    if exit_code_of(answer) is not ExitCode.OK:
+        say(NOT_LOOKED_AT)
+    return answer
+
+
+def _one_of_cluster(asked: ExplainArguments, wanted: Target | None) -> Target:
+    """What is asked about; raises InputError where a cluster could not be asked that."""
     if wanted is None:
         raise InputError("say what to explain: TYPE/NAME, as pod/web of a cluster, or -f FILE")
     if asked.bound_at is not None:
         raise InputError("--bound-at is of a pod in a file: a cluster tells when it was bound")
-    answer = _of_cluster(asking, chosen, wanted, asked.namespace)
-    if exit_code_of(answer) is not ExitCode.OK:
-        say(NOT_LOOKED_AT)
-    return answer
+    if wanted.type == NODE and asked.namespace:
+        raise InputError("--namespace is of a pod, a node has none: all pods on it are explained")
+    return wanted
 
 
 def tell_reports(answer: PodAnswer | PodsAnswer, output: Format | None) -> None:
@@ -105,7 +118,25 @@ def _of_cluster(
     if wanted.type == NODE:
         return asking.look_up(chosen, lambda to: to.node(name, *terms)).answer()
     place = namespace_of(chosen, namespace)
-    return asking.look_up(chosen, lambda to: to.pod(place, name, *terms)).answer()
+
+    async def look(to: LookUps) -> Plan[PodAnswer]:
+        from bailiff.lookup import MissingError  # noqa: PLC0415 - loads a client of clusters
+
+        try:
+            return await to.pod(place, name, *terms)
+        except MissingError as error:
+            raise MissingError(f"{error}\n{_where_it_is_told(place, name)}") from error
+
+    return asking.look_up(chosen, look).answer()
+
+
+def _where_it_is_told(namespace: str, name: str) -> str:
+    """Where to look for a pod that is gone, if there was one."""
+    return (
+        "if it has gone: kubectl "
+        f"-n {namespace} get events --field-selector involvedObject.name={name}; "
+        'later than an hour: docs/operations.md, "Why did this pod go yesterday?"'
+    )
 
 
 def _of_files(
@@ -127,16 +158,15 @@ def _about(
     pods: tuple[Pod, ...], asking: Asking, objects: Objects, bound_at: datetime | None
 ) -> PodAnswer | PodsAnswer:
     """One pod is asked about alone, more of them node by node."""
+    bound = {"node_taints.bound_at": bound_at}
     if len(pods) == 1:
         node = _node_of(pods[0], objects)
         others = {"pods": _neighbours_of(pods[0], node, objects, asking)}
         around = {"node": node, "neighbours": others}
-        alone: PodAnswer = asking.ask(
-            "decide", objects.of, pod=pods[0], bound_at=bound_at, **around
-        )
+        alone: PodAnswer = asking.ask("decide", objects.of, pod=pods[0], **around, **bound)
         return alone
     answers: list[PodsAnswer] = [
-        asking.ask("decideBatch", objects.of, pods=group, node=node, bound_at=bound_at)
+        asking.ask("decideBatch", objects.of, pods=group, node=node, **bound)
         for node, group in _by_node(pods, objects)
     ]
     return _together(answers)
@@ -226,10 +256,23 @@ def _node_of(pod: Pod, objects: Objects) -> Node | None:
     nodes, name = objects.of(Node), pod.spec.node_name
     found = [node for node in nodes if not name or node.metadata.name in (name, "")]
     if nodes and len(found) != 1:
-        place = f"is on node {name}" if name else "is bound to no node"
-        there = listed(node.metadata.name for node in nodes)
-        raise InputError(
-            f"-f: pod {printable(pod.key)} {place}, and the files have {len(found)} "
-            f"that this may be, of {there}: give one"
+        place = f"is on node {printable(name)}" if name else "is bound to no node"
+        why = (
+            _several(name, found) if found else f", which is not in the files, only {_named(nodes)}"
         )
+        raise InputError(f"-f: pod {printable(pod.key)} {place}{why}")
     return found[0] if found else None
+
+
+def _several(name: str, found: Sequence[Node]) -> str:
+    """What to say of several nodes for a pod: on one of this name, or on none."""
+    first, *others = {node.metadata.name for node in found}
+    if first and not others:
+        which = "which" if first == name else f"and {_named(found)}"
+        return f", {which} is in the files {len(found)} times: give it once"
+    may = "that may be it" if name else "that it may come to"
+    return f", and the files have {len(found)} {may} ({_named(found)}): give one"
+
+
+def _named(nodes: Iterable[Node]) -> str:
+    return listed(node.metadata.name or "one without a name" for node in nodes)

@@ -29,7 +29,7 @@ def filled(
 
     Args:
         facts: its type.
-        told: what the user says, by the name of the field, in whichever section it is.
+        told: what the user says, by the name of the field; that of a section's as `section.field`.
         kinds: of Kubernetes objects.
         all_of: those of one kind, for each list of objects that is not told.
 
@@ -43,8 +43,14 @@ def filled(
         elif (kind := _listed(field.type, kinds)) is not None:
             values[field.encode_name] = all_of(kind)
         elif _is_section(field.type, kinds):
-            values[field.encode_name] = filled(field.type, told, kinds, all_of)
+            values[field.encode_name] = filled(field.type, _of(field.name, told), kinds, all_of)
     return msgspec.convert(values, facts)
+
+
+def _of(section: str, told: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of a section: a name at the top means no field of the same name in it."""
+    parts = ((name.partition("."), value) for name, value in told.items())
+    return {rest: value for (first, _, rest), value in parts if rest and first == section}
 
 
 def kinds_in(facts: type[Value], kinds: Collection[type[Value]]) -> Iterator[type[Value]]:

@@ -34,6 +34,7 @@ KINDS: dict[str, type[Value]] = {
     kind.__name__: kind
     for kind in (Pod, Node, ResourceClaim, ResourceSlice, DeviceTaintRule, PodDisruptionBudget)
 }
+_KINDS_BY_LOWER = {name.lower(): name for name in (*KINDS, "List")}
 _WITHOUT_NAMESPACE = ("Node", "ResourceSlice", "DeviceTaintRule")
 # Of resource.k8s.io. Older ones shape devices otherwise.
 _DEVICE_VERSIONS = ("v1", "v1beta2")
@@ -86,7 +87,7 @@ class Objects:
         name = value["kind"]
         kind = KINDS.get(name)
         if kind is None:
-            self._warnings[f"{file}: objects of kind {name} are not needed and left out"] = None
+            self._warnings[f"{file}: {_left_out(name)}"] = None
             return
         _check_version(value, file)
         self._warnings |= dict.fromkeys(
@@ -102,6 +103,12 @@ class Objects:
             f"{file}: {_named(value)}: {said}" for said in refused(made)
         )
         self._found.setdefault(kind, []).append(made)
+
+
+def _left_out(kind: str) -> str:
+    meant = _KINDS_BY_LOWER.get(kind.lower())
+    asked = f": is {meant} meant?" if meant else ""
+    return f"objects of kind {kind} are not needed and left out{asked}"
 
 
 def _check_version(value: dict[str, Any], file: str) -> None:

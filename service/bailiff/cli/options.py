@@ -81,7 +81,7 @@ FILES = typer.Option(
 NAMESPACE = typer.Option(
     "--namespace",
     "-n",
-    help="Of the object; and of those in files that name none. Default: kubectl's.",
+    help="Of the pod; and of the objects in files that name none. Default: kubectl's.",
     rich_help_panel=OBJECTS,
     show_default=False,
 )

@@ -67,12 +67,7 @@ def pause(
         except PausedAlreadyError as error:
             fail(f"{error}; --replace takes its place", ExitCode.FAILED)
     typer.echo(notice.describe())
-    # Whether any worker's policies name it stands in no object that this command could read.
-    typer.echo(
-        f"workers obey it only if their policies name {namespace}/{name}: "
-        "see GET /v1/policies of each",
-        err=True,
-    )
+    say(_who_obeys(namespace, name))
 
 
 def resume(
@@ -109,7 +104,20 @@ def paused(
         typer.echo(pretty({"paused": found is not None} | facts))
     else:
         typer.echo(found.describe() if found else "not paused")
+        if found:
+            say(_who_obeys(namespace, name))
     say(f"looked at: {place}")
+
+
+def _who_obeys(namespace: str, name: str) -> str:
+    """That a pause stops nobody by itself.
+
+    Whether any worker's policies name it stands in no object that these commands could read.
+    """
+    return (
+        f"workers obey it only if their policies name {namespace}/{name}: "
+        "see GET /v1/policies of each"
+    )
 
 
 def _with_place(

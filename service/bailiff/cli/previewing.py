@@ -14,7 +14,13 @@ from bailiff.cli.errors import InputError, warn
 from bailiff.cli.lacking import warn_of_lacking
 from bailiff.cli.objects import Objects
 from bailiff.cli.output import Lines, dumped, listed, say, table
-from bailiff.cli.taints import TaintChange, check_removed, parse_taints, warn_of_effects
+from bailiff.cli.taints import (
+    TaintChange,
+    check_removed,
+    parse_taints,
+    warn_of_effects,
+    warn_of_standing,
+)
 from bailiff.cli.targets import parse_instant, parse_node
 from bailiff.decisions import Options, Verdict
 from bailiff.kinds import DeviceTaintRule, Node, Pod, PodDisruptionBudget
@@ -74,8 +80,10 @@ def taint(
         seen = _node_of_files(Objects(files), name)
     else:
         seen = asking.look_up(chosen, lambda to: _node_of_cluster(to, name))
-    check_removed(change, seen.of(Node)[0])
+    (there,) = seen.of(Node)
+    check_removed(change, there)
     warn_of_effects(change)
+    warn_of_standing(change, there)
     _show_change(_taint_change(asking, change, seen), seen, output)
     if not files:
         say(NOT_LOOKED_AT)
@@ -175,6 +183,8 @@ def _show_rule(answer: Any, seen: _Seen, how: Lines) -> None:  # noqa: ANN401 - 
     ]
     violated = Violations(going, seen.of(PodDisruptionBudget))
     _show(answer, [(one, "") for one in answer.decisions], violated, how)
+    if not answer.published_devices + answer.allocated_devices:
+        warn("the rule selects no device that is there: a misspelt driver, pool or device?")
     say(
         f"{answer.published_devices} published and {answer.allocated_devices} allocated devices "
         f"are selected; {_many(len(answer.decisions), 'pod')} would go, {len(going)} of them now"

@@ -67,11 +67,24 @@ def warn_of_effects(change: TaintChange) -> None:
         warn(f"TAINT: the effect {effect} evicts no pod, only {NO_EXECUTE} does")
 
 
+def warn_of_standing(change: TaintChange, node: Node) -> None:
+    """Say of added taints that the node has them: no change does not mean that nobody goes."""
+    name = printable(node.metadata.name)
+    there = {(taint.key, taint.value, taint.effect) for taint in node.spec.taints}
+    for one in change.added:
+        if (one.key, one.value, one.effect) in there:
+            warn(
+                f"TAINT: node {name} has {describe_taint(one)} already: "
+                f"bailiff explain node/{name} tells what it does"
+            )
+
+
 def _added(word: str) -> NewTaint:
     if ":" not in word:
         key = word.partition("=")[0]
         raise InputError(
             f"TAINT: {word!r} has no effect, as in {word}:NoExecute; to remove it: {key}-"
+            + ("" if "=" in word else "; if it is a node: one is taken at a time")
         )
     return _taint(word, word)
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# With which every object of Kubernetes begins.
+_HEADS = ("apiVersion", "kind")
+
 
 def parse_yaml(data: bytes) -> object:
     """The one document in the text; None where there is none. It takes 5 to 15 us a byte.
@@ -31,7 +34,7 @@ def parse_yaml_documents(data: bytes) -> list[object]:
     Raises:
         DecodeError: as `parse_yaml`, but for several documents.
     """
-    documents = _parse(lambda: list(yaml.load_all(data, Loader=_Loader)))
+    documents = _parse(lambda: list(yaml.load_all(data, Loader=_DocumentsLoader)))
     return [document for document in documents if document is not None]
 
 
@@ -55,6 +58,9 @@ class _Loader(yaml.SafeLoader):
     JSON has.
     """
 
+    # What to say beside it of a head that comes again: another object has begun.
+    _of_another = ""
+
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]  # so are the stubs
         is_alias = isinstance(event, yaml.AliasEvent)
@@ -68,10 +74,15 @@ class _Loader(yaml.SafeLoader):
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.value in seen:
-                problem = f"a key must be one word, and given once, got {key.value}"
+                of_another = self._of_another if key.value in _HEADS else ""
+                problem = f"a key must be one word, and given once, got {key.value}{of_another}"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
+
+
+class _DocumentsLoader(_Loader):
+    _of_another = ": documents are separated by ---"
 
 
 _INT = "tag:yaml.org,2002:int"

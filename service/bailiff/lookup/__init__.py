@@ -10,6 +10,7 @@ from bailiff.lookup.errors import (
     LookUpError,
     MissingError,
     NotServedError,
+    TooManyError,
     UnavailableError,
 )
 from bailiff.lookup.live import LookUps, Source, drive
@@ -24,6 +25,7 @@ __all__ = [
     "MissingError",
     "NotServedError",
     "Source",
+    "TooManyError",
     "UnavailableError",
     "drive",
 ]

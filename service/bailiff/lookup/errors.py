@@ -5,7 +5,8 @@ LookUpError
 ├── ForbiddenError      the account may not read it: which permission it needs
 ├── NotServedError      the cluster has no such kind of objects
 ├── UnavailableError    the cluster cannot be asked now; trying again may help
-└── FailedError         the cluster's answer is of no use
+├── FailedError         the cluster's answer is of no use
+└── TooManyError        the cluster has more than can be answered for
 """
 
 from __future__ import annotations
@@ -33,3 +34,7 @@ class UnavailableError(LookUpError):
 
 class FailedError(LookUpError):
     """The cluster answered something that cannot be used; trying again will not help."""
+
+
+class TooManyError(LookUpError):
+    """The cluster has more than one answer may hold; nobody who asked sent any of it."""

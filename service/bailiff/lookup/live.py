@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from bailiff.decisions import NotRead, OptionOverrides, Scene, Wanted, Why
+from bailiff.decisions import FactsError, NotRead, OptionOverrides, Scene, Wanted, Why
 from bailiff.decisions.system import others_of
 from bailiff.kinds import Node, Pod, as_served
-from bailiff.lookup.errors import ForbiddenError, MissingError, NotServedError, UnavailableError
+from bailiff.lookup.errors import (
+    ForbiddenError,
+    MissingError,
+    NotServedError,
+    TooManyError,
+    UnavailableError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -39,8 +45,8 @@ class Source(Protocol):
 class LookUps:
     """What may be asked about the objects of a cluster. Reads, never writes, keeps nothing.
 
-    Every method raises LookUpError, UnavailableError where it is not done in time; the first two
-    FactsError where there is too much to answer for.
+    Every method raises LookUpError: UnavailableError where it is not done in time, the first two
+    TooManyError where there is too much to answer for.
     """
 
     def __init__(
@@ -161,6 +167,8 @@ class LookUps:
         try:
             async with asyncio.timeout(self._timeout), self._turns:
                 return await look()
+        except FactsError as error:
+            raise TooManyError(f"the cluster has more than one answer may hold: {error}") from error
         except TimeoutError as error:
             raise UnavailableError(
                 f"the cluster did not answer within {self._timeout:g} s"

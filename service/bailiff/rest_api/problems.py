@@ -18,7 +18,13 @@ from starlette.responses import Response
 from bailiff.decisions import FactsError
 from bailiff.kinds import DecodeError
 from bailiff.kinds.meta import Value
-from bailiff.lookup import ForbiddenError, LookUpError, MissingError, UnavailableError
+from bailiff.lookup import (
+    ForbiddenError,
+    LookUpError,
+    MissingError,
+    TooManyError,
+    UnavailableError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping
@@ -70,6 +76,7 @@ class ProblemCode(StrEnum):
 _OF_CLUSTER = {
     MissingError: ProblemCode.NOT_FOUND,
     ForbiddenError: ProblemCode.CLUSTER_FORBIDDEN,
+    TooManyError: ProblemCode.TOO_MANY_OBJECTS,
     UnavailableError: ProblemCode.CLUSTER_UNAVAILABLE,
 }
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import Depends, Request
 
-from bailiff.decisions import FactsError
 from bailiff.lookup import LookUps
 from bailiff.rest_api.problems import ProblemCode, Refusal
 from bailiff.turns import in_thread
@@ -62,15 +61,9 @@ class Services:
         """The answer to what is planned by what a cluster has.
 
         Raises:
-            Refusal: too_many_objects.
-            LookUpError: the cluster could not be read.
+            LookUpError: the cluster could not be read, or has too many objects.
         """
-        try:
-            plan = await planned
-        except FactsError as error:
-            # The caller sent none of it, so nothing in the request is at fault.
-            detail = f"the cluster has more than one answer may hold: {error}"
-            raise Refusal(ProblemCode.TOO_MANY_OBJECTS, detail) from error
+        plan = await planned
         if plan.is_quick:
             return self.carry_out(plan)
         return await in_thread(self.carry_out, plan)

@@ -86,6 +86,22 @@ def test_a_setting_that_cannot_be_exits_with_2_and_is_named(run, monkeypatch, na
     assert f"{name}: Input should be greater than 0" in result.output
 
 
+@pytest.mark.parametrize(
+    ("variables", "options", "blamed"),
+    [
+        ({"BAILIFF_REST_PORT": "abc"}, (), "BAILIFF_REST_PORT: "),
+        ({"BAILIFF_GRPC_PORT": "99999"}, (), "BAILIFF_GRPC_PORT: "),
+        ({}, ("--rest-port", "abc"), "'--rest-port': "),
+        ({"BAILIFF_REST_PORT": "1"}, ("--rest-port", "abc"), "'--rest-port': "),
+        ({"BAILIFF_REST_PORT": "1"}, ("--grpc-port", "-1"), "'--grpc-port': "),
+    ],
+)
+def test_a_wrong_value_is_blamed_on_where_it_stands(run, variables, options, blamed):
+    result = run("serve", *options, env={"COLUMNS": "200"} | variables)
+    assert result.exit_code == 2
+    assert f"Invalid value for {blamed}" in result.output
+
+
 def test_a_cluster_that_cannot_be_used_exits_with_3(run):
     result = run("worker", "--kubeconfig", "POD", "--status-port", "0")
     assert result.exit_code == 3

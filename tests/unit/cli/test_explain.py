@@ -106,20 +106,42 @@ def test_of_the_files_what_is_named_is_explained(run, target, names):
     assert [line.split()[1] for line in told.output.splitlines()[1:]] == names
 
 
+ON_N1 = "-f: pod shop/web is on node n1, "
+UNBOUND = "-f: pod default/new is bound to no node, "
+
+
 @pytest.mark.parametrize(
-    ("node", "said"),
+    ("nodes", "said"),
     [
-        ("kind: Node\nmetadata: {name: n2}", "pod shop/web is on node n1"),
-        (
-            "kind: List\nitems: [{kind: Node, metadata: {name: n1}}, {kind: Node}]",
-            "the files have 2 that this may be",
-        ),
+        (("n7", "n2"), ON_N1 + "which is not in the files, only n2, n7"),
+        (("n1", "n1"), ON_N1 + "which is in the files 2 times: give it once"),
+        (("n1", ""), ON_N1 + "and the files have 2 that may be it (n1, one without a name): give"),
+        (("", ""), ON_N1 + "and the files have 2 that may be it (one without a name): give one"),
     ],
 )
-def test_a_node_that_is_not_for_sure_the_pods_own_is_not_taken_for_it(run, node, said):
-    told = run("explain", "-f", "POD", "-f", "-", stdin=node)
-    assert told.exit_code == 2
-    assert said in told.output
+def test_a_node_that_is_not_for_sure_the_pods_own_is_not_taken_for_it(run, nodes, said):
+    told = run("explain", "-f", "POD", "-f", "-", stdin=nodes_named(*nodes))
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert said in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        (("n1", "n2"), UNBOUND + "and the files have 2 that it may come to (n1, n2): give one"),
+        (("n1", "n1"), UNBOUND + "and n1 is in the files 2 times: give it once"),
+        (("n1",), None),
+    ],
+)
+def test_a_pod_without_a_node_comes_to_the_only_one(run, nodes, said):
+    stdin = nodes_named(*nodes) + "---\nkind: Pod\nmetadata: {name: new}\n"
+    told = run("explain", "-f", "-", stdin=stdin)
+    assert told.exit_code == (2 if said else 0)
+    assert (said or "") in told.stderr
+
+
+def nodes_named(*names):
+    return "".join(f"---\nkind: Node\nmetadata: {{name: '{name}'}}\n" for name in names)
 
 
 def test_a_system_that_is_added_is_told_as_all_others(run):
@@ -257,9 +279,3 @@ def test_every_namespace_that_has_a_pod_of_the_name_is_named(run):
 
 def place(namespace, name):
     return {"metadata": {"namespace": namespace, "name": name}}
-
-
-def test_a_node_of_another_name_is_named(run):
-    told = run("explain", "-f", "POD", "-f", "-", stdin="kind: Node\nmetadata: {name: n7}")
-    assert told.exit_code == 2
-    assert "pod shop/web is on node n1, and the files have 0 that this may be, of n7" in told.stderr

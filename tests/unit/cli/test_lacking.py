@@ -99,8 +99,9 @@ def test_a_preview_of_a_rule_warns_of_the_same(run, tmp_path, objects, said):
     stdin = json.dumps({"kind": "List", "items": objects})
     told = run("preview", "rule", str(tmp_path / "rule"), "-f", "-", "-o", "json", stdin=stdin)
     assert (told.exit_code, json.loads(told.stdout)["decisions"]) == (0, [])
-    *lines, _sums = told.stderr.splitlines()
+    *lines, no_device, _sums = told.stderr.splitlines()
     assert lines == said
+    assert "selects no device that is there" in no_device
 
 
 def test_a_question_that_cannot_be_asked_is_told_and_nothing_else(run):

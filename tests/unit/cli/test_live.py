@@ -125,11 +125,10 @@ async def test_explain_a_nodes_pods_in_a_table(run: Run) -> None:
 
 
 REFUSED = {
-    ("pod/none",): (1, "Pod shop/none does not exist"),
-    ("pod/late", "-n", "demo"): (1, "Pod demo/late does not exist"),
-    ("pod/late", "--context", "elsewhere"): (1, "Pod default/late does not exist"),
     ("pod/late", "--context", "nowhere"): (3, "contexts has none of the name 'nowhere'"),
     ("node/none",): (1, "Node none does not exist"),
+    ("node/node-a", "-n", "shop"): (2, "--namespace is of a pod, a node has none"),
+    ("node/node-a", "--namespace", "shop"): (2, "--namespace is of a pod, a node has none"),
     ("pod/late", "--kubeconfig", "/none"): (3, "there is no such file"),
     ("pod/late", "--in-cluster"): (3, "namespace is not known"),
     ("pod/late", "--in-cluster", "-n", "x"): (3, "no service account to use"),
@@ -144,6 +143,39 @@ async def test_what_is_not_there_is_told_in_one_line(run: Run) -> None:
         assert (told.exit_code, told.stdout) == (code, ""), arguments
         assert said in told.stderr
         assert told.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "namespace", "name"),
+    [
+        (("pod/none",), "shop", "none"),
+        (("pod/late", "-n", "demo"), "demo", "late"),
+        (("pod/late", "--context", "elsewhere"), "default", "late"),
+    ],
+)
+async def test_of_a_pod_that_is_not_there_any_more_it_is_told_where_to_look(
+    run: Run, arguments: tuple[str, ...], namespace: str, name: str
+) -> None:
+    told = await run("explain", *arguments)
+    assert (told.exit_code, told.stdout) == (1, "")
+    assert told.stderr == (
+        f"bailiff: Pod {namespace}/{name} does not exist\n"
+        f"if it has gone: kubectl -n {namespace} get events --field-selector "
+        f"involvedObject.name={name}; later than an hour: docs/operations.md, "
+        '"Why did this pod go yesterday?"\n'
+    )
+
+
+async def test_a_node_with_more_pods_than_an_answer_may_hold(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bailiff.decisions.registry.MAX_PODS", 4)
+    told = await run("explain", "node/node-a")
+    assert (told.exit_code, told.stdout) == (1, "")
+    assert told.stderr == (
+        "bailiff: the cluster has more than one answer may hold: "
+        "$.pods: at most 4 are allowed, there are 5\n"
+    )
 
 
 @pytest.mark.parametrize(("name", "reason"), [("lost", "NodeGone"), ("train", "NoTaint")])
@@ -192,7 +224,9 @@ async def test_preview_of_a_taint_for_programs(run: Run) -> None:
 async def test_preview_a_rule(run: Run) -> None:
     told = await run("preview", "rule", "-", *NOW, input=RULE)
     assert told.exit_code == 0, told.output
-    assert [row[:4] for row in rows(told.stdout)] == [["shop", "train", "EVICT_NOW", "now"]]
+    (row,) = rows(told.stdout)
+    assert row[:4] == ["shop", "train", "EVICT_NOW", "now"]
+    assert row[-1].endswith("(DeviceTaintRule /recall)")
     assert told.stderr == (
         "2 published and 1 allocated devices are selected; 1 pod would go, 1 of them now\n"
         + NOT_LOOKED_AT

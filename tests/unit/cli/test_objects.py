@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from bailiff.cli.errors import InputError
 from bailiff.cli.objects import Objects
 from bailiff.cli.unknown_fields import misspelt
 from bailiff.kinds import (
@@ -71,7 +72,23 @@ def test_other_kinds_are_left_out_and_told_once(read, capsys):
     assert len(found.of(Pod)) == 1
     told = capsys.readouterr().err
     assert told.count("\n") == 1
-    assert "objects of kind Service are not needed and left out" in told
+    assert told.endswith("objects of kind Service are not needed and left out\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "meant"),
+    [("pod", "Pod"), ("NODE", "Node"), ("resourceSlice", "ResourceSlice"), ("list", "List")],
+)
+def test_a_kind_in_other_letters_is_asked_about(read, capsys, kind, meant):
+    assert read(f"kind: {kind}").of(Pod) == ()
+    said = f"objects of kind {kind} are not needed and left out: is {meant} meant?\n"
+    assert capsys.readouterr().err.endswith(said)
+
+
+@pytest.mark.parametrize("head", ["apiVersion: v1\nkind: Pod\n", "kind: Pod\n"])
+def test_objects_in_one_document_are_told_apart_by_dashes(read, head):
+    with pytest.raises(InputError, match=r"given once, got \w+: documents are separated by ---"):
+        read(f"{head}metadata: {{name: a}}\n{head}metadata: {{name: b}}\n")
 
 
 @pytest.mark.parametrize(

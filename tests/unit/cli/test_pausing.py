@@ -20,6 +20,7 @@ from tests.harness.kube.programs import free_port
 WHERE = ("--kubeconfig", "some-file", "-n", "ops")
 BECAUSE = ("--reason", "moving")
 MOVING = PauseNotice(by="anna", reason="moving")
+LOOKED_AT = "looked at: ConfigMap ops/bailiff-pause does not exist\n"
 
 
 class Switch:
@@ -96,11 +97,14 @@ def test_the_cluster_is_kubectls_unless_another_is_said(switch, command, said, c
     [((), "ops/bailiff-pause"), (("--name", "halt", "-n", "kube-system"), "kube-system/halt")],
 )
 def test_a_pause_says_who_obeys_it_beside_what_programs_read(switch, more, place):
+    obeyed = f"workers obey it only if their policies name {place}: see GET /v1/policies of each\n"
     done = run("pause", *WHERE, *BECAUSE, *more)
     assert done.stdout.count("\n") == 1
-    assert done.stderr == (
-        f"workers obey it only if their policies name {place}: see GET /v1/policies of each\n"
-    )
+    assert done.stderr == obeyed
+    told = run("paused", *WHERE, *more)
+    assert told.stdout.count("\n") == 1
+    assert told.stderr == f"{obeyed}{LOOKED_AT}"
+    assert run("paused", *WHERE, *more, "-o", "json").stderr == LOOKED_AT
 
 
 def test_a_pause_may_end_by_itself_and_be_somebody_elses_and_elsewhere(switch):
@@ -125,13 +129,13 @@ def test_resume_tells_what_it_ended(switch):
     assert run("resume", *WHERE).stdout == "resumed; was paused by anna: moving\n"
     again = run("resume", *WHERE)
     assert (again.exit_code, again.stdout) == (0, "was not paused\n")
-    assert again.stderr == "looked at: ConfigMap ops/bailiff-pause does not exist\n"
+    assert again.stderr == LOOKED_AT
 
 
 def test_paused_tells_people_and_programs(switch):
     told = run("paused", *WHERE)
     assert told.stdout == "not paused\n"
-    assert told.stderr == "looked at: ConfigMap ops/bailiff-pause does not exist\n"
+    assert told.stderr == LOOKED_AT
     assert json.loads(run("paused", *WHERE, "-o", "json").stdout) == {"paused": False}
     switch.notice = MOVING
     assert run("paused", *WHERE).stdout == "paused by anna: moving\n"

@@ -39,7 +39,10 @@ def test_taints_as_kubectl_takes_them(word, added, removed):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["k"], "'k' has no effect, as in k:NoExecute; to remove it: k-"),
+        (
+            ["node-b", "k:NoExecute"],
+            "to remove it: node-b-; if it is a node: one is taken at a time",
+        ),
         (["k=v"], "'k=v' has no effect, as in k=v:NoExecute; to remove it: k-"),
         (["k=v-"], "to remove a taint, k- or k:NoExecute- is enough"),
         (["k:Evict"], "must be one of NoSchedule, PreferNoSchedule, NoExecute"),
@@ -54,6 +57,7 @@ def test_what_kubectl_refuses_is_refused(words, said):
     with pytest.raises(InputError) as caught:
         parse_taints(words)
     assert said in str(caught.value)
+    assert ("if it is a node" in str(caught.value)) == (words[0] == "node-b")
 
 
 def test_a_nodes_pods_in_files(run):
@@ -123,6 +127,7 @@ def test_a_rule_without_devices_in_the_files_evicts_nobody(run):
     told = run("preview", "rule", "-", "-f", "POD", "-o", "json", stdin=RULE)
     answer = json.loads(told.stdout)
     assert (answer["decisions"], answer["publishedDevices"]) == ([], 0)
+    assert "Warning: the rule selects no device that is there: a misspelt" in told.stderr
 
 
 @pytest.mark.parametrize(
@@ -154,6 +159,25 @@ def test_a_taint_that_evicts_nobody_is_told(run):
     told = run("preview", "taint", "n1", "k:NoSchedule", "-f", "-", stdin=ON_NODE)
     assert told.exit_code == 0
     assert "the effect NoSchedule evicts no pod, only NoExecute does" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "warned"),
+    [
+        (("maintenance=yes:NoExecute",), "maintenance=yes:NoExecute"),
+        (("maintenance=yes:NoExecute", "k:NoExecute"), "maintenance=yes:NoExecute"),
+        (("maintenance=no:NoExecute",), ""),
+        (("maintenance:NoExecute",), ""),
+        (("maintenance=yes:NoExecute-",), ""),
+    ],
+)
+def test_a_taint_that_the_node_has_is_told(run, words, warned):
+    """No change to who goes is no promise that nobody does."""
+    told = run("preview", "taint", "n1", *words, "-f", "NODE", "-f", "POD")
+    assert told.exit_code == 0, told.output
+    said = f"TAINT: node n1 has {warned} already: bailiff explain node/n1 tells what it does"
+    assert (f"Warning: {said}\n" in told.stderr) == bool(warned)
+    assert told.stderr.count("already") == bool(warned)
 
 
 @pytest.mark.parametrize("node", ["node/n1", "nodes/n1", "no/n1"])

@@ -14,7 +14,12 @@ from typer.testing import CliRunner
 from bailiff.bootstrap import StartError
 from bailiff.cli.app import app
 from bailiff_demo import DemoCluster
-from bailiff_demo.kubeconfig_file import free_kubeconfig, usual_kubeconfig, write_kubeconfig
+from bailiff_demo.kubeconfig_file import (
+    free_kubeconfig,
+    kubeconfig_while_running,
+    usual_kubeconfig,
+    write_kubeconfig,
+)
 from bailiff_demo.settings import UpSettings
 from bailiff_demo.up import up
 
@@ -74,6 +79,34 @@ async def test_the_kubeconfig_of_a_demo_that_runs_is_left_alone(
         assert f"another demo runs at {first.url}" in capsys.readouterr().err
     assert await free_kubeconfig(7000) == usual_kubeconfig()
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "stays"),
+    [
+        pytest.param(b"# bailiff-demo, this one", False, id="its own"),
+        pytest.param(None, False, id="gone already"),
+        pytest.param(b"# bailiff-demo, another one", True, id="another demo's"),
+        pytest.param(b"\xff", True, id="no text"),
+    ],
+)
+def test_the_kubeconfig_goes_with_its_demo_unless_it_is_another_ones(
+    tmp_path: Path, meanwhile: bytes | None, stays: bool
+) -> None:
+    path = tmp_path / "demo-7000.kubeconfig"
+    with kubeconfig_while_running(path, "# bailiff-demo, this one"):
+        assert path.read_text() == "# bailiff-demo, this one"
+        path.unlink()
+        if meanwhile is not None:
+            path.write_bytes(meanwhile)
+    assert path.exists() == stays
+
+
+def test_the_kubeconfig_goes_too_where_a_demo_fails(tmp_path: Path) -> None:
+    path = tmp_path / "demo.kubeconfig"
+    with pytest.raises(StartError), kubeconfig_while_running(path, "# bailiff-demo"):
+        raise StartError("not ready")
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("text", ["", "a: [", "clusters: []", "clusters: [{cluster: {server: x}}]"])

@@ -14,6 +14,7 @@ from bailiff.lookup import (
     LookUps,
     MissingError,
     NotServedError,
+    TooManyError,
     UnavailableError,
 )
 from tests.harness.clocks import ManualClock
@@ -172,6 +173,13 @@ async def test_what_is_missing_is_told(source):
     with pytest.raises(MissingError):
         await pod(source)
     with pytest.raises(MissingError):
+        await node(source)
+
+
+async def test_more_than_one_answer_may_hold_is_the_clusters_matter(source, monkeypatch):
+    monkeypatch.setattr("bailiff.decisions.registry.MAX_PODS", 1)
+    source.add(TAINTED, *(pod_of(name, "node-1") for name in "ab"))
+    with pytest.raises(TooManyError, match=r"more than one answer may hold: \$\.pods: at most 1"):
         await node(source)
 
 
