@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from bailiff.lookup import LookUps
 
 T = TypeVar("T")
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 # A worker's policies stand in a file of its own, which no question about the cluster shows.
 NOT_LOOKED_AT = (
@@ -62,14 +66,19 @@ class Asking(NamedTuple):
     explain: bool | None = None
 
     def ask(
-        self, name: str, all_of: Callable[[type[Value]], tuple[Value, ...]], **told: object
+        self,
+        name: str,
+        all_of: Callable[[type[Value]], tuple[Value, ...]],
+        of_sections: Mapping[str, Any] = _NOTHING,
+        **told: object,
     ) -> Any:  # noqa: ANN401 - each question has its own type of answer
         """The answer to a question about objects that are at hand.
 
         Args:
             name: of the question.
             all_of: the objects of one kind.
-            told: what else is said, as `filled` takes it.
+            of_sections: what is said for systems' sections, as `filled` takes it.
+            told: what else is said, by the name of the field.
 
         Raises:
             InputError: that does not suffice, or is too much.
@@ -77,7 +86,7 @@ class Asking(NamedTuple):
         question = self.systems.questions[name]
         told["options"] = msgspec.convert({"explain": self.explain}, OptionOverrides)
         try:
-            facts = filled(question.facts, told, tuple(KINDS.values()), all_of)
+            facts = filled(question.facts, told, of_sections, tuple(KINDS.values()), all_of)
             return question.ask(facts, self.now or datetime.now(UTC), self.options)
         except (FactsError, msgspec.ValidationError) as error:
             # Of whatever was said, or of objects: in files, or of a cluster where there are none.

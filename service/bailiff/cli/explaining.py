@@ -158,15 +158,15 @@ def _about(
     pods: tuple[Pod, ...], asking: Asking, objects: Objects, bound_at: datetime | None
 ) -> PodAnswer | PodsAnswer:
     """One pod is asked about alone, more of them node by node."""
-    bound = {"node_taints.bound_at": bound_at}
+    bound = {"bound_at": bound_at}
     if len(pods) == 1:
         node = _node_of(pods[0], objects)
         others = {"pods": _neighbours_of(pods[0], node, objects, asking)}
         around = {"node": node, "neighbours": others}
-        alone: PodAnswer = asking.ask("decide", objects.of, pod=pods[0], **around, **bound)
+        alone: PodAnswer = asking.ask("decide", objects.of, bound, pod=pods[0], **around)
         return alone
     answers: list[PodsAnswer] = [
-        asking.ask("decideBatch", objects.of, pods=group, node=node, **bound)
+        asking.ask("decideBatch", objects.of, bound, pods=group, node=node)
         for node, group in _by_node(pods, objects)
     ]
     return _together(answers)

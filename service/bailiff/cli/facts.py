@@ -22,6 +22,7 @@ V = TypeVar("V", bound=Value)
 def filled(
     facts: type[V],
     told: Mapping[str, Any],
+    of_sections: Mapping[str, Any],
     kinds: Collection[type[Value]],
     all_of: Callable[[type[Value]], tuple[Value, ...]],
 ) -> V:
@@ -29,7 +30,8 @@ def filled(
 
     Args:
         facts: its type.
-        told: what the user says, by the name of the field; that of a section's as `section.field`.
+        told: what the user says, by the name of the field.
+        of_sections: what the user says for whichever section has a field of this name.
         kinds: of Kubernetes objects.
         all_of: those of one kind, for each list of objects that is not told.
 
@@ -43,14 +45,8 @@ def filled(
         elif (kind := _listed(field.type, kinds)) is not None:
             values[field.encode_name] = all_of(kind)
         elif _is_section(field.type, kinds):
-            values[field.encode_name] = filled(field.type, _of(field.name, told), kinds, all_of)
+            values[field.encode_name] = filled(field.type, of_sections, {}, kinds, all_of)
     return msgspec.convert(values, facts)
-
-
-def _of(section: str, told: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told of a section: a name at the top means no field of the same name in it."""
-    parts = ((name.partition("."), value) for name, value in told.items())
-    return {rest: value for (first, _, rest), value in parts if rest and first == section}
 
 
 def kinds_in(facts: type[Value], kinds: Collection[type[Value]]) -> Iterator[type[Value]]:

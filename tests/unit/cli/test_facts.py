@@ -63,22 +63,25 @@ class RoomSystem(LightsOutSystem):
 
 
 @pytest.mark.parametrize(
-    ("told", "wanted"),
+    ("told", "of_sections", "wanted"),
     [
-        ({}, RoomQuestion(pods=PODS, rooms=RoomFacts(others=PODS))),
+        ({}, {}, RoomQuestion(pods=PODS, rooms=RoomFacts(others=PODS))),
         (
             {"pods": PODS[:1], "node": node_of("n1")},
+            {},
             RoomQuestion(pods=PODS[:1], node=node_of("n1"), rooms=RoomFacts(others=PODS)),
         ),
         (
-            {"rooms.node": "n1", "rooms.pods": [{"pod": "a"}], "rooms.others": ()},
+            {},
+            {"node": "n1", "pods": [{"pod": "a"}], "others": ()},
             RoomQuestion(pods=PODS, rooms=RoomFacts(node="n1", pods=(Room(pod="a"),))),
         ),
-        ({"halls.node": "n1"}, RoomQuestion(pods=PODS, rooms=RoomFacts(others=PODS))),
+        ({}, {"halls": "n1"}, RoomQuestion(pods=PODS, rooms=RoomFacts(others=PODS))),
     ],
 )
-def test_what_is_told_goes_where_it_is_meant(told, wanted):
-    assert filled(RoomQuestion, told, (Pod, Node), {Pod: PODS, Node: ()}.__getitem__) == wanted
+def test_what_is_told_goes_where_it_is_meant(told, of_sections, wanted):
+    there = {Pod: PODS, Node: ()}.__getitem__
+    assert filled(RoomQuestion, told, of_sections, (Pod, Node), there) == wanted
 
 
 @pytest.mark.parametrize("more", ["", "---\nkind: Pod\nmetadata: {name: other}\n"])

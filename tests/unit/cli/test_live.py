@@ -226,7 +226,7 @@ async def test_preview_a_rule(run: Run) -> None:
     assert told.exit_code == 0, told.output
     (row,) = rows(told.stdout)
     assert row[:4] == ["shop", "train", "EVICT_NOW", "now"]
-    assert row[-1].endswith("(DeviceTaintRule /recall)")
+    assert row[-1].endswith("(DeviceTaintRule /recall:)")
     assert told.stderr == (
         "2 published and 1 allocated devices are selected; 1 pod would go, 1 of them now\n"
         + NOT_LOOKED_AT

@@ -205,7 +205,4 @@ def _sooner(one: MetTaint, other: MetTaint) -> bool:
 
 
 def _instance(reference: ObjectReference | None) -> str:
-    """As upstream writes it; what is in no cluster yet has no uid."""
-    if reference is None:
-        return ""
-    return f"/{reference.name}:{reference.uid}" if reference.uid else f"/{reference.name}"
+    return f"/{reference.name}:{reference.uid}" if reference is not None else ""
