@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -15,7 +14,7 @@ from bailiff.cli.objects import KINDS
 from bailiff.decisions import SYSTEMS, FactsError, OptionOverrides, Options, Systems
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.kinds.meta import Value
