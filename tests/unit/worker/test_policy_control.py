@@ -83,7 +83,7 @@ class Scene:
 
     async def rewrite(self, text):
         self.path.write_text(text)
-        await asyncio.sleep(6)
+        await asyncio.sleep(11)
 
     async def sent(self, watch, *events):
         for event in events:
@@ -304,7 +304,7 @@ async def test_what_is_in_force_is_shown(tmp_path):
     assert (shown["file"], shown["policies"]) == (str(scene.path), {"protection": True})
     assert shown["since"] == START.isoformat().replace("+00:00", "Z")
     assert "$.protektion: unknown field" in shown["error"]
-    assert shown["failedAt"] == "2026-01-01T00:00:05Z"
+    assert shown["failedAt"] == "2026-01-01T00:00:10Z"
     assert shown["pause"] == {"state": "off"}
 
 
