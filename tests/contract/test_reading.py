@@ -79,6 +79,21 @@ async def test_a_list_comes_in_pages_of_one_version(api: Api, bench: Bench) -> N
     assert {uid_of(pod) for pod in listing.items} == made
 
 
+async def test_a_page_that_is_too_long_is_read_in_smaller_ones(api: Api, bench: Bench) -> None:
+    """From the same token, and in the same state of the cluster; short ones may be longer again."""
+    made = [name_of(await bench.pod(f"a-{number}")) for number in range(4)]
+    long = {"long": "x" * 30_000}
+    made += [name_of(await bench.pod(f"b-{number}", annotations=long)) for number in range(6)]
+    made += [name_of(await bench.pod(f"c-{number}")) for number in range(4)]
+    settings = ClusterSettings(page_size=4, max_response_bytes=100_000)
+    async with await api.connect(settings) as cluster:
+        selection = Selection(namespace=bench.namespace)
+        pages = [page async for page in cluster.pages(PODS, selection)]
+    assert [name_of(pod) for page in pages for pod in page.items] == made
+    assert [len(page.items) for page in pages] == [4, 1, 1, 1, 1, 1, 1, 1, 2, 1]
+    assert len({page.metadata.resource_version for page in pages}) == 1
+
+
 async def test_later_pages_show_the_state_of_the_first(api: Api, bench: Bench) -> None:
     made = {name_of(await bench.pod(name)) for name in ("a", "b", "c")}
     async with await api.connect(ClusterSettings(page_size=2)) as cluster:

@@ -8,6 +8,7 @@ import pytest
 from google.rpc import code_pb2  # type: ignore[import-untyped]  # it ships no types
 
 from bailiff import turns
+from bailiff.cluster import ClusterSettings
 from bailiff.decisions import SYSTEMS, Decision, Options, TraceStep, cost
 from bailiff.decisions.device_taints import facts as devices
 from bailiff.decisions.device_taints import weighing
@@ -158,6 +159,9 @@ def test_limits_are_those_of_the_code():
         "length of the head": f"{rest.max_header_bytes // KIB} KiB",
         "time to send the body": f"{rest.body_timeout_seconds:g} s",
         "time to read from the cluster": f"{rest.cluster_timeout_seconds:g} s",
+        "an answer of the cluster to a look-up; a list comes in pages below it": (
+            f"{ClusterSettings().max_response_bytes // MIB} MiB"
+        ),
         "look-ups in the cluster at a time; others wait": f"{rest.max_cluster_reads}",
         "idle HTTP connection": f"{rest.keep_alive_seconds} s",
         "HTTP requests at a time": f"{rest.max_in_flight}",

@@ -4,7 +4,8 @@
     ├── ConfigError               no usable kubeconfig, service account or login
     ├── UnreachableError          no connection: refused, reset, DNS, TLS, proxy
     ├── RequestTimeoutError       connected perhaps, but not answered in time
-    ├── ResponseError             an answer that is too long or not what was asked for
+    ├── ResponseError             an answer that is not what was asked for
+    │   └── TooLongError          longer than the settings allow
     ├── FencedError               not sent: this process is not the one to write now
     └── StatusError               the API server said no
         ├── BadRequestError       400
@@ -72,6 +73,10 @@ class RequestTimeoutError(ClusterError):
 
 class ResponseError(ClusterError):
     """The answer is longer than the settings allow, or does not decode."""
+
+
+class TooLongError(ResponseError):
+    """The answer is longer than the settings allow; of a list, fewer objects may be had."""
 
 
 class FencedError(ClusterError):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bailiff import kinds
 from bailiff.cluster import request as requests
 from bailiff.cluster.answers import decode_answer
-from bailiff.cluster.errors import ExpiredError, ResponseError
+from bailiff.cluster.errors import ExpiredError, ResponseError, TooLongError
 from bailiff.cluster.listing import ListHead, Listing, Page, decode_page
+from bailiff.cluster.page_limit import PageLimit
 from bailiff.cluster.request import Request, Selection
 
 if TYPE_CHECKING:
@@ -93,19 +94,33 @@ class Lists(ABC):
         self, resource: Resource[T], selection: Selection
     ) -> AsyncGenerator[Page[T], None]:
         """The pages of a list, decoded one by one so that never two are held as bytes."""
-        token = ""
+        token, limit = "", PageLimit(self.settings.page_size, self.settings.max_response_bytes)
         while True:
-            asked = requests.page(resource, selection, self.settings.page_size, token)
-            body = await self.send(asked, self.settings.list_timeout)
-            page = _decoded(asked, body, partial(decode_page, kind=resource.kind))
+            page = await self._page(resource, selection, limit, token)
             yield page
             following = page.metadata.continue_
             if not following:
                 return
             if following == token:
                 # Asked again it would say the same; and what follows is not known.
-                raise ResponseError(f"{asked.what}: the same continue token twice")
+                what = requests.page(resource, selection, limit.objects).what
+                raise ResponseError(f"{what}: the same continue token twice")
             token = following
+
+    async def _page(
+        self, resource: Resource[T], selection: Selection, limit: PageLimit, token: str
+    ) -> Page[T]:
+        """The page at a token; one that is too long is asked for again with fewer objects."""
+        while True:
+            asked = requests.page(resource, selection, limit.objects, token)
+            try:
+                body = await self.send(asked, self.settings.list_timeout)
+            except TooLongError:
+                if not limit.shrink():
+                    raise
+            else:
+                limit.fitted(len(body))
+                return _decoded(asked, body, partial(decode_page, kind=resource.kind))
 
     async def current_version(self, resource: Resource[Any], selection: Selection) -> str:
         """The version that a resource is at now, never older than one that anybody has seen."""

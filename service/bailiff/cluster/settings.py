@@ -16,11 +16,12 @@ class ClusterSettings:
             API server's own --request-timeout; a cold watch cache needs that long.
         login_timeout: seconds for an exec plugin, or a token refresh, to give credentials.
             30: cloud logins take a few seconds; a prompt nobody answers must not hang us.
-        page_size: objects to a page of a list, 1 and up. 500: client-go's.
+        page_size: objects to a page of a list at most, 1 and up. 500: client-go's.
         max_list_restarts: how often a list starts over because its continue token expired.
             3: etcd compacts every 5 minutes, so a list that loses four times never ends.
-        max_response_bytes: a longer response is refused. 64 MiB: a page of 500 of etcd's
-            largest usual objects; what exceeds it would be memory we do not have.
+        max_response_bytes: a longer response is refused, and of a list fewer objects are asked
+            for. 64 MiB: a page of 500 of etcd's largest usual objects, and several times the JSON
+            of the largest that it takes; what exceeds it would be memory we do not have.
         max_event_bytes: a longer line of a watch is refused. 16 MiB: etcd takes 1.5 MiB an
             object, JSON may be several times that.
         max_requests: requests under way at once, 1 and up; more wait for their turn. 64: more

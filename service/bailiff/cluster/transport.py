@@ -14,7 +14,7 @@ import bailiff
 from bailiff.cluster.connections import Connections
 from bailiff.cluster.errors import (
     RequestTimeoutError,
-    ResponseError,
+    TooLongError,
     UnreachableError,
 )
 from bailiff.cluster.exchanges import Exchange, resource_of
@@ -224,7 +224,9 @@ class Transport:
         while part := await _some(response):
             size += len(part)
             if size > bound:
-                raise ResponseError(f"{request.what}: the answer exceeds {bound} bytes")
+                # The error's traceback holds this frame for as long as somebody keeps the error.
+                parts.clear()
+                raise TooLongError(f"{request.what}: the answer exceeds {bound} bytes")
             parts.append(part)
         return b"".join(parts)
 

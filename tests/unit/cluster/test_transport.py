@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import traceback
 from typing import TYPE_CHECKING
 
 import pytest
@@ -117,6 +118,20 @@ async def test_an_answer_that_is_too_long_is_refused(tmp_path: Path) -> None:
     with pytest.raises(k8s.ResponseError, match="exceeds 1000 bytes"):
         await ask(tmp_path, answer, max_response_bytes=1000)
     assert len(await ask(tmp_path, answer, max_response_bytes=1001)) == 1001
+
+
+async def test_a_refused_answer_is_not_kept_by_its_error(tmp_path: Path) -> None:
+    """The health of a watch keeps the last error, and that its traceback and all it refers to."""
+    bound = 8 * 2**20
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(body=bytes(2 * bound))
+
+    with pytest.raises(k8s.ResponseError) as caught:
+        await ask(tmp_path, answer, max_response_bytes=bound)
+    frames = [frame.f_locals for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
+    held = [len(part) for part in frames[-1]["parts"]]
+    assert sum(held) < bound / 2
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"spec":{"nodeName":7}}'])

@@ -75,6 +75,32 @@ async def test_a_pause_may_end_by_itself():
     assert world.deletions() == {"web": 60.0}
 
 
+async def test_a_pause_that_is_over_holds_nobody_and_costs_nothing():
+    world = Governed(PAUSABLE)
+    world.worker.set_pause(PauseNotice(until=seconds(-60)))
+    world.tainted("n1")
+    world.pod("web")
+    async with world.running():
+        await asyncio.sleep(10)
+        assert world.deletions() == {"web": 0.0}
+        assert world.backlog() == {}
+
+
+async def test_a_clock_that_is_put_right_brings_a_pause_back():
+    world = Governed(PAUSABLE)
+    world.worker.set_pause(PauseNotice(until=seconds(60)))
+    world.tainted("n1")
+    async with world.running():
+        world.clock.step = timedelta(hours=1)
+        world.pod("early")
+        await asyncio.sleep(5)
+        world.clock.step = timedelta()
+        world.pod("web")
+        await asyncio.sleep(100)
+    assert list(world.deletions()) == ["early", "web"]
+    assert world.deletions()["web"] == 60.0
+
+
 async def test_a_pause_stops_those_that_stand_in_line_and_not_those_that_run():
     limits = Limits(total=Limit(concurrency=1))
     world = Governed(msgspec.structs.replace(PAUSABLE, limits=limits))

@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+from datetime import timedelta
 from typing import Any, cast
 
 import pytest
 from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
 
 from bailiff.cluster import Changed, Deleted, Replaced, Selection, Unreadable, WatchHealth
 from bailiff.decisions.policies import UNKNOWN, PauseNotice, read
@@ -46,9 +48,9 @@ class Scene:
         self.path = folder / "policies.yaml"
         self.path.write_text(text)
         self.watches, self.told, self.healths = [], [], {}
-        clock, me = LoopClock(), cast("Any", self)
-        file = PolicyFile(self.path, clock, CollectorRegistry(), look_every=5)
-        self.control = PolicyControl(file, me, clock, me, me)
+        self.clock, me = LoopClock(), cast("Any", self)
+        file = PolicyFile(self.path, self.clock, CollectorRegistry(), look_every=5)
+        self.control = PolicyControl(file, me, self.clock, me, me)
 
     def open(self, resource, selection):
         self.watches.append(OpenedWatch(resource, selection))
@@ -81,7 +83,7 @@ class Scene:
 
     async def rewrite(self, text):
         self.path.write_text(text)
-        await asyncio.sleep(6)
+        await asyncio.sleep(11)
 
     async def sent(self, watch, *events):
         for event in events:
@@ -163,7 +165,7 @@ async def test_just_the_one_config_map_is_watched(tmp_path):
         ),
         pytest.param(
             [Replaced((config_map(paused='{"until":"2025-12-31T00:00:00Z"}'),), "1")],
-            None,
+            PauseNotice(until=START - timedelta(days=1)),
             id="over",
         ),
     ],
@@ -271,6 +273,22 @@ async def test_a_pause_is_shown_until_it_is_over(tmp_path):
         assert scene.control.describe()["pause"] == {"state": "off"}
 
 
+async def test_a_pause_that_a_fast_clock_took_for_over_holds_once_the_clock_is_right(tmp_path):
+    """The ConfigMap does not change with the clock, so nobody would read it again."""
+    scene = Scene(tmp_path, PAUSE)
+    until = '{"by":"anna","until":"2026-01-01T00:10:00Z"}'
+    async with scene.running():
+        scene.clock.step = timedelta(hours=1)
+        with capture_logs() as logs:
+            await scene.sent(scene.watches[0], Replaced((config_map(paused=until),), "1"))
+        said = "over: paused by anna until 2026-01-01T00:10:00Z"
+        assert [entry["said"] for entry in logs] == [said]
+        assert scene.control.describe()["pause"] == {"state": "off"}
+        scene.clock.step = timedelta()
+        assert scene.control.describe()["pause"]["state"] == "on"
+        assert scene.last("pause") == PauseNotice(by="anna", until=START + timedelta(minutes=10))
+
+
 async def test_a_long_reason_is_cut_short(tmp_path):
     scene = Scene(tmp_path, PAUSE)
     async with scene.running():
@@ -286,7 +304,7 @@ async def test_what_is_in_force_is_shown(tmp_path):
     assert (shown["file"], shown["policies"]) == (str(scene.path), {"protection": True})
     assert shown["since"] == START.isoformat().replace("+00:00", "Z")
     assert "$.protektion: unknown field" in shown["error"]
-    assert shown["failedAt"] == "2026-01-01T00:00:05Z"
+    assert shown["failedAt"] == "2026-01-01T00:00:10Z"
     assert shown["pause"] == {"state": "off"}
 
 

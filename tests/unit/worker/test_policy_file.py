@@ -78,8 +78,8 @@ def path(tmp_path):
 
 
 async def looked():
-    """Long enough for a look, and for a second that must change nothing more."""
-    await asyncio.sleep(12)
+    """Long enough for two looks that agree, and for a third that must change nothing more."""
+    await asyncio.sleep(17)
 
 
 async def test_policies_are_read_at_the_start(path):
@@ -95,7 +95,7 @@ async def test_a_changed_file_is_applied_once(path):
         watched.swap(PROTECTS)
         await looked()
     assert watched.applied == [read(PROTECTS.encode())]
-    assert (watched.file.in_force.since - START).total_seconds() == 5
+    assert (watched.file.in_force.since - START).total_seconds() == 10
     assert watched.reloads("applied") == 2
 
 
@@ -126,6 +126,46 @@ async def test_a_mounted_config_map_is_swapped_by_a_link(tmp_path):
         (tmp_path / "..data_tmp").rename(data)
         await looked()
     assert watched.applied == [read(PROTECTS.encode())]
+
+
+@pytest.mark.parametrize("half", [f"{HEAD}protection: true\n", f"{HEAD}limits: [", ""])
+async def test_a_file_that_is_seen_half_written_changes_nothing(path, half):
+    """Between two sections it is valid, and lacks those that hold evictions back."""
+    whole = f"{HEAD}protection: true\npause: {{namespace: ops}}\n"
+    path.write_text(whole)
+    watched = Watched(path)
+    async with watched.running():
+        path.write_text(half)
+        await asyncio.sleep(5)
+        path.write_text(whole)
+        await looked()
+    assert (watched.applied, watched.errors, watched.reloads("applied")) == ([], [], 1)
+
+
+async def test_a_file_that_grows_is_taken_when_it_has_come_to_rest(path):
+    watched = Watched(path)
+    sections = [
+        HEAD,
+        "protection: true\n",
+        "limits: {total: {perSecond: 5}}\n",
+        "pause: {namespace: a}\n",
+    ]
+    async with watched.running():
+        for count in range(2, len(sections) + 1):
+            path.write_text("".join(sections[:count]))
+            await asyncio.sleep(5)
+        assert watched.applied == []
+        await looked()
+    assert watched.applied == [read("".join(sections).encode())]
+
+
+async def test_a_file_that_is_never_twice_the_same_changes_nothing(path):
+    watched = Watched(path)
+    async with watched.running():
+        for count in range(10):
+            watched.swap(PROTECTS if count % 2 else MISSPELT)
+            await asyncio.sleep(5)
+    assert (watched.applied, watched.errors) == ([], [])
 
 
 async def test_a_file_that_says_the_same_in_other_words_changes_nothing(path):
@@ -167,8 +207,8 @@ async def test_a_file_that_cannot_be_used_keeps_the_policies_in_force(path, spoi
         in_force = watched.file.in_force
         assert in_force.policies == read(PROTECTS.encode())
         assert said in in_force.error
-        assert in_force.failed_at == in_force.since + timedelta(seconds=5)
-        # Looked at twice, told once.
+        assert in_force.failed_at == in_force.since + timedelta(seconds=10)
+        # Looked at three times, told once.
         assert len(watched.errors) == watched.reloads("failed") == 1
         assert watched.current == 0
     assert watched.applied == []

@@ -38,6 +38,10 @@ class PauseNotice(Value, frozen=True, forbid_unknown_fields=True):
     since: Time | None = None
     until: Time | None = None
 
+    def is_over(self, now: datetime) -> bool:
+        """It has ended by itself; where the clock is put right later, it may hold again."""
+        return self.until is not None and self.until <= now
+
     def describe(self) -> str:
         """`paused by anna since 2026-01-31T12:00:00Z until ...: migration`."""
         text = "paused"
@@ -50,16 +54,15 @@ class PauseNotice(Value, frozen=True, forbid_unknown_fields=True):
         return f"{text}: {_shorten(self.reason)}" if self.reason else text
 
 
-def read_pause(data: Mapping[str, str], now: datetime) -> PauseNotice | None:
-    """What the data of the ConfigMap says; None: not paused, or no longer.
+def read_pause(data: Mapping[str, str]) -> PauseNotice | None:
+    """What the data of the ConfigMap says, be it over or not; None: not paused.
 
     What is no notice that we know, broken JSON too, pauses with the text as its reason.
     """
     text = data.get(KEY, "").strip()
     if not text or text.casefold() == "false":
         return None
-    notice = _read(text)
-    return None if notice.until is not None and notice.until <= now else notice
+    return _read(text)
 
 
 def write_pause(notice: PauseNotice) -> str:

@@ -98,10 +98,9 @@ def paused(facts: Circumstances, policies: Policies, now: datetime) -> Hold | No
     if facts.pause is UNKNOWN:
         where = f"{policies.pause.namespace}/{policies.pause.name}"
         return Hold(cause=Cause.PAUSED, message=f"ConfigMap {where} has not been read yet")
-    until = facts.pause.until
-    if until is not None and until <= now:
+    if facts.pause.is_over(now):
         return None
-    return Hold(cause=Cause.PAUSED, message=facts.pause.describe(), until=until)
+    return Hold(cause=Cause.PAUSED, message=facts.pause.describe(), until=facts.pause.until)
 
 
 def excluded(facts: Circumstances, policies: Policies, _now: datetime) -> Hold | None:

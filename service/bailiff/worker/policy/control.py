@@ -9,12 +9,14 @@ import msgspec
 import structlog
 
 from bailiff.cluster import CONFIG_MAPS, NAMESPACES, Selection
-from bailiff.decisions.policies import UNKNOWN, PauseNotice, Unknown, read_pause
+from bailiff.decisions.policies import UNKNOWN, Unknown, read_pause
 from bailiff.worker.policy.optional_watch import OptionalWatch
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from bailiff.clock import Clock
-    from bailiff.decisions.policies import Pause, Policies
+    from bailiff.decisions.policies import Pause, PauseNotice, Policies
     from bailiff.kinds import ConfigMap, Namespace
     from bailiff.worker.mirror.watching import PodWatch, Watches
     from bailiff.worker.policy.file import PolicyFile
@@ -88,7 +90,7 @@ class PolicyControl:
         pause = self.pause
         if pause is UNKNOWN:
             return told | {"pause": {"state": "unknown"}}
-        if pause is None or (pause.until is not None and pause.until <= self._clock.now()):
+        if pause is None or pause.is_over(self._clock.now()):
             return told | {"pause": {"state": "off"}}
         said = msgspec.to_builtins(pause)
         return told | {"pause": {"state": "on"} | {key: said[key][:_MAX_TEXT] for key in said}}
@@ -106,10 +108,10 @@ class PolicyControl:
         if found is UNKNOWN:
             notice: PauseNotice | NotKnown | None = UNKNOWN
         else:
-            notice = read_pause(found[0].data, self._clock.now()) if found else None
+            # One that is over is kept: a clock that is ahead is put right, the ConfigMap stays.
+            notice = read_pause(found[0].data) if found else None
         if notice != self.pause:
-            said = notice.describe() if isinstance(notice, PauseNotice) else "not known yet"
-            log.info("pause", said=said if notice is not None else "not paused")
+            log.info("pause", said=_words(notice, self._clock.now()))
         self.pause = notice
         self._worker.set_pause(notice)
 
@@ -118,6 +120,14 @@ class PolicyControl:
             self._worker.set_namespaces(UNKNOWN)
         else:
             self._worker.set_namespaces({one.metadata.name: one.metadata.labels for one in found})
+
+
+def _words(notice: PauseNotice | NotKnown | None, now: datetime) -> str:
+    if notice is None:
+        return "not paused"
+    if notice is UNKNOWN:
+        return "not known yet"
+    return f"over: {notice.describe()}" if notice.is_over(now) else notice.describe()
 
 
 def _config_map_of(pause: Pause | None) -> Selection | None:

@@ -2,6 +2,11 @@
 
 What is compared is the content, not the time of the file: a mounted ConfigMap is swapped by a
 symbolic link. Content that cannot be used changes nothing: the policies in force stay.
+
+A file that is written in place may be seen half written, and where it ends between two sections it
+is valid: without the pause, say, that was to follow. So a change counts once two looks in a row
+have shown the same. At the start the first look counts: nothing is in force that could stay, and
+who starts a worker has written its file before.
 """
 
 from __future__ import annotations
@@ -84,6 +89,7 @@ class PolicyFile:
         self._clock = clock
         self._look_every = look_every
         self._metrics = PolicyMetrics(registry)
+        # What was taken or refused last.
         self._seen: _Sight = see(path)
         found = interpret(self._seen)
         if isinstance(found, str):
@@ -93,17 +99,21 @@ class PolicyFile:
 
     async def run(self, apply: Callable[[Policies], None]) -> None:
         """Look until cancelled; `apply` is told of policies that are not those in force."""
+        before = self._seen
         while True:
             await asyncio.sleep(self._look_every)
             sight = await asyncio.to_thread(see, self._path)
-            if sight == self._seen:
-                continue
-            self._seen = sight
-            found = await asyncio.to_thread(interpret, sight)
-            if isinstance(found, str):
-                self._refuse(found)
-            else:
-                self._accept(found, apply)
+            if sight == before != self._seen:
+                await self._take(sight, apply)
+            before = sight
+
+    async def _take(self, sight: _Sight, apply: Callable[[Policies], None]) -> None:
+        self._seen = sight
+        found = await asyncio.to_thread(interpret, sight)
+        if isinstance(found, str):
+            self._refuse(found)
+        else:
+            self._accept(found, apply)
 
     def _refuse(self, error: str) -> None:
         log.error("policies not changed", file=str(self._path), error=error)

@@ -139,4 +139,5 @@ class PauseSwitch:
         await self._cluster.create(CONFIG_MAPS, body, self._namespace, field_manager=_FIELD_MANAGER)
 
     def _notice_of(self, found: ConfigMap | None) -> PauseNotice | None:
-        return None if found is None else read_pause(found.data, self._clock.now())
+        notice = None if found is None else read_pause(found.data)
+        return None if notice is None or notice.is_over(self._clock.now()) else notice
