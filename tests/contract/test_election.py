@@ -252,5 +252,5 @@ async def test_two_numbers_of_shards_at_once_leave_no_node_alone_and_no_pod_goes
         # Both workers of a node may tell of it; what they say is one Event.
         await until(partial(messages, bench, pod))
         assert len(await messages(bench, pod)) == 1
-    await until(lambda: all(len(process.worker.pending) == 0 for process in found))
+    await until(lambda: all(process.worker.pending.unfinished == 0 for process in found))
     assert sum(process.deletions for process in found) == len(pods)

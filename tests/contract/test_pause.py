@@ -165,7 +165,7 @@ async def test_the_commands(api, bench, switch):
     assert f"only if their policies name {bench.namespace}/{NAME}" in obeyed_by
     notice = await switch.read()
     assert notice.until - notice.since == timedelta(hours=2)
-    assert (await bailiff(api, "paused", *where))[1] == f"{said}{looked}\n"
+    assert (await bailiff(api, "paused", *where))[1] == f"{said}{obeyed_by}{looked}\n"
     assert (await bailiff(api, "pause", *where, "--reason", "mine"))[0] == 1
     assert await bailiff(api, "resume", *where) == (0, f"resumed; was {said}{looked}\n")
     assert await switch.read() is None

@@ -16,7 +16,7 @@ from bailiff.worker.mirror.freshness import Freshness
 from bailiff.worker.mirror.slices import SLICE
 from bailiff.worker.observe.queue_view import QueueQueryError, read_query, view
 from bailiff.worker.timers.pending import PendingEvictions
-from tests.harness.clocks import ManualClock
+from tests.harness.clocks import START, ManualClock
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, tolerating
 from tests.harness.turns import straight_through
@@ -41,6 +41,16 @@ def shown(pending, parameters):
 
 def names(answer):
     return [f"{e['namespace']}/{e['name']}" for e in answer["evictions"]]
+
+
+def test_who_is_evicted_and_seen_to_be_terminating_is_pending_no_more():
+    pending = pending_of("a/x", "a/y")
+    evicted = pending.take()
+    pending.settle_over(evicted, "deleted", 5.0)
+    assert names(shown(pending, {"state": "done"})) == ["a/x"]
+    gone = msgspec.structs.replace(evicted.pod.metadata, deletion_timestamp=START)
+    pending.leave(msgspec.structs.replace(evicted.pod, metadata=gone))
+    assert names(shown(pending, {})) == ["a/y"]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,9 @@ class QueueQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"after
     after: str = ""
 
     def matches(self, eviction: Eviction, pending: PendingEvictions) -> bool:
-        """Whether the filters let it through."""
+        """Whether the filters let it through; one that is settled is pending no more."""
+        if eviction.is_settled:
+            return False
         return self._matches(eviction) and self.cause in {None, _cause(eviction, pending)}
 
     def _matches(self, eviction: Eviction) -> bool:

@@ -88,6 +88,11 @@ class Eviction(Struct, eq=False, gc=False):
         return terms
 
     @property
+    def is_settled(self) -> bool:
+        """Whether nothing is to come: the pod was evicted, and is seen to be terminating."""
+        return self.state is State.DONE and self.pod.is_terminating
+
+    @property
     def is_off(self) -> bool:
         """Whether one that runs is not to be tried again."""
         return bool(self.gone or self.leaving or self.revoked)
