@@ -1,4 +1,4 @@
-"""What the settings of both faces have: values are checked, and errors name the variable."""
+"""What all settings of the environment have: values are checked, and errors name the variable."""
 
 from __future__ import annotations
 
@@ -12,25 +12,14 @@ class SettingsError(ValueError):
     """A setting cannot be what it is; the message names the environment variable, and says why."""
 
 
-class FaceSettings(BaseSettings):
-    """Where a face listens. What it bears stands in the settings of each.
-
-    What is not given is read from the environment: the prefix of the face and the name in capitals,
-    as `BAILIFF_REST_MAX_IN_FLIGHT`.
-
-    Attributes:
-        host: address to listen on. Default: this machine only, so that trying it out exposes
-            nothing; a container sets 0.0.0.0.
-        port: TCP port; 0 takes a free one.
+class EnvironmentSettings(BaseSettings):
+    """What is not given is read from the environment: a prefix and the name in capitals.
 
     Raises:
         pydantic.ValidationError: a value is of another type, or out of its bounds.
     """
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid")
-
-    host: str = "127.0.0.1"
-    port: int = Field(default=0, ge=0, le=65535)
 
     @classmethod
     def read(cls, **given: Any) -> Self:  # noqa: ANN401 - as many types as there are settings
@@ -48,3 +37,18 @@ class FaceSettings(BaseSettings):
                 for one in error.errors()
             )
             raise SettingsError("; ".join(wrong)) from error
+
+
+class FaceSettings(EnvironmentSettings):
+    """Where a face listens. What it bears stands in the settings of each.
+
+    The prefix is that of the face, as in `BAILIFF_REST_MAX_CONNECTIONS`.
+
+    Attributes:
+        host: address to listen on. Default: this machine only, so that trying it out exposes
+            nothing; a container sets 0.0.0.0.
+        port: TCP port; 0 takes a free one.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=0, ge=0, le=65535)

@@ -7,12 +7,14 @@ answer costs (`Plan.is_quick`).
 from __future__ import annotations
 
 import asyncio
+import math
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
 T = TypeVar("T")
 
@@ -26,6 +28,51 @@ LONG_PROTOBUF = 64 * 1024
 # What an object of protobuf costs besides its bytes, in bytes: there may be many that are next to
 # empty.
 OBJECT = 128
+
+
+class WaitedTooLongError(Exception):
+    """No turn came in time: who asked is to be told to ask again later."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no turn came within {seconds:g} s")
+
+
+class Turns:
+    """For work that others have to wait for: few at a time, in the order in which they came.
+
+    Nobody is refused for how many wait, only for how long: where answers are quick many may wait,
+    and whoever is answered at all is answered in time.
+    """
+
+    def __init__(self, at_a_time: int, longest: float = math.inf) -> None:
+        """Nobody works yet.
+
+        Args:
+            at_a_time: how many work at a time.
+            longest: seconds for which one waits.
+        """
+        self._places = asyncio.Semaphore(at_a_time)
+        self._longest = longest
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Raises WaitedTooLongError: see there."""
+        if self._places.locked():
+            await self._wait()
+        else:
+            await self._places.acquire()  # at once
+        try:
+            yield
+        finally:
+            self._places.release()
+
+    async def _wait(self) -> None:
+        seconds = None if math.isinf(self._longest) else self._longest
+        try:
+            async with asyncio.timeout(seconds):
+                await self._places.acquire()
+        except TimeoutError as error:
+            raise WaitedTooLongError(self._longest) from error
 
 
 def is_long_json(length: int) -> bool:

@@ -19,6 +19,7 @@ from bailiff.rest_api import RestSettings
 from bailiff.rest_api.problems import ProblemCode
 from bailiff.rest_api.routers import health
 from bailiff.rest_api.routers.questions import cluster_router
+from bailiff.serving import EdgeSettings
 from tests.harness.codes import spoken_codes
 from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
 
@@ -137,7 +138,6 @@ def test_limits_are_those_of_the_code():
         "body of a question about one pod": f"{rest.max_body_bytes // MIB} MiB",
         "body of another question": f"{rest.max_batch_body_bytes // MIB} MiB",
         "the same, its length announced": f"{rest.max_long_body_bytes // MIB} MiB",
-        "such bodies above 4 MiB at a time": f"{rest.max_long_bodies}",
         "gRPC message of a question about one pod": f"{grpc.max_message_bytes // MIB} MiB",
         "gRPC message of any question but about one pod": (
             f"{grpc.max_batch_message_bytes // MIB} MiB"
@@ -164,8 +164,13 @@ def test_limits_are_those_of_the_code():
         ),
         "look-ups in the cluster at a time; others wait": f"{rest.max_cluster_reads}",
         "idle HTTP connection": f"{rest.keep_alive_seconds} s",
-        "HTTP requests at a time": f"{rest.max_in_flight}",
+        "questions in threads at a time; others wait": f"{rest.max_threads}",
+        "time to wait for a turn over REST": f"{rest.max_queue_age_seconds:g} s",
+        "bytes of HTTP bodies and unread answers": (
+            f"{EdgeSettings().max_bytes_under_way // MIB} MiB"
+        ),
         "HTTP connections": f"{rest.max_connections:,}",
+        "HTTP connections of one address": f"{rest.max_connections_per_peer}",
         "gRPC calls at a time": f"{grpc.max_concurrent_rpcs:,}",
         "gRPC calls at a time on a connection": f"{grpc.max_concurrent_streams}",
         "age of a gRPC connection": f"{grpc.max_connection_age_seconds:g} s",

@@ -17,9 +17,9 @@ KINDS: dict[str, type[RestSettings] | type[GrpcSettings]] = {
 
 def test_what_is_given_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BAILIFF_REST_PORT", "7000")
-    monkeypatch.setenv("BAILIFF_REST_MAX_IN_FLIGHT", "7")
+    monkeypatch.setenv("BAILIFF_REST_MAX_THREADS", "7")
     settings = RestSettings.read(port=8000)
-    assert (settings.port, settings.max_in_flight) == (8000, 7)
+    assert (settings.port, settings.max_threads) == (8000, 7)
     assert RestSettings.read().port == 7000
 
 
@@ -28,7 +28,7 @@ def test_what_is_given_goes_before_the_environment(monkeypatch: pytest.MonkeyPat
     [
         ("BAILIFF_REST_PORT", "tcp://10.0.0.1:80", "valid integer"),
         ("BAILIFF_REST_PORT", "70000", "65535"),
-        ("BAILIFF_REST_MAX_IN_FLIGHT", "0", "greater than 0"),
+        ("BAILIFF_REST_MAX_THREADS", "0", "greater than 0"),
         ("BAILIFF_REST_BODY_TIMEOUT_SECONDS", "soon", "valid number"),
         ("BAILIFF_GRPC_PORT", "70000", "65535"),
         ("BAILIFF_GRPC_MAX_LONG_MESSAGES", "-1", "greater than or equal to 0"),

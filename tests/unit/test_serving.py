@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from bailiff.serving import Bounds, HttpServer
 
-ASK = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+ASK = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 # More than the kernel takes for a client that reads nothing.
 LONG = 16 * 1024 * 1024
 LIMIT = 5.0  # seconds for anything here; it is never reached
@@ -69,7 +69,7 @@ async def test_what_is_no_http_is_refused() -> None:
     assert got.startswith(b"HTTP/1.1 400 ")
 
 
-POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
+POST = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
 async def test_what_follows_an_answer_and_begins_no_request_keeps_no_connection(
     asked: bytes, after: bytes
 ) -> None:
-    async with serving(Bounds(header_timeout_seconds=0.05)) as port:
+    async with serving(Bounds(header_timeout_seconds=0.05, body_timeout_seconds=0.05)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(asked)
         assert b"HTTP/1.1" in await reader.readuntil(b"\r\n\r\n")
@@ -100,11 +100,11 @@ async def test_connections_are_bounded() -> None:
 
 
 UPGRADE = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAE\r\n"
-LAST = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+LAST = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
 def echoed(headers: bytes, body: bytes) -> bytes:
-    return b"POST /echo HTTP/1.1\r\nHost: a\r\n%b\r\n%b" % (headers, body)
+    return b"POST /echo HTTP/1.1\r\nHost: localhost\r\n%b\r\n%b" % (headers, body)
 
 
 @pytest.mark.parametrize("offer", [UPGRADE, UPGRADE.replace(b"h2c", b"websocket")])
@@ -134,7 +134,7 @@ async def test_another_protocol_is_offered_once() -> None:
 CHUNKED = echoed(b"Transfer-Encoding: chunked\r\n", b"2\r\nok\r\n0\r\n")
 
 
-ASKED_LONG = b"GET /long HTTP/1.1\r\nHost: a\r\n%b\r\n"
+ASKED_LONG = b"GET /long HTTP/1.1\r\nHost: localhost\r\n%b\r\n"
 
 
 @pytest.mark.parametrize("header", [b"", b"Connection: close\r\n"], ids=["kept", "closed"])

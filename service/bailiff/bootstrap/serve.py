@@ -18,6 +18,7 @@ from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
 from bailiff.lookup import ClusterSource
 from bailiff.rest_api import RestServer, RestSettings, create_app
+from bailiff.serving import Edge, EdgeSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -51,17 +52,19 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
         systems: who answers, and what can be asked of them.
 
     Raises:
-        SettingsError: the environment has a setting of a face that cannot be.
+        SettingsError: the environment has a setting of a port that cannot be.
     """
     rest_settings = RestSettings.read(host=settings.host, port=settings.rest_port)
     grpc_settings = GrpcSettings.read(host=settings.host, port=settings.grpc_port)
 
+    edge_settings = EdgeSettings.read()
+
     async def program(stop: asyncio.Event) -> None:
         clock, registry = SystemClock(), new_registry()
-        options = settings.options
+        options, edge = settings.options, Edge.of(edge_settings, registry)
         async with _source(settings.cluster, clock) as source:
-            app = create_app(rest_settings, clock, registry, options, source, systems)
-            rest = RestServer(app, rest_settings)
+            app = create_app(rest_settings, clock, registry, options, source, systems, edge.budget)
+            rest = RestServer(app, rest_settings, edge)
             grpc = create_server(grpc_settings, clock, registry, options, systems)
             await _serve_both(settings, rest, grpc, stop)
 

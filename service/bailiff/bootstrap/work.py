@@ -26,7 +26,7 @@ from bailiff.cluster import (
     service_account_namespace,
 )
 from bailiff.decisions import SYSTEMS
-from bailiff.serving import HttpServer
+from bailiff.serving import Edge, EdgeSettings, HttpServer
 from bailiff.worker import (
     ApiMetrics,
     ClusterActions,
@@ -76,9 +76,11 @@ def work(
 
     Raises:
         PoliciesUnusableError: the file of policies holds none.
+        SettingsError: the environment has a setting of the status port that cannot be.
     """
     clock, registry = ClusterClock(machine or SystemClock()), new_registry()
     policies = _policies(settings, clock, registry)
+    edge = Edge.of(EdgeSettings.read(), registry)
 
     async def program(stop: asyncio.Event) -> None:
         freeze_start_up()
@@ -112,7 +114,7 @@ def work(
             worker.metrics.clock_skew.set_function(clock.skew)
             alarm = SkewAlarm(clock, settings.clock_skew_limit)
             app = create_status_app(worker, registry, freshness, comparison, control, (alarm,))
-            async with _served(app, settings), _beside(worker.liveness, control):
+            async with _served(app, settings, edge), _beside(worker.liveness, control):
                 if comparison is None:
                     await worker.run(pods, nodes, stop)
                 else:
@@ -150,8 +152,8 @@ async def _beside(liveness: Liveness, control: PolicyControl | None) -> AsyncIte
 
 
 @contextlib.asynccontextmanager
-async def _served(app: ASGIApp, settings: WorkSettings) -> AsyncIterator[None]:
-    status = HttpServer(app, settings.host, settings.status_port)
+async def _served(app: ASGIApp, settings: WorkSettings, edge: Edge) -> AsyncIterator[None]:
+    status = HttpServer(app, settings.host, settings.status_port, edge=edge)
     port = await listen(status.start(), settings.host, settings.status_port)
     log.info(
         "worker starts",

@@ -176,6 +176,7 @@ def worker(
         lease = election_options.choose_lease(lease_namespace, lease_name, identity, *times)
     from bailiff.bootstrap import settings as bootstrap  # noqa: PLC0415 - as in `serve`
     from bailiff.bootstrap import work as program  # noqa: PLC0415
+    from bailiff.face_settings import SettingsError  # noqa: PLC0415
     from bailiff.worker import PoliciesUnusableError  # noqa: PLC0415
 
     settings = bootstrap.WorkSettings(
@@ -196,4 +197,6 @@ def worker(
         work = program.work(settings)
     except PoliciesUnusableError as error:
         fail(f"--policies: {error}", ExitCode.USAGE)
+    except SettingsError as error:
+        fail(str(error), ExitCode.USAGE)
     run(work, lifeline=lifeline)

@@ -5,6 +5,7 @@ answer, and how long that may take. How an error is worded is for each face to s
 """
 
 from bailiff.lookup.errors import (
+    BusyError,
     FailedError,
     ForbiddenError,
     LookUpError,
@@ -17,6 +18,7 @@ from bailiff.lookup.live import LookUps, Source, drive
 from bailiff.lookup.source import ClusterSource
 
 __all__ = [
+    "BusyError",
     "ClusterSource",
     "FailedError",
     "ForbiddenError",

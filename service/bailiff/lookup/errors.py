@@ -5,6 +5,7 @@ LookUpError
 ├── ForbiddenError      the account may not read it: which permission it needs
 ├── NotServedError      the cluster has no such kind of objects
 ├── UnavailableError    the cluster cannot be asked now; trying again may help
+├── BusyError           too many are looked up at a time; trying again will help
 ├── FailedError         the cluster's answer is of no use
 └── TooManyError        the cluster has more than can be answered for
 """
@@ -30,6 +31,10 @@ class NotServedError(LookUpError):
 
 class UnavailableError(LookUpError):
     """The cluster cannot be asked now; trying again in some seconds may help."""
+
+
+class BusyError(LookUpError):
+    """Others are looked up, and it was not one's turn in time; trying again will help."""
 
 
 class FailedError(LookUpError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec.structs import replace
@@ -11,12 +12,14 @@ from bailiff.decisions import FactsError, NotRead, OptionOverrides, Scene, Wante
 from bailiff.decisions.system import others_of
 from bailiff.kinds import Node, Pod, as_served
 from bailiff.lookup.errors import (
+    BusyError,
     ForbiddenError,
     MissingError,
     NotServedError,
     TooManyError,
     UnavailableError,
 )
+from bailiff.turns import Turns, WaitedTooLongError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -45,8 +48,8 @@ class Source(Protocol):
 class LookUps:
     """What may be asked about the objects of a cluster. Reads, never writes, keeps nothing.
 
-    Every method raises LookUpError: UnavailableError where it is not done in time, the first two
-    TooManyError where there is too much to answer for.
+    Every method raises LookUpError: UnavailableError where it is not done in time, BusyError where
+    its turn did not come in time, the first two TooManyError where there is too much to answer for.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class LookUps:
         clock: Clock,
         timeout: float,
         max_at_a_time: int = 1,
+        max_queue_age: float = math.inf,
     ) -> None:
         """Prepare.
 
@@ -65,12 +69,13 @@ class LookUps:
             clock: the instant that is decided for, once all has been seen.
             timeout: seconds for all that one question needs, waiting for its turn included.
             max_at_a_time: questions that may be looked up at a time; others wait.
+            max_queue_age: seconds that one waits for its turn.
         """
         self._source = source
         self._systems = systems
         self._clock = clock
         self._timeout = timeout
-        self._turns = asyncio.Semaphore(max_at_a_time)
+        self._turns = Turns(max_at_a_time, max_queue_age)
 
     async def pod(
         self, namespace: str, name: str, defaults: Options, explain: bool | None = None
@@ -165,8 +170,10 @@ class LookUps:
 
     async def _in_time(self, look: Callable[[], Awaitable[T]]) -> T:
         try:
-            async with asyncio.timeout(self._timeout), self._turns:
+            async with asyncio.timeout(self._timeout), self._turns.turn():
                 return await look()
+        except WaitedTooLongError as error:
+            raise BusyError(f"many objects are being looked up: {error}") from error
         except FactsError as error:
             raise TooManyError(f"the cluster has more than one answer may hold: {error}") from error
         except TimeoutError as error:

@@ -22,9 +22,10 @@ from bailiff.rest_api.question_route import QuestionsFirst
 from bailiff.rest_api.routers import docs, health
 from bailiff.rest_api.routers.questions import cluster_router, decisions_router
 from bailiff.rest_api.services import Services
-from bailiff.serving import Bounds, HttpServer
+from bailiff.serving import Bounds, ByteBudget, Edge, HttpServer, Threads
 
 if TYPE_CHECKING:
+    import ssl
     from http import HTTPStatus
 
     from prometheus_client import CollectorRegistry
@@ -35,8 +36,14 @@ if TYPE_CHECKING:
     from bailiff.lookup import Source
     from bailiff.rest_api.settings import RestSettings
 
-# Of what never became a request.
-_CODES = (ProblemCode.MALFORMED_REQUEST, ProblemCode.HEAD_TOO_LARGE, ProblemCode.OVERLOADED)
+# Of what never reaches the application.
+_CODES = (
+    ProblemCode.MALFORMED_REQUEST,
+    ProblemCode.SLOW_BODY,
+    ProblemCode.MISDIRECTED_REQUEST,
+    ProblemCode.HEAD_TOO_LARGE,
+    ProblemCode.OVERLOADED,
+)
 _BY_STATUS = {code.status: code for code in _CODES}
 
 
@@ -47,6 +54,7 @@ def create_app(
     defaults: Options,
     source: Source | None = None,
     systems: Systems = SYSTEMS,
+    budget: ByteBudget | None = None,
 ) -> FastAPI:
     """Put the REST face together.
 
@@ -57,9 +65,11 @@ def create_app(
         defaults: the options of facts that bring none.
         source: the cluster to read; None: the operations that need one answer 503.
         systems: who answers, and what can be asked of them.
+        budget: of the bytes that clients make the process hold; None: one of its own.
     """
-    metrics = Metrics(registry)
-    seconds, at_a_time = settings.cluster_timeout_seconds, settings.max_cluster_reads
+    metrics, budget = Metrics(registry), budget or ByteBudget()
+    age = settings.max_queue_age_seconds
+    times = settings.cluster_timeout_seconds, settings.max_cluster_reads, age
     services = Services(
         systems=systems,
         clock=clock,
@@ -67,11 +77,13 @@ def create_app(
         metrics=metrics,
         registry=registry,
         bodies=Bodies(settings),
-        look_ups=LookUps(source, systems, clock, seconds, at_a_time) if source else None,
+        threads=Threads(settings.max_threads, age, budget),
+        budget=budget,
+        look_ups=LookUps(source, systems, clock, *times) if source else None,
     )
     app = _application(systems)
     app.state.services = services
-    app.add_middleware(Boundary, clock=clock, metrics=metrics, most=settings.max_in_flight)
+    app.add_middleware(Boundary, clock=clock, metrics=metrics)
     for router in (decisions_router(services), cluster_router(systems), health.router, docs.router):
         app.include_router(router)
     # Now, so that a route that asks for too much is refused at start-up.
@@ -116,8 +128,24 @@ def _application(systems: Systems) -> FastAPI:
 class RestServer(HttpServer):
     """The application behind a port that answers with problems, too."""
 
-    def __init__(self, app: FastAPI, settings: RestSettings) -> None:
-        """Prepare; nothing is bound yet. Raises TypeError where two types have one name."""
+    def __init__(
+        self,
+        app: FastAPI,
+        settings: RestSettings,
+        edge: Edge | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        """Prepare; nothing is bound yet.
+
+        Args:
+            app: made by `create_app`.
+            settings: what the port bears.
+            edge: what it shares with other ports; None: nothing but the application's budget.
+            tls: what its connections speak; None: no TLS.
+
+        Raises:
+            TypeError: two types have one name.
+        """
         # Now, so that nobody waits behind who asks for it first, and a fault of it is told.
         app.openapi()
         super().__init__(
@@ -126,6 +154,9 @@ class RestServer(HttpServer):
             settings.port,
             bounds=Bounds(**settings.model_dump(include=set(Bounds._fields))),
             refuse=_refuse,
+            edge=edge or Edge(budget=app.state.services.budget),
+            tls=tls,
+            never_late=health.PROBES,
             timeout_keep_alive=settings.keep_alive_seconds,
         )
         self._services = app.state.services

@@ -1,7 +1,7 @@
 """What is true of every answer, as ASGI middleware.
 
-Every answer carries a request id, every request is measured, no more are answered at a time than
-allowed, HEAD is answered wherever GET is, a fault is answered without telling of itself.
+Every answer carries a request id, every request is measured, HEAD is answered wherever GET is, a
+fault is answered without telling of itself.
 Starlette's own handler for uncaught exceptions runs outside of any middleware, so it would answer
 without the request id, and unmeasured. It is one class, since every layer costs every request.
 """
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from starlette.requests import ClientDisconnect
 
 from bailiff.rest_api.problems import REQUEST_ID, ProblemCode, Refusal, answer
-from bailiff.rest_api.routers.health import PROBES
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -56,22 +55,17 @@ class _Answer:
 class Boundary:
     """Around all that the application does for a request."""
 
-    def __init__(self, app: ASGIApp, clock: Clock, metrics: Metrics, most: int) -> None:
+    def __init__(self, app: ASGIApp, clock: Clock, metrics: Metrics) -> None:
         """Wrap.
 
         Args:
             app: what answers.
             clock: for durations.
             metrics: where requests are counted.
-            most: requests at the same time; more are refused, so that memory and waiting are
-                bounded. Probes do not count: a kubelet whose probes are refused restarts a server
-                that is only busy.
         """
         self.app = app
         self._clock = clock
         self._metrics = metrics
-        self._most = most
-        self._running = 0
         # Unique without asking the system for randomness on every request.
         self._id_prefix = secrets.token_hex(6).encode()
         self._id_numbers = itertools.count(1)
@@ -94,13 +88,10 @@ class Boundary:
         return b"%b-%x" % (self._id_prefix, next(self._id_numbers))
 
     async def _serve(self, scope: Scope, receive: Receive, out: _Answer) -> None:
-        started, app, counted = self._clock.monotonic(), self.app, scope["path"] not in PROBES
-        if counted and self._running >= self._most:
-            app, counted = self._overloaded, False
-        self._running += counted
+        started = self._clock.monotonic()
         self._metrics.in_flight += 1
         try:
-            await app(scope, receive, out.send)
+            await self.app(scope, receive, out.send)
         except ClientDisconnect:
             pass
         except Exception:
@@ -111,13 +102,7 @@ class Boundary:
             detail = "something failed inside Bailiff: its log has more under this request id"
             await answer(scope, Refusal(ProblemCode.INTERNAL, detail))(scope, receive, out.send)
         finally:
-            self._running -= counted
             self._metrics.in_flight -= 1
             route = getattr(scope.get("route"), "path", "")
             seconds = self._clock.monotonic() - started
             self._metrics.observe(out.method, route, out.status or _CLIENT_GONE, seconds)
-
-    async def _overloaded(self, scope: Scope, receive: Receive, send: Send) -> None:
-        detail = f"{self._most} requests are being answered already"
-        refusal = Refusal(ProblemCode.OVERLOADED, detail, headers={"Retry-After": "1"})
-        await answer(scope, refusal)(scope, receive, send)

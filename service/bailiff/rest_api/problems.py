@@ -19,12 +19,14 @@ from bailiff.decisions import FactsError
 from bailiff.kinds import DecodeError
 from bailiff.kinds.meta import Value
 from bailiff.lookup import (
+    BusyError,
     ForbiddenError,
     LookUpError,
     MissingError,
     TooManyError,
     UnavailableError,
 )
+from bailiff.serving import OverloadedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping
@@ -60,6 +62,7 @@ class ProblemCode(StrEnum):
     SLOW_BODY = "slow_body", 408, "The body did not arrive in time"
     BODY_TOO_LARGE = "body_too_large", 413, "The body is too large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type", 415, "Unsupported media type"
+    MISDIRECTED_REQUEST = "misdirected_request", 421, "The host asked for is another"
     INVALID_FIELD = "invalid_field", 422, "A field is invalid"
     TOO_MANY_OBJECTS = "too_many_objects", 422, "The cluster has more than one answer may hold"
     HEAD_TOO_LARGE = "head_too_large", 431, "The head is too large"
@@ -73,12 +76,16 @@ class ProblemCode(StrEnum):
 
 
 # What goes wrong in a cluster and is not here: it did not answer as it should.
-_OF_CLUSTER = {
+_OF_CLUSTER: dict[type[Exception], ProblemCode] = {
     MissingError: ProblemCode.NOT_FOUND,
     ForbiddenError: ProblemCode.CLUSTER_FORBIDDEN,
     TooManyError: ProblemCode.TOO_MANY_OBJECTS,
     UnavailableError: ProblemCode.CLUSTER_UNAVAILABLE,
+    BusyError: ProblemCode.OVERLOADED,
+    OverloadedError: ProblemCode.OVERLOADED,
 }
+# Seconds after which to try again what may then be answered.
+_RETRY_AFTER = {ProblemCode.CLUSTER_UNAVAILABLE: "5", ProblemCode.OVERLOADED: "1"}
 
 
 class FieldError(Value, frozen=True):
@@ -179,7 +186,15 @@ async def _handle(request: Request, error: Exception) -> Response:
 
 
 # What nobody here knows goes on to the middleware, which logs it.
-_KINDS = (Refusal, DecodeError, FactsError, LookUpError, RequestValidationError, HTTPException)
+_KINDS = (
+    Refusal,
+    DecodeError,
+    FactsError,
+    LookUpError,
+    OverloadedError,
+    RequestValidationError,
+    HTTPException,
+)
 HANDLERS: dict[int | type[Exception], Any] = dict.fromkeys(_KINDS, _handle)
 
 
@@ -196,8 +211,8 @@ def _refusal(error: Exception) -> Refusal:
             where = ".".join(map(str, first["loc"]))
             said = first["msg"].removeprefix(_OURS)
             return Refusal(ProblemCode.INVALID_FIELD, said, path=where)
-        case LookUpError():
-            return _of_the_cluster(error)
+        case LookUpError() | OverloadedError():
+            return _of_what_it_works_with(error)
         case HTTPException(status_code=404):
             return Refusal(ProblemCode.NOT_FOUND, "there is nothing at this path: see /docs")
         case HTTPException(status_code=405):
@@ -205,10 +220,10 @@ def _refusal(error: Exception) -> Refusal:
     raise error  # nobody here says so: a fault
 
 
-def _of_the_cluster(error: LookUpError) -> Refusal:
+def _of_what_it_works_with(error: LookUpError | OverloadedError) -> Refusal:
     code = _OF_CLUSTER.get(type(error), ProblemCode.CLUSTER_FAILED)
-    may_help = code is ProblemCode.CLUSTER_UNAVAILABLE
-    return Refusal(code, str(error), headers={"Retry-After": "5"} if may_help else {})
+    seconds = _RETRY_AFTER.get(code)
+    return Refusal(code, str(error), headers={"Retry-After": seconds} if seconds else {})
 
 
 def _other_method(allowed: str) -> Refusal:

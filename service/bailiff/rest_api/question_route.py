@@ -16,7 +16,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from bailiff.kinds import decode
 from bailiff.kinds.turns import decode_in_turns, encode_in_turns
 from bailiff.rest_api.wire import Wire
-from bailiff.turns import in_thread, is_long_json
+from bailiff.turns import is_long_json
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _ENCODE = msgspec.json.Encoder().encode
 # Bytes of an answer that a connection takes at once. Of a longer one the client has to read the
-# most before the request is over and its place among those in flight is free.
+# most before the request is over, and its bytes are free for others.
 _LONG = 64 * 1024
 
 
@@ -56,7 +56,11 @@ class QuestionRoute(APIRoute):
             await super().handle(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        content = await self.services.bodies.answer(self.wire.size, headers, receive, self._answer)
+        content = await self._answer(
+            await self.services.bodies.read(self.wire.size, headers, receive)
+        )
+        if len(content) > _LONG:
+            self.services.budget.check_room(len(content))
         length = b"%d" % len(content)
         start = [(b"content-type", b"application/json"), (b"content-length", length)]
         await send({"type": "http.response.start", "status": 200, "headers": start})
@@ -67,11 +71,11 @@ class QuestionRoute(APIRoute):
 
     async def _answer(self, body: bytes) -> bytes:
         if is_long_json(len(body)):
-            return await in_thread(self._answer_long, body)
+            return await self.services.threads.run(self._answer_long, body, read=len(body))
         plan: Plan[Any] = self.endpoint(decode(body, self.wire.kind))
         if plan.is_quick:
             return _ENCODE(self.services.carry_out(plan))
-        return await in_thread(self._carry_out, plan)
+        return await self.services.threads.run(self._carry_out, plan, written=plan.told)
 
     def _answer_long(self, body: bytes) -> bytes:
         return self._carry_out(self.endpoint(decode_in_turns(body, self.wire.kind)))

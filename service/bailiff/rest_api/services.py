@@ -12,7 +12,6 @@ from fastapi import Depends, Request
 
 from bailiff.lookup import LookUps
 from bailiff.rest_api.problems import ProblemCode, Refusal
-from bailiff.turns import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from bailiff.decisions import Answer, Options, Plan, Systems
     from bailiff.rest_api.bodies import Bodies
     from bailiff.rest_api.metrics import Metrics
+    from bailiff.serving import ByteBudget, Threads
 
 A = TypeVar("A", bound="Answer")
 
@@ -38,6 +38,8 @@ class Services:
         metrics: where decisions are counted.
         registry: its metrics, and those of the whole process.
         bodies: who takes those of questions.
+        threads: where those are answered that take long.
+        budget: of the bytes that clients make the process hold.
         look_ups: of a cluster; None: there is none to read.
         stopping: requests are not welcome any more. Set before the server stops, for good.
     """
@@ -48,6 +50,8 @@ class Services:
     metrics: Metrics
     registry: CollectorRegistry
     bodies: Bodies
+    threads: Threads
+    budget: ByteBudget
     look_ups: LookUps | None = None
     stopping: bool = False
 
@@ -62,11 +66,12 @@ class Services:
 
         Raises:
             LookUpError: the cluster could not be read, or has too many objects.
+            OverloadedError: it takes long, and others do.
         """
         plan = await planned
         if plan.is_quick:
             return self.carry_out(plan)
-        return await in_thread(self.carry_out, plan)
+        return await self.threads.run(self.carry_out, plan, written=plan.told)
 
 
 async def _services(request: Request) -> Services:

@@ -22,22 +22,22 @@ class RestSettings(FaceSettings):
         max_long_body_bytes: longest body of such a question that announces its length. 20,000
             claims and devices are about 12 MiB slimmed; whole objects are several times that, so
             leave out managedFields and attributes.
-        max_long_bodies: bodies above max_batch_body_bytes at the same time; more get 503. Bounds
-            their memory, and the processor time that they take from everybody else. One counts
-            from when so much of it has arrived, so that who sends nothing holds no place.
-        max_in_flight: requests answered at the same time; more get 503. Together with
-            max_batch_body_bytes it bounds the memory that bodies can take. Probes and metrics do
-            not count: a server that is busy is not one to kill.
-        max_connections, header_timeout_seconds, max_header_bytes, answer_timeout_seconds: see
-            Bounds.
-        body_timeout_seconds: time for a client to send a body. Long enough for 4 MiB over a
-            3 Mbit/s line, short enough that idle clients do not fill max_in_flight.
+        max_threads: questions that take long, and are answered in threads, at the same time;
+            others wait for their turn. Bounds the processor time that they take from everybody
+            else.
+        max_queue_age_seconds: how long a request waits for its turn, of threads and of reads of
+            the cluster, and in the server's own queue; then it gets 503. Longer than the longest
+            answer in a thread takes, so that a few of them wait for each other; shorter than
+            common deadlines of callers, so that nobody is answered who has gone. Probes and
+            metrics may wait longer.
+        max_connections, max_connections_per_peer, header_timeout_seconds, max_header_bytes,
+            body_timeout_seconds, answer_timeout_seconds: see Bounds.
         keep_alive_seconds: how long an idle connection is kept. More than the 60 s after which
             common load balancers drop theirs, so that it is not us who close under a request.
         cluster_timeout_seconds: time for reading from the cluster for one answer, all requests
             of it together.
-        max_cluster_reads: answers that read from the cluster at the same time; more wait, within
-            cluster_timeout_seconds. Keeps a crowd of callers from becoming the API server's load.
+        max_cluster_reads: answers that read from the cluster at the same time; more wait, for
+            max_queue_age_seconds. Keeps a crowd of callers from becoming the API server's load.
     """
 
     model_config = SettingsConfigDict(env_prefix="BAILIFF_REST_")
@@ -46,13 +46,14 @@ class RestSettings(FaceSettings):
     max_body_bytes: PositiveInt = 1 * _MIB
     max_batch_body_bytes: PositiveInt = 4 * _MIB
     max_long_body_bytes: PositiveInt = 16 * _MIB
-    max_long_bodies: PositiveInt = 4
-    max_in_flight: PositiveInt = 256
+    max_threads: PositiveInt = 4
+    max_queue_age_seconds: PositiveFloat = 1.0
     max_connections: PositiveInt = BOUNDS.max_connections
+    max_connections_per_peer: PositiveInt = BOUNDS.max_connections_per_peer
     header_timeout_seconds: PositiveFloat = BOUNDS.header_timeout_seconds
     max_header_bytes: PositiveInt = BOUNDS.max_header_bytes
+    body_timeout_seconds: PositiveFloat = BOUNDS.body_timeout_seconds
     answer_timeout_seconds: PositiveFloat = BOUNDS.answer_timeout_seconds
-    body_timeout_seconds: PositiveFloat = 10.0
     keep_alive_seconds: NonNegativeInt = 75
     cluster_timeout_seconds: PositiveFloat = 10.0
     max_cluster_reads: PositiveInt = 16

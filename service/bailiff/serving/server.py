@@ -6,19 +6,31 @@ import asyncio
 import contextlib
 import math
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import uvicorn
 
-from bailiff.serving.protocol import BOUNDS, bounded_protocol, in_words
+from bailiff.serving.admission import Admission
+from bailiff.serving.bounds import BOUNDS, in_words
+from bailiff.serving.edge import Edge
+from bailiff.serving.listener import Listener
+from bailiff.serving.places import Places
+from bailiff.serving.protocol import bounded_protocol
+from bailiff.serving.settings import EdgeSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import ssl
+    from collections.abc import Callable, Collection, Iterator
 
     from starlette.types import ASGIApp
 
-    from bailiff.serving.protocol import Bounds, Refuse
+    from bailiff.serving.bounds import Bounds, Refuse
+    from bailiff.serving.byte_budget import ByteBudget
+    from bailiff.serving.protocol import BoundedProtocol
 
+# Makes the protocol of a connection, given what to call when the connection has ended.
+_MakeProtocol: TypeAlias = "Callable[[Callable[[], None]], BoundedProtocol]"
+_Listen: TypeAlias = "Callable[[socket.socket, _MakeProtocol], Listener]"
 # uvicorn looks every 0.1 s whether it should stop; this is its time to notice and to close.
 _NOTICE_SECONDS = 2.0
 
@@ -33,6 +45,10 @@ class HttpServer:
         port: int,
         bounds: Bounds = BOUNDS,
         refuse: Refuse = in_words,
+        *,
+        edge: Edge | None = None,
+        tls: ssl.SSLContext | None = None,
+        never_late: Collection[str] = (),
         **config: Any,  # noqa: ANN401 - as many types as uvicorn has settings
     ) -> None:
         """Prepare; nothing is bound yet.
@@ -41,15 +57,24 @@ class HttpServer:
             app: an ASGI application.
             host: address to listen on.
             port: TCP port; 0 takes a free one.
-            bounds: what it bears before there is a request.
+            bounds: what it bears.
             refuse: how it says so where that is too much.
+            edge: what it shares with the other ports of the process; None: one of its own, as the
+                environment has it.
+            tls: what its connections speak; None: no TLS.
+            never_late: paths that are answered however long they have waited for their turn.
             config: further settings of uvicorn.Config.
+
+        Raises:
+            SettingsError: the environment has a value that cannot be, and no edge is given.
         """
-        self._address = (host, port)
+        edge = edge or Edge.of(EdgeSettings.read())
+        self._address, self._edge = (host, port), edge
         self._server = _Server(
             uvicorn.Config(
-                app,
-                http=bounded_protocol(bounds, refuse),
+                Admission(app, bounds, refuse, edge, host, never_late),
+                http=bounded_protocol(bounds, refuse, edge.budget, edge.refusals),
+                interface="asgi3",
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -57,9 +82,15 @@ class HttpServer:
                 server_header=False,
                 proxy_headers=False,
                 **config,
-            )
+            ),
+            _listening(bounds, refuse, edge, tls),
         )
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def budget(self) -> ByteBudget:
+        """Of the bytes that its clients make the process hold."""
+        return self._edge.budget
 
     @property
     def connections(self) -> set[Any]:
@@ -106,19 +137,47 @@ class HttpServer:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server without its signal handlers: the bootstrap owns the signals."""
+    """uvicorn's server with listeners of ours, and without its signal handlers.
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    The bootstrap owns the signals.
+    """
+
+    def __init__(self, config: uvicorn.Config, listen: _Listen) -> None:
         super().__init__(config)
         self.ready = asyncio.Event()
+        self._listen = listen
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        await self.lifespan.startup()
+        listeners = [self._listen(listening, self._protocol) for listening in sockets or ()]
+        for listener in listeners:
+            listener.start(self.config.backlog)
+        self.servers = listeners  # type: ignore[assignment]  # it closes them, and no more
+        self.started = True
         self.ready.set()
+
+    def _protocol(self, leave: Callable[[], None]) -> BoundedProtocol:
+        kind: Any = self.config.http_protocol_class
+        state = self.lifespan.state
+        made: BoundedProtocol = kind(
+            config=self.config, server_state=self.server_state, app_state=state
+        )
+        made.leave = leave
+        return made
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def _listening(bounds: Bounds, refuse: Refuse, edge: Edge, tls: ssl.SSLContext | None) -> _Listen:
+    """How a socket is listened on; connections to all sockets of the port are counted together."""
+    places = Places(bounds, edge.settings.networks)
+
+    def listen(listening: socket.socket, protocol: _MakeProtocol) -> Listener:
+        return Listener(listening, protocol, places, bounds, refuse, edge.refusals, tls)
+
+    return listen
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -78,7 +78,7 @@ def test_a_file_that_up_cannot_use_is_named_before_anything_starts(
     assert told.stderr.startswith(f"bailiff: {said}")
 
 
-@pytest.mark.parametrize("name", ["BAILIFF_REST_MAX_IN_FLIGHT", "BAILIFF_GRPC_MAX_CONCURRENT_RPCS"])
+@pytest.mark.parametrize("name", ["BAILIFF_REST_MAX_THREADS", "BAILIFF_GRPC_MAX_CONCURRENT_RPCS"])
 def test_a_setting_that_cannot_be_exits_with_2_and_is_named(run, monkeypatch, name):
     monkeypatch.setenv(name, "0")
     result = run("serve", "--rest-port", "0", "--grpc-port", "0")

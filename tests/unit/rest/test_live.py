@@ -224,12 +224,22 @@ class HangingSource(DictSource):
 
 @pytest.mark.looptime
 async def test_reading_is_bounded_in_time_and_number() -> None:
-    settings = RestSettings(cluster_timeout_seconds=3, max_cluster_reads=1)
+    settings = RestSettings(cluster_timeout_seconds=3, max_cluster_reads=1, max_queue_age_seconds=5)
     app = app_on(HangingSource(), settings)
     answers = await asyncio.gather(*(call(app, "GET", NODE_PATH) for _ in range(3)))
     assert {a.status for a in answers} == {503}
     assert {a.json["code"] for a in answers} == {"cluster_unavailable"}
     assert all("3 s" in a.json["detail"] for a in answers)
+
+
+@pytest.mark.looptime
+async def test_who_waits_too_long_for_a_turn_is_told_to_come_back() -> None:
+    settings = RestSettings(max_cluster_reads=1, max_queue_age_seconds=2)
+    app = app_on(HangingSource(), settings)
+    asked = [asyncio.create_task(call(app, "GET", NODE_PATH)) for _ in range(2)]
+    answers = await asyncio.gather(*asked)
+    assert [a.json["code"] for a in answers] == ["cluster_unavailable", "overloaded"]
+    assert answers[1].headers["retry-after"] == "1"
 
 
 class OneAtATime(DictSource):
@@ -250,7 +260,7 @@ class OneAtATime(DictSource):
 async def test_as_many_read_at_a_time_as_is_set(at_a_time: int) -> None:
     source = OneAtATime()
     source.add(TAINTED)
-    app = app_on(source, RestSettings(max_cluster_reads=at_a_time))
+    app = app_on(source, RestSettings(max_cluster_reads=at_a_time, max_queue_age_seconds=60))
     answers = await asyncio.gather(*(call(app, "GET", NODE_PATH) for _ in range(4)))
     assert {a.status for a in answers} == {200}
     assert source.most == at_a_time

@@ -1,7 +1,7 @@
 """Every way to ask wrongly, and what is said to it."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 from fastapi import FastAPI
@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
 from bailiff.rest_api import RestSettings, create_app
+from bailiff.serving import ByteBudget, threads
 from tests.harness.faces.asgi import Answer, call
 from tests.harness.faces.rest_face import CLOCK
 
@@ -129,12 +130,13 @@ async def test_wrong_methods(app: FastAPI, method: str, path: str, allow: str) -
     assert answer.headers["allow"] == allow
 
 
-def bounded(**settings: float) -> FastAPI:
+def bounded(budget: ByteBudget | None = None, **settings: float) -> FastAPI:
     return create_app(
         RestSettings(**settings),  # type: ignore[arg-type]  # a test's shorthand
         CLOCK,
         CollectorRegistry(),
         Options(),
+        budget=budget,
     )
 
 
@@ -162,49 +164,47 @@ async def test_who_does_not_announce_a_long_body_learns_to(path: str, told: bool
     assert ("100 where Content-Length" in answer.json["detail"]) == told
 
 
-async def test_few_long_bodies_at_a_time() -> None:
-    app = bounded(max_batch_body_bytes=10, max_long_body_bytes=100, max_long_bodies=1)
-    headers = {**JSON, "Content-Length": "20"}
-    piece = {"type": "http.request", "body": b" " * 11, "more_body": True}
-    waiting = asyncio.create_task(call(app, "POST", BATCH, headers=headers, messages=[piece]))
-    await asyncio.sleep(0)
-    answer = await call(app, "POST", BATCH, b'{"node":{},"pods":[]}', headers)
-    check(answer, 503, "overloaded")
+LONG = b'{"node":{},"pods":[]}' + b" " * 200_000
+
+
+async def test_what_takes_long_waits_for_its_turn_and_not_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = bounded(max_threads=1, max_queue_age_seconds=0.05)
+    first, others = asyncio.Event(), asyncio.Event()
+
+    async def thread(work: Callable[..., bytes], *arguments: bytes) -> bytes:
+        first.set()
+        await others.wait()
+        return work(*arguments)
+
+    monkeypatch.setattr(threads, "in_thread", thread)
+    working = asyncio.create_task(call(app, "POST", BATCH, LONG))
+    await first.wait()
+    refused = await call(app, "POST", BATCH, LONG)
+    check(refused, 503, "overloaded")
+    assert refused.headers["retry-after"] == "1"
+    # What needs no thread is not refused for those that do.
     assert (await call(app, "POST", ONE, {"pod": {}, "node": {}})).status == 200
-    waiting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await waiting
-    assert (await call(app, "POST", BATCH, b'{"node":{},"pods":[]}', headers)).status == 200
-
-
-@pytest.mark.parametrize("pieces", [0, 1])
-async def test_who_has_sent_no_long_body_yet_holds_no_place_of_one(pieces: int) -> None:
-    app = bounded(max_batch_body_bytes=10, max_long_body_bytes=100, max_long_bodies=1)
-    headers = {**JSON, "Content-Length": "20"}
-    sent = [{"type": "http.request", "body": b" " * 10, "more_body": True}] * pieces
-    slow = [
-        asyncio.create_task(call(app, "POST", BATCH, headers=headers, messages=sent))
-        for _ in range(3)
-    ]
+    waiting = asyncio.create_task(call(app, "POST", BATCH, LONG))
     await asyncio.sleep(0)
-    assert (await call(app, "POST", BATCH, b'{"node":{},"pods":[]}', headers)).status == 200
-    for one in slow:
-        one.cancel()
-    await asyncio.gather(*slow, return_exceptions=True)
+    others.set()
+    assert [(await one).status for one in (working, waiting)] == [200, 200]
 
 
-async def test_a_long_body_for_which_no_place_is_left_is_refused_when_it_has_become_long() -> None:
-    app = bounded(max_batch_body_bytes=10, max_long_body_bytes=100, max_long_bodies=1)
-    headers = {**JSON, "Content-Length": "40"}
-    sent = [{"type": "http.request", "body": b" " * 6, "more_body": True}] * 2
-    holds, refused = (
-        asyncio.create_task(call(app, "POST", BATCH, headers=headers, messages=sent))
-        for _ in range(2)
-    )
-    check(await refused, 503, "overloaded")
-    holds.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await holds
+@pytest.mark.parametrize(("most", "status"), [(6 * len(LONG), 200), (2 * len(LONG), 503)])
+async def test_what_takes_long_takes_its_bytes_meanwhile(most: int, status: int) -> None:
+    budget = ByteBudget(most)
+    app = bounded(budget=budget)
+    assert (await call(app, "POST", BATCH, LONG)).status == status
+    assert budget.taken == 0
+
+
+async def test_a_long_answer_that_could_not_be_kept_is_not_given() -> None:
+    pods = [{"metadata": {"name": f"pod-{n}"}} for n in range(1000)]
+    body = {"pods": pods, "node": {}}
+    answer = await call(bounded(budget=ByteBudget(1_000)), "POST", BATCH, body)
+    check(answer, 503, "overloaded")
 
 
 async def test_a_batch_may_be_longer_than_one_question() -> None:
@@ -212,14 +212,6 @@ async def test_a_batch_may_be_longer_than_one_question() -> None:
     body = b'{"node":{},"pods":[]}'
     assert (await call(app, "POST", BATCH, body)).status == 200
     assert (await call(app, "POST", ONE, body)).status == 413
-
-
-@pytest.mark.parametrize("first", [[], [{"type": "http.request", "body": b"{", "more_body": True}]])
-@pytest.mark.looptime
-async def test_a_body_that_does_not_come(first: list[dict[str, object]]) -> None:
-    answer = await call(bounded(body_timeout_seconds=7), "POST", ONE, messages=first)
-    check(answer, 408, "slow_body")
-    assert "7 s" in answer.json["detail"]
 
 
 async def test_a_client_that_hangs_up_is_not_answered(

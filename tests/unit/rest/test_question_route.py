@@ -15,6 +15,7 @@ from bailiff.rest_api.metrics import Metrics
 from bailiff.rest_api.question_route import QuestionsFirst, question_route
 from bailiff.rest_api.services import Services
 from bailiff.rest_api.wire import Wire
+from bailiff.serving import ByteBudget, Threads
 from tests.harness.faces.asgi import call
 from tests.harness.faces.rest_face import CLOCK
 
@@ -36,7 +37,7 @@ async def guard() -> None:
 
 
 def router() -> APIRouter:
-    registry = CollectorRegistry()
+    registry, budget = CollectorRegistry(), ByteBudget()
     services = Services(
         systems=SYSTEMS,
         clock=CLOCK,
@@ -44,6 +45,8 @@ def router() -> APIRouter:
         metrics=Metrics(registry),
         registry=registry,
         bodies=Bodies(RestSettings()),
+        threads=Threads(1, 1, budget),
+        budget=budget,
     )
     return APIRouter(route_class=question_route(services))
 

@@ -12,7 +12,7 @@ from bailiff.rest_api.problems import ProblemCode, Refusal, problem_responses
 from bailiff.rest_api.services import Given  # noqa: TC001 - as Request
 
 KUBERNETES = "1.36.2"
-# They are answered however busy the server is: see Boundary.
+# They are answered however long they have waited: see Admission.
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 
 router = APIRouter(tags=["Health"])

@@ -26,11 +26,13 @@ _OF_FACTS = problem_responses(
     ProblemCode.SLOW_BODY,
     ProblemCode.BODY_TOO_LARGE,
     ProblemCode.UNSUPPORTED_MEDIA_TYPE,
+    ProblemCode.MISDIRECTED_REQUEST,
     ProblemCode.INVALID_FIELD,
     ProblemCode.OVERLOADED,
 )
 _OF_CLUSTER = problem_responses(
     ProblemCode.NOT_FOUND,
+    ProblemCode.MISDIRECTED_REQUEST,
     ProblemCode.INVALID_FIELD,
     ProblemCode.TOO_MANY_OBJECTS,
     ProblemCode.CLUSTER_FORBIDDEN,

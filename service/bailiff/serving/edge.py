@@ -1,0 +1,43 @@
+"""What all HTTP ports of a process have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bailiff.serving.byte_budget import ByteBudget
+from bailiff.serving.refusals import Refusals
+from bailiff.serving.settings import EdgeSettings, split
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One for all ports of a process.
+
+    Attributes:
+        budget: of the bytes that clients make the process hold.
+        refusals: where those are counted who are not served.
+        settings: see there; its bytes are the budget's where `of` makes it.
+    """
+
+    budget: ByteBudget = field(default_factory=ByteBudget)
+    refusals: Refusals = field(default_factory=Refusals)
+    settings: EdgeSettings = field(default_factory=EdgeSettings)
+
+    @classmethod
+    def of(cls, settings: EdgeSettings, registry: CollectorRegistry | None = None) -> Edge:
+        """As the settings have it; metrics go into the registry."""
+        return cls(ByteBudget(settings.max_bytes_under_way), Refusals(registry), settings)
+
+    @property
+    def allowed_hosts(self) -> list[str]:
+        """Names that every port answers to."""
+        return split(self.settings.allowed_hosts)
+
+    @property
+    def trusted_proxies(self) -> list[str]:
+        """Addresses and networks whose forwarded headers are believed."""
+        return split(self.settings.trusted_proxies)

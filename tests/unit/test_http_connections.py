@@ -1,0 +1,88 @@
+"""Who may connect to an HTTP port, how often, and for which host."""
+
+import ssl
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from bailiff.serving import Bounds
+from tests.harness.http_edge import ASK_LONG, serving, streams
+from tests.harness.kube.tls import make_tls
+
+
+async def test_connections_of_one_peer_are_bounded_and_others_get_in() -> None:
+    async with serving(Bounds(max_connections_per_peer=3)) as port:
+        with streams(port) as held:
+            for _ in range(3):
+                await held.open()
+            refused = await held.open()
+            told = await refused.read()
+            assert told.startswith(b"HTTP/1.1 503 ")
+            assert b"retry-after: 1\r\n" in told
+            assert (await held.ask(local_addr=("127.0.0.2", 0))).startswith(b"HTTP/1.1 200 ")
+            assert port.refused("peer_connections") == 1
+        with streams(port) as later:
+            while not (await later.ask()).startswith(b"HTTP/1.1 200 "):
+                later.close()
+
+
+async def test_a_trusted_proxy_is_bounded_only_in_all_and_believed() -> None:
+    bounds = Bounds(max_connections_per_peer=1)
+    forwarded = (
+        b"GET /client HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 9.9.9.9, 10.0.0.7%b\r\n\r\n"
+    )
+    async with serving(bounds, trusted_proxies="127.0.0.2, 10.1.0.0/16") as port:
+        with streams(port) as held:
+            for last, client in ((b"", b"10.0.0.7"), (b", 10.1.2.3", b"10.0.0.7")):
+                reader = await held.open(forwarded % last, local_addr=("127.0.0.2", 0))
+                assert client in await reader.readuntil(client)
+            reader = await held.open(forwarded % b"")
+            assert b"127.0.0.1" in await reader.readuntil(b"127.0.0.1")
+
+
+async def test_a_flood_of_refused_connections_is_told_once() -> None:
+    async with serving(Bounds(max_connections=1)) as port:
+        with streams(port) as held, capture_logs() as logs:
+            await held.ask()
+            for _ in range(50):
+                await (await held.open()).read()
+            assert port.refused("connections") == 50
+            assert len(logs) == 1
+            held.close()
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: evil.org\r\n\r\n", b"421"),
+        (b"GET / HTTP/1.1\r\nHost: evil.org:80\r\n\r\n", b"421"),
+        (b"GET / HTTP/1.1\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.0\r\n\r\n", b"200"),
+        (b"GET / HTTP/1.0\r\nHost: evil.org\r\n\r\n", b"421"),
+        (b"GET / HTTP/1.1\r\nHost: known.org\r\n\r\n", b"200"),
+        (b"GET / HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", b"200"),
+    ],
+)
+async def test_the_host_must_be_ours(head: bytes, status: bytes) -> None:
+    async with serving(allowed_hosts="known.org") as port:
+        with streams(port) as held:
+            assert (await held.ask(head)).split()[1] == status
+
+
+async def test_a_handshake_has_its_place_and_its_time(tmp_path: Path) -> None:
+    files = make_tls(tmp_path)
+    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    server.load_cert_chain(files.certificate, files.key)
+    client = ssl.create_default_context(cafile=files.ca)
+    bounds = Bounds(max_connections_per_peer=2, header_timeout_seconds=0.5)
+    async with serving(bounds, tls=server) as port:
+        with streams(port) as held:
+            assert (await held.ask(ssl=client)).startswith(b"HTTP/1.1 200 ")
+            silent = await held.open()
+            refused = await held.open()
+            assert await refused.read() == b"", "in TLS nobody is told why"
+            assert await silent.read() == b"", "its time is over"
+            assert (await held.ask(ASK_LONG, ssl=client)).startswith(b"HTTP/1.1 200 ")
+            assert [port.refused(one) for one in ("peer_connections", "tls_handshake")] == [1, 1]

@@ -1,0 +1,146 @@
+"""Attacks on an HTTP port, each with bounds so tiny that it has to hold at once."""
+
+import asyncio
+import contextlib
+import re
+import socket
+
+import pytest
+from structlog.testing import capture_logs
+
+from bailiff.serving import Bounds, ByteBudget
+from tests.harness.http_edge import ASK, ASK_LONG, LIMIT, LONG, MIB, post, serving, streams
+
+
+async def test_one_connection_full_of_what_is_no_http_is_one_line() -> None:
+    async with serving() as port:
+        with streams(port) as held, capture_logs() as logs:
+            for _ in range(20):
+                reader = await held.open(b"\x00nonsense\r\n\r\n" * 1000)
+                assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 400 ")
+            assert [one["event"] for one in logs] == ["http refused"]
+            assert port.refused("malformed") == 20
+
+
+async def test_line_ends_between_requests_do_not_keep_a_connection() -> None:
+    async with serving(Bounds(header_timeout_seconds=0.1)) as port:
+        with streams(port) as held:
+            reader = await held.open(ASK)
+            await reader.readuntil(b"ok")
+            with contextlib.suppress(ConnectionError):
+                while not reader.at_eof():
+                    held.write(b"\r\n")
+                    await asyncio.sleep(0.01)
+            assert port.refused("slow_head") == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "answers"),
+    [(b"/read", [b"HTTP/1.1 408 "]), (b"/", [b"HTTP/1.1 405 "])],
+    ids=["awaited", "not read by anybody"],
+)
+async def test_a_body_in_drops_is_cut(path: bytes, answers: list[bytes]) -> None:
+    async with serving(Bounds(body_timeout_seconds=0.1)) as port:
+        with streams(port) as held:
+            reader = await held.open(post(1000, path))
+            while not port.refused("slow_body"):
+                held.write(b"x")
+                await asyncio.sleep(0.01)
+            told = b""
+            with contextlib.suppress(ConnectionError):
+                while piece := await reader.read(1000):
+                    told += piece
+            assert re.findall(rb"HTTP/1.1 \d+ ", told) == answers
+
+
+async def test_stalled_bodies_hold_what_has_arrived_and_make_room_for_others() -> None:
+    budget = ByteBudget(8 * MIB, spared_seconds=0)
+    async with serving(budget=budget) as port:
+        with streams(port) as held:
+            for _ in range(20):
+                await held.open(post(4 * MIB) + b"x" * MIB)
+            while budget.taken < 5 * MIB:
+                await asyncio.sleep(0.01)
+            assert (await held.ask()).startswith(b"HTTP/1.1 200 ")
+            small = await held.open(post(1000) + b"x" * 1000)
+            assert (await small.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+            long = await held.open(post(3 * MIB) + b"x" * 3 * MIB)
+            assert (await long.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+            assert budget.taken <= budget.most
+            assert port.refused("bytes") > 0
+
+
+async def test_a_body_for_which_there_is_no_room_is_refused_where_nobody_has_stalled_for_long() -> (
+    None
+):
+    async with serving(budget=ByteBudget(4 * MIB, spared_seconds=LIMIT)) as port:
+        with streams(port) as held:
+            await held.open(post(4 * MIB) + b"x" * 2 * MIB)
+            while port.budget.taken < 2 * MIB:
+                await asyncio.sleep(0.01)
+            told = await (await held.open(post(4 * MIB) + b"x" * 2 * MIB)).read()
+            assert told.startswith(b"HTTP/1.1 503 ")
+            assert b"retry-after: 1\r\n" in told
+            assert (await held.ask()).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_bodies_of_a_byte_take_no_place() -> None:
+    async with serving() as port:
+        with streams(port) as held:
+            for _ in range(200):
+                await held.open(post(1000) + b"x")
+            assert (await held.ask()).startswith(b"HTTP/1.1 200 ")
+            assert port.budget.taken <= 200
+
+
+@pytest.mark.parametrize("path", [b"/long ", b"/dripping "])
+async def test_an_answer_that_is_not_read_is_cut(path: bytes) -> None:
+    async with serving(Bounds(answer_timeout_seconds=0.1)) as port:
+        with streams(port) as held:
+            await held.open(ASK.replace(b"/ ", path), limit=1000)
+            await port.until("slow_reader")
+
+
+async def test_an_answer_that_is_read_byte_by_byte_is_cut() -> None:
+    async with serving(Bounds(answer_timeout_seconds=0.3)) as port:
+        with streams(port) as held:
+            reader = await held.open(ASK_LONG, limit=1000)
+            with contextlib.suppress(ConnectionError):
+                while not port.refused("slow_reader"):
+                    await reader.read(1)
+                    await asyncio.sleep(0.01)
+
+
+async def test_answers_that_are_not_read_make_room_for_others() -> None:
+    budget = ByteBudget(3 * LONG, spared_seconds=0)
+    async with serving(budget=budget) as port:
+        with streams(port) as held:
+            for _ in range(5):
+                await held.open(ASK_LONG, limit=1000)
+            await port.until("bytes")
+            assert budget.taken <= budget.most
+            reader = await held.open(ASK_LONG)
+            await reader.readuntil(b"\r\n\r\n")
+            assert len(await reader.readexactly(LONG)) == LONG
+
+
+async def test_small_answers_that_are_not_read_do_not_keep_a_connection_beyond_its_end() -> None:
+    bounds = Bounds(header_timeout_seconds=0.1, answer_timeout_seconds=0.1)
+    async with serving(bounds) as port:
+        with socket.create_connection(("127.0.0.1", port.number)) as silent:
+            silent.setblocking(False)
+            loop = asyncio.get_running_loop()
+            await loop.sock_sendall(silent, ASK * 2000)
+            with contextlib.suppress(ConnectionError):
+                while True:  # what comes after the requests begins none
+                    await loop.sock_sendall(silent, b"\r\n")
+                    await asyncio.sleep(0.01)
+
+
+async def test_who_has_waited_too_long_is_refused() -> None:
+    async with serving(Bounds(max_queue_age_seconds=-1)) as port:
+        with streams(port) as held:
+            told = await held.ask()
+            assert told.startswith(b"HTTP/1.1 503 ")
+            assert b"retry-after: 1\r\n" in told
+            assert port.refused("queue_age") == 1
