@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from bailiff.decisions import Size
 from bailiff.grpc_api.errors import AnswerTooLargeError, OverloadedError, TooLargeError
+from bailiff.serving import ByteBudget
+from bailiff.turns import is_long_protobuf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,12 +26,13 @@ class MessageBounds:
         max_answer_bytes: of an answer in one message.
     """
 
-    def __init__(self, settings: GrpcSettings) -> None:
-        """Prepare; the settings say what is allowed."""
+    def __init__(self, settings: GrpcSettings, budget: ByteBudget | None = None) -> None:
+        """Prepare; the settings say what is allowed, the budget what the process may hold."""
         self._usual = settings.max_message_bytes
         self._batch = max(settings.max_message_bytes, settings.max_batch_message_bytes)
         self._most = settings.max_long_messages
         self._taken = 0
+        self._budget = budget or ByteBudget()
         self.max_answer_bytes = settings.max_answer_bytes
 
     def longest(self, size: Size) -> int:
@@ -39,24 +42,40 @@ class MessageBounds:
     def admit(self, data: bytes, most: int) -> AbstractContextManager[None]:
         """Hold a place for a question for as long as it is answered; short ones need none.
 
+        What is answered where it was read holds nothing beside others; what waits for a thread has
+        its bytes in the budget.
+
         Raises:
             TooLargeError: longer than `most`.
-            OverloadedError: it is long, and enough long ones are being answered; raised on entry.
+            OverloadedError: it is long, and enough long ones are being answered, or enough bytes of
+                them; raised on entry.
         """
         self.check(data, most)
-        return _FREE if len(data) <= self._usual else self._place()
+        if len(data) > self._usual:
+            return self._place(len(data))
+        return self._bytes(len(data)) if is_long_protobuf(len(data)) else _FREE
 
     @contextmanager
-    def _place(self) -> Iterator[None]:
+    def _place(self, length: int) -> Iterator[None]:
         if self._taken >= self._most:
             raise OverloadedError(
                 f"{self._most} requests above {self._usual} bytes are being answered already"
             )
         self._taken += 1
         try:
-            yield
+            with self._bytes(length):
+                yield
         finally:
             self._taken -= 1
+
+    @contextmanager
+    def _bytes(self, length: int) -> Iterator[None]:
+        if not self._budget.take(length):
+            raise OverloadedError("too many bytes of requests are being answered already")
+        try:
+            yield
+        finally:
+            self._budget.give_back(length)
 
     def check(self, data: bytes, most: int) -> None:
         """Refuse a request that is too long.

@@ -5,7 +5,9 @@
     ├── FieldError          INVALID_FIELD     INVALID_ARGUMENT    a field is missing or wrong
     ├── TooLargeError       BODY_TOO_LARGE    RESOURCE_EXHAUSTED  as gRPC itself says of messages
     ├── AnswerTooLargeError ANSWER_TOO_LARGE  RESOURCE_EXHAUSTED  the same of the answer
+    ├── SlowBodyError       SLOW_BODY         DEADLINE_EXCEEDED   the message did not come in time
     └── OverloadedError     OVERLOADED        UNAVAILABLE         the server, not the caller: retry
+        └── IdleError       IDLE              UNAVAILABLE         a stream that rests: open it anew
 
 What goes wrong on our side ends as INTERNAL with `INTERNAL`, and the cause in the log alone. The
 reasons and the domain are spelled as AIP-193 (google.aip.dev) wants them of google.rpc.ErrorInfo.
@@ -93,6 +95,13 @@ class AnswerTooLargeError(RefusedError):
     grpc_code = code_pb2.RESOURCE_EXHAUSTED
 
 
+class SlowBodyError(RefusedError):
+    """The caller has not sent its message in the time that it has."""
+
+    code = "SLOW_BODY"
+    grpc_code = code_pb2.DEADLINE_EXCEEDED
+
+
 class OverloadedError(RefusedError):
     """The server has enough to do; asked a little later, or of another replica, it may answer."""
 
@@ -106,6 +115,12 @@ class OverloadedError(RefusedError):
         wait.retry_delay.seconds = RETRY_SECONDS
         status.details.add().Pack(wait)
         return status
+
+
+class IdleError(OverloadedError):
+    """A stream has rested for so long that its place goes to others."""
+
+    code = "IDLE"
 
 
 def internal_status() -> status_pb2.Status:

@@ -1,23 +1,24 @@
-"""What surrounds every call of our own service, whatever it asks.
+"""What surrounds every call, whatever it asks.
 
-From the outside in: what is counted of them (`Observation`), how many may be under way
-(`Admission`), how an exception is told to the caller (`Statuses`). The standard services, health
-and reflection, pass untouched: a server that is full is alive, and says so.
+From the outside in: what is counted of them (`Observation`, of our own service), how an exception
+is told to the caller (`Statuses`), who is let in (`Admission`). The standard services, health and
+reflection, have places of their own: a server that is full is alive, and says so.
 """
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, cast
 
 import grpc
 from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 
-from bailiff.grpc_api.errors import OverloadedError, RefusedError, internal_status
+from bailiff.grpc_api.errors import RefusedError, internal_status
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Container, Sequence
 
     from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # no types
 
@@ -31,7 +32,14 @@ Behaviour: TypeAlias = "Callable[[Any, Context], Awaitable[bytes | None]]"
 Handler: TypeAlias = Any  # grpcio's own namedtuple, which its types do not tell
 
 _OK, _CANCELLED = grpc.StatusCode.OK.name, grpc.StatusCode.CANCELLED.name
-_KINDS = ("unary_unary", "unary_stream", "stream_stream")
+# How methods are served, by what they are: all as if they had a stream of requests, which is the
+# same on the wire. grpcio would read a single one before it asks us, for as long as that takes.
+_KINDS = {
+    "unary_unary": grpc.stream_unary_rpc_method_handler,
+    "unary_stream": grpc.stream_stream_rpc_method_handler,
+    "stream_stream": grpc.stream_stream_rpc_method_handler,
+}
+_WRITES = ("unary_stream", "stream_stream")
 
 _log = logging.getLogger(__name__)
 
@@ -44,20 +52,19 @@ class Layer(Protocol):
 
 
 class Layers(grpc.aio.ServerInterceptor):
-    """Puts layers around the handlers of one service; made once for each method.
+    """Puts layers around the handlers of methods; made once for each method.
 
     One interceptor for all of them, since grpcio asks each of them anew for every call.
     """
 
-    def __init__(self, service: str, *layers: Layer) -> None:
+    def __init__(self, layers_of: Callable[[str, str], Sequence[Layer]]) -> None:
         """Prepare.
 
         Args:
-            service: its full name, as `bailiff.v1.EvictionDecisionService`.
-            layers: from the outside in.
+            layers_of: the layers of a service's method, from the outside in; the innermost reads
+                what the client sends.
         """
-        self._prefix = f"/{service}/"
-        self._layers = layers
+        self._layers_of = layers_of
         self._surrounded: dict[str, Handler] = {}
 
     async def intercept_service(
@@ -66,61 +73,54 @@ class Layers(grpc.aio.ServerInterceptor):
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler:
         """The handler of a call that begins; grpcio asks before it reads a message."""
-        handler = await continuation(handler_call_details)
         path = handler_call_details.method
-        # Paths are the caller's: only those that have a handler may be kept.
-        if handler is None or not path.startswith(self._prefix):
-            return handler
         surrounded = self._surrounded.get(path)
         if surrounded is None:
-            surrounded = self._surround(path.removeprefix(self._prefix), handler)
-            self._surrounded[path] = surrounded
+            handler = await continuation(handler_call_details)
+            # Paths are the caller's: only those that have a handler may be kept.
+            if handler is None:
+                return None
+            surrounded = self._surrounded[path] = self._surround(path, handler)
         return surrounded
 
-    def _surround(self, method: str, handler: Handler) -> Handler:
+    def _surround(self, path: str, handler: Handler) -> Handler:
+        service, _, method = path[1:].partition("/")
         kind = next(kind for kind in _KINDS if getattr(handler, kind) is not None)
-        serve = getattr(handler, kind)
-        for layer in reversed(self._layers):
+        serve: Behaviour = (
+            _written(getattr(handler, kind)) if kind in _WRITES else getattr(handler, kind)
+        )
+        for layer in reversed(self._layers_of(service, method)):
             serve = layer.around(method, serve)
-        return handler._replace(**{kind: serve})
+        make = _KINDS[kind]
+        return make(serve, handler.request_deserializer, handler.response_serializer)
 
 
-class Admission:
-    """Refuses calls beyond a number with UNAVAILABLE and the time to wait."""
+def _written(serve: Callable[[Any, Context], Any]) -> Behaviour:
+    """A handler that yields its answers, as one that writes them; one that writes as it is."""
+    if not inspect.isasyncgenfunction(serve):
+        return cast("Behaviour", serve)
 
-    def __init__(self, most: int) -> None:
-        """Prepare; `most` calls are under way at once."""
-        self._most = most
-        self._under_way = 0
+    async def written(request: Any, context: Context) -> None:  # noqa: ANN401 - see Behaviour
+        async for answer in serve(request, context):
+            await context.write(answer)
 
-    def around(self, method: str, serve: Behaviour) -> Behaviour:  # noqa: ARG002 - alike for all
-        """As `serve`, for calls that are let in."""
-
-        async def admitted(request: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
-            if self._under_way >= self._most:
-                error = OverloadedError(f"{self._most} calls are being answered already")
-                await abort(context, error.status())
-            self._under_way += 1
-            try:
-                return await serve(request, context)
-            finally:
-                self._under_way -= 1
-
-        return admitted
+    return written
 
 
 class Observation:
     """Counts calls by the status that they end with, and how long they take."""
 
-    def __init__(self, metrics: GrpcMetrics, clock: Clock) -> None:
-        """Prepare; the clock measures."""
+    def __init__(self, metrics: GrpcMetrics, clock: Clock, streams: Container[str]) -> None:
+        """Prepare; the clock measures, `streams` are the methods with several requests a call."""
         self._metrics = metrics
         self._clock = clock
+        self._streams = streams
 
     def around(self, method: str, serve: Behaviour) -> Behaviour:
         """As `serve`, counted."""
         count, clock = self._metrics.requests.observe, self._clock
         count_stream = self._metrics.count_stream
+        is_stream = method in self._streams
 
         async def observed(request: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             start = clock.monotonic()
@@ -133,10 +133,10 @@ class Observation:
                 code = context.code().name
                 raise
             finally:
-                if isinstance(request, bytes):
-                    count((method, code), clock.monotonic() - start)
-                else:  # its requests are counted one by one
+                if is_stream:  # its requests are counted one by one
                     count_stream(method, code)
+                else:
+                    count((method, code), clock.monotonic() - start)
             return answer
 
         return observed
@@ -151,6 +151,8 @@ class Statuses:
         async def told(request: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             try:
                 return await serve(request, context)
+            except grpc.aio.AbortError:
+                raise  # it has its status
             except grpc.aio.InternalError:
                 # grpcio's word that an answer cannot be written, since the caller has gone.
                 raise asyncio.CancelledError from None
@@ -170,4 +172,7 @@ def status_of(error: Exception) -> Status:
 
 async def abort(context: Context, status: Status) -> NoReturn:
     """End the call with this status; raises grpc's AbortError."""
-    await context.abort_with_status(rpc_status.to_status(status))
+    try:
+        await context.abort_with_status(rpc_status.to_status(status))
+    except grpc.aio.InternalError:
+        raise asyncio.CancelledError from None  # the caller has gone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prometheus_client import Counter
+from prometheus_client import Counter, Gauge
 
 from bailiff.face_metrics import DecisionCounter, RequestTally
 
@@ -21,6 +21,7 @@ class GrpcMetrics:
     Attributes:
         requests: the questions, by method and status code: each is a call, or one of a stream's
             requests, which are timed one by one.
+        connections: that are open.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -35,7 +36,22 @@ class GrpcMetrics:
             registry=registry,
         )
         self._ended = streams.labels
+        self.connections = Gauge(
+            "bailiff_grpc_connections", "Connections that are open.", registry=registry
+        )
+        ended = Counter(
+            "bailiff_grpc_connections_ended",
+            "Connections that the server has refused or ended, by reason: refused (there are "
+            "enough, in all or of that address), slow_message, slow_reader, unread_answers.",
+            ("reason",),
+            registry=registry,
+        )
+        self._connections_ended = ended.labels
         self.count_decisions = DecisionCounter("bailiff_grpc", registry).count
+
+    def connections_ended(self, reason: str) -> None:
+        """A connection was refused or ended, for one of the reasons of its metric."""
+        self._connections_ended(reason).inc()
 
     def count_stream(self, method: str, code: str) -> None:
         """A stream of requests has ended."""

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # ships no types
 
 from bailiff.decisions import SYSTEMS
+from bailiff.grpc_api.aio_server import AioServer
 from bailiff.grpc_api.bounds import MessageBounds
-from bailiff.grpc_api.interceptors import Admission, Layers, Observation, Statuses
+from bailiff.grpc_api.door import Door
+from bailiff.grpc_api.doorman import Doorman
+from bailiff.grpc_api.interceptors import Layers
+from bailiff.grpc_api.layers import Rooms
 from bailiff.grpc_api.metrics import GrpcMetrics
 from bailiff.grpc_api.questions import SERVICE, Desk
+from bailiff.grpc_api.rarely import limit_log_of_grpcio
 from bailiff.grpc_api.reflection import add_reflection
 from bailiff.grpc_api.service import rpc_handlers
+from bailiff.serving import ByteBudget
 
 if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable
+
+    import grpc
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
@@ -27,20 +36,28 @@ _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
 
 
 class BailiffGrpcServer:
-    """A gRPC server on the running event loop. One life: start, stop."""
+    """A gRPC server on the running event loop. One life: start, stop.
+
+    Attributes:
+        doorman: who knows the connections of calls (`doorman.find(context.peer())`).
+    """
 
     def __init__(
         self,
         settings: GrpcSettings,
         handlers: Handlers,
         interceptor: grpc.aio.ServerInterceptor,
+        doorman: Doorman,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         """Prepare; `create_server` is what callers use."""
         self._settings = settings
         self._handlers = handlers
         self._interceptor = interceptor
         self._health = health.aio.HealthServicer()
-        self._server: grpc.aio.Server | None = None
+        self._server: AioServer | None = None
+        self._door = Door(doorman, tls)
+        self.doorman = doorman
 
     async def start(self) -> int:
         """Listen and serve.
@@ -51,20 +68,21 @@ class BailiffGrpcServer:
         Raises:
             OSError: the address cannot be bound.
         """
+        limit_log_of_grpcio()
         # Not before: grpc.aio binds a server to the loop that runs when it is made.
-        server = grpc.aio.server(
-            interceptors=(self._interceptor,),
-            options=self._settings.channel_arguments(),
-            maximum_concurrent_rpcs=self._settings.most_calls(),
-        )
+        server = AioServer((self._interceptor,), self._settings.channel_arguments())
         self._server = server
         self._add_services(server)
+        server.add_insecure_port(self._door.inner)
+        await server.start()
+        settings = self._settings
         try:
-            port = _bind(server, self._settings)
+            port = await self._door.open(
+                settings.host, settings.port, reuse_port=settings.reuse_port
+            )
         except OSError:
             await server.stop(None)
             raise
-        await server.start()
         await self._health.set(SERVICE.full_name, health_pb2.HealthCheckResponse.SERVING)
         return port
 
@@ -76,14 +94,16 @@ class BailiffGrpcServer:
                 counts as under way. A second call does not wait longer than its own grace.
         """
         await self._health.enter_graceful_shutdown()
+        self._door.close()
         if self._server is not None:
             await self._server.stop(grace)
+        self._door.end()
 
-    def _add_services(self, server: grpc.aio.Server) -> None:
+    def _add_services(self, server: AioServer) -> None:
         server.add_registered_method_handlers(SERVICE.full_name, self._handlers)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         if self._settings.reflection:
-            add_reflection((SERVICE, _HEALTH), server)
+            add_reflection((SERVICE, _HEALTH), cast("grpc.aio.Server", server))
 
 
 def create_server(
@@ -92,6 +112,10 @@ def create_server(
     registry: CollectorRegistry,
     defaults: Options,
     systems: Systems = SYSTEMS,
+    *,
+    budget: ByteBudget | None = None,
+    tls: ssl.SSLContext | None = None,
+    is_proxy: Callable[[str], bool] = lambda _: False,
 ) -> BailiffGrpcServer:
     """A server, not started.
 
@@ -101,17 +125,14 @@ def create_server(
         registry: where its metrics go; one server for each registry.
         defaults: the options of questions that bring none.
         systems: what may be asked.
+        budget: the bytes that the process may hold for its clients; None: one of its own.
+        tls: how to speak TLS; None: not at all.
+        is_proxy: tells the addresses of trusted proxies, who speak for many.
     """
     metrics = GrpcMetrics(registry)
-    desk = Desk(clock, defaults, MessageBounds(settings), metrics)
-    admission = Admission(settings.max_concurrent_rpcs)
-    layers = Layers(SERVICE.full_name, Observation(metrics, clock), admission, Statuses())
-    return BailiffGrpcServer(settings, rpc_handlers(systems, desk), layers)
-
-
-def _bind(server: grpc.aio.Server, settings: GrpcSettings) -> int:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    try:
-        return server.add_insecure_port(f"{host}:{settings.port}")
-    except RuntimeError as error:
-        raise OSError(f"cannot listen on {host}:{settings.port}: {error}") from error
+    budget = budget or ByteBudget()
+    desk = Desk(clock, defaults, MessageBounds(settings, budget), metrics)
+    doorman = Doorman(settings, budget, metrics, is_proxy)
+    rooms = Rooms(settings, doorman, metrics, clock)
+    layers = Layers(rooms.layers_of)
+    return BailiffGrpcServer(settings, rpc_handlers(systems, desk), layers, doorman, tls)

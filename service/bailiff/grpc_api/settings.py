@@ -7,6 +7,12 @@ from pydantic_settings import SettingsConfigDict
 
 from bailiff.face_settings import FaceSettings
 
+# Connections that the door has ended, and grpcio not yet.
+_LEAVING = 64
+_UNBOUNDED = 2**31 - 1
+_LOOKAHEAD = 64 * 1024
+_MAX_METADATA = 16 * 1024
+
 
 class GrpcSettings(FaceSettings):
     """Address and bounds of the gRPC server.
@@ -26,11 +32,22 @@ class GrpcSettings(FaceSettings):
             processor time that they take from everybody else.
         max_answer_bytes: longest answer in one message, in bytes; a method that answers in parts
             sends several. 4 MiB is what clients take if they are not told otherwise.
-        max_concurrent_rpcs: calls of our service that are answered at once in this process; more
-            are refused with UNAVAILABLE and the time to wait. Bounds memory: at worst twice this
-            many times what the transport takes, since grpcio takes twice as many calls, which
-            includes those still sending and those of health and reflection; beyond, it refuses by
-            itself, with a bare RESOURCE_EXHAUSTED.
+        max_concurrent_rpcs: calls of our service with one request that are under way at once in
+            this process, half of them from one address. Where there are more, the one that has
+            waited longest for its message is ended to make room; if none waits, the new one is
+            refused, both with UNAVAILABLE and the time to wait.
+        max_queue_age_seconds: how long a call may have waited until it is begun; one that has
+            waited longer is refused with UNAVAILABLE and the time to wait, so that those who are
+            let in are answered soon, however many there are.
+        max_streams: the same of streams of requests.
+        max_watches: the same of calls that follow the health, or read the descriptions.
+        max_connections: connections in all; more are closed at once, which ends a client's calls as
+            UNAVAILABLE, and lets it come again after its backoff.
+        max_connections_per_peer: the same of one address.
+        message_timeout_seconds: time in which a call sends its message. As REST's for a body.
+        answer_timeout_seconds: time in which a client reads an answer; then its connection ends.
+            As REST's.
+        stream_idle_seconds: how long a stream may rest between two messages.
         max_concurrent_streams: calls under way at once on one connection; the client queues
             further ones. 100 is the usual figure of HTTP/2 servers.
         max_connection_age_seconds: age at which a connection is told to go (GOAWAY), with 10 %
@@ -56,6 +73,14 @@ class GrpcSettings(FaceSettings):
     max_long_messages: NonNegativeInt = 4
     max_answer_bytes: PositiveInt = 4 * 1024 * 1024
     max_concurrent_rpcs: PositiveInt = 1000
+    max_queue_age_seconds: PositiveFloat = 0.2
+    max_streams: PositiveInt = 200
+    max_watches: PositiveInt = 100
+    max_connections: PositiveInt = 1024
+    max_connections_per_peer: PositiveInt = 256
+    message_timeout_seconds: PositiveFloat = 10.0
+    answer_timeout_seconds: PositiveFloat = 60.0
+    stream_idle_seconds: PositiveFloat = 300.0
     max_concurrent_streams: PositiveInt = 100
     max_connection_age_seconds: PositiveFloat | None = 300.0
     max_connection_age_grace_seconds: PositiveFloat = 60.0
@@ -66,7 +91,21 @@ class GrpcSettings(FaceSettings):
     def channel_arguments(self) -> tuple[tuple[str, int], ...]:
         """The same in gRPC's own terms (grpc/include/grpc/impl/channel_arg_names.h)."""
         return (
-            ("grpc.so_reuseport", int(self.reuse_port)),
+            # The port is the door's. grpcio listens on a socket of this machine behind it.
+            ("grpc.so_reuseport", 0),
+            ("grpc.max_allowed_incoming_connections", self.max_connections + _LEAVING),
+            # Of a message that nobody has asked for yet 64 KiB are taken, and no more: the probe
+            # of the bandwidth would make that several MiB, for each stream.
+            ("grpc.http2.bdp_probe", 0),
+            ("grpc.http2.lookahead_bytes", _LOOKAHEAD),
+            # Bytes of a call's headers; what is beyond the second is refused at once.
+            ("grpc.max_metadata_size", _MAX_METADATA),
+            ("grpc.absolute_max_metadata_size", _MAX_METADATA),
+            # Calls that wait until they are begun; how long they may is bounded in our own words.
+            ("grpc.server.max_pending_requests", _UNBOUNDED),
+            ("grpc.server.max_pending_requests_hard_limit", _UNBOUNDED),
+            # Time for the first words of HTTP/2.
+            ("grpc.server_handshake_timeout_ms", _milliseconds(self.message_timeout_seconds)),
             ("grpc.max_receive_message_length", self._longest_received()),
             # Answers have a bound of their own; a client that cannot take one says so itself.
             ("grpc.max_send_message_length", -1),
@@ -79,9 +118,9 @@ class GrpcSettings(FaceSettings):
             ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         )
 
-    def most_calls(self) -> int:
-        """Calls that grpcio takes, of all services, before it refuses by itself."""
-        return 2 * self.max_concurrent_rpcs
+    def most_unread(self) -> int:
+        """Answers that may be on their way at once, before the client with most of them goes."""
+        return self.max_concurrent_rpcs + self.max_streams
 
     def _longest_received(self) -> int:
         return max(2 * self.max_message_bytes, self.max_batch_message_bytes)

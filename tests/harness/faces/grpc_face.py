@@ -22,13 +22,14 @@ from bailiff.grpc_api.bounds import MessageBounds
 from bailiff.grpc_api.metrics import GrpcMetrics
 from bailiff.grpc_api.questions import SERVICE as SERVICE_DESCRIPTOR
 from bailiff.grpc_api.questions import AskedByMethod, Desk
+from bailiff.serving import ByteBudget
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
 from tests.harness.clocks import START, ManualClock
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from google.protobuf.descriptor import FieldDescriptor
     from google.protobuf.message import Message
@@ -55,6 +56,7 @@ class Face(NamedTuple):
     stub: EvictionDecisionServiceAsyncStub
     registry: CollectorRegistry
     port: int
+    budget: ByteBudget
 
     def raw(self, method: str) -> grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]:
         """A unary method, bytes for bytes."""
@@ -80,18 +82,27 @@ async def running(
     now: datetime = NOW,
     options: Options | None = None,
     systems: Systems = SYSTEMS,
+    budget: ByteBudget | None = None,
+    is_proxy: Callable[[str], bool] = lambda _: False,
 ) -> AsyncIterator[Face]:
     """A server on a free loopback port, its clock standing at `now`."""
     registry = CollectorRegistry()
+    budget = budget or ByteBudget()
     server = create_server(
-        settings or GrpcSettings(port=0), ManualClock(now), registry, options or Options(), systems
+        settings or GrpcSettings(port=0),
+        ManualClock(now),
+        registry,
+        options or Options(),
+        systems,
+        budget=budget,
+        is_proxy=is_proxy,
     )
     port = await server.start()
     try:
         async with grpc.aio.insecure_channel(
             f"127.0.0.1:{port}", [("grpc.max_receive_message_length", -1)]
         ) as channel:
-            yield Face(channel, EvictionDecisionServiceStub(channel), registry, port)
+            yield Face(channel, EvictionDecisionServiceStub(channel), registry, port, budget)
     finally:
         await server.stop(0)
 

@@ -1,0 +1,172 @@
+"""Who is let in: a place for each call, its message in time, its answer read in time.
+
+grpcio reads the message of a call with one request before it asks us, for as long as that takes. So
+such methods are served as if they had a stream of requests, which is the same on the wire, and the
+one message is read here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import grpc
+
+from bailiff.grpc_api.doorman import FREE_BYTES
+from bailiff.grpc_api.errors import IdleError, MalformedError, OverloadedError, SlowBodyError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from bailiff.grpc_api.connection import Connection
+    from bailiff.grpc_api.doorman import Doorman
+    from bailiff.grpc_api.interceptors import Behaviour, Context
+    from bailiff.grpc_api.places import Places
+
+
+class Waiting(NamedTuple):
+    """How many seconds calls of one kind may wait for their clients.
+
+    Attributes:
+        first: for the one message that they have.
+        between: for each message of those that have several; None: they have one.
+        follow: they are answered for as long as their clients like, and make room for others then.
+    """
+
+    first: float
+    between: float | None = None
+    follow: bool = False
+
+
+class Admission:
+    """Lets calls in, to read their messages and to be answered."""
+
+    def __init__(
+        self, places: Places, doorman: Doorman, waiting: Waiting, queue_age: float = math.inf
+    ) -> None:
+        """Prepare.
+
+        Args:
+            places: what such calls take.
+            doorman: who knows their connections.
+            waiting: how long they may wait for their clients.
+            queue_age: seconds that they may have waited for us.
+        """
+        self._queue_age = queue_age
+        self._places = places
+        self._doorman = doorman
+        self._waiting = waiting
+
+    def around(self, method: str, serve: Behaviour) -> Behaviour:  # noqa: ARG002 - alike for all
+        """As `serve`, for calls that are let in; it gets the message, or an iterator of them."""
+        waiting = self._waiting
+        if waiting.between is None:
+            return self._around_one(serve, waiting)
+        return self._around_many(serve, waiting.between)
+
+    def _around_one(self, serve: Behaviour, waiting: Waiting) -> Behaviour:
+        places, doorman = self._places, self._doorman
+
+        async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
+            connection = self._connection(context)
+            place = places.enter(connection.address, waiting.first)
+            connection.active += 1
+            try:
+                data: Any = await context.read()
+                if data is grpc.aio.EOF:
+                    raise MalformedError("the call has no message")
+                if waiting.follow:
+                    places.wait(place, math.inf)
+                else:
+                    places.work(place)
+                answer = await serve(data, _watched(context, connection, doorman))
+            except asyncio.CancelledError:
+                place.raise_error()
+                raise
+            finally:
+                connection.active -= 1
+                places.leave(place)
+            if answer is not None and _length(answer) > FREE_BYTES:
+                # grpcio writes it once we are through, and tells when it is written.
+                doorman.begin_answer(connection, context, _length(answer))
+                context.add_done_callback(cast("Any", connection.end_answer))
+            return answer
+
+        return admitted
+
+    def _around_many(self, serve: Behaviour, seconds: float) -> Behaviour:
+        places, doorman = self._places, self._doorman
+
+        async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
+            connection = self._connection(context)
+            place = places.enter(connection.address, seconds)
+            connection.active += 1
+
+            async def messages() -> AsyncIterator[Any]:
+                read: Callable[[], Awaitable[Any]] = context.read
+                while (data := await read()) is not grpc.aio.EOF:
+                    places.work(place)
+                    yield data
+                    places.wait(place, seconds)
+
+            try:
+                return await serve(messages(), _watched(context, connection, doorman))
+            except asyncio.CancelledError:
+                place.raise_error()
+                raise
+            finally:
+                connection.active -= 1
+                places.leave(place)
+
+        return admitted
+
+    def _connection(self, context: Context) -> Connection:
+        connection = self._doorman.find(context.peer())
+        if connection is None:
+            raise OverloadedError("the connection has ended")
+        came = connection.inbound.serve()
+        if came is not None and self._doorman.now() - came > self._queue_age:
+            raise OverloadedError(f"the call has waited for more than {self._queue_age:g} s")
+        return connection
+
+
+def _length(answer: object) -> int:
+    """Bytes of an answer; those of the standard services are short."""
+    return len(answer) if isinstance(answer, bytes) else 0
+
+
+def _watched(context: Context, connection: Connection, doorman: Doorman) -> Context:
+    return cast("Context", Writing(context, connection, doorman))
+
+
+class Writing:
+    """A call's context, of which the answers that are not read are known."""
+
+    __slots__ = ("_connection", "_context", "_doorman")
+
+    def __init__(self, context: Context, connection: Connection, doorman: Doorman) -> None:
+        self._context = context
+        self._connection = connection
+        self._doorman = doorman
+
+    async def write(self, answer: Any) -> None:  # noqa: ANN401 - bytes, or a message of a standard service
+        """Write an answer; waits while the client does not read."""
+        self._doorman.begin_answer(self._connection, self, _length(answer))
+        try:
+            await self._context.write(answer)
+        finally:
+            self._connection.end_answer(self)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever grpcio has
+        return getattr(self._context, name)
+
+
+def too_slow(seconds: float) -> Callable[[], SlowBodyError]:
+    """What a call is told that has not sent its message in so many seconds."""
+    return lambda: SlowBodyError(f"the message did not come within {seconds:g} s")
+
+
+def too_idle(seconds: float) -> Callable[[], IdleError]:
+    """The same of a stream."""
+    return lambda: IdleError(f"nothing was sent in this stream for {seconds:g} s")

@@ -1,0 +1,231 @@
+"""How much of messages that are not whole yet a client makes the server hold.
+
+Walks over the frames of HTTP/2 (RFC 9113, section 4) and the heads of gRPC's messages in them
+(grpc/doc/PROTOCOL-HTTP2.md), and reads nothing else: what a frame means is grpcio's business, and
+what is no HTTP/2 grpcio refuses. A message that comes in one frame, as most do, costs a look at it.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+_HEAD = 9
+# The length in three bytes, the kind, the flags, and the stream.
+_STREAM = 0x7FFFFFFF  # its first bit is reserved
+_FRAME = struct.Struct(">HBBBI").unpack_from
+# A byte for compression, and the length in four.
+_PREFIX = 5
+
+_DATA, _HEADERS, _RST_STREAM = 0, 1, 3
+_END_STREAM, _PADDED = 0x1, 0x8
+
+
+class _Frames:
+    """Cuts one direction's bytes into frames, however they arrive."""
+
+    __slots__ = ("_head", "_left")
+
+    def __init__(self, skip: int = 0) -> None:
+        """Prepare; the first `skip` bytes are no frames."""
+        # The beginning of a frame's head, and bytes of a frame's payload that are to come.
+        self._head = b""
+        self._left = skip
+
+    def _stop_at(self, data: bytes, position: int) -> None:
+        """The next frame begins here, perhaps beyond these bytes."""
+        missing = position - len(data)
+        if missing > 0:
+            self._left = missing
+        else:
+            self._head = data[position:]
+
+
+class _Message:
+    """A message of a stream, as far as it has come."""
+
+    __slots__ = ("left", "prefix", "since", "taken")
+
+    def __init__(self, since: float) -> None:
+        self.since = since
+        self.prefix = b""
+        # Of what follows the prefix.
+        self.taken = self.left = 0
+
+    def held(self) -> int:
+        return len(self.prefix) + self.taken
+
+    def take(self, data: bytes, start: int, stop: int) -> int:
+        """Take what belongs to it; where the rest begins."""
+        missing = _PREFIX - len(self.prefix)
+        if missing:
+            piece = data[start : min(stop, start + missing)]
+            self.prefix += piece
+            if len(self.prefix) == _PREFIX:
+                self.left = int.from_bytes(self.prefix[1:], "big")
+            return start + len(piece)
+        taken = min(self.left, stop - start)
+        self.left -= taken
+        self.taken += taken
+        return start + taken
+
+    def is_whole(self) -> bool:
+        return len(self.prefix) == _PREFIX and not self.left
+
+
+class Inbound(_Frames):
+    """What a client sends.
+
+    Attributes:
+        held: bytes of messages that are not whole yet, of all streams.
+        begun: when the streams came that nobody has begun to serve, in their order.
+        ended: how many streams have ended.
+    """
+
+    __slots__ = ("_last", "_now", "_padding", "_stream", "_streams", "begun", "ended", "held")
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        """Prepare; `now` tells seconds."""
+        super().__init__(len(PREFACE))
+        self._now = now
+        self._last = 0
+        # Of the frame whose payload is coming, if it is one of DATA: its stream, else 0.
+        self._stream = 0
+        # Bytes at the end of the frame that are none of a message; None: not told yet.
+        self._padding: int | None = 0
+        # Streams that neither side has ended, and the message of each that is not whole.
+        self._streams: dict[int, _Message | None] = {}
+        self.held = 0
+        self.begun: dict[int, float] = {}
+        self.ended = 0
+
+    def open(self) -> int:
+        """How many streams neither side has ended."""
+        return len(self._streams)
+
+    def serve(self) -> float | None:
+        """Somebody begins to serve a stream; when it came.
+
+        grpcio does not tell which: it is the first, but for calls of several methods that pass
+        each other. None: the client has ended it.
+        """
+        return self.begun.pop(next(iter(self.begun))) if self.begun else None
+
+    def oldest(self) -> float | None:
+        """When the oldest message began that is not whole yet; None: all are."""
+        return min((one.since for one in self._streams.values() if one is not None), default=None)
+
+    def end(self, stream: int) -> None:
+        """A stream has ended, whoever has ended it; what still comes in it nobody holds."""
+        self.ended += 1
+        self.begun.pop(stream, None)
+        message = self._streams.pop(stream, None)
+        if message is not None:
+            self.held -= message.held()
+
+    def feed(self, data: bytes) -> None:
+        """The bytes that have come."""
+        if self._head:
+            data, self._head = self._head + data, b""
+        position, end = self._rest(data), len(data)
+        while end - position >= _HEAD:
+            high, low, kind, flags, stream = _FRAME(data, position)
+            position += _HEAD
+            length = high << 8 | low
+            stream &= _STREAM
+            if kind == _DATA and stream in self._streams:
+                self._data(data, position, length, flags, stream)
+            else:
+                self._stream = 0
+                if kind == _HEADERS:
+                    self._headers(stream)
+                elif kind == _RST_STREAM:
+                    self.end(stream)
+            position += length
+        if not self._left:
+            self._stop_at(data, position)
+
+    def _rest(self, data: bytes) -> int:
+        """Take what belongs to the frame that had begun; where the next one begins."""
+        stop = min(self._left, len(data))
+        if self._stream:
+            self._payload(data, 0, stop)
+        self._left -= stop
+        return stop
+
+    def _headers(self, stream: int) -> None:
+        # A client's streams have ascending numbers; a lower one brings trailers.
+        if stream > self._last:
+            self._last = stream
+            self._streams[stream] = None
+            self.begun[stream] = self._now()
+
+    def _data(self, data: bytes, start: int, length: int, flags: int, stream: int) -> None:
+        """A DATA frame has begun."""
+        stop = min(start + length, len(data))
+        is_plain = not flags & _PADDED and stop - start == length
+        if is_plain and self._streams[stream] is None and _is_whole(data, start, stop):
+            return
+        self._stream = stream
+        self._padding = None if flags & _PADDED else 0
+        self._left = length
+        self._payload(data, start, stop)
+        self._left = 0
+
+    def _payload(self, data: bytes, start: int, stop: int) -> None:
+        """Some of the payload of a DATA frame, of which `_left` bytes were to come."""
+        if self._stream not in self._streams or start == stop:
+            return
+        after = self._left - (stop - start)
+        if self._padding is None:
+            self._padding = data[start]
+            start += 1
+        # The frame's last bytes are its padding.
+        self._add(data, start, min(stop, stop + after - self._padding))
+
+    def _add(self, data: bytes, start: int, stop: int) -> None:
+        message = self._streams[self._stream]
+        before = 0 if message is None else message.held()
+        while start < stop:
+            if message is None:
+                if _is_whole(data, start, stop):
+                    break
+                message = _Message(self._now())
+            start = message.take(data, start, stop)
+            if message.is_whole():
+                message = None
+        self._streams[self._stream] = message
+        self.held += (0 if message is None else message.held()) - before
+
+
+def _is_whole(data: bytes, start: int, stop: int) -> bool:
+    """Whether these bytes are one message."""
+    return int.from_bytes(data[start + 1 : start + _PREFIX], "big") == stop - start - _PREFIX
+
+
+class Outbound(_Frames):
+    """What the server sends: the streams that it ends."""
+
+    __slots__ = ("_ended",)
+
+    def __init__(self, ended: Callable[[int], None]) -> None:
+        """Prepare; `ended` is told each stream that has ended."""
+        super().__init__()
+        self._ended = ended
+
+    def feed(self, data: bytes) -> None:
+        """The bytes that have come."""
+        if self._head:
+            data, self._head = self._head + data, b""
+        position, end = self._left, len(data)
+        self._left = 0
+        while end - position >= _HEAD:
+            high, low, kind, flags, stream = _FRAME(data, position)
+            position += _HEAD + (high << 8 | low)
+            if kind == _RST_STREAM or (flags & _END_STREAM and kind <= _HEADERS):
+                self._ended(stream)
+        self._stop_at(data, position)

@@ -1,0 +1,78 @@
+"""Which layers surround which methods, and the places that their calls take."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from bailiff.grpc_api.admission import Admission, Waiting, too_idle, too_slow
+from bailiff.grpc_api.interceptors import Observation, Statuses
+from bailiff.grpc_api.places import Places
+from bailiff.grpc_api.questions import SERVICE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bailiff.clock import Clock
+    from bailiff.grpc_api.doorman import Doorman
+    from bailiff.grpc_api.errors import RefusedError
+    from bailiff.grpc_api.interceptors import Layer
+    from bailiff.grpc_api.metrics import GrpcMetrics
+    from bailiff.grpc_api.settings import GrpcSettings
+
+# Seconds that a call may wait for its message, and a stream rest, before it makes room for others.
+_CALL_GRACE = 0.1
+_STREAM_GRACE = 1.0
+
+_STREAMS = frozenset(method.name for method in SERVICE.methods if method.client_streaming)
+_CHECK = "Check"
+
+
+class Rooms:
+    """The places of all kinds of calls.
+
+    Calls, streams of requests, and those that follow something for as long as they like have places
+    apart, and so have questions about the health: none of them takes another's.
+    """
+
+    def __init__(
+        self, settings: GrpcSettings, doorman: Doorman, metrics: GrpcMetrics, clock: Clock
+    ) -> None:
+        """Prepare; the doorman's rounds end those that wait for too long."""
+        self._doorman = doorman
+        self._queue_age = settings.max_queue_age_seconds
+        self._observation = Observation(metrics, clock, _STREAMS)
+        message, idle = settings.message_timeout_seconds, settings.stream_idle_seconds
+        calls, streams = settings.max_concurrent_rpcs, settings.max_streams
+        one, many = Waiting(message), Waiting(message, idle)
+        slow, rested = too_slow(message), too_idle(idle)
+        self._calls = self._room(calls, "calls", _CALL_GRACE, one, slow)
+        self._streams = self._room(streams, "streams", _STREAM_GRACE, many, rested)
+        # Whoever asks for the health gets in: one who waits goes, however short.
+        self._checks = self._room(calls, "checks", 0.0, one, slow)
+        self._watches = self._room(
+            settings.max_watches, "watches", 0.0, Waiting(message, follow=True), slow
+        )
+        self._readers = self._room(settings.max_watches, "readers", 0.0, many, rested)
+
+    def layers_of(self, service: str, method: str) -> Sequence[Layer]:
+        """What surrounds a method, from the outside in."""
+        if service == SERVICE.full_name:
+            room = self._streams if method in _STREAMS else self._calls
+            return (self._observation, Statuses(), room)
+        if service == "grpc.health.v1.Health":
+            return (Statuses(), self._watches if method == "Watch" else self._checks)
+        return (Statuses(), self._readers)
+
+    def _room(
+        self,
+        most: int,
+        what: str,
+        grace: float,
+        waiting: Waiting,
+        error: Callable[[], RefusedError],
+    ) -> Admission:
+        places = Places(most, what, grace, self._doorman.now)
+        self._doorman.rounds.append(lambda: places.expire(error))
+        age = self._queue_age if grace else math.inf
+        return Admission(places, self._doorman, waiting, age)
