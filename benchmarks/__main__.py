@@ -5,7 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 
-NAMES = ("core", "device_taints", "device_worker", "queue", "steps", "rest_face", "grpc_face")
+NAMES = (
+    "core",
+    "device_taints",
+    "device_worker",
+    "queue",
+    "steps",
+    "observers",
+    "rest_face",
+    "grpc_face",
+)
 
 
 def main() -> int:

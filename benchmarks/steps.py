@@ -20,7 +20,6 @@ from datetime import UTC, datetime
 import structlog
 from msgspec.structs import replace
 from prometheus_client import CollectorRegistry
-from starlette.requests import Request
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import Changed, Replaced
@@ -29,6 +28,7 @@ from bailiff.decisions import Options
 from bailiff.decisions.policies import (
     NO_POLICIES,
     BlastRadius,
+    Cause,
     Exclusion,
     LabelSelector,
     Limit,
@@ -50,9 +50,10 @@ from bailiff.kinds import (
     Taint,
     Toleration,
 )
-from bailiff.worker import Comparison, ShadowActions, Shard, Worker, WorkerSettings
+from bailiff.worker import Comparison, Observed, ShadowActions, Shard, Worker, WorkerSettings
 from bailiff.worker.mirror.slices import in_turns
-from bailiff.worker.observe.status import StatusPages
+from bailiff.worker.observe.queue_query import QueueQuery
+from bailiff.worker.observe.wanted import Report, Wanted, listing_of
 from bailiff.worker.systems.device_taints.devices import Devices, Kind
 from bailiff.worker.timers.marks import Marks
 from benchmarks import device_taints
@@ -113,10 +114,7 @@ class Scene:
         actions = ShadowActions(Comparison(clock))
         self.worker = Worker(actions, clock, self.registry, WorkerSettings(on_paper=True))
         self.mirror = self.worker.mirror
-        freshness = self.worker.trust({})
-        self.pages = StatusPages(
-            self.worker, self.registry, freshness, comparison=None, policies=None, alarms=()
-        )
+        self.seen = Observed(self.worker, self.registry, self.worker.trust({}))
 
     async def through(self) -> None:
         """Until every mark is worked off, and all that is due has been looked at."""
@@ -140,8 +138,8 @@ class Scene:
         self.worker.evaluator.mark_all()
         await self.through()
 
-    async def asked(self, page: Callable[[Request], Awaitable[object]]) -> None:
-        await page(Request({"type": "http", "query_string": b"limit=1000", "headers": []}))
+    async def asked(self, wanted: Wanted) -> None:
+        await self.seen.take(wanted)
 
     async def governed(self, policies: Policies) -> None:
         self.worker.set_policies(policies)
@@ -199,8 +197,10 @@ async def ungoverned(scene: Scene, steps: Steps) -> None:
     await steps.of("pods listed again", lambda: scene.listed(second))
     await steps.of("every node tainted", lambda: scene.tainted(TAINT))
     await steps.of("everything looked at again", scene.marked)
-    await steps.of("a page of /v1/queue", lambda: scene.asked(scene.pages.queue))
-    await steps.of("/metrics", lambda: scene.asked(scene.pages.metrics))
+    await steps.of("a snapshot of /v1/queue", lambda: scene.asked(listing_of(QueueQuery())))
+    held_back = listing_of(QueueQuery(cause=Cause.BUDGET))
+    await steps.of("the same by a cause", lambda: scene.asked(held_back))
+    await steps.of("a snapshot of /metrics", lambda: scene.asked(Report.METRICS))
 
     async def collected() -> None:
         gc.collect()
@@ -224,7 +224,9 @@ async def held(scene: Scene, steps: Steps) -> None:
     await steps.of("every node tainted, all due, paused", lambda: scene.tainted(now))
     await steps.of("and looked at by the gate", scene.settled)
     await steps.of("other policies", lambda: scene.governed(limited))
-    await steps.of("/metrics, all due", lambda: scene.asked(scene.pages.metrics))
+    await steps.of("a snapshot of /metrics, all due", lambda: scene.asked(Report.METRICS))
+    limited_by = listing_of(QueueQuery(cause=Cause.RATE_LIMITED))
+    await steps.of("of those held by a limit", lambda: scene.asked(limited_by))
     await steps.of("pausing policies", lambda: scene.governed(pausing))
     await steps.of("the pause ends", lambda: scene.paused(None))
     await steps.of("paused again", lambda: scene.paused(PauseNotice(by="anna")))

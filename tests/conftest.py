@@ -23,6 +23,9 @@ settings.register_profile(
 settings.register_profile(FUZZ, settings.get_profile("bailiff"), derandomize=False)
 settings.load_profile("bailiff")
 
+# Processes that tests start side by side: the usual port has room for one.
+os.environ["BAILIFF_HEALTH_PORT"] = "0"
+
 # A test belongs to the first tier whose marker it carries; "unit" is what carries none.
 TIERS = ("helm", "kube_apiserver", "demo", "process", "schema")
 DEFAULT_TIER = "unit"

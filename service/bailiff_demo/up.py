@@ -116,7 +116,9 @@ def _with_ports(settings: UpSettings) -> UpSettings:
 async def _run_children(
     settings: UpSettings, url: str, own: Path, kubeconfig: Path, stop: asyncio.Event
 ) -> None:
+    # Nobody probes them here, and what is asked for stays free for others.
     listen = ["--lifeline", "--kubeconfig", str(own), "--host", settings.host]
+    listen += ["--health-port", "0"]
     rest, grpc = str(settings.rest_port), str(settings.grpc_port)
     policies = ["--policies", str(settings.policies)] if settings.policies else []
     api = Child("serve", [*listen, "--rest-port", rest, "--grpc-port", grpc])

@@ -49,7 +49,7 @@ class WorkerProcess:
         self.pages = StatusPages(free_port())
         told = (f"--kubeconfig={kubeconfig}", f"--status-port={self.pages.port}")
         program = [SHIFTED_WORKER, str(clock.file)] if clock else ["bailiff", "worker"]
-        own = ["-m", *program, *told]
+        own = ["-m", *program, *told, "--health-port=0"]
         self._program = Program(name, [*own, *flags], folder, executable=sys.executable)
         self.name = name
         self.kills = 0

@@ -12,6 +12,7 @@ import msgspec
 from google.protobuf import json_format
 from structlog.testing import capture_logs
 
+from bailiff.bootstrap.choices import ProbeChoice
 from bailiff.bootstrap.serve import ServeSettings, serve
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
@@ -49,7 +50,8 @@ async def test_a_system_that_the_program_is_given_answers_in_both_faces() -> Non
     stop = asyncio.Event()
 
     async def program() -> None:
-        await serve(ServeSettings(rest_port=0, grpc_port=0), THREE_SYSTEMS)(stop)
+        settings = ServeSettings(rest_port=0, grpc_port=0, probes=ProbeChoice(0))
+        await serve(settings, THREE_SYSTEMS)(stop)
 
     with capture_logs() as logs:
         async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:

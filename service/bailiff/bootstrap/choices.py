@@ -16,6 +16,12 @@ Program = Callable[["asyncio.Event"], Awaitable[None]]
 # wrong by more is corrected by nobody.
 CLOCK_SKEW_LIMIT = 5.0
 
+# Seconds without a round of the main loop after which a restart is better; far more than any step
+# takes.
+STUCK_AFTER = 10.0
+# Ports of probes, so that an API and a worker find room on one machine.
+API_HEALTH_PORT, WORKER_HEALTH_PORT = 8082, 8083
+
 
 class StartError(Exception):
     """The program could not start, or could not go on; the message says why."""
@@ -23,6 +29,22 @@ class StartError(Exception):
 
 class ClusterUnusable(Exception):  # noqa: N818 - a state of the world, not a fault of the program
     """The chosen cluster cannot be used; the message says why."""
+
+
+@dataclass(frozen=True)
+class ProbeChoice:
+    """Where probes are answered, and when a process counts as dead.
+
+    Attributes:
+        port: TCP port of /healthz and /readyz; 0 takes a free one.
+        stuck_after: seconds for which the main loop may not come round before /healthz fails.
+    """
+
+    port: int
+    stuck_after: float = STUCK_AFTER
+
+
+API_PROBES, WORKER_PROBES = ProbeChoice(API_HEALTH_PORT), ProbeChoice(WORKER_HEALTH_PORT)
 
 
 @dataclass(frozen=True)

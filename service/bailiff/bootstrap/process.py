@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 import uvloop
 
-from bailiff.bootstrap.choices import StartError
+from bailiff.bootstrap.choices import ClusterUnusable, StartError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -52,6 +52,7 @@ def run(program: Program, *, lifeline: bool = False) -> None:
 
     Raises:
         StartError: see there.
+        ClusterUnusable: likewise.
     """
     configure_logs()
     try:
@@ -59,7 +60,7 @@ def run(program: Program, *, lifeline: bool = False) -> None:
             runner.run(_supervised(program, lifeline=lifeline))
     except BaseExceptionGroup as group:
         # Task groups wrap what their tasks raise; the reason to stop is told without the wrapping.
-        refused = group.subgroup(StartError)
+        refused = group.subgroup((StartError, ClusterUnusable))
         if refused is None:
             raise
         raise _first_leaf(refused) from group

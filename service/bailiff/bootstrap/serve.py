@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bailiff.bootstrap.choices import ClusterChoice
+from bailiff.bootstrap.choices import API_PROBES, ClusterChoice, ProbeChoice
 from bailiff.bootstrap.cluster import connect_to
+from bailiff.bootstrap.health import probed
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import freeze_start_up, listen
 from bailiff.clock import SystemClock
@@ -18,7 +19,7 @@ from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
 from bailiff.lookup import ClusterSource
 from bailiff.rest_api import RestServer, RestSettings, create_app
-from bailiff.serving import Edge, EdgeSettings
+from bailiff.serving import Edge, EdgeSettings, Verdicts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
     from bailiff.bootstrap.choices import Program
     from bailiff.clock import Clock
     from bailiff.decisions import Systems
+    from bailiff.serving import Pulse
 
 # Below the 30 s that Kubernetes gives a pod between SIGTERM and SIGKILL.
 _GRACE_SECONDS = 20.0
+_STOPPING = Verdicts(readiness=("the server finishes what it has and takes nothing new",))
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +44,7 @@ class ServeSettings:
     host: str = "127.0.0.1"
     rest_port: int = 8080
     grpc_port: int = 9090
+    probes: ProbeChoice = API_PROBES
     options: Options = field(default_factory=Options)
 
 
@@ -62,17 +66,24 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
     async def program(stop: asyncio.Event) -> None:
         clock, registry = SystemClock(), new_registry()
         options, edge = settings.options, Edge.of(edge_settings, registry)
-        async with _source(settings.cluster, clock) as source:
+        async with (
+            probed(settings.probes, settings.host) as pulse,
+            _source(settings.cluster, clock) as source,
+        ):
             app = create_app(rest_settings, clock, registry, options, source, systems, edge.budget)
             rest = RestServer(app, rest_settings, edge)
             grpc = create_server(grpc_settings, clock, registry, options, systems)
-            await _serve_both(settings, rest, grpc, stop)
+            await _serve_both(settings, rest, grpc, pulse, stop)
 
     return program
 
 
 async def _serve_both(
-    settings: ServeSettings, rest: RestServer, grpc: BailiffGrpcServer, stop: asyncio.Event
+    settings: ServeSettings,
+    rest: RestServer,
+    grpc: BailiffGrpcServer,
+    pulse: Pulse,
+    stop: asyncio.Event,
 ) -> None:
     try:
         grpc_port = await listen(grpc.start(), settings.host, settings.grpc_port)
@@ -83,11 +94,19 @@ async def _serve_both(
             rest=f"http://{settings.host}:{rest_port}",
             grpc=f"{settings.host}:{grpc_port}",
         )
+        _judge(pulse, Verdicts())
         await _until_stopped(rest, stop)
     finally:
+        _judge(pulse, _STOPPING)
         async with asyncio.TaskGroup() as group:
             group.create_task(rest.stop(_GRACE_SECONDS))
             group.create_task(grpc.stop(_GRACE_SECONDS))
+
+
+def _judge(pulse: Pulse, verdicts: Verdicts) -> None:
+    """From now on this is what probes are told."""
+    pulse.judge = lambda: verdicts
+    pulse.beat()
 
 
 async def _until_stopped(rest: RestServer, stop: asyncio.Event) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bailiff.bootstrap.choices import CLOCK_SKEW_LIMIT
+from bailiff.bootstrap.choices import CLOCK_SKEW_LIMIT, WORKER_PROBES, ProbeChoice
 from bailiff.decisions import Options
 from bailiff.worker import ElectionSettings, Shard
 from bailiff.worker.policy.file import LOOK_EVERY
@@ -55,6 +55,7 @@ class WorkSettings:
     cluster: ClusterChoice
     host: str = "127.0.0.1"
     status_port: int = 8081
+    probes: ProbeChoice = WORKER_PROBES
     shards: tuple[Shard, ...] = (Shard(),)
     lease: LeaseChoice | None = None
     dry_run: bool = False

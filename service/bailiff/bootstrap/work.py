@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from bailiff.bootstrap.choices import ClusterUnusable
 from bailiff.bootstrap.cluster import bounds_for, connect_to
+from bailiff.bootstrap.health import probed
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import freeze_start_up, listen
 from bailiff.clock import Clock, SystemClock
@@ -26,13 +27,15 @@ from bailiff.cluster import (
     service_account_namespace,
 )
 from bailiff.decisions import SYSTEMS
-from bailiff.serving import Edge, EdgeSettings, HttpServer
+from bailiff.serving import Edge, EdgeSettings, HttpServer, ThreadedHttpServer
 from bailiff.worker import (
     ApiMetrics,
     ClusterActions,
     Comparison,
+    Desk,
     Election,
     Elector,
+    Observed,
     PolicyControl,
     PolicyFile,
     ShadowActions,
@@ -60,6 +63,11 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node
     from bailiff.worker import Actions, PodWatch
     from bailiff.worker.observe.liveness import Liveness
+
+# Of one core, for whoever looks at the worker: some hundred answers a second.
+_OBSERVERS_SHARE = 0.1
+# Asked for by machines, which do not ask again at once.
+_NEVER_LATE = ("/healthz", "/readyz", "/metrics")
 
 log = structlog.get_logger(__name__)
 
@@ -91,7 +99,10 @@ def work(
         comparison = Comparison(clock) if settings.shadow else None
         api = ApiMetrics(registry)
         bounds = bounds_for(settings.concurrency)
-        async with await connect_to(settings.cluster, bounds, (api, clock.answered)) as cluster:
+        async with (
+            probed(settings.probes, settings.host) as pulse,
+            await connect_to(settings.cluster, bounds, (api, clock.answered)) as cluster,
+        ):
             api.backoff.set_function(cluster.backoff)
             election = _election(cluster, clock, settings)
             actions = _actions(cluster, election, comparison, settings)
@@ -113,8 +124,11 @@ def work(
             freshness = worker.trust(watches.healths, read_node)
             worker.metrics.clock_skew.set_function(clock.skew)
             alarm = SkewAlarm(clock, settings.clock_skew_limit)
-            app = create_status_app(worker, registry, freshness, comparison, control, (alarm,))
-            async with _served(app, settings, edge), _beside(worker.liveness, control):
+            seen = Observed(worker, registry, freshness, comparison, control, (alarm,))
+            pulse.judge = seen.verdicts
+            desk = Desk(seen.take)
+            app = create_status_app(pulse, desk.ask, clock)
+            async with _beside(worker.liveness, control, desk), _served(app, settings, edge):
                 if comparison is None:
                     await worker.run(pods, nodes, stop)
                 else:
@@ -138,10 +152,15 @@ def _control(
 
 
 @contextlib.asynccontextmanager
-async def _beside(liveness: Liveness, control: PolicyControl | None) -> AsyncIterator[None]:
+async def _beside(
+    liveness: Liveness, control: PolicyControl | None, desk: Desk
+) -> AsyncIterator[None]:
     """Let these run meanwhile; what fails there ends the process, as the worker does."""
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(liveness.run(), name="heartbeat")]
+        tasks = [
+            group.create_task(liveness.run(), name="heartbeat"),
+            group.create_task(desk.run(), name="desk"),
+        ]
         if control is not None:
             tasks.append(group.create_task(control.run(), name="policy control"))
         try:
@@ -153,7 +172,11 @@ async def _beside(liveness: Liveness, control: PolicyControl | None) -> AsyncIte
 
 @contextlib.asynccontextmanager
 async def _served(app: ASGIApp, settings: WorkSettings, edge: Edge) -> AsyncIterator[None]:
-    status = HttpServer(app, settings.host, settings.status_port, edge=edge)
+    """Answer observers in a thread of their own; what fails there ends the process."""
+    server = HttpServer(
+        app, settings.host, settings.status_port, edge=edge, never_late=_NEVER_LATE
+    )
+    status = ThreadedHttpServer(server, _OBSERVERS_SHARE)
     port = await listen(status.start(), settings.host, settings.status_port)
     log.info(
         "worker starts",
@@ -162,7 +185,12 @@ async def _served(app: ASGIApp, settings: WorkSettings, edge: Edge) -> AsyncIter
         shadow=settings.shadow,
     )
     try:
-        yield
+        async with asyncio.TaskGroup() as group:
+            serving = group.create_task(status.wait(), name="status")
+            try:
+                yield
+            finally:
+                serving.cancel()
     finally:
         await status.stop(grace=1.0)
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bailiff.bootstrap.choices import CLOCK_SKEW_LIMIT, StartError
+from bailiff.bootstrap.choices import (
+    API_HEALTH_PORT,
+    CLOCK_SKEW_LIMIT,
+    STUCK_AFTER,
+    WORKER_HEALTH_PORT,
+    ProbeChoice,
+    StartError,
+)
 from bailiff.cli import election_options
 from bailiff.cli.decision_options import deciding
 from bailiff.cli.errors import ExitCode, fail, run, told
@@ -28,6 +35,19 @@ _STATUS_PORT = setting(
     _LISTENING,
     min=0,
     max=65535,
+)
+_HEALTH_PORT = setting(
+    "--health-port",
+    "Port of /healthz and /readyz alone, which no load on the others keeps waiting; 0: any free.",
+    _LISTENING,
+    min=0,
+    max=65535,
+)
+_STUCK_AFTER = setting(
+    "--stuck-after",
+    "Seconds for which the main loop may not come round before /healthz fails.",
+    _LISTENING,
+    min=1.0,
 )
 _CONCURRENCY = setting("--concurrency", "Evictions at a time.", _ACTING, min=1, max=1000)
 _CLOCK_SKEW_LIMIT = setting(
@@ -119,6 +139,8 @@ def serve(
     host: Annotated[str, _HOST] = "127.0.0.1",
     rest_port: Annotated[int, _REST_PORT] = 8080,
     grpc_port: Annotated[int, _GRPC_PORT] = 9090,
+    health_port: Annotated[int, _HEALTH_PORT] = API_HEALTH_PORT,
+    stuck_after: Annotated[float, _STUCK_AFTER] = STUCK_AFTER,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Serve the decision API over REST and gRPC. Reads a cluster only if told which."""
@@ -133,6 +155,7 @@ def serve(
         host=host,
         rest_port=rest_port,
         grpc_port=grpc_port,
+        probes=ProbeChoice(health_port, stuck_after),
         options=options,
     )
     try:
@@ -150,6 +173,8 @@ def worker(
     in_cluster: Annotated[bool, IN_CLUSTER] = False,
     host: Annotated[str, _HOST] = "127.0.0.1",
     status_port: Annotated[int, _STATUS_PORT] = 8081,
+    health_port: Annotated[int, _HEALTH_PORT] = WORKER_HEALTH_PORT,
+    stuck_after: Annotated[float, _STUCK_AFTER] = STUCK_AFTER,
     concurrency: Annotated[int, _CONCURRENCY] = 20,
     clock_skew_limit: Annotated[float, _CLOCK_SKEW_LIMIT] = CLOCK_SKEW_LIMIT,
     dry_run: Annotated[bool, _DRY_RUN] = False,
@@ -183,6 +208,7 @@ def worker(
         cluster=chosen,
         host=host,
         status_port=status_port,
+        probes=ProbeChoice(health_port, stuck_after),
         shards=shares,
         lease=lease if elects else None,
         concurrency=concurrency,

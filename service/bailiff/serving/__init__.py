@@ -1,4 +1,4 @@
-"""uvicorn inside a running event loop: how every HTTP port of this process is opened and closed.
+"""How every HTTP port of this process is opened and closed: in the running loop, or in a thread.
 
 And what each of them bears: connections, bytes, time.
 """
@@ -6,9 +6,12 @@ And what each of them bears: connections, bytes, time.
 from bailiff.serving.bounds import BOUNDS, Bounds, OverloadedError, Reason, Refuse
 from bailiff.serving.byte_budget import ByteBudget
 from bailiff.serving.edge import Edge
+from bailiff.serving.health_port import HealthPort
+from bailiff.serving.pulse import Pulse, Verdicts
 from bailiff.serving.refusals import Refusals
 from bailiff.serving.server import HttpServer
 from bailiff.serving.settings import EdgeSettings
+from bailiff.serving.threaded import ThreadedHttpServer
 from bailiff.serving.threads import Threads
 
 __all__ = [
@@ -17,10 +20,14 @@ __all__ = [
     "ByteBudget",
     "Edge",
     "EdgeSettings",
+    "HealthPort",
     "HttpServer",
     "OverloadedError",
+    "Pulse",
     "Reason",
     "Refusals",
     "Refuse",
+    "ThreadedHttpServer",
     "Threads",
+    "Verdicts",
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import socket
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import uvicorn
@@ -14,11 +13,13 @@ from bailiff.serving.admission import Admission
 from bailiff.serving.bounds import BOUNDS, in_words
 from bailiff.serving.edge import Edge
 from bailiff.serving.listener import Listener
+from bailiff.serving.listening import bound_socket
 from bailiff.serving.places import Places
 from bailiff.serving.protocol import bounded_protocol
 from bailiff.serving.settings import EdgeSettings
 
 if TYPE_CHECKING:
+    import socket
     import ssl
     from collections.abc import Callable, Collection, Iterator
 
@@ -103,7 +104,7 @@ class HttpServer:
         Raises:
             OSError: the address cannot be listened on.
         """
-        listener = _listen(*self._address)
+        listener = bound_socket(*self._address)
         port: int = listener.getsockname()[1]
         self._task = asyncio.create_task(self._server.serve(sockets=[listener]), name="http")
         ready = asyncio.create_task(self._server.ready.wait(), name="http-ready")
@@ -178,18 +179,3 @@ def _listening(bounds: Bounds, refuse: Refuse, edge: Edge, tls: ssl.SSLContext |
         return Listener(listening, protocol, places, bounds, refuse, edge.refusals, tls)
 
     return listen
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family, kind, protocol, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-    except OSError:
-        listener.close()
-        raise
-    listener.setblocking(False)
-    return listener

@@ -11,7 +11,9 @@ from bailiff.worker.lead.tenure import ElectionSettings
 from bailiff.worker.mirror.freshness import Freshness
 from bailiff.worker.mirror.watching import PodWatch, Watches
 from bailiff.worker.observe.api_metrics import ApiMetrics
+from bailiff.worker.observe.desk import Desk
 from bailiff.worker.observe.metrics import WatchMetrics
+from bailiff.worker.observe.observed import Observed
 from bailiff.worker.observe.status import create_status_app
 from bailiff.worker.policy.control import PolicyControl
 from bailiff.worker.policy.file import PoliciesUnusableError, PolicyFile
@@ -34,11 +36,13 @@ __all__ = [
     "ApiMetrics",
     "ClusterActions",
     "Comparison",
+    "Desk",
     "Election",
     "ElectionSettings",
     "Elector",
     "Freshness",
     "MakeSystem",
+    "Observed",
     "PauseSwitch",
     "PausedAlreadyError",
     "PodActions",

@@ -85,7 +85,7 @@ class Worker:
             source: where they find what is neither pod nor node; None: they follow nothing else.
         """
         self._settings = settings
-        self._clock = clock
+        self.clock = clock
         # Set when there may be something to do earlier than the executor knows.
         self._earlier = asyncio.Event()
         self.election = election or Unopposed()
@@ -221,7 +221,7 @@ class Worker:
         """
         if read_node is not None:
             self.attempt.fresh_nodes.follow(watches["nodes"], read_node)
-        freshness = Freshness(watches, self._clock, self._settings.stale_after)
+        freshness = Freshness(watches, self.clock, self._settings.stale_after)
         export_freshness(self.metrics, freshness, watches)
         return freshness
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from bailiff.decisions.policies import NO_POLICIES, Policies
 from bailiff.kinds import LABEL_ZONE, Annotations, Pod, Taint
-from bailiff.worker.observe.queue_view import QueueQuery, view
+from bailiff.worker.observe.queue_query import QueueQuery
 from tests.harness.kinds import no_execute, node_of, pod_of
-from tests.harness.turns import straight_through
+from tests.harness.pages import queue_page
 from tests.harness.worlds.calls import Call
 from tests.harness.worlds.world import YESTERDAY, World
 
@@ -64,7 +64,7 @@ class Governed(World):
 
     def queue(self, **query: Any) -> list[dict[str, Any]]:
         """What /v1/queue shows."""
-        page = straight_through(view(self.worker.pending, QueueQuery(**query)))
+        page = queue_page(self.worker.pending, QueueQuery(**query))
         shown: list[dict[str, Any]] = page["evictions"]
         return shown
 

@@ -13,12 +13,12 @@ from bailiff.cluster import Changed, Deleted
 from bailiff.decisions.policies import BlastRadius, Cause, EvictionApi, Pause, PauseNotice, Policies
 from bailiff.kinds import Annotations
 from bailiff.worker import Actions, Comparison, ShadowActions, Watched
-from bailiff.worker.observe.queue_view import QueueQuery, view
+from bailiff.worker.observe.queue_query import QueueQuery
 from bailiff.worker.systems.device_taints.devices import Kind
 from tests.harness.clocks import START
 from tests.harness.device_objects import patience
 from tests.harness.kinds import no_execute, node_of
-from tests.harness.turns import straight_through
+from tests.harness.pages import queue_page
 from tests.harness.worlds.device_world import DeviceWorld, taint_added, untainted
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -35,7 +35,7 @@ def tainted(*tolerations, **settings) -> DeviceWorld:
 
 
 def shown(world: DeviceWorld, **query) -> list[dict]:
-    page = straight_through(view(world.worker.pending, QueueQuery(**query)))
+    page = queue_page(world.worker.pending, QueueQuery(**query))
     found: list[dict] = page["evictions"]
     return found
 

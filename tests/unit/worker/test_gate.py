@@ -147,7 +147,7 @@ class Asked(Governed):
             "total": "",
             "per_node": pod.spec.node_name,
             "per_namespace": pod.metadata.namespace,
-            "per_zone": self.gate._running[eviction],
+            "per_zone": self.gate.running[eviction],
         }[scope]
 
     def order_of(self, eviction: Eviction):
@@ -291,9 +291,9 @@ async def test_one_whose_node_has_just_changed_its_zone_does_not_begin_by_the_ol
         await asyncio.sleep(1)
         moved = node_of("eu/n2", no_execute(), labels={LABEL_ZONE: "us"})
         gate = world.worker.gate
-        (first,) = (one for one in gate._running if one.pod.metadata.name == "first")
+        (first,) = (one for one in gate.running if one.pod.metadata.name == "first")
         # Before the evaluator has looked at the node.
         await world.worker.mirror.apply_node(Changed(moved))
         gate.finished(first)
-        gate._running[first] = ""
+        gate.running[first] = ""
         assert gate.take() is None

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from bailiff.worker.observe.liveness import PERIOD, Liveness
-from tests.harness.clocks import LoopClock, ManualClock
+from tests.harness.clocks import ManualClock
 from tests.harness.worlds.fake_watch import FakeWatch
 from tests.harness.worlds.world import World, tainted
 
@@ -29,18 +29,6 @@ async def test_the_loop_s_delay_is_measured_with_each_beat():
     await asyncio.sleep(PERIOD)
     beating.cancel()
     assert lags == [pytest.approx(0.4)]
-
-
-async def test_a_heart_that_has_not_beaten_for_long_is_told():
-    clock = LoopClock()
-    liveness = Liveness(clock, cast("Any", Lags([])))
-    assert liveness.complaints() == []
-    beating = asyncio.create_task(liveness.run())
-    await asyncio.sleep(100)
-    assert liveness.complaints() == []
-    beating.cancel()
-    await asyncio.sleep(31)
-    assert liveness.complaints() == ["the event loop has not come round for 31 s"]
 
 
 class EndingWatch(FakeWatch):

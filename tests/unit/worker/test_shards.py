@@ -6,10 +6,11 @@ import msgspec
 import pytest
 
 from bailiff.cluster import WatchHealth
-from bailiff.worker import Shard, create_status_app
+from bailiff.worker import Shard
 from tests.harness.clocks import START
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, tolerating
+from tests.harness.pages import status_app
 from tests.harness.worlds.candidates import DEADLINE, DURATION, PERIOD
 from tests.harness.worlds.workforce import workforce
 
@@ -63,7 +64,7 @@ async def test_a_standby_knows_the_cluster_decides_nothing_and_is_ready():
         assert len(force.deletions()) == len(NODES)
         assert spare.way.sent == []
         freshness = worker.trust({"pods": WatchHealth(), "nodes": WatchHealth()})
-        pages = create_status_app(worker, spare.registry, freshness)
+        pages = status_app(worker, spare.registry, freshness)
         assert (await call(pages, "GET", "/readyz")).status == 200
         told = msgspec.json.decode((await call(pages, "GET", "/v1/queue")).body)
         assert (told["leader"], told["shard"], told["shards"]) == (False, None, 2)

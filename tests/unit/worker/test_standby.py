@@ -6,10 +6,11 @@ import msgspec
 import pytest
 
 from bailiff.cluster import FencedError, WatchHealth
-from bailiff.worker import Shard, create_status_app
+from bailiff.worker import Shard
 from bailiff.worker.lead.sharding import shard_of
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, tolerating
+from tests.harness.pages import status_app
 from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.world import World
 
@@ -167,7 +168,7 @@ async def test_each_shard_evicts_from_its_own_nodes_only():
 async def ask(world, path):
     worker = world.worker
     freshness = worker.trust({"pods": WatchHealth(), "nodes": WatchHealth()})
-    app = create_status_app(worker, world.registry, freshness)
+    app = status_app(worker, world.registry, freshness)
     return await call(app, "GET", path)
 
 

@@ -16,7 +16,6 @@ from bailiff.decisions import EvictionTerms, Finding, Round, Scene, Verdict
 from bailiff.decisions.policies import BlastRadius, Policies
 from bailiff.kinds import Annotations, Pod, PodCondition
 from bailiff.worker import SYSTEMS, Comparison, ShadowActions, Shard
-from bailiff.worker.observe.status import create_status_app
 from bailiff.worker.systems import MakeSystem, Parts, SystemInWorker
 from bailiff.worker.systems.system import Work, Writer
 from bailiff.worker.timers.eviction import Eviction
@@ -24,6 +23,7 @@ from tests.harness.asking import Says
 from tests.harness.clocks import START
 from tests.harness.faces.asgi import call
 from tests.harness.kinds import no_execute, node_of, tolerating
+from tests.harness.pages import status_app
 from tests.harness.worlds.appointment import Appointment
 from tests.harness.worlds.calls import Call
 from tests.harness.worlds.world import World
@@ -226,7 +226,7 @@ async def test_its_part_of_the_pages_and_what_it_complains_of_are_shown():
     election = Appointment(leads=True)
     world = Curfewed(election=election)
     worker = world.worker
-    app = create_status_app(worker, world.registry, worker.trust({}))
+    app = status_app(worker, world.registry, worker.trust({}))
     async with world.running():
         election.appoint()
         await asyncio.sleep(1)

@@ -74,7 +74,7 @@ class Gate:
         # Who stands behind, refused, by when it stands there no longer.
         self._refused: DeadlineQueue[Eviction] = DeadlineQueue()
         # What runs, with the zone for which it counts.
-        self._running: dict[Eviction, str] = {}
+        self.running: dict[Eviction, str] = {}
         evaluator.mirror.listen_to_nodes(self)
         # There are policies. Once there are none the gate opens, when nobody is HELD any more.
         self._governs = False
@@ -111,7 +111,7 @@ class Gate:
 
     def finished(self, eviction: Eviction) -> None:
         """An attempt has ended."""
-        self._meters.finish(_keys(eviction, self._running.pop(eviction)))
+        self._meters.finish(_keys(eviction, self.running.pop(eviction)))
         self._held.something_ended()
         if not self._is_open:
             self._earlier.set()
@@ -241,7 +241,7 @@ class Gate:
 
     def _count(self, eviction: Eviction, now: float) -> Eviction:
         """From now on it runs, until it has `finished`."""
-        zone = self._running[eviction] = self.facts.zone(eviction.pod)
+        zone = self.running[eviction] = self.facts.zone(eviction.pod)
         self._meters.start(_keys(eviction, zone), now)
         return eviction
 

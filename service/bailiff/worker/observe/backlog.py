@@ -31,6 +31,8 @@ class Backlog(Collector):
     def __init__(self, pending: PendingEvictions, gate: Gate) -> None:
         self._pending = pending
         self._gate = gate
+        # What `count_timers` of the pending ones says, where somebody has counted already.
+        self.timers: tuple[int, int] | None = None
 
     def describe(self) -> Iterable[Metric]:
         """Nothing beforehand: a registry that has this need not count."""
@@ -51,7 +53,7 @@ class Backlog(Collector):
 
     def counts(self) -> dict[str, int]:
         """How many, by cause; all causes are there."""
-        waiting, due = self._pending.count_timers()
+        waiting, due = self.timers or self._pending.count_timers()
         counts = {"waiting": waiting, "due": due} | dict.fromkeys(Cause, 0)
         counts |= dict.fromkeys(_RETRIES.values(), 0)
         for outcome, count in self._pending.retrying.items():

@@ -1,68 +1,67 @@
-"""The worker's own HTTP endpoint: what is pending, when and why; health; metrics."""
+"""The worker's own HTTP pages: what is pending, when and why; health; metrics.
+
+They are answered in a thread of their own, out of snapshots, so nothing here may touch the worker.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+import asyncio
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bailiff.worker.observe.queue_view import QueueQueryError, read_query, view
+from bailiff.decisions.text import describe_time
+from bailiff.worker.observe.queue_pages import write_down
+from bailiff.worker.observe.queue_query import QueueQueryError, read_query
+from bailiff.worker.observe.snapshots import BusyError, Snapshots
+from bailiff.worker.observe.wanted import Report, beginning, listing_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
 
+    from prometheus_client import Metric
     from starlette.requests import Request
+    from starlette.types import Receive, Scope, Send
 
-    from bailiff.worker.mirror.freshness import Freshness
-    from bailiff.worker.policy.control import PolicyControl
-    from bailiff.worker.shadow.comparison import Comparison
-    from bailiff.worker.worker import Worker
+    from bailiff.clock import Clock
+    from bailiff.serving import Pulse
+    from bailiff.worker.observe.queue_pages import Page, QueuePages
+    from bailiff.worker.observe.queue_query import QueueQuery
+    from bailiff.worker.observe.snapshots import Kept
+    from bailiff.worker.observe.wanted import Taken, Wanted
 
-
-class Complaining(Protocol):
-    """Who may know that something is wrong."""
-
-    def complaints(self) -> list[str]:
-        """What is wrong, for people; empty if nothing is."""
-        ...
+_JSON = "application/json"
+# Seconds, for whoever was refused because others ask so much.
+_RETRY_AFTER = "1"
+_ABSENT = {
+    Report.SHADOW: "this worker is not in shadow mode: start it with --shadow",
+    Report.POLICIES: "this worker has no policies: start it with --policies FILE",
+}
 
 
 class StatusPages:
     """GET /healthz, /readyz, /metrics, /v1/queue, /v1/policies and, in shadow mode, /v1/shadow."""
 
-    def __init__(
-        self,
-        worker: Worker,
-        registry: CollectorRegistry,
-        freshness: Freshness,
-        comparison: Comparison | None,
-        policies: PolicyControl | None,
-        alarms: Sequence[Complaining],
-    ) -> None:
-        self._worker = worker
-        self._registry = registry
-        self._freshness = freshness
-        self._comparison = comparison
-        self._policies = policies
-        self._alarms: tuple[Complaining, ...] = (freshness, *worker.systems.values(), *alarms)
+    def __init__(self, pulse: Pulse, snapshots: Snapshots) -> None:
+        self._pulse = pulse
+        self._snapshots = snapshots
 
     async def healthz(self, _: Request) -> Response:
         """Nothing is wrong that a restart would mend."""
-        return _verdict(self._worker.liveness.complaints())
+        return _verdict(self._pulse.health())
 
     async def readyz(self, _: Request) -> Response:
         """The mirror is whole and fresh, what the policies refer to is known, the clock right."""
-        if not self._worker.mirror.synced:
-            return _verdict(["nodes and pods have not been listed yet", *self._freshness.errors()])
-        return _verdict([said for alarm in self._alarms for said in alarm.complaints()])
+        return _verdict(self._pulse.readiness())
 
     async def metrics(self, _: Request) -> Response:
         """All metrics of the process."""
-        return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
+        kept = await self._snapshots.get(Report.METRICS)
+        return Response(kept.told, headers=self._age(kept), media_type=CONTENT_TYPE_LATEST)
 
     async def queue(self, request: Request) -> Response:
         """What is pending."""
@@ -70,40 +69,48 @@ class StatusPages:
             query = read_query(request.query_params)
         except QueueQueryError as error:
             return _problem(400, "Bad Request", "invalid_field", str(error))
-        page = await view(self._worker.pending, query)
-        answer = self._worker.role() | _picture(self._worker) | page
-        return _json(200, answer)
+        kept = await self._listing(query)
+        pages: QueuePages = kept.told
+        return _InPieces(pages.page(query.limit, query.place), self._age(kept))
 
     async def shadow(self, _: Request) -> Response:
         """How the in-tree controller's deeds compare with our decisions."""
-        if self._comparison is None:
-            detail = "this worker is not in shadow mode: start it with --shadow"
-            return _problem(404, "Not Found", "not_found", detail)
-        return _json(200, self._comparison.report())
+        return await self._report(Report.SHADOW)
 
     async def policies(self, _: Request) -> Response:
         """The policies in force, since when, what became of the file's last change; the pause."""
-        if self._policies is None:
-            detail = "this worker has no policies: start it with --policies FILE"
-            return _problem(404, "Not Found", "not_found", detail)
-        return _json(200, self._policies.describe())
+        return await self._report(Report.POLICIES)
+
+    async def _listing(self, query: QueueQuery) -> Kept:
+        """A page that begins behind a place may be a part of the listing that begins before it."""
+        if query.place is not None:
+            kept = self._snapshots.fresh(beginning(query))
+            if kept is not None and kept.told.has(query.place, query.limit):
+                return kept
+        return await self._snapshots.get(listing_of(query))
+
+    async def _report(self, report: Report) -> Response:
+        kept = await self._snapshots.get(report)
+        if kept.told is None:
+            return _problem(404, "Not Found", "not_found", _ABSENT[report])
+        return Response(kept.told, headers=self._age(kept), media_type=_JSON)
+
+    def _age(self, kept: Kept) -> dict[str, str]:
+        """RFC 9111, 5.1: in whole seconds."""
+        return {"Age": str(int(self._snapshots.age(kept)))}
 
 
 def create_status_app(
-    worker: Worker,
-    registry: CollectorRegistry,
-    freshness: Freshness,
-    comparison: Comparison | None = None,
-    policies: PolicyControl | None = None,
-    alarms: Sequence[Complaining] = (),
+    pulse: Pulse, ask: Callable[[Wanted], Awaitable[Taken]], clock: Clock
 ) -> Starlette:
     """The worker's own pages.
 
-    `/readyz` fails while anybody complains: the freshness, the worker's systems, the policies, or
-    one of `alarms`.
+    Args:
+        pulse: of the worker's loop, for probes.
+        ask: for a snapshot of the worker.
+        clock: the worker's, of which only the monotonic seconds are asked for.
     """
-    told = (*alarms, policies) if policies is not None else alarms
-    pages = StatusPages(worker, registry, freshness, comparison, policies, told)
+    pages = StatusPages(pulse, Snapshots(ask, _write, clock.monotonic))
     app = Starlette(
         routes=[
             Route("/healthz", pages.healthz),
@@ -112,31 +119,64 @@ def create_status_app(
             Route("/v1/queue", pages.queue),
             Route("/v1/shadow", pages.shadow),
             Route("/v1/policies", pages.policies),
-        ]
+        ],
+        exception_handlers={BusyError: _busy},
     )
     app.router.redirect_slashes = False
     return app
 
 
-def _picture(worker: Worker) -> dict[str, Any]:
-    mirror, systems = worker.mirror, worker.systems
-    return {
-        "synced": mirror.synced and all(one.synced for one in systems.values()),
-        "nodes": mirror.node_count,
-        "pods": mirror.pod_count,
-        "systems": {name: one.describe() for name, one in systems.items()},
-    }
+async def _write(wanted: Wanted, taken: Taken) -> Any:  # noqa: ANN401 - see Kept
+    """What is told of a snapshot: bytes, or None for a report that there is not, or pages."""
+    if wanted is Report.METRICS:
+        return generate_latest(_Families(taken.what))
+    if isinstance(wanted, Report):
+        return None if taken.what is None else msgspec.json.encode(taken.what)
+    head, listing = taken.what
+    return await write_down(head | {"asOf": describe_time(taken.instant)}, listing)
 
 
-def _verdict(complaints: list[str]) -> Response:
+class _Families:
+    """Metrics that were collected already, for the library to write down."""
+
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterator[Metric]:
+        """See the library's Collector."""
+        return iter(self._families)
+
+
+class _InPieces(Response):
+    """JSON that is handed to the server piece by piece, as fast as the client reads."""
+
+    def __init__(self, page: Page, headers: dict[str, str]) -> None:
+        length = {"Content-Length": str(page.length)}
+        super().__init__(headers=headers | length, media_type=_JSON)
+        self._pieces = page.pieces
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        start = {"status": self.status_code, "headers": self.raw_headers}
+        await send({"type": "http.response.start"} | start)
+        for piece in self._pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            # The server hears of a client that has gone in the loop's next round.
+            await asyncio.sleep(0)
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _busy(_: Request, error: Exception) -> Response:
+    said = _problem(503, "Service Unavailable", "overloaded", str(error))
+    said.headers["Retry-After"] = _RETRY_AFTER
+    return said
+
+
+def _verdict(complaints: tuple[str, ...]) -> Response:
     text = "; ".join(complaints) or "ok"
     return PlainTextResponse(text, status_code=503 if complaints else 200)
 
 
 def _problem(status: int, title: str, code: str, detail: str) -> Response:
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail, "code": code}
-    return _json(status, body, "application/problem+json")
-
-
-def _json(status: int, body: dict[str, Any], media_type: str = "application/json") -> Response:
-    return Response(msgspec.json.encode(body), status_code=status, media_type=media_type)
+    encoded = msgspec.json.encode(body)
+    return Response(encoded, status_code=status, media_type="application/problem+json")

@@ -19,7 +19,7 @@ from bailiff.worker.timers.timers import Timers
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from bailiff.clock import Clock
     from bailiff.decisions import Finding
@@ -154,6 +154,10 @@ class PendingEvictions:
         It looks at all that are due, so it is for those who ask now and then.
         """
         return self._timers.count()
+
+    def counting_timers(self) -> Generator[None, None, tuple[int, int]]:
+        """As `count_timers`, in parts: others may come, go, or fall due between two of them."""
+        return self._timers.counting()
 
     def settle_over(self, eviction: Eviction, outcome: str, lapse: float | None = None) -> None:
         """The pod will not need another attempt, unless it lives on for `lapse` seconds.

@@ -1,0 +1,213 @@
+"""The loop of the health port: accepts, reads one short request, answers, hangs up."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import httptools
+
+from bailiff.serving.pace import Pace
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from bailiff.serving.pulse import Pulse
+
+# Connections that are accepted in one round.
+_ROUND = 16
+# Of a request; the kubelet's have about 120.
+_MAX_BYTES = 4096
+# Of an answer; it fits into any socket, so that no answer is waited for.
+_MAX_TEXT = 2000
+# Seconds after which accepting is tried again where the process has no file descriptor left.
+_NO_ROOM = 0.1
+
+_REASONS = {
+    200: "OK",
+    400: "Bad Request",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    431: "Request Header Fields Too Large",
+    503: "Service Unavailable",
+}
+
+
+class ProbeBounds(NamedTuple):
+    """What the port bears.
+
+    Attributes:
+        connections: at a time; of more the oldest are closed.
+        patience: seconds for a request to come.
+        share: of one core that the thread takes; a tenth answers some thousand probes a second.
+    """
+
+    connections: int = 64
+    patience: float = 5.0
+    share: float = 0.1
+
+
+class _Waiting:
+    """A connection whose request has not come in whole."""
+
+    __slots__ = ("got", "until")
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self.got = b""
+
+
+class _Head:
+    """Takes in what the parser reads."""
+
+    def __init__(self) -> None:
+        self.url = b""
+
+    def on_url(self, url: bytes) -> None:
+        """A piece of the target."""
+        self.url += url
+
+
+class Probes:
+    """Answers until it is told to stop. One thread owns it."""
+
+    def __init__(
+        self, pulse: Pulse, listener: socket.socket, told: socket.socket, bounds: ProbeBounds
+    ) -> None:
+        """Prepare.
+
+        Args:
+            pulse: what is answered by.
+            listener: listens, and never blocks; closed at the end.
+            told: readable as soon as this is to stop; closed at the end.
+            bounds: see there.
+        """
+        self._pages: dict[bytes, Callable[[], tuple[str, ...]]] = {
+            b"/healthz": pulse.health,
+            b"/readyz": pulse.readiness,
+        }
+        self._listener, self._told = listener, told
+        self._bounds = bounds
+        # The one that has waited for longest is the first.
+        self._waiting: dict[socket.socket, _Waiting] = {}
+
+    def run(self) -> None:
+        """Answer; returns soon after it has been told to stop."""
+        pace = Pace(self._bounds.share)
+        with self._listener, self._told, selectors.DefaultSelector() as self._ready:
+            for one in (self._listener, self._told):
+                self._ready.register(one, selectors.EVENT_READ)
+            try:
+                while self._round():
+                    time.sleep(pace.pause())
+            finally:
+                for one in list(self._waiting):
+                    self._drop(one)
+
+    def _round(self) -> bool:
+        """Look at whatever is ready; False: it is time to stop."""
+        ready = {key.fileobj for key, _ in self._ready.select(self._time_left())}
+        # Those that are here already come before those that are new, which may take their places.
+        for one in ready & self._waiting.keys():
+            self._read(cast("socket.socket", one))
+        if self._listener in ready:
+            self._accept()
+        self._drop_late()
+        return self._told not in ready
+
+    def _time_left(self) -> float | None:
+        """Seconds until the oldest has waited too long; None: there is none."""
+        first = next(iter(self._waiting.values()), None)
+        return None if first is None else max(0.0, first.until - time.monotonic())
+
+    def _drop_late(self) -> None:
+        now = time.monotonic()
+        while self._waiting:
+            one, waiting = next(iter(self._waiting.items()))
+            if waiting.until > now:
+                return
+            self._drop(one)
+
+    def _accept(self) -> None:
+        for _ in range(_ROUND):
+            try:
+                one, _address = self._listener.accept()
+            except BlockingIOError:
+                return
+            except ConnectionError:  # it has hung up already
+                continue
+            except OSError:  # no file descriptor is left; the connection stays in the queue
+                time.sleep(_NO_ROOM)
+                return
+            self._take_in(one)
+
+    def _take_in(self, one: socket.socket) -> None:
+        if len(self._waiting) >= self._bounds.connections:
+            self._drop(next(iter(self._waiting)))
+        one.setblocking(False)
+        self._waiting[one] = _Waiting(time.monotonic() + self._bounds.patience)
+        self._ready.register(one, selectors.EVENT_READ)
+        # Who asks at once, as the kubelet does, is answered before others may push it out.
+        self._read(one)
+
+    def _read(self, one: socket.socket) -> None:
+        try:
+            data = one.recv(_MAX_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:  # reset by the client
+            data = b""
+        waiting = self._waiting[one]
+        waiting.got += data
+        if not data:
+            self._drop(one)
+        elif len(waiting.got) > _MAX_BYTES:
+            self._answer(one, 431, f"at most {_MAX_BYTES} bytes are allowed")
+        elif b"\r\n\r\n" in waiting.got:
+            self._answer(one, *self._look_up(waiting.got))
+
+    def _look_up(self, request: bytes) -> tuple[int, str, bool]:
+        """Status and text of the answer to a whole head, and whether the text is asked for."""
+        method, path = _read_head(request)
+        page = self._pages.get(path)
+        if not method:
+            return 400, "not an HTTP request", True
+        if page is None:
+            return 404, "here are /healthz and /readyz", True
+        if method not in {b"GET", b"HEAD"}:
+            return 405, "only GET and HEAD are answered", True
+        wrong = page()
+        return 503 if wrong else 200, "; ".join(wrong) or "ok", method == b"GET"
+
+    def _answer(self, one: socket.socket, status: int, text: str, wanted: bool = True) -> None:
+        body = text[:_MAX_TEXT].encode()
+        allow = "Allow: GET, HEAD\r\n" if status == 405 else ""
+        head = (
+            f"HTTP/1.1 {status} {_REASONS[status]}\r\n"
+            f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+            f"{allow}Connection: close\r\n\r\n"
+        )
+        with contextlib.suppress(OSError):  # the client has gone
+            one.send(head.encode() + (body if wanted else b""))
+        self._drop(one)
+
+    def _drop(self, one: socket.socket) -> None:
+        del self._waiting[one]
+        self._ready.unregister(one)
+        one.close()
+
+
+def _read_head(request: bytes) -> tuple[bytes, bytes]:
+    """Method and path; both empty: it is no HTTP."""
+    head = _Head()
+    parser = httptools.HttpRequestParser(head)
+    try:
+        with contextlib.suppress(httptools.HttpParserUpgrade):
+            parser.feed_data(request)
+        url: Any = httptools.parse_url(head.url)
+    except (httptools.HttpParserError, httptools.HttpParserInvalidURLError):
+        return b"", b""
+    return parser.get_method(), url.path or b"/"
