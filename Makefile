@@ -5,7 +5,7 @@ PROTOS := $(wildcard protos/bailiff/v1/*.proto)
 COVERAGE_FLOOR = 96
 PROTOC = PATH=$(BIN):$$PATH $(BIN)/python -m grpc_tools.protoc -Iprotos -I.venv/googleapis
 
-.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking conformance mutants test-assets bench bench-storm chaos lock audit clean
+.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking conformance mutants test-assets bench bench-storm chaos attack lock audit clean
 
 run: setup
 	@$(BIN)/bailiff up $(ARGS)
@@ -99,6 +99,10 @@ bench-storm: setup-dev
 
 chaos: setup-dev
 	$(BIN)/python -m tests.chaos $(ARGS)
+
+# Attacks on running processes, with healthy callers beside them: make attack ARGS="'rest-*'".
+attack: setup-dev
+	$(BIN)/python -m tests.attack $(ARGS)
 
 # Pins every dependency, with hashes, for all supported Python versions and platforms.
 lock: setup-dev

@@ -1,0 +1,1 @@
+"""Attacks on running processes, with healthy callers beside them."""

@@ -1,0 +1,59 @@
+"""What attackers have in common: where they come from, and connections that are held open."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import TypeAlias
+
+# One attacker has one address; a crowd has as many as connections per address make necessary.
+ONE = "127.0.0.2"
+# Seconds before a connection that was refused or cut is made again.
+_AGAIN = 0.1
+_HURRY = 5.0
+Stream: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+# What is done with a port until it is cancelled, and what it counts meanwhile.
+Attack: TypeAlias = Callable[[int, Counter[str]], Awaitable[None]]
+
+
+def crowd(number: int, each: int = 200) -> list[str]:
+    """An address for each of so many connections, `each` of them from one."""
+    return [f"127.0.1.{2 + index // each}" for index in range(number)]
+
+
+@contextlib.asynccontextmanager
+async def connected(port: int, source: str) -> AsyncIterator[Stream]:
+    """A connection from an address of this machine; reset in the end."""
+    async with asyncio.timeout(_HURRY):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+    try:
+        yield reader, writer
+    finally:
+        writer.transport.abort()
+
+
+async def forever(act: Callable[[], Awaitable[None]], tally: Counter[str]) -> None:
+    """Again and again, whatever becomes of it."""
+    while True:
+        try:
+            await act()
+            tally["done"] += 1
+        except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
+            tally[type(error).__name__] += 1
+        await asyncio.sleep(_AGAIN)
+
+
+async def together(acts: Iterable[Callable[[], Awaitable[None]]], tally: Counter[str]) -> None:
+    """All of them side by side, each again and again."""
+    async with asyncio.TaskGroup() as group:
+        for act in acts:
+            group.create_task(forever(act, tally))
+
+
+async def until_closed(reader: asyncio.StreamReader) -> None:
+    """Read and forget whatever comes, until the server hangs up."""
+    with contextlib.suppress(OSError):
+        while await reader.read(65536):
+            pass
