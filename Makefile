@@ -5,7 +5,7 @@ PROTOS := $(wildcard protos/bailiff/v1/*.proto)
 COVERAGE_FLOOR = 96
 PROTOC = PATH=$(BIN):$$PATH $(BIN)/python -m grpc_tools.protoc -Iprotos -I.venv/googleapis
 
-.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking conformance mutants test-assets bench bench-storm chaos attack lock audit clean
+.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking image image-test image-base licences conformance mutants test-assets bench bench-storm chaos attack lock audit clean
 
 run: setup
 	@$(BIN)/bailiff up $(ARGS)
@@ -78,6 +78,24 @@ protos-breaking: setup-dev .venv/googleapis
 	@cp "$$($(BIN)/python -c 'import google.rpc; print(list(google.rpc.__path__)[0])')/status.proto" $@/google/rpc/
 	@touch $@
 
+# The image without a registry: an OCI archive, its packages and its SBOM in build/image. What it
+# needs of the machine, and the image test, too: CONTRIBUTING.md.
+image: setup-dev
+	$(BIN)/python -m image
+
+# Builds it twice, compares the bytes, runs it and asks it.
+image-test: setup-dev
+	BAILIFF_BUILD_IMAGE=1 $(BIN)/python -m pytest -n 0 tests/image $(ARGS)
+
+# The Dockerfile's base as the registry has it now.
+image-base:
+	digest=$$(docker buildx imagetools inspect "$$(sed -n 's/^ARG BASE=\(.*\)@.*/\1/p' Dockerfile)" \
+		--format '{{.Manifest.Digest}}') \
+		&& sed -i.old "s/^\(ARG BASE=.*@\).*/\1$$digest/" Dockerfile && rm Dockerfile.old
+
+licences: setup-dev
+	@$(BIN)/python -m image.licences > .venv/licences.md && mv .venv/licences.md docs/licences.md
+
 # The real code's answers: make conformance DIR=folder-of-jsonl-files
 conformance: setup-dev
 	$(BIN)/python -m tests.conformance $(DIR)
@@ -117,4 +135,4 @@ audit: setup-dev
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements/run.txt
 
 clean:
-	rm -rf .venv .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf .venv build .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
