@@ -55,7 +55,7 @@ SECONDS = 8.0
 NODES = 1000
 DUE_EACH_SECOND = 50
 TICK = 0.005
-REQUEST = b"GET /v1/queue?limit=1000 HTTP/1.1\r\nHost: a\r\n\r\n"
+REQUEST = b"GET /v1/queue?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 def pod(number: int, seconds: int) -> Pod:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 LIMIT = 20.0  # seconds for anything here; it is never reached
-ASK = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+ASK = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 async def thread(_: Request) -> Response:

@@ -173,9 +173,7 @@ async def _beside(
 @contextlib.asynccontextmanager
 async def _served(app: ASGIApp, settings: WorkSettings, edge: Edge) -> AsyncIterator[None]:
     """Answer observers in a thread of their own; what fails there ends the process."""
-    server = HttpServer(
-        app, settings.host, settings.status_port, edge=edge, never_late=_NEVER_LATE
-    )
+    server = HttpServer(app, settings.host, settings.status_port, edge=edge, never_late=_NEVER_LATE)
     status = ThreadedHttpServer(server, _OBSERVERS_SHARE)
     port = await listen(status.start(), settings.host, settings.status_port)
     log.info(
