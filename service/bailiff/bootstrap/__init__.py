@@ -5,6 +5,7 @@ Each program stands in a module of its own (`serve`, `work`, `pausing`), which i
 when it runs: so that none loads, and waits for, what only another one needs.
 """
 
+from bailiff.bootstrap.access import ACCESS_VARIABLES
 from bailiff.bootstrap.choices import (
     CLOCK_SKEW_LIMIT,
     ClusterChoice,
@@ -13,4 +14,11 @@ from bailiff.bootstrap.choices import (
     StartError,
 )
 
-__all__ = ["CLOCK_SKEW_LIMIT", "ClusterChoice", "ClusterUnusable", "Program", "StartError"]
+__all__ = [
+    "ACCESS_VARIABLES",
+    "CLOCK_SKEW_LIMIT",
+    "ClusterChoice",
+    "ClusterUnusable",
+    "Program",
+    "StartError",
+]

@@ -8,7 +8,7 @@ from bailiff.bootstrap.choices import ClusterUnusable
 from bailiff.cluster import Cluster, ClusterError, ClusterSettings, connect
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.cluster import Observer
@@ -31,8 +31,9 @@ async def connect_to(
     choice: ClusterChoice,
     settings: ClusterSettings | None = None,
     observers: Sequence[Observer] = (),
+    warn: Callable[[str], None] | None = None,
 ) -> Cluster:
-    """Connect; `settings` and `observers` as in bailiff.cluster.connect.
+    """Connect; `settings`, `observers` and `warn` as in bailiff.cluster.connect.
 
     Raises:
         ClusterUnusable: no usable configuration or login.
@@ -44,6 +45,7 @@ async def connect_to(
             in_cluster=choice.in_cluster,
             settings=settings,
             observers=observers,
+            warn=warn,
         )
     except ClusterError as error:
         raise ClusterUnusable(str(error)) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING, TypeVar
 
 import uvloop
@@ -36,9 +37,14 @@ def use_cluster(choice: ClusterChoice, act: Callable[[Cluster], Awaitable[T]]) -
         return runner.run(_use(choice, act))
 
 
+def _warn(danger: str) -> None:
+    """As the command line's own warnings; a command that ends at once writes no log."""
+    sys.stderr.write(f"Warning: {danger}\n")
+
+
 async def _use(choice: ClusterChoice, act: Callable[[Cluster], Awaitable[T]]) -> T:
     try:
-        async with asyncio.timeout(_TIMEOUT), await connect_to(choice) as cluster:
+        async with asyncio.timeout(_TIMEOUT), await connect_to(choice, warn=_warn) as cluster:
             return await act(cluster)
     except (UnreachableError, RequestTimeoutError, UnauthorizedError) as error:
         raise ClusterUnusable(str(error)) from error

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from bailiff.bootstrap.access import AccessChoice
 from bailiff.bootstrap.choices import API_PROBES, ClusterChoice, ProbeChoice
 from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.health import probed
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import freeze_start_up, listen
+from bailiff.bootstrap.securing import followed, tls_of
 from bailiff.clock import SystemClock
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
@@ -46,6 +48,7 @@ class ServeSettings:
     grpc_port: int = 9090
     probes: ProbeChoice = API_PROBES
     options: Options = field(default_factory=Options)
+    access: AccessChoice = field(default_factory=AccessChoice)
 
 
 def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
@@ -57,23 +60,27 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
 
     Raises:
         SettingsError: the environment has a setting of a port that cannot be.
+        TlsUnusableError: the files of TLS do not serve.
     """
     rest_settings = RestSettings.read(host=settings.host, port=settings.rest_port)
     grpc_settings = GrpcSettings.read(host=settings.host, port=settings.grpc_port)
-
     edge_settings = EdgeSettings.read()
+    clock, registry = SystemClock(), new_registry()
+    tls = tls_of(settings.access, registry)
 
     async def program(stop: asyncio.Event) -> None:
-        clock, registry = SystemClock(), new_registry()
         options, edge = settings.options, Edge.of(edge_settings, registry)
         async with (
             probed(settings.probes, settings.host) as pulse,
             _source(settings.cluster, clock) as source,
         ):
             app = create_app(rest_settings, clock, registry, options, source, systems, edge.budget)
-            rest = RestServer(app, rest_settings, edge)
-            grpc = create_server(grpc_settings, clock, registry, options, systems)
-            await _serve_both(settings, rest, grpc, pulse, stop)
+            rest = RestServer(app, rest_settings, edge, tls)
+            grpc = create_server(
+                grpc_settings, clock, registry, options, systems, budget=edge.budget, tls=tls
+            )
+            async with followed(tls):
+                await _serve_both(settings, rest, grpc, pulse, stop)
 
     return program
 
@@ -91,7 +98,7 @@ async def _serve_both(
         freeze_start_up()
         log.info(
             "decision API starts",
-            rest=f"http://{settings.host}:{rest_port}",
+            rest=f"{settings.access.scheme}://{settings.host}:{rest_port}",
             grpc=f"{settings.host}:{grpc_port}",
         )
         _judge(pulse, Verdicts())

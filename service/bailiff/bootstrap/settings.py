@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bailiff.bootstrap.access import AccessChoice
 from bailiff.bootstrap.choices import CLOCK_SKEW_LIMIT, WORKER_PROBES, ProbeChoice
 from bailiff.decisions import Options
 from bailiff.worker import ElectionSettings, Shard
@@ -66,6 +67,7 @@ class WorkSettings:
     concurrency: int = 20
     clock_skew_limit: float = CLOCK_SKEW_LIMIT
     options: Options = field(default_factory=Options)
+    access: AccessChoice = field(default_factory=AccessChoice)
 
     def __post_init__(self) -> None:
         if len(self.shards) > 1 and (self.lease is None or self.shadow):

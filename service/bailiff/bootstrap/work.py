@@ -17,6 +17,7 @@ from bailiff.bootstrap.cluster import bounds_for, connect_to
 from bailiff.bootstrap.health import probed
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import freeze_start_up, listen
+from bailiff.bootstrap.securing import followed, tls_of
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import (
     NODES,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from bailiff.cluster import Cluster, ListWatch
     from bailiff.decisions import Systems
     from bailiff.kinds import Node
+    from bailiff.serving import ServingTls
     from bailiff.worker import Actions, PodWatch
     from bailiff.worker.observe.liveness import Liveness
 
@@ -85,10 +87,12 @@ def work(
     Raises:
         PoliciesUnusableError: the file of policies holds none.
         SettingsError: the environment has a setting of the status port that cannot be.
+        TlsUnusableError: the files of TLS do not serve.
     """
     clock, registry = ClusterClock(machine or SystemClock()), new_registry()
     policies = _policies(settings, clock, registry)
     edge = Edge.of(EdgeSettings.read(), registry)
+    tls = tls_of(settings.access, registry)
 
     async def program(stop: asyncio.Event) -> None:
         freeze_start_up()
@@ -128,7 +132,8 @@ def work(
             pulse.judge = seen.verdicts
             desk = Desk(seen.take)
             app = create_status_app(pulse, desk.ask, clock)
-            async with _beside(worker.liveness, control, desk), _served(app, settings, edge):
+            beside = _beside(worker.liveness, control, desk)
+            async with beside, followed(tls), _served(app, settings, edge, tls):
                 if comparison is None:
                     await worker.run(pods, nodes, stop)
                 else:
@@ -171,14 +176,18 @@ async def _beside(
 
 
 @contextlib.asynccontextmanager
-async def _served(app: ASGIApp, settings: WorkSettings, edge: Edge) -> AsyncIterator[None]:
+async def _served(
+    app: ASGIApp, settings: WorkSettings, edge: Edge, tls: ServingTls | None
+) -> AsyncIterator[None]:
     """Answer observers in a thread of their own; what fails there ends the process."""
-    server = HttpServer(app, settings.host, settings.status_port, edge=edge, never_late=_NEVER_LATE)
+    server = HttpServer(
+        app, settings.host, settings.status_port, edge=edge, tls=tls, never_late=_NEVER_LATE
+    )
     status = ThreadedHttpServer(server, _OBSERVERS_SHARE)
     port = await listen(status.start(), settings.host, settings.status_port)
     log.info(
         "worker starts",
-        status=f"http://{settings.host}:{port}",
+        status=f"{settings.access.scheme}://{settings.host}:{port}",
         dry_run=settings.dry_run,
         shadow=settings.shadow,
     )

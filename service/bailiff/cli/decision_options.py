@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+from bailiff.cli.option_groups import with_options
 from bailiff.cli.options import DECISIONS, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from bailiff.decisions import Options
 
 # By the field of Options that each sets.
 _OPTIONS = {
@@ -44,28 +45,13 @@ _OPTIONS = {
 def deciding(command: Callable[..., None]) -> Callable[..., None]:
     """A command that takes its parameter `options` from the command line, one option a field.
 
-    Typer reads options from a signature, so the fields' options are written into that. What is not
-    said stays as Options has it, which is not loaded before a command runs.
+    What is not said stays as Options has it, which is not loaded before a command runs.
     """
-    command.__annotations__.pop("options")
-    given = inspect.signature(command, eval_str=True)
-    own = [one for one in given.parameters.values() if one.name != "options"]
-    added = [_parameter(name, option) for name, option in _OPTIONS.items()]
-
-    @functools.wraps(command)
-    def run(**values: object) -> None:
-        from bailiff.decisions import Options  # noqa: PLC0415 - see above
-
-        said = {name: values.pop(name) for name in _OPTIONS}
-        chosen = {name: value for name, value in said.items() if value is not None}
-        command(**values, options=Options(**chosen))  # type: ignore[arg-type]  # bool, by Typer
-
-    run.__dict__["__signature__"] = given.replace(parameters=[*own, *added])
-    run.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
-    return run
+    options = {name: Annotated[bool | None, option] for name, option in _OPTIONS.items()}
+    return with_options(command, "options", options, _gather)
 
 
-def _parameter(name: str, option: object) -> inspect.Parameter:
-    kind = inspect.Parameter.KEYWORD_ONLY
-    annotation = Annotated[bool | None, option]
-    return inspect.Parameter(name, kind, default=None, annotation=annotation)
+def _gather(said: dict[str, Any]) -> Options:
+    from bailiff.decisions import Options  # noqa: PLC0415 - see above
+
+    return Options(**{name: value for name, value in said.items() if value is not None})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bailiff.bootstrap.access import AccessChoice  # noqa: TC001 - as Path
 from bailiff.bootstrap.choices import (
     API_HEALTH_PORT,
     CLOCK_SKEW_LIMIT,
@@ -16,6 +17,7 @@ from bailiff.bootstrap.choices import (
     StartError,
 )
 from bailiff.cli import election_options
+from bailiff.cli.access_options import check_listening, guarded, is_only_here
 from bailiff.cli.decision_options import deciding
 from bailiff.cli.errors import ExitCode, fail, run, told
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster, setting
@@ -110,6 +112,8 @@ def up(
         if error.name != "bailiff_demo":
             raise
         fail("the demo cluster is not part of this installation: see README.md", ExitCode.FAILED)
+    if not is_only_here(host):
+        fail(f"--host {host}: the demo is for this machine alone: 127.0.0.1", ExitCode.USAGE)
     if policies is not None:
         _check_policies(policies)
     ports = (rest_port, grpc_port, status_port, cluster_port)
@@ -130,9 +134,11 @@ def _check_policies(path: Path) -> None:
         fail(f"--policies: {path}: {found}", ExitCode.USAGE)
 
 
+@guarded
 @deciding
 def serve(
     options: Options,
+    access: AccessChoice,
     kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
     context: Annotated[str | None, CONTEXT] = None,
     in_cluster: Annotated[bool, IN_CLUSTER] = False,
@@ -146,9 +152,11 @@ def serve(
     """Serve the decision API over REST and gRPC. Reads a cluster only if told which."""
     with told():
         chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False)
+        check_listening(host, access)
     # Imported here, so that no command waits for what another one needs.
     from bailiff.bootstrap import serve as program  # noqa: PLC0415
     from bailiff.face_settings import SettingsError  # noqa: PLC0415
+    from bailiff.serving import TlsUnusableError  # noqa: PLC0415
 
     settings = program.ServeSettings(
         cluster=chosen,
@@ -157,17 +165,20 @@ def serve(
         grpc_port=grpc_port,
         probes=ProbeChoice(health_port, stuck_after),
         options=options,
+        access=access,
     )
     try:
         served = program.serve(settings)
-    except SettingsError as error:
+    except (SettingsError, TlsUnusableError) as error:
         fail(str(error), ExitCode.USAGE)
     run(served, lifeline=lifeline)
 
 
+@guarded
 @deciding
 def worker(
     options: Options,
+    access: AccessChoice,
     kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
     context: Annotated[str | None, CONTEXT] = None,
     in_cluster: Annotated[bool, IN_CLUSTER] = False,
@@ -195,6 +206,7 @@ def worker(
     """Watch a cluster and evict pods when their time has come."""
     with told():
         chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=True)
+        check_listening(host, access)
         elects = in_cluster if leader_elect is None else leader_elect
         shares = election_options.choose_shards(shards, shard, elects=elects, shadow=shadow)
         times = (lease_duration, renew_deadline, retry_period)
@@ -202,6 +214,7 @@ def worker(
     from bailiff.bootstrap import settings as bootstrap  # noqa: PLC0415 - as in `serve`
     from bailiff.bootstrap import work as program  # noqa: PLC0415
     from bailiff.face_settings import SettingsError  # noqa: PLC0415
+    from bailiff.serving import TlsUnusableError  # noqa: PLC0415
     from bailiff.worker import PoliciesUnusableError  # noqa: PLC0415
 
     settings = bootstrap.WorkSettings(
@@ -218,11 +231,12 @@ def worker(
         audit_log=audit_log,
         policies=policies,
         options=options,
+        access=access,
     )
     try:
         work = program.work(settings)
     except PoliciesUnusableError as error:
         fail(f"--policies: {error}", ExitCode.USAGE)
-    except SettingsError as error:
+    except (SettingsError, TlsUnusableError) as error:
         fail(str(error), ExitCode.USAGE)
     run(work, lifeline=lifeline)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from bailiff.cluster.credentials import Warn
     from bailiff.cluster.exchanges import Observer
     from bailiff.cluster.login import Read
 
@@ -35,6 +36,7 @@ async def connect(
     settings: ClusterSettings | None = None,
     clock: Clock | None = None,
     observers: Sequence[Observer] = (),
+    warn: Warn | None = None,
 ) -> Cluster:
     """A client for one cluster; logs in, but sends no request yet.
 
@@ -47,6 +49,8 @@ async def connect(
         settings: bounds.
         clock: when credentials are due to be renewed, and when requests may go again.
         observers: told of every answer, and of every request that got none; they must not raise.
+        warn: is told of what is dangerous about the login, such as a server's certificate that is
+            not checked; None writes it to the log.
 
     Raises:
         ConfigError: both ways named at once, or the one named is not usable.
@@ -56,7 +60,7 @@ async def connect(
     bounds = settings or ClusterSettings()
     read: Read = in_cluster_reader() if in_cluster else kubeconfig_reader(kubeconfig, context)
     time = clock or SystemClock()
-    credentials = Credentials(read, time, bounds.login_timeout)
+    credentials = Credentials(read, time, bounds.login_timeout, warn)
     await credentials.start()
     pace = Pace(time, bounds.max_requests)
     few = replace(bounds, max_requests=_LEASE_REQUESTS, max_watches=_LEASE_REQUESTS)

@@ -10,7 +10,8 @@ at most, and the next request finds what it gave.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import structlog
 
@@ -19,6 +20,8 @@ from bailiff.cluster.errors import ConfigError, UnreachableError
 if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster.login import Login, Read
+
+Warn: TypeAlias = Callable[[str], None]
 
 log = structlog.get_logger(__name__)
 
@@ -36,23 +39,32 @@ _MIN_PERIOD = 5.0
 _SHORTEST = 1.0
 
 
+def _log_danger(danger: str) -> None:
+    log.warning("the login to the cluster is not safe", reason=danger)
+
+
 class Credentials:
     """The login of one client. Start it, and close it: in between a task of its own renews.
 
     Used by one event loop, by any number of its tasks.
     """
 
-    def __init__(self, read: Read, clock: Clock, login_timeout: float) -> None:
+    def __init__(
+        self, read: Read, clock: Clock, login_timeout: float, warn: Warn | None = None
+    ) -> None:
         """Nothing is read yet.
 
         Args:
             read: gives a login, or raises ConfigError.
             clock: says when a login has expired.
             login_timeout: seconds that one reading may take.
+            warn: is told of what is dangerous about a login, once; None writes it to the log.
         """
         self._read = read
         self._clock = clock
         self._timeout = login_timeout
+        self._warn = warn or _log_danger
+        self._told: frozenset[str] = frozenset()
         self._login: Login | None = None
         self._trouble = ""
         self._renew_at = self._look_at = float("-inf")
@@ -192,8 +204,14 @@ class Credentials:
             log.info("logged in anew", host=login.host, expires_at=login.expires_at)
         self._login = login
         self._trouble = ""
+        self._tell(frozenset(login.dangers()))
         now = self._clock.monotonic()
         self._renew_at, self._look_at = now + self._lifetime(login), now + _FILE_PERIOD
+
+    def _tell(self, dangers: frozenset[str]) -> None:
+        for danger in sorted(dangers - self._told):
+            self._warn(danger)
+        self._told = dangers
 
     def _lifetime(self, login: Login) -> float:
         """Seconds until a login is renewed because it says that it ends."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlsplit
 
 from bailiff.cluster.errors import ConfigError
 from bailiff.cluster.tls import Tls
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -83,6 +86,21 @@ class Login:
     expires_at: datetime | None = None
     files: FilesRead = field(default_factory=FilesRead, repr=False)
 
+    def dangers(self) -> Iterator[str]:
+        """What makes a login useful to others than the API server; there may be several."""
+        server = urlsplit(self.host)
+        if server.scheme == "https":
+            if not self.tls.verify:
+                yield (
+                    f"the certificate of {self.host!r} is not checked (insecure-skip-tls-verify): "
+                    "whoever is on the way can read the login, and answer in its place"
+                )
+        elif self.authorization is not None and not _is_here(server.hostname or ""):
+            yield (
+                f"the token or password goes to {self.host!r} without TLS: whoever is on the way "
+                "can read it"
+            )
+
     def proves_the_same(self, other: Login) -> bool:
         """Whether a server that refuses the one will refuse the other."""
         return (self.authorization, self.tls, self.proxy) == (
@@ -90,6 +108,14 @@ class Login:
             other.tls,
             other.proxy,
         )
+
+
+def _is_here(host: str) -> bool:
+    """Whether it is this machine, as far as that is known without asking anybody."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 Read: TypeAlias = Callable[[], Awaitable[Login]]

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import ssl
-import sys
-import tempfile
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from bailiff.cluster.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from bailiff.key_pairs import load_pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +16,7 @@ class Tls:
     Attributes:
         ca: certificates that may vouch for the server, in PEM; None is the system's.
         certificate: our own, in PEM; None where we log in otherwise.
-        key: the private key of `certificate`, in PEM.
+        key: the private key of `certificate`, in PEM; None where it stands with that.
         verify: False takes whatever certificate the server has.
         server_name: the name to look for in the server's certificate; None is the host's.
     """
@@ -46,35 +39,10 @@ class Tls:
             ca = None if self.ca is None else self.ca.decode("ascii", "ignore")
             context = ssl.create_default_context(cadata=ca)
             if self.certificate is not None:
-                _load_pair(context, self.certificate, self.key)
+                load_pair(context, self.certificate, self.key or self.certificate)
         except (OSError, ValueError) as error:
             raise ConfigError(f"the certificates cannot be used: {error}") from None
         if not self.verify:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         return context
-
-
-def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes | None) -> None:
-    with _file_of(certificate + b"\n" + (key or b"")) as pem:
-        # An encrypted key is refused: OpenSSL would ask the terminal for its password.
-        context.load_cert_chain(pem, password="")
-
-
-@contextmanager
-def _file_of(content: bytes) -> Iterator[str]:
-    """A file for this moment, because Python loads a pair from files only.
-
-    On Linux it is in memory: the key gets to no disk, and none need be writable, as in a container
-    with a read-only file system.
-    """
-    if sys.platform == "linux":
-        with os.fdopen(os.memfd_create("bailiff"), "wb") as file:
-            file.write(content)
-            file.flush()
-            yield f"/proc/self/fd/{file.fileno()}"
-    else:
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(content)
-            file.flush()
-            yield file.name

@@ -7,12 +7,13 @@ import math
 from typing import TYPE_CHECKING, cast
 
 from bailiff.grpc_api.frames import Inbound, Outbound
+from bailiff.serving.peers import peer_of_connection
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable
 
     from bailiff.grpc_api.doorman import Doorman
+    from bailiff.serving import Peer
 
 # Bytes read before grpcio's end is there, which takes one turn of the event loop.
 _EARLY = 256 * 1024
@@ -22,9 +23,10 @@ class Connection(asyncio.Protocol):
     """The client's end.
 
     Attributes:
+        peer: whose certificate TLS has verified; None: nobody's.
         address: of the client's host; empty for a trusted proxy, which speaks for many.
         name: what grpcio calls its peer.
-        transport: to the client; it tells what TLS knows of it.
+        transport: to the client.
         inbound: what the client has sent.
         taken: bytes of the budget that the connection has for messages that are not whole.
         active: calls that are read or answered here.
@@ -38,11 +40,12 @@ class Connection(asyncio.Protocol):
         Args:
             doorman: who looks after it.
             dial: leads the connection to grpcio.
-            secured: TLS is to be spoken.
+            secured: TLS is spoken before it is made.
         """
         self._doorman = doorman
         self._dial = dial
         self._secured = secured
+        self.peer: Peer | None = None
         self.address = ""
         self.name = ""
         self.transport = cast("asyncio.Transport", None)
@@ -75,27 +78,18 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has come."""
         self.transport = cast("asyncio.Transport", transport)
+        if self._secured:
+            # It was admitted before its handshake.
+            self.peer = peer_of_connection(transport)
+            self._dial(self)
+            return
         remote = transport.get_extra_info("peername")
         if self._doorman.admit(self, str(remote[0]) if remote else ""):
             # To a client a failed attempt: its calls end as UNAVAILABLE, and it comes again after
             # its backoff. A GOAWAY would let them wait, since the connection had been there.
             self.transport.abort()
             return
-        if self._secured:
-            # Its first bytes are for TLS.
-            self.transport.pause_reading()
         self._dial(self)
-
-    async def secure(self, tls: ssl.SSLContext, seconds: float) -> None:
-        """Speak TLS from here on.
-
-        Raises:
-            OSError: the client does not, or not within so many seconds.
-        """
-        secured = await asyncio.get_running_loop().start_tls(
-            self.transport, self, tls, server_side=True, ssl_handshake_timeout=seconds
-        )
-        self.transport = cast("asyncio.Transport", secured)
 
     def data_received(self, data: bytes) -> None:
         """The client has sent something."""

@@ -16,34 +16,31 @@ import socket
 from typing import TYPE_CHECKING
 
 from bailiff.grpc_api.connection import Connection, inner_end
+from bailiff.grpc_api.secured_port import SecuredPort
 
 if TYPE_CHECKING:
-    import ssl
-
     from bailiff.grpc_api.doorman import Doorman
+    from bailiff.serving import ServingTls
 
 # Connections that the kernel keeps until they are accepted.
 _BACKLOG = 2048
-_HANDSHAKE_SECONDS = 10.0
 
 
 class Door:
     """Listens, and leads what comes in to grpcio."""
 
-    def __init__(self, doorman: Doorman, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, doorman: Doorman, tls: ServingTls | None = None) -> None:
         """Prepare.
 
         Args:
             doorman: who knows the connections.
-            tls: how to speak TLS to clients; None: not at all. gRPC wants ALPN, which is set here.
+            tls: how to speak TLS to clients, which may change; None: not at all.
         """
         self._doorman = doorman
         self._tls = tls
-        if tls is not None:
-            tls.set_alpn_protocols(["h2"])
         self._name = f"bailiff-{secrets.token_hex(8)}"
         self._made = 0
-        self._server: asyncio.Server | None = None
+        self._server: asyncio.Server | SecuredPort | None = None
         self._dialling: set[asyncio.Task[None]] = set()
 
     @property
@@ -58,11 +55,18 @@ class Door:
             OSError: the address cannot be bound.
         """
         listener = _listener(host, port, reuse_port)
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._let_in, sock=listener, backlog=_BACKLOG)
         bound: int = listener.getsockname()[1]
+        self._server = await self._listen(listener)
         self._doorman.open()
         return bound
+
+    async def _listen(self, listener: socket.socket) -> asyncio.Server | SecuredPort:
+        if self._tls is None:
+            loop = asyncio.get_running_loop()
+            return await loop.create_server(self._let_in, sock=listener, backlog=_BACKLOG)
+        secured = SecuredPort(listener, self._tls, self._doorman, self._let_in)
+        secured.start(_BACKLOG)
+        return secured
 
     def close(self) -> None:
         """Take no new connection; those that there are go on."""
@@ -88,8 +92,6 @@ class Door:
         """Connect it with grpcio, which knows it by the name of this end."""
         loop = asyncio.get_running_loop()
         try:
-            if self._tls is not None:
-                await connection.secure(self._tls, _HANDSHAKE_SECONDS)
             self._made += 1
             name = f"{self._name}-{self._made}"
             inner = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -11,11 +11,12 @@ from bailiff.grpc_api.errors import OverloadedError
 from bailiff.grpc_api.rarely import Rarely
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable
 
     from bailiff.grpc_api.metrics import GrpcMetrics
     from bailiff.grpc_api.settings import GrpcSettings
-    from bailiff.serving import ByteBudget
+    from bailiff.serving import ByteBudget, Peer
 
 # Bytes of messages that are not whole, and of an answer, that a connection holds for nothing: what
 # most calls need never troubles the budget.
@@ -113,6 +114,26 @@ class Doorman:
         connection.taken = 0
         if connection.address:
             _less(self._by_address, connection.address, 1)
+
+    def fail(self, connection: Connection, reason: str) -> None:
+        """A connection has come to nothing before there was TLS."""
+        self._metrics.connections_ended("tls_handshake")
+        self._warn("TLS handshake failed", reason=reason, address=connection.address)
+        self.forget(connection)
+
+    def peer(self, name: str, now: dt.datetime) -> Peer | None:
+        """Whose certificate was verified for a connection.
+
+        Args:
+            name: as grpcio calls it (`ServicerContext.peer()`).
+            now: in UTC.
+
+        Returns:
+            None: nobody's, or it has expired since.
+        """
+        connection = self._connections.get(name)
+        found = None if connection is None else connection.peer
+        return found if found is not None and now <= found.expires_at else None
 
     def weigh(self, connection: Connection) -> None:
         """What it holds of messages that are not whole has changed."""

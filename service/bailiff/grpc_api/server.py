@@ -21,7 +21,6 @@ from bailiff.grpc_api.service import rpc_handlers
 from bailiff.serving import ByteBudget
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable
 
     import grpc
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from bailiff.decisions import Options, Systems
     from bailiff.grpc_api.service import Handlers
     from bailiff.grpc_api.settings import GrpcSettings
+    from bailiff.serving import ServingTls
 
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
 
@@ -48,7 +48,7 @@ class BailiffGrpcServer:
         handlers: Handlers,
         interceptor: grpc.aio.ServerInterceptor,
         doorman: Doorman,
-        tls: ssl.SSLContext | None = None,
+        tls: ServingTls | None = None,
     ) -> None:
         """Prepare; `create_server` is what callers use."""
         self._settings = settings
@@ -114,7 +114,7 @@ def create_server(
     systems: Systems = SYSTEMS,
     *,
     budget: ByteBudget | None = None,
-    tls: ssl.SSLContext | None = None,
+    tls: ServingTls | None = None,
     is_proxy: Callable[[str], bool] = lambda _: False,
 ) -> BailiffGrpcServer:
     """A server, not started.
@@ -126,7 +126,7 @@ def create_server(
         defaults: the options of questions that bring none.
         systems: what may be asked.
         budget: the bytes that the process may hold for its clients; None: one of its own.
-        tls: how to speak TLS; None: not at all.
+        tls: how to speak TLS, which may change; None: not at all.
         is_proxy: tells the addresses of trusted proxies, who speak for many.
     """
     metrics = GrpcMetrics(registry)

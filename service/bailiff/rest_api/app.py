@@ -25,7 +25,6 @@ from bailiff.rest_api.services import Services
 from bailiff.serving import Bounds, ByteBudget, Edge, HttpServer, Threads
 
 if TYPE_CHECKING:
-    import ssl
     from http import HTTPStatus
 
     from prometheus_client import CollectorRegistry
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from bailiff.decisions import Options, Systems
     from bailiff.lookup import Source
     from bailiff.rest_api.settings import RestSettings
+    from bailiff.serving import ServingTls
 
 # Of what never reaches the application.
 _CODES = (
@@ -133,7 +133,7 @@ class RestServer(HttpServer):
         app: FastAPI,
         settings: RestSettings,
         edge: Edge | None = None,
-        tls: ssl.SSLContext | None = None,
+        tls: ServingTls | None = None,
     ) -> None:
         """Prepare; nothing is bound yet.
 
@@ -141,7 +141,7 @@ class RestServer(HttpServer):
             app: made by `create_app`.
             settings: what the port bears.
             edge: what it shares with other ports; None: nothing but the application's budget.
-            tls: what its connections speak; None: no TLS.
+            tls: what its connections speak, which may change; None: no TLS.
 
         Raises:
             TypeError: two types have one name.

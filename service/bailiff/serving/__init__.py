@@ -7,12 +7,14 @@ from bailiff.serving.bounds import BOUNDS, Bounds, OverloadedError, Reason, Refu
 from bailiff.serving.byte_budget import ByteBudget
 from bailiff.serving.edge import Edge
 from bailiff.serving.health_port import HealthPort
+from bailiff.serving.peers import Peer, peer_of
 from bailiff.serving.pulse import Pulse, Verdicts
 from bailiff.serving.refusals import Refusals
 from bailiff.serving.server import HttpServer
 from bailiff.serving.settings import EdgeSettings
 from bailiff.serving.threaded import ThreadedHttpServer
 from bailiff.serving.threads import Threads
+from bailiff.serving.tls import ServingTls, TlsFiles, TlsUnusableError
 
 __all__ = [
     "BOUNDS",
@@ -23,11 +25,16 @@ __all__ = [
     "HealthPort",
     "HttpServer",
     "OverloadedError",
+    "Peer",
     "Pulse",
     "Reason",
     "Refusals",
     "Refuse",
+    "ServingTls",
     "ThreadedHttpServer",
     "Threads",
+    "TlsFiles",
+    "TlsUnusableError",
     "Verdicts",
+    "peer_of",
 ]

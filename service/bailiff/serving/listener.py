@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bailiff.serving.bounds import Bounds, Refuse
     from bailiff.serving.places import Place, Places
     from bailiff.serving.refusals import Refusals
+    from bailiff.serving.tls import ServingTls
 
 # Connections taken in one go: a flood of them leaves turns to those that are open. About 1 ms.
 _BITE = 16
@@ -41,7 +42,7 @@ class Listener:
         bounds: Bounds,
         refuse: Refuse,
         refusals: Refusals,
-        tls: ssl.SSLContext | None,
+        tls: ServingTls | None,
     ) -> None:
         """Prepare.
 
@@ -52,7 +53,7 @@ class Listener:
             bounds: of the port.
             refuse: how the port refuses.
             refusals: where refusals are counted.
-            tls: what connections are to speak; None: no TLS.
+            tls: what connections are to speak, each by what is in force then; None: no TLS.
         """
         self._loop = asyncio.get_running_loop()
         self._listening, self._protocol, self._places = listening, protocol, places
@@ -142,7 +143,7 @@ class Listener:
         if self._tls is None:
             return {}
         return {
-            "ssl": self._tls,
+            "ssl": self._tls.in_force.http,
             "ssl_handshake_timeout": self._bounds.header_timeout_seconds,
             "ssl_shutdown_timeout": _TLS_SHUTDOWN,
         }

@@ -14,13 +14,13 @@ from bailiff.serving.bounds import BOUNDS, in_words
 from bailiff.serving.edge import Edge
 from bailiff.serving.listener import Listener
 from bailiff.serving.listening import bound_socket
+from bailiff.serving.peers import knowing_peer
 from bailiff.serving.places import Places
 from bailiff.serving.protocol import bounded_protocol
 from bailiff.serving.settings import EdgeSettings
 
 if TYPE_CHECKING:
     import socket
-    import ssl
     from collections.abc import Callable, Collection, Iterator
 
     from starlette.types import ASGIApp
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bailiff.serving.bounds import Bounds, Refuse
     from bailiff.serving.byte_budget import ByteBudget
     from bailiff.serving.protocol import BoundedProtocol
+    from bailiff.serving.tls import ServingTls
 
 # Makes the protocol of a connection, given what to call when the connection has ended.
 _MakeProtocol: TypeAlias = "Callable[[Callable[[], None]], BoundedProtocol]"
@@ -48,7 +49,7 @@ class HttpServer:
         refuse: Refuse = in_words,
         *,
         edge: Edge | None = None,
-        tls: ssl.SSLContext | None = None,
+        tls: ServingTls | None = None,
         never_late: Collection[str] = (),
         **config: Any,  # noqa: ANN401 - as many types as uvicorn has settings
     ) -> None:
@@ -62,7 +63,7 @@ class HttpServer:
             refuse: how it says so where that is too much.
             edge: what it shares with the other ports of the process; None: one of its own, as the
                 environment has it.
-            tls: what its connections speak; None: no TLS.
+            tls: what its connections speak, which may change; None: no TLS.
             never_late: paths that are answered however long they have waited for their turn.
             config: further settings of uvicorn.Config.
 
@@ -71,10 +72,11 @@ class HttpServer:
         """
         edge = edge or Edge.of(EdgeSettings.read())
         self._address, self._edge = (host, port), edge
+        protocol = bounded_protocol(bounds, refuse, edge.budget, edge.refusals)
         self._server = _Server(
             uvicorn.Config(
                 Admission(app, bounds, refuse, edge, host, never_late),
-                http=bounded_protocol(bounds, refuse, edge.budget, edge.refusals),
+                http=protocol if tls is None else knowing_peer(protocol),
                 interface="asgi3",
                 ws="none",
                 lifespan="off",
@@ -171,7 +173,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _listening(bounds: Bounds, refuse: Refuse, edge: Edge, tls: ssl.SSLContext | None) -> _Listen:
+def _listening(bounds: Bounds, refuse: Refuse, edge: Edge, tls: ServingTls | None) -> _Listen:
     """How a socket is listened on; connections to all sockets of the port are counted together."""
     places = Places(bounds, edge.settings.networks)
 

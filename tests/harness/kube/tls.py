@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 _LIFE = dt.timedelta(days=1)
@@ -44,6 +45,14 @@ def make_tls(folder: Path) -> Tls:
     return tls
 
 
+def new_pair(tls: Tls, life: dt.timedelta = _LIFE) -> tuple[bytes, bytes]:
+    """Another serving certificate of the same CA for 127.0.0.1, and its key; in PEM."""
+    ca, ca_key = _authority(tls)
+    own = _new_key()
+    signed = _server(ca, ca_key, own.public_key(), life)
+    return signed.public_bytes(serialization.Encoding.PEM), _pem(own)
+
+
 @dataclass(frozen=True)
 class ClientCertificate:
     """What one user proves with who it is, as two files of one folder."""
@@ -60,15 +69,23 @@ class ClientCertificate:
         """The certificate's private key, in PEM."""
         return self.folder / "client.key"
 
-    def rotate(self, tls: Tls, life: dt.timedelta = _LIFE) -> None:
+    def rotate(
+        self,
+        tls: Tls,
+        life: dt.timedelta = _LIFE,
+        user: str = "admin",
+        groups: Sequence[str] = ("system:masters",),
+    ) -> None:
         """Write a new key and its certificate over the old files.
 
         Args:
             tls: whose CA signs.
             life: from now until it expires; a negative one is over already.
+            user: the common name.
+            groups: the organizations.
         """
         own = _new_key()
-        signed = _client(tls, own.public_key(), life)
+        signed = _client(tls, own.public_key(), life, _user(user, groups))
         self.certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
         _write_key(self.key, own)
 
@@ -109,7 +126,10 @@ def _ca_usage() -> x509.KeyUsage:
 
 
 def _server(
-    ca: x509.Certificate, ca_key: ec.EllipticCurvePrivateKey, key: ec.EllipticCurvePublicKey
+    ca: x509.Certificate,
+    ca_key: ec.EllipticCurvePrivateKey,
+    key: ec.EllipticCurvePublicKey,
+    life: dt.timedelta = _LIFE,
 ) -> x509.Certificate:
     names = x509.SubjectAlternativeName(
         [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
@@ -118,16 +138,25 @@ def _server(
     usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
     builder = x509.CertificateBuilder(ca.subject, _name("127.0.0.1")).public_key(key)
     builder = builder.add_extension(names, critical=False).add_extension(issuer, critical=False)
-    return _dated(builder.add_extension(usage, critical=False)).sign(ca_key, hashes.SHA256())
+    return _dated(builder.add_extension(usage, critical=False), life).sign(ca_key, hashes.SHA256())
 
 
-def _client(tls: Tls, key: ec.EllipticCurvePublicKey, life: dt.timedelta) -> x509.Certificate:
-    ca = x509.load_pem_x509_certificate(tls.ca.read_bytes())
+def _user(name: str, groups: Sequence[str]) -> x509.Name:
+    """Kubernetes takes the common name for the user and organizations for the groups."""
+    of = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, one) for one in groups]
+    return x509.Name([*of, x509.NameAttribute(NameOID.COMMON_NAME, name)])
+
+
+def _authority(tls: Tls) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     ca_key = serialization.load_pem_private_key(tls.ca_key.read_bytes(), None)
     assert isinstance(ca_key, ec.EllipticCurvePrivateKey)
-    # Kubernetes takes the common name for the user and the organization for the group.
-    group = x509.NameAttribute(NameOID.ORGANIZATION_NAME, "system:masters")
-    user = x509.Name([group, x509.NameAttribute(NameOID.COMMON_NAME, "admin")])
+    return x509.load_pem_x509_certificate(tls.ca.read_bytes()), ca_key
+
+
+def _client(
+    tls: Tls, key: ec.EllipticCurvePublicKey, life: dt.timedelta, user: x509.Name
+) -> x509.Certificate:
+    ca, ca_key = _authority(tls)
     usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key())
     builder = x509.CertificateBuilder(ca.subject, user).public_key(key)
@@ -136,10 +165,13 @@ def _client(tls: Tls, key: ec.EllipticCurvePublicKey, life: dt.timedelta) -> x50
 
 
 def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
-    pem = key.private_bytes(
+    path.touch(mode=0o600)
+    path.write_bytes(_pem(key))
+
+
+def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.TraditionalOpenSSL,
         serialization.NoEncryption(),
     )
-    path.touch(mode=0o600)
-    path.write_bytes(pem)

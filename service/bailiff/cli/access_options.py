@@ -1,0 +1,90 @@
+"""Options that say who may ask a process, and how its connections are secured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from bailiff.bootstrap.access import AccessChoice, is_loopback
+from bailiff.cli.errors import InputError, told, warn
+from bailiff.cli.option_groups import with_options
+from bailiff.cli.options import setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ACCESS = "Who may ask"
+# Options by any of which callers are known.
+_WAYS = ("--client-ca-file",)
+
+# By the field of AccessChoice that each sets.
+_OPTIONS: dict[str, Any] = {
+    "tls_cert_file": Annotated[
+        Path | None,
+        setting(
+            "--tls-cert-file",
+            "Serve with TLS: the certificate and its chain, in PEM; read again when it changes.",
+            ACCESS,
+        ),
+    ],
+    "tls_private_key_file": Annotated[
+        Path | None,
+        setting("--tls-private-key-file", "The certificate's private key, in PEM.", ACCESS),
+    ],
+    "client_ca_file": Annotated[
+        Path | None,
+        setting(
+            "--client-ca-file",
+            "Know callers by certificates that one of these signs, in PEM: the common name is the "
+            "user, organizations are groups.",
+            ACCESS,
+        ),
+    ],
+    "insecure": Annotated[
+        bool | None,
+        setting(
+            "--insecure",
+            "Listen elsewhere than on loopback though no caller is asked who it is.",
+            ACCESS,
+        ),
+    ],
+}
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that takes its parameter `access` from the command line, one option a field."""
+    return with_options(command, "access", _OPTIONS, _gather)
+
+
+def check_listening(host: str, access: AccessChoice) -> None:
+    """Refuse to let everybody ask, unless told to; warn of what can be read under way.
+
+    Raises:
+        InputError: others than this machine reach the port, and nothing says who may ask.
+    """
+    if is_only_here(host):
+        return
+    if not access.asks_who and not access.insecure:
+        raise InputError(
+            f"--host {host}: whoever reaches it could ask; know callers by {' or '.join(_WAYS)}, "
+            "listen on 127.0.0.1, or say --insecure"
+        )
+    if access.asks_for_tokens and access.tls_cert_file is None:
+        warn("without --tls-cert-file whoever is on the way can read the callers' tokens")
+
+
+def is_only_here(host: str) -> bool:
+    """Whether nobody but this machine reaches who listens on `host`."""
+    try:
+        return is_loopback(host)
+    except OSError:
+        # Nothing can listen there; that is told when it is tried.
+        return True
+
+
+def _gather(said: dict[str, Any]) -> AccessChoice:
+    with told():
+        try:
+            return AccessChoice(**{name: one for name, one in said.items() if one is not None})
+        except ValueError as error:
+            raise InputError(str(error)) from error
