@@ -77,7 +77,10 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
             app = create_app(rest_settings, clock, registry, options, source, systems, edge.budget)
             rest = RestServer(app, rest_settings, edge, tls)
             grpc = create_server(
-                grpc_settings, clock, registry, options, systems, budget=edge.budget, tls=tls
+                *(grpc_settings, clock, registry, options, systems),
+                budget=edge.budget,
+                tls=tls,
+                is_proxy=edge.is_proxy,
             )
             async with followed(tls):
                 await _serve_both(settings, rest, grpc, pulse, stop)

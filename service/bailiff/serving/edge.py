@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -41,3 +42,13 @@ class Edge:
     def trusted_proxies(self) -> list[str]:
         """Addresses and networks whose forwarded headers are believed."""
         return split(self.settings.trusted_proxies)
+
+    def is_proxy(self, address: str) -> bool:
+        """Whether an address is a trusted proxy's; "" is nobody's."""
+        networks = self.settings.networks
+        if not networks or not address:
+            return False
+        known = ipaddress.ip_address(address.partition("%")[0])
+        if isinstance(known, ipaddress.IPv6Address):
+            known = known.ipv4_mapped or known
+        return any(known in network for network in networks)

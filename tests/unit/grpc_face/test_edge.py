@@ -131,13 +131,16 @@ async def test_a_stream_that_rests_makes_room_for_another(most: int) -> None:
 
 async def test_who_follows_the_health_makes_room_for_others() -> None:
     async with running(GrpcSettings(port=0, max_watches=4)) as face, client(face) as greedy:
-        for _ in range(20):
-            await greedy.send(greedy.call(WATCH), message(b""), end=True)
+        streams = [greedy.call(WATCH) for _ in range(20)]
+        for stream in streams:
+            await greedy.send(stream, message(b""), end=True)
         watch = health_pb2_grpc.HealthStub(face.channel).Watch(health_pb2.HealthCheckRequest())
         assert (await watch.read()).status == SERVING
         async with asyncio.timeout(20):
             while len(greedy.ended) < 18:
                 await asyncio.sleep(0.02)
+        # Of one address, too, the last that came are there.
+        assert greedy.ended == set(streams[:18])
         assert await is_healthy(face)
         watch.cancel()
 
@@ -336,12 +339,14 @@ async def test_headers_that_are_no_text_are_logged_once(
     assert len([one for one in caplog.records if one.name == "grpc._cython.cygrpc"]) <= 1
 
 
-async def test_headers_beyond_the_bound_are_refused(face: Face) -> None:
+@pytest.mark.parametrize(("count", "is_answered"), [(80, True), (150, False)])
+async def test_headers_are_bounded(face: Face, count: int, is_answered: bool) -> None:
     async with client(face) as one:
-        stream = one.call(DECIDE, [(f"x-{i}".encode(), b"v" * 120) for i in range(150)])
-        await one.send(stream, message(ASKED), end=True)
-        await one.end_of(stream)
-        assert not one.answers
+        for _ in range(10):
+            stream = one.call(DECIDE, [(f"x-{i}".encode(), b"v" * 120) for i in range(count)])
+            await one.send(stream, message(ASKED), end=True)
+            await one.end_of(stream)
+            assert (stream in one.answers) == is_answered
     assert await is_healthy(face)
 
 
