@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # All allow use in and beside Apache-2.0 and ask for their text only, which the wheels carry; the
 # MPL asks for the source of changed files, and none is changed.
 ALLOWED = frozenset(
-    {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0", "PSF-2.0"}
+    {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "PSF-2.0"}
 )
 # What older metadata writes.
 SPELLINGS = {
