@@ -49,13 +49,14 @@ def tolerating(seconds=None, **wanted):
     )
 
 
-def slice_of(name="s", generation=1, pool=POOL, uid="", **devices):
+def slice_of(name="s", generation=1, pool=POOL, uid="", node_name="", **devices):
     """`a=(taint(),)` publishes device a with one taint."""
     return ResourceSlice(
         metadata=ObjectMeta(name=name, uid=uid or f"{name}-1"),
         spec=ResourceSliceSpec(
             driver=DRIVER,
             pool=ResourcePool(name=pool, generation=generation),
+            node_name=node_name,
             devices=tuple(Device(name=one, taints=taints) for one, taints in devices.items()),
         ),
     )

@@ -23,6 +23,7 @@ from bailiff.worker import (
     Worker,
     WorkerSettings,
 )
+from bailiff.worker.policy.news import PolicyNews
 from tests.harness.budgets import LABELS, budget
 from tests.harness.helm.accounts import Permission, log_in, permissions
 from tests.harness.helm.chart import render, the
@@ -101,7 +102,8 @@ async def governed_worker(own, path):
     watches = Watches(own, clock, WatchMetrics(registry))
     pods, nodes = watches.pods(), watches.nodes()
     file = PolicyFile(path, clock, registry)
-    control = PolicyControl(file, worker, clock, watches, pods)
+    news = PolicyNews(clock, registry)
+    control = PolicyControl(file, worker, clock, watches, pods, news)
     async with asyncio.TaskGroup() as group:
         controlling = group.create_task(control.run())
         working = group.create_task(worker.run(pods, nodes, stop))

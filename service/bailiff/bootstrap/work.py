@@ -16,6 +16,7 @@ from bailiff.bootstrap.choices import ClusterUnusable
 from bailiff.bootstrap.cluster import bounds_for, connect_to
 from bailiff.bootstrap.health import probed
 from bailiff.bootstrap.metrics import new_registry
+from bailiff.bootstrap.policy_news import policy_news
 from bailiff.bootstrap.process import freeze_start_up, listen
 from bailiff.bootstrap.securing import followed, tls_of
 from bailiff.clock import Clock, SystemClock
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from bailiff.serving import ServingTls
     from bailiff.worker import Actions, PodWatch
     from bailiff.worker.observe.liveness import Liveness
+    from bailiff.worker.policy.news import PolicyNews
 
 # Of one core, for whoever looks at the worker: some hundred answers a second.
 _OBSERVERS_SHARE = 0.1
@@ -122,7 +124,8 @@ def work(
                 source=Source(cluster, watches),
             )
             pods, nodes = watches.pods(), watches.nodes()
-            control = _control(policies, worker, pods, watches, clock)
+            news = policy_news(settings, cluster, election, clock, registry)
+            control = _control(policies, worker, pods, watches, clock, news)
             # A shadow only lists and watches, and harms nobody by what it does not know yet.
             read_node = None if settings.shadow else partial(cluster.get, NODES)
             freshness = worker.trust(watches.healths, read_node)
@@ -151,9 +154,16 @@ def _policies(
 
 
 def _control(
-    policies: PolicyFile | None, worker: Worker, pods: PodWatch, watches: Watches, clock: Clock
+    policies: PolicyFile | None,
+    worker: Worker,
+    pods: PodWatch,
+    watches: Watches,
+    clock: Clock,
+    news: PolicyNews,
 ) -> PolicyControl | None:
-    return None if policies is None else PolicyControl(policies, worker, clock, watches, pods)
+    if policies is None:
+        return None
+    return PolicyControl(policies, worker, clock, watches, pods, news)
 
 
 @contextlib.asynccontextmanager

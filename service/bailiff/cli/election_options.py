@@ -61,6 +61,12 @@ RENEW_DEADLINE = setting(
 RETRY_PERIOD = setting(
     "--retry-period", "Seconds between two renewals, and two looks of those who wait.", ELECTION
 )
+LONGEST_LEASE = setting(
+    "--longest-lease",
+    "Seconds that a Lease is believed at most, whatever it says; not below any worker's "
+    "--lease-duration.",
+    ELECTION,
+)
 
 
 def choose_shards(
@@ -95,6 +101,7 @@ def choose_lease(
     duration: int,
     renew_deadline: float,
     retry_period: float,
+    longest: float,
 ) -> LeaseChoice:
     """The Lease to take part in the election for.
 
@@ -115,7 +122,8 @@ def choose_lease(
     # A holder's request may take a third of what it has, so that it has three tries.
     timeout = min(ElectionSettings().request_timeout, renew_deadline / 3)
     try:
-        times = ElectionSettings(duration, renew_deadline, retry_period, timeout)
+        times = ElectionSettings(duration, renew_deadline, retry_period, timeout, longest)
     except ValueError as error:
-        raise InputError(f"--lease-duration, --renew-deadline, --retry-period: {error}") from error
+        names = "--lease-duration, --renew-deadline, --retry-period, --longest-lease"
+        raise InputError(f"{names}: {error}") from error
     return LeaseChoice(namespace, name, identity, times)

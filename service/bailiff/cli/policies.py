@@ -42,7 +42,7 @@ def check(
     """Validate a file, and show what would be in force, defaults filled in. Needs no cluster."""
     import yaml  # noqa: PLC0415 - here and below: only where it is needed
 
-    from bailiff.decisions.policies import NO_POLICIES  # noqa: PLC0415
+    from bailiff.decisions.policies import NO_POLICIES, fingerprint  # noqa: PLC0415
     from bailiff.decisions.policies.reading import API_VERSION, KIND, MAX_BYTES  # noqa: PLC0415
     from bailiff.worker.policy.file import interpret, see  # noqa: PLC0415
 
@@ -59,6 +59,7 @@ def check(
     typer.echo(yaml.dump(shown, Dumper=_dumper(), sort_keys=False, allow_unicode=True), nl=False)
     if found == NO_POLICIES:
         typer.echo("# all policies are off")
+    typer.echo(f"# hash {fingerprint(found)}")
 
 
 def _dumper() -> type[Any]:

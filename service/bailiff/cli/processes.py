@@ -201,6 +201,7 @@ def worker(
     lease_duration: Annotated[int, election_options.LEASE_DURATION] = 15,
     renew_deadline: Annotated[float, election_options.RENEW_DEADLINE] = 10.0,
     retry_period: Annotated[float, election_options.RETRY_PERIOD] = 2.0,
+    longest_lease: Annotated[float, election_options.LONGEST_LEASE] = 3600.0,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Watch a cluster and evict pods when their time has come."""
@@ -209,7 +210,7 @@ def worker(
         check_listening(host, access)
         elects = in_cluster if leader_elect is None else leader_elect
         shares = election_options.choose_shards(shards, shard, elects=elects, shadow=shadow)
-        times = (lease_duration, renew_deadline, retry_period)
+        times = (lease_duration, renew_deadline, retry_period, longest_lease)
         lease = election_options.choose_lease(lease_namespace, lease_name, identity, *times)
     from bailiff.bootstrap import settings as bootstrap  # noqa: PLC0415 - as in `serve`
     from bailiff.bootstrap import work as program  # noqa: PLC0415

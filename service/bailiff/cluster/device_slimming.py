@@ -40,6 +40,7 @@ class SliceSlimmer:
         # The node that owns it plays no part.
         force_setattr(one.metadata, "owner_references", ())
         force_setattr(spec, "driver", intern(spec.driver))
+        force_setattr(spec, "node_name", intern(spec.node_name))
         devices = [one if one.taints else intern(one) for one in spec.devices]
         force_setattr(spec, "devices", tuple(devices))
         return one

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 LEASES: Resource[dict[str, Any]] = Resource("coordination.k8s.io", "v1", "leases", dict)
 
+# Of a spec. Whoever waits goes by the time that passes on its own machine.
+_TIMES = frozenset({"acquireTime", "renewTime"})
+
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 
 
@@ -61,10 +64,13 @@ class Lease:
     Attributes:
         record: what it says.
         object: all of it.
+        is_whole: all that it says could be read. The API server keeps what our types refuse, such
+            as a renewTime in the year 0; such a field is as one that is not there.
     """
 
     record: LeaseRecord
     object: dict[str, Any]
+    is_whole: bool = True
 
 
 class LeaseStore:
@@ -100,8 +106,18 @@ class LeaseStore:
 
 
 def _lease(found: dict[str, Any]) -> Lease:
+    spec = found.get("spec") or {}
     try:
-        return Lease(decode_yaml_value(found.get("spec") or {}, LeaseRecord), found)
+        return Lease(decode_yaml_value(spec, LeaseRecord), found)
+    except DecodeError:
+        return _lease_in_part(found, spec)
+
+
+def _lease_in_part(found: dict[str, Any], spec: dict[str, Any]) -> Lease:
+    """Without the times that cannot be read: they decide nothing, and must keep nobody out."""
+    readable = {name: value for name, value in spec.items() if name not in _TIMES}
+    try:
+        return Lease(decode_yaml_value(readable, LeaseRecord), found, is_whole=False)
     except DecodeError as error:
         raise ResponseError(f"Lease: {error}") from error
 

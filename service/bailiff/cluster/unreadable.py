@@ -1,4 +1,4 @@
-"""An object that cannot be decoded, told by its identity.
+"""An object that cannot be decoded, or is beyond Kubernetes' limits, told by its identity.
 
 The API server keeps objects that our types refuse, such as one with a time in the year 0
 ("timeAdded": "0000-01-01T00:00:00Z"): Go's time.Time has that year, Python's datetime has not. One
@@ -13,7 +13,16 @@ import msgspec
 
 from bailiff import kinds
 from bailiff.cluster.answers import decode_answer
+from bailiff.cluster.limits import (
+    MAX_OBJECT_BYTES,
+    Excess,
+    Refusal,
+    excess_of,
+    excess_of_size,
+    excess_of_text,
+)
 from bailiff.kinds import ObjectMeta
+from bailiff.kinds.names import MAX_SUBDOMAIN
 
 T = TypeVar("T")
 
@@ -31,11 +40,13 @@ class Unreadable(msgspec.Struct, frozen=True, gc=False):
         metadata: name, namespace, UID and resourceVersion; nothing else is filled in.
         reason: what could not be decoded and where; at most 500 characters.
         deleted: it was deleted, and its last state cannot be decoded.
+        refusal: which kind of limit it exceeds (see `limits`); None: it cannot be decoded.
     """
 
     metadata: ObjectMeta
     reason: str
     deleted: bool = False
+    refusal: Refusal | None = None
 
 
 class _Identity(msgspec.Struct, rename="camel"):
@@ -50,7 +61,7 @@ class _Identified(msgspec.Struct):
 
 
 def decode_object(body: bytes, kind: type[T], *, deleted: bool = False) -> T | Unreadable:
-    """An object of a list or a watch, or who it is where the rest cannot be decoded.
+    """An object of a list or a watch, or who it is where the rest is not to be had.
 
     Args:
         body: JSON.
@@ -60,18 +71,33 @@ def decode_object(body: bytes, kind: type[T], *, deleted: bool = False) -> T | U
     Raises:
         DecodeError: not even its name and resourceVersion can be decoded.
     """
+    if len(body) > MAX_OBJECT_BYTES:
+        return _refused(body, excess_of_size(len(body)), deleted=deleted)
     try:
-        return decode_answer(body, kind)
+        found = decode_answer(body, kind)
     except kinds.DecodeError as error:
         reason = str(error)[:_MAX_REASON]
+        if (excess := excess_of_text(reason)) is not None:
+            return _refused(body, excess, deleted=deleted)
         return Unreadable(_identity(body), reason, deleted)
+    excess = excess_of(found)
+    return found if excess is None else _refused(body, excess, deleted=deleted)
+
+
+def _refused(body: bytes, excess: Excess, *, deleted: bool) -> Unreadable:
+    return Unreadable(_identity(body), excess.words[:_MAX_REASON], deleted, excess.refusal)
 
 
 def _identity(body: bytes) -> ObjectMeta:
     found = decode_answer(body, _Identified).metadata
     return ObjectMeta(
-        name=found.name,
-        namespace=found.namespace,
-        uid=found.uid,
+        name=_bounded(found.name),
+        namespace=_bounded(found.namespace),
+        uid=_bounded(found.uid),
         resource_version=found.resource_version,
     )
+
+
+def _bounded(text: str) -> str:
+    """No longer than any name; one that is cut is no other object's, which has no such sign."""
+    return text if len(text) <= MAX_SUBDOMAIN else f"{text[:MAX_SUBDOMAIN]}…"

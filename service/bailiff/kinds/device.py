@@ -65,11 +65,14 @@ class ResourceSliceSpec(Value, frozen=True):
     Attributes:
         driver: the driver that publishes it.
         pool: the pool it is a part of.
+        node_name: the node whose devices these are; empty where they are not of one node. It cannot
+            be changed. No decision looks at it: it tells who published what evicts.
         devices: the devices.
     """
 
     driver: DriverName = ""
     pool: ResourcePool = ResourcePool()
+    node_name: ObjectName = ""
     devices: tuple[Device, ...] = ()
 
 

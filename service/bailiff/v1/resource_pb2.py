@@ -26,7 +26,7 @@ from bailiff.v1 import kubernetes_pb2 as bailiff_dot_v1_dot_kubernetes__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x62\x61iliff/v1/resource.proto\x12\nbailiff.v1\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"f\n\rResourceSlice\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12+\n\x04spec\x18\x02 \x01(\x0b\x32\x1d.bailiff.v1.ResourceSliceSpec\"p\n\x11ResourceSliceSpec\x12\x0e\n\x06\x64river\x18\x01 \x01(\t\x12&\n\x04pool\x18\x02 \x01(\x0b\x32\x18.bailiff.v1.ResourcePool\x12#\n\x07\x64\x65vices\x18\x06 \x03(\x0b\x32\x12.bailiff.v1.Device\"0\n\x0cResourcePool\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\x03\"?\n\x06\x44\x65vice\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\'\n\x06taints\x18\x08 \x03(\x0b\x32\x17.bailiff.v1.DeviceTaint\"i\n\x0b\x44\x65viceTaint\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\t\x12.\n\ntime_added\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"j\n\rResourceClaim\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12/\n\x06status\x18\x03 \x01(\x0b\x32\x1f.bailiff.v1.ResourceClaimStatus\"\x89\x01\n\x13ResourceClaimStatus\x12\x30\n\nallocation\x18\x01 \x01(\x0b\x32\x1c.bailiff.v1.AllocationResult\x12@\n\x0creserved_for\x18\x02 \x03(\x0b\x32*.bailiff.v1.ResourceClaimConsumerReference\"G\n\x10\x41llocationResult\x12\x33\n\x07\x64\x65vices\x18\x01 \x01(\x0b\x32\".bailiff.v1.DeviceAllocationResult\"T\n\x16\x44\x65viceAllocationResult\x12:\n\x07results\x18\x01 \x03(\x0b\x32).bailiff.v1.DeviceRequestAllocationResult\"\x80\x01\n\x1d\x44\x65viceRequestAllocationResult\x12\x0e\n\x06\x64river\x18\x02 \x01(\t\x12\x0c\n\x04pool\x18\x03 \x01(\t\x12\x0e\n\x06\x64\x65vice\x18\x04 \x01(\t\x12\x31\n\x0btolerations\x18\x06 \x03(\x0b\x32\x1c.bailiff.v1.DeviceToleration\"\x88\x01\n\x10\x44\x65viceToleration\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x08operator\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\t\x12\x1f\n\x12toleration_seconds\x18\x05 \x01(\x03H\x00\x88\x01\x01\x42\x15\n\x13_toleration_seconds\"`\n\x1eResourceClaimConsumerReference\x12\x11\n\tapi_group\x18\x01 \x01(\t\x12\x10\n\x08resource\x18\x03 \x01(\t\x12\x0c\n\x04name\x18\x04 \x01(\t\x12\x0b\n\x03uid\x18\x05 \x01(\t\"\x9d\x01\n\x0f\x44\x65viceTaintRule\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12-\n\x04spec\x18\x02 \x01(\x0b\x32\x1f.bailiff.v1.DeviceTaintRuleSpec\x12\x31\n\x06status\x18\x03 \x01(\x0b\x32!.bailiff.v1.DeviceTaintRuleStatus\"w\n\x13\x44\x65viceTaintRuleSpec\x12\x38\n\x0f\x64\x65vice_selector\x18\x01 \x01(\x0b\x32\x1f.bailiff.v1.DeviceTaintSelector\x12&\n\x05taint\x18\x02 \x01(\x0b\x32\x17.bailiff.v1.DeviceTaint\"q\n\x13\x44\x65viceTaintSelector\x12\x13\n\x06\x64river\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x11\n\x04pool\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x13\n\x06\x64\x65vice\x18\x04 \x01(\tH\x02\x88\x01\x01\x42\t\n\x07_driverB\x07\n\x05_poolB\t\n\x07_device\"B\n\x15\x44\x65viceTaintRuleStatus\x12)\n\nconditions\x18\x01 \x03(\x0b\x32\x15.bailiff.v1.ConditionB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x62\x61iliff/v1/resource.proto\x12\nbailiff.v1\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"f\n\rResourceSlice\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12+\n\x04spec\x18\x02 \x01(\x0b\x32\x1d.bailiff.v1.ResourceSliceSpec\"\x83\x01\n\x11ResourceSliceSpec\x12\x0e\n\x06\x64river\x18\x01 \x01(\t\x12&\n\x04pool\x18\x02 \x01(\x0b\x32\x18.bailiff.v1.ResourcePool\x12\x11\n\tnode_name\x18\x03 \x01(\t\x12#\n\x07\x64\x65vices\x18\x06 \x03(\x0b\x32\x12.bailiff.v1.Device\"0\n\x0cResourcePool\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\x03\"?\n\x06\x44\x65vice\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\'\n\x06taints\x18\x08 \x03(\x0b\x32\x17.bailiff.v1.DeviceTaint\"i\n\x0b\x44\x65viceTaint\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\t\x12.\n\ntime_added\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"j\n\rResourceClaim\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12/\n\x06status\x18\x03 \x01(\x0b\x32\x1f.bailiff.v1.ResourceClaimStatus\"\x89\x01\n\x13ResourceClaimStatus\x12\x30\n\nallocation\x18\x01 \x01(\x0b\x32\x1c.bailiff.v1.AllocationResult\x12@\n\x0creserved_for\x18\x02 \x03(\x0b\x32*.bailiff.v1.ResourceClaimConsumerReference\"G\n\x10\x41llocationResult\x12\x33\n\x07\x64\x65vices\x18\x01 \x01(\x0b\x32\".bailiff.v1.DeviceAllocationResult\"T\n\x16\x44\x65viceAllocationResult\x12:\n\x07results\x18\x01 \x03(\x0b\x32).bailiff.v1.DeviceRequestAllocationResult\"\x80\x01\n\x1d\x44\x65viceRequestAllocationResult\x12\x0e\n\x06\x64river\x18\x02 \x01(\t\x12\x0c\n\x04pool\x18\x03 \x01(\t\x12\x0e\n\x06\x64\x65vice\x18\x04 \x01(\t\x12\x31\n\x0btolerations\x18\x06 \x03(\x0b\x32\x1c.bailiff.v1.DeviceToleration\"\x88\x01\n\x10\x44\x65viceToleration\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x08operator\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\t\x12\x1f\n\x12toleration_seconds\x18\x05 \x01(\x03H\x00\x88\x01\x01\x42\x15\n\x13_toleration_seconds\"`\n\x1eResourceClaimConsumerReference\x12\x11\n\tapi_group\x18\x01 \x01(\t\x12\x10\n\x08resource\x18\x03 \x01(\t\x12\x0c\n\x04name\x18\x04 \x01(\t\x12\x0b\n\x03uid\x18\x05 \x01(\t\"\x9d\x01\n\x0f\x44\x65viceTaintRule\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12-\n\x04spec\x18\x02 \x01(\x0b\x32\x1f.bailiff.v1.DeviceTaintRuleSpec\x12\x31\n\x06status\x18\x03 \x01(\x0b\x32!.bailiff.v1.DeviceTaintRuleStatus\"w\n\x13\x44\x65viceTaintRuleSpec\x12\x38\n\x0f\x64\x65vice_selector\x18\x01 \x01(\x0b\x32\x1f.bailiff.v1.DeviceTaintSelector\x12&\n\x05taint\x18\x02 \x01(\x0b\x32\x17.bailiff.v1.DeviceTaint\"q\n\x13\x44\x65viceTaintSelector\x12\x13\n\x06\x64river\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x11\n\x04pool\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x13\n\x06\x64\x65vice\x18\x04 \x01(\tH\x02\x88\x01\x01\x42\t\n\x07_driverB\x07\n\x05_poolB\t\n\x07_device\"B\n\x15\x44\x65viceTaintRuleStatus\x12)\n\nconditions\x18\x01 \x03(\x0b\x32\x15.bailiff.v1.ConditionB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,34 +36,34 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\016dev.bailiff.v1P\001Z\034bailiff.dev/api/v1;bailiffv1'
   _globals['_RESOURCESLICE']._serialized_start=103
   _globals['_RESOURCESLICE']._serialized_end=205
-  _globals['_RESOURCESLICESPEC']._serialized_start=207
-  _globals['_RESOURCESLICESPEC']._serialized_end=319
-  _globals['_RESOURCEPOOL']._serialized_start=321
-  _globals['_RESOURCEPOOL']._serialized_end=369
-  _globals['_DEVICE']._serialized_start=371
-  _globals['_DEVICE']._serialized_end=434
-  _globals['_DEVICETAINT']._serialized_start=436
-  _globals['_DEVICETAINT']._serialized_end=541
-  _globals['_RESOURCECLAIM']._serialized_start=543
-  _globals['_RESOURCECLAIM']._serialized_end=649
-  _globals['_RESOURCECLAIMSTATUS']._serialized_start=652
-  _globals['_RESOURCECLAIMSTATUS']._serialized_end=789
-  _globals['_ALLOCATIONRESULT']._serialized_start=791
-  _globals['_ALLOCATIONRESULT']._serialized_end=862
-  _globals['_DEVICEALLOCATIONRESULT']._serialized_start=864
-  _globals['_DEVICEALLOCATIONRESULT']._serialized_end=948
-  _globals['_DEVICEREQUESTALLOCATIONRESULT']._serialized_start=951
-  _globals['_DEVICEREQUESTALLOCATIONRESULT']._serialized_end=1079
-  _globals['_DEVICETOLERATION']._serialized_start=1082
-  _globals['_DEVICETOLERATION']._serialized_end=1218
-  _globals['_RESOURCECLAIMCONSUMERREFERENCE']._serialized_start=1220
-  _globals['_RESOURCECLAIMCONSUMERREFERENCE']._serialized_end=1316
-  _globals['_DEVICETAINTRULE']._serialized_start=1319
-  _globals['_DEVICETAINTRULE']._serialized_end=1476
-  _globals['_DEVICETAINTRULESPEC']._serialized_start=1478
-  _globals['_DEVICETAINTRULESPEC']._serialized_end=1597
-  _globals['_DEVICETAINTSELECTOR']._serialized_start=1599
-  _globals['_DEVICETAINTSELECTOR']._serialized_end=1712
-  _globals['_DEVICETAINTRULESTATUS']._serialized_start=1714
-  _globals['_DEVICETAINTRULESTATUS']._serialized_end=1780
+  _globals['_RESOURCESLICESPEC']._serialized_start=208
+  _globals['_RESOURCESLICESPEC']._serialized_end=339
+  _globals['_RESOURCEPOOL']._serialized_start=341
+  _globals['_RESOURCEPOOL']._serialized_end=389
+  _globals['_DEVICE']._serialized_start=391
+  _globals['_DEVICE']._serialized_end=454
+  _globals['_DEVICETAINT']._serialized_start=456
+  _globals['_DEVICETAINT']._serialized_end=561
+  _globals['_RESOURCECLAIM']._serialized_start=563
+  _globals['_RESOURCECLAIM']._serialized_end=669
+  _globals['_RESOURCECLAIMSTATUS']._serialized_start=672
+  _globals['_RESOURCECLAIMSTATUS']._serialized_end=809
+  _globals['_ALLOCATIONRESULT']._serialized_start=811
+  _globals['_ALLOCATIONRESULT']._serialized_end=882
+  _globals['_DEVICEALLOCATIONRESULT']._serialized_start=884
+  _globals['_DEVICEALLOCATIONRESULT']._serialized_end=968
+  _globals['_DEVICEREQUESTALLOCATIONRESULT']._serialized_start=971
+  _globals['_DEVICEREQUESTALLOCATIONRESULT']._serialized_end=1099
+  _globals['_DEVICETOLERATION']._serialized_start=1102
+  _globals['_DEVICETOLERATION']._serialized_end=1238
+  _globals['_RESOURCECLAIMCONSUMERREFERENCE']._serialized_start=1240
+  _globals['_RESOURCECLAIMCONSUMERREFERENCE']._serialized_end=1336
+  _globals['_DEVICETAINTRULE']._serialized_start=1339
+  _globals['_DEVICETAINTRULE']._serialized_end=1496
+  _globals['_DEVICETAINTRULESPEC']._serialized_start=1498
+  _globals['_DEVICETAINTRULESPEC']._serialized_end=1617
+  _globals['_DEVICETAINTSELECTOR']._serialized_start=1619
+  _globals['_DEVICETAINTSELECTOR']._serialized_end=1732
+  _globals['_DEVICETAINTRULESTATUS']._serialized_start=1734
+  _globals['_DEVICETAINTRULESTATUS']._serialized_end=1800
 # @@protoc_insertion_point(module_scope)

@@ -63,9 +63,12 @@ class ResourceSliceSpec(_message.Message):
 
     DRIVER_FIELD_NUMBER: _builtins.int
     POOL_FIELD_NUMBER: _builtins.int
+    NODE_NAME_FIELD_NUMBER: _builtins.int
     DEVICES_FIELD_NUMBER: _builtins.int
     driver: _builtins.str
     """The driver that publishes these devices."""
+    node_name: _builtins.str
+    """The node whose devices these are; empty where they are not of one node."""
     @_builtins.property
     def pool(self) -> Global___ResourcePool:
         """The pool that these devices belong to."""
@@ -79,11 +82,12 @@ class ResourceSliceSpec(_message.Message):
         *,
         driver: _builtins.str = ...,
         pool: Global___ResourcePool | None = ...,
+        node_name: _builtins.str = ...,
         devices: _abc.Iterable[Global___Device] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["pool", b"pool"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["devices", b"devices", "driver", b"driver", "pool", b"pool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["devices", b"devices", "driver", b"driver", "node_name", b"node_name", "pool", b"pool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -100,11 +100,17 @@ class DeviceWorld(World):
     # What happens to the cluster.
 
     def slice(
-        self, name: str = "n1", generation: int = 0, pool: str = "", **taints: list[dict[str, Any]]
+        self,
+        name: str = "n1",
+        generation: int = 0,
+        pool: str = "",
+        node_name: str = "",
+        **taints: list[dict[str, Any]],
     ) -> None:
         """Publish devices, `gpu_a=[taint]` one of the name gpu-a, in place of those before."""
         devices = [{"name": n.replace("_", "-"), "taints": t} for n, t in taints.items()]
-        spec = {"driver": DRIVER, "pool": {"name": pool or name, "generation": generation}}
+        spec: dict[str, Any] = {"driver": DRIVER, "nodeName": node_name}
+        spec["pool"] = {"name": pool or name, "generation": generation}
         self._put(Kind.SLICES, name, spec=spec | {"devices": devices})
 
     def claim(self, name: str, pod: str, *tolerations: dict[str, Any], **more: Any) -> None:

@@ -103,12 +103,13 @@ def test_the_environment_chooses_shard_and_lease(worked):
         BAILIFF_LEASE_DURATION="30",
         BAILIFF_RENEW_DEADLINE="6",
         BAILIFF_RETRY_PERIOD="1.5",
+        BAILIFF_LONGEST_LEASE="120",
     )
     lease, times = settings.lease, settings.lease.times
     assert settings.shards == (Shard(2, 5),)
     assert (lease.namespace, lease.name, lease.identity) == ("platform", "evictions", "me")
     assert (times.lease_duration, times.renew_deadline, times.retry_period) == (30, 6.0, 1.5)
-    assert times.request_timeout == 2.0
+    assert (times.request_timeout, times.longest_lease) == (2.0, 120.0)
 
 
 def test_the_environment_can_say_no(worked):

@@ -7,7 +7,7 @@ import yaml
 from typer.testing import CliRunner
 
 from bailiff.cli.app import app
-from bailiff.decisions.policies import read
+from bailiff.decisions.policies import NO_POLICIES, fingerprint, read
 
 HEAD = "apiVersion: bailiff.dev/v1\nkind: WorkerPolicies\n"
 MUCH = f"""{HEAD}
@@ -63,7 +63,14 @@ def test_defaults_are_filled_in_and_what_is_off_is_left_out():
     assert check("-", stdin=HEAD).output.splitlines() == [
         *HEAD.splitlines(),
         "# all policies are off",
+        f"# hash {fingerprint(NO_POLICIES)}",
     ]
+
+
+def test_the_hash_is_that_of_a_worker_that_reads_the_file():
+    assert check("-", stdin=MUCH).output.splitlines()[-1] == (
+        f"# hash {fingerprint(read(MUCH.encode()))}"
+    )
 
 
 @pytest.mark.parametrize(

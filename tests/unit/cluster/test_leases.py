@@ -80,6 +80,20 @@ async def test_fields_may_be_absent_or_null(
     assert lease.record == record
 
 
+async def test_a_time_that_no_type_of_ours_has_keeps_nobody_out(tmp_path: Path) -> None:
+    """The API server keeps the year 0."""
+    spec = {"holderIdentity": "x", "renewTime": "0000-01-01T00:00:00.000000Z", "strategy": "Old"}
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.json_response({"spec": spec})
+
+    async with serving(answer) as port, await k8s.connect(kubeconfig(tmp_path, port)) as cluster:
+        lease = await LeaseStore(cluster, "n", "l").read()
+    assert lease is not None
+    assert (lease.record, lease.is_whole) == (LeaseRecord(holder_identity="x"), False)
+    assert lease.object["spec"] == spec
+
+
 async def test_no_lease_is_none(tmp_path: Path) -> None:
     async def answer(_: web.Request) -> web.Response:
         return web.Response(status=404)

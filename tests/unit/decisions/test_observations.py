@@ -102,6 +102,12 @@ def told(at: datetime) -> TaintObservation:
             id="what is to come counts from now",
         ),
         pytest.param(
+            node(noting(datetime(2099, 1, 1, tzinfo=UTC), after(3)), edited=after(3)),
+            (),
+            Since(NOW, "firstObserved", is_known=False),
+            id="a note dated 2099 counts from now",
+        ),
+        pytest.param(
             node(edited=NOW),
             (),
             Since(NOW, "managedFields", is_known=False),

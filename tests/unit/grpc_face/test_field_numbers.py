@@ -56,7 +56,9 @@ KUBERNETES = {
         5 string reason; 6 string message
     """,
     "ResourceSlice": "1 ObjectMeta metadata; 2 ResourceSliceSpec spec",
-    "ResourceSliceSpec": "1 string driver; 2 ResourcePool pool; 6 repeated Device devices",
+    "ResourceSliceSpec": """
+        1 string driver; 2 ResourcePool pool; 3 string nodeName; 6 repeated Device devices
+    """,
     "ResourcePool": "1 string name; 2 int64 generation",
     "Device": "1 string name; 8 repeated DeviceTaint taints",
     "DeviceTaint": "1 string key; 2 string value; 3 string effect; 4 Time timeAdded",

@@ -50,6 +50,7 @@ def test_a_slice() -> None:
         spec=ResourceSliceSpec(
             driver="gpu.example.com",
             pool=ResourcePool(name="n", generation=4),
+            node_name="n",
             devices=(
                 Device(
                     name="gpu-0",

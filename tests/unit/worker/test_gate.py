@@ -130,7 +130,7 @@ class Asked(Governed):
 
     def free_at(self, eviction: Eviction) -> float:
         """From when on all limits let it begin."""
-        keys = gate_module._keys(eviction, self.zone(eviction))
+        keys = self.gate.facts.keys(eviction.pod, eviction.finding)
         return max(self.gate._meters.free_at(key) for key in keys)
 
     def allowed(self) -> list[Eviction]:
@@ -147,7 +147,7 @@ class Asked(Governed):
             "total": "",
             "per_node": pod.spec.node_name,
             "per_namespace": pod.metadata.namespace,
-            "per_zone": self.gate.running[eviction],
+            "per_zone": self.gate.running[eviction][3].name,
         }[scope]
 
     def order_of(self, eviction: Eviction):
@@ -295,5 +295,5 @@ async def test_one_whose_node_has_just_changed_its_zone_does_not_begin_by_the_ol
         # Before the evaluator has looked at the node.
         await world.worker.mirror.apply_node(Changed(moved))
         gate.finished(first)
-        gate.running[first] = ""
+        gate.running[first] = ()
         assert gate.take() is None

@@ -1,6 +1,7 @@
 """Taints without timeAdded: first seen, written down once, and read by whoever comes next."""
 
 import asyncio
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from bailiff.decisions import SYSTEMS, Options
 from bailiff.decisions.node_taints import observations
 from bailiff.kinds import Annotations, Node, NodeMeta, NodeSpec
 from tests.harness.clocks import START
-from tests.harness.kinds import no_execute, tolerating
+from tests.harness.kinds import edited_at, no_execute, node_of, tolerating
 from tests.harness.worlds.world import World
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -124,6 +125,24 @@ async def test_the_api_names_the_deadline_that_the_worker_keeps():
         await asyncio.sleep(100)
     assert asked.evict_at is not None
     assert round((asked.evict_at - START).total_seconds()) == world.deletions()["patient"] == 100
+
+
+async def test_a_note_dated_2099_puts_nothing_off_and_is_put_right():
+    edited = START - timedelta(seconds=50)
+    note = {"key": "maintenance", "effect": "NoExecute", "time": "2099-01-01T00:00:00Z"}
+    annotations = Annotations(
+        taints_first_observed=json.dumps([note | {"edited": edited.isoformat()}])
+    )
+    world = World()
+    managed = edited_at(edited)
+    world._put_node(node_of("n1", no_execute(), annotations=annotations, managed_fields=managed))
+    world.add_pod("patient", tolerating(seconds=100))
+    async with world.running():
+        await asyncio.sleep(50)
+        (found,) = observations.read(world.nodes["n1"]).values()
+        assert found.time - START < timedelta(seconds=5)
+        await asyncio.sleep(60)
+    assert world.deletions() == {"patient": pytest.approx(100, abs=1)}
 
 
 @pytest.mark.parametrize("spoilt", ["{", "[1]", '[{"key": "a"}]', '"x"', "[" * 5000, "null"])

@@ -34,6 +34,7 @@ from bailiff.worker.execute.outcomes import Outcome
 from bailiff.worker.observe.metrics import WorkerMetrics
 from bailiff.worker.observe.policy_events import blocked_event, held_event
 from bailiff.worker.policy.file import PolicyMetrics
+from bailiff.worker.policy.news import NewsMetrics
 from bailiff.worker.shadow.comparison import Result
 from bailiff.worker.systems.device_taints.devices import State
 from bailiff.worker.systems.device_taints.system import DeviceTaintMetrics
@@ -55,7 +56,7 @@ def metrics():
     real, on_paper = (WorkerMetrics(CollectorRegistry(), on_paper=one) for one in (False, True))
     registry = CollectorRegistry()
     others = vars(ApiMetrics(registry)) | vars(PolicyMetrics(registry))
-    others |= vars(WatchMetrics(registry))
+    others |= vars(WatchMetrics(registry)) | vars(NewsMetrics(registry))
     of_systems = (
         NodeTaintMetrics(registry, on_paper=False),
         DeviceTaintMetrics(registry, on_paper=False),

@@ -14,6 +14,7 @@ from bailiff.decisions.policies import UNKNOWN, PauseNotice, read
 from bailiff.kinds import ConfigMap, Namespace, ObjectMeta
 from bailiff.worker.policy.control import PolicyControl
 from bailiff.worker.policy.file import PolicyFile
+from bailiff.worker.policy.news import PolicyNews
 from tests.harness.clocks import START, LoopClock
 from tests.harness.worlds.fake_watch import FakeWatch
 
@@ -49,8 +50,13 @@ class Scene:
         self.path.write_text(text)
         self.watches, self.told, self.healths = [], [], {}
         self.clock, me = LoopClock(), cast("Any", self)
-        file = PolicyFile(self.path, self.clock, CollectorRegistry(), look_every=5)
-        self.control = PolicyControl(file, me, self.clock, me, me)
+        self.registry, self.written = CollectorRegistry(), []
+        file = PolicyFile(self.path, self.clock, self.registry, look_every=5)
+        news = PolicyNews(self.clock, self.registry, me)
+        self.control = PolicyControl(file, me, self.clock, me, me, news)
+
+    async def write(self, note, at):
+        self.written.append((note.type, note.reason, note.message))
 
     def open(self, resource, selection):
         self.watches.append(OpenedWatch(resource, selection))
@@ -315,3 +321,116 @@ async def test_labels_of_pods_are_asked_for_when_a_policy_selects_by_them(tmp_pa
         assert ("labels", "needed") not in scene.told
         await scene.rewrite(selects)
         assert scene.told[-2:] == [("labels", "needed"), ("policies", read(selects.encode()))]
+
+
+# What bounds the worker less than before.
+
+PAUSED = '{"by":"anna","reason":"moving"}'
+
+
+def weakened(scene, what):
+    return scene.registry.get_sample_value("bailiff_worker_policy_weakenings_total", {"what": what})
+
+
+async def test_policies_that_become_weaker_are_told_of_and_stronger_ones_are_not(tmp_path):
+    scene = Scene(tmp_path, f"{HEAD}protection: true\nlimits: {{total: {{perSecond: 1}}}}\n")
+    async with scene.running():
+        await scene.rewrite(f"{HEAD}protection: true\nlimits: {{total: {{perSecond: 0.5}}}}\n")
+        assert (scene.written, weakened(scene, "policies")) == ([], 0)
+        with capture_logs() as logs:
+            await scene.rewrite(f"{HEAD}limits: {{total: {{perSecond: 100}}}}\n")
+        how = ["limits.total.perSecond: 100 now, 0.5 before", "protection: switched off"]
+        message = f"2 of the policies of {scene.path} weakened: {'; '.join(how)}"
+        assert scene.written == [("Warning", "PoliciesWeakened", message)]
+        assert [entry["how"] for entry in logs if "how" in entry] == [how]
+        assert weakened(scene, "policies") == 1
+
+
+async def test_a_file_that_cannot_be_used_weakens_nothing(tmp_path):
+    scene = Scene(tmp_path, f"{HEAD}protection: true\n")
+    async with scene.running():
+        await scene.rewrite(f"{HEAD}protektion: true\n")
+        await scene.rewrite("")
+    assert scene.written == []
+
+
+async def test_a_pause_that_is_deleted_is_told_of(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    async with scene.running():
+        watch = scene.watches[0]
+        await scene.sent(watch, Replaced((config_map(paused=PAUSED),), "1"))
+        assert scene.written == []
+        await scene.sent(watch, Deleted(config_map(paused=PAUSED)))
+        said = "and evictions go on that it held: paused by anna: moving"
+        message = f"ConfigMap ops/bailiff-pause was deleted, {said}"
+        assert scene.written == [("Warning", "PauseDeleted", message)]
+        assert weakened(scene, "pause") == 1
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param([Changed(config_map())], id="resumed"),
+        pytest.param([Changed(config_map()), Deleted(config_map())], id="resumed, then deleted"),
+        pytest.param([Changed(config_map(paused=PAUSED))], id="written again"),
+    ],
+)
+async def test_a_pause_that_ends_otherwise_is_no_news(tmp_path, events):
+    scene = Scene(tmp_path, PAUSE)
+    async with scene.running():
+        await scene.sent(scene.watches[0], Replaced((config_map(paused=PAUSED),), "1"), *events)
+    assert scene.written == []
+
+
+async def test_a_pause_that_was_over_may_be_deleted(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    until = '{"by":"anna","until":"2026-01-01T00:01:00Z"}'
+    async with scene.running():
+        await scene.sent(scene.watches[0], Replaced((config_map(paused=until),), "1"))
+        await asyncio.sleep(120)
+        await scene.sent(scene.watches[0], Deleted(config_map(paused=until)))
+    assert scene.written == []
+
+
+async def test_a_pause_that_was_deleted_while_nobody_could_read_it_is_told_of(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    gone = Unreadable(config_map().metadata, "a wrong time")
+    async with scene.running():
+        watch = scene.watches[0]
+        await scene.sent(watch, Replaced((config_map(paused=PAUSED),), "1"), gone)
+        assert scene.written == []
+        await scene.sent(watch, Replaced((), "2"))
+    assert [reason for _, reason, _ in scene.written] == ["PauseDeleted"]
+
+
+async def test_another_config_map_is_a_weaker_policy_and_no_deletion(tmp_path):
+    scene = Scene(tmp_path, PAUSE)
+    async with scene.running():
+        await scene.sent(scene.watches[0], Replaced((config_map(paused=PAUSED),), "1"))
+        await scene.rewrite(PAUSE.replace("ops", "mine"))
+        await scene.sent(scene.watches[1], Replaced((), "1"))
+    assert [reason for _, reason, _ in scene.written] == ["PoliciesWeakened"]
+
+
+async def test_the_hash_is_that_of_what_is_in_force(tmp_path):
+    scene = Scene(tmp_path, f"{HEAD}protection: true\nlimits: {{total: {{perSecond: 2}}}}\n")
+
+    def told():
+        (sample,) = [
+            sample
+            for metric in scene.registry.collect()
+            for sample in metric.samples
+            if sample.name == "bailiff_worker_policies_info"
+        ]
+        assert scene.control.describe()["hash"] == sample.labels["hash"]
+        return sample.labels["hash"]
+
+    async with scene.running():
+        first = told()
+        assert first.startswith("sha256:")
+        await scene.rewrite(f"{HEAD}limits:\n  total: {{perSecond: 2.0}}\nprotection: true\n")
+        assert told() == first, "the same, written otherwise"
+        await scene.rewrite(f"{HEAD}protection: true\n")
+        second = told()
+        await scene.rewrite("no policies at all")
+        assert second == told() != first

@@ -108,6 +108,11 @@ def test_one_that_reads_that_it_lost_the_lease_acts_no_more(lease):
         (of_another(lease_duration_seconds=40), 40.0),
         (of_another(), 15.0),
         (of_another(lease_duration_seconds=0), 15.0),
+        (of_another(lease_duration_seconds=-(2**31)), 15.0),
+        (of_another(lease_duration_seconds=3600), 3600.0),
+        # 68 years are not believed, nor that somebody renewed it in a year to come.
+        (of_another(lease_duration_seconds=2**31 - 1), 3600.0),
+        (of_another(renew_time=START + timedelta(days=365_000)), 15.0),
         (of_another(holder_identity="", lease_duration_seconds=40), 0.0),
     ],
 )
@@ -157,7 +162,8 @@ def test_one_that_resigns_acts_no_more_and_leaves_a_lease_that_nobody_waits_for(
 
 @pytest.mark.parametrize("duration", [11, 2**31 - 1])
 def test_times_of_any_length_fit(duration):
-    assert ElectionSettings(lease_duration=duration).lease_duration == duration
+    settings = ElectionSettings(lease_duration=duration, longest_lease=2**31)
+    assert settings.lease_duration == duration
 
 
 @pytest.mark.parametrize(
@@ -172,6 +178,9 @@ def test_times_of_any_length_fit(duration):
         ({"retry_period": -1}, "retry period"),
         ({"request_timeout": 5.0}, "below 5 s"),
         ({"request_timeout": 0.0}, "below 5 s"),
+        ({"longest_lease": 14.9}, "must not be below the lease duration"),
+        ({"longest_lease": float("nan")}, "must not be below the lease duration"),
+        ({"longest_lease": float("inf")}, "must not be below the lease duration"),
     ],
 )
 def test_times_that_do_not_fit_each_other_are_refused(times, message):
@@ -181,3 +190,60 @@ def test_times_that_do_not_fit_each_other_are_refused(times, message):
 
 def test_the_shortest_times_that_fit():
     ElectionSettings(lease_duration=1, renew_deadline=0.9, retry_period=0.7, request_timeout=0.3)
+
+
+@pytest.mark.parametrize("afterwards", ["left as it is", "deleted"])
+def test_a_lease_of_68_years_is_free_after_the_longest_that_is_believed(afterwards):
+    process = Process()
+    forever = of_another(lease_duration_seconds=2**31 - 1)
+    process.tenure.saw(forever)
+    process.clock.advance(60)
+    process.tenure.saw(None if afterwards == "deleted" else forever)
+    assert process.tenure.claimable_in() == 3540.0
+    process.clock.advance(3540)
+    process.tenure.saw(None if afterwards == "deleted" else forever)
+    assert process.tenure.claimable_in() == 0.0
+
+
+def test_the_longest_lease_is_a_setting():
+    settings = ElectionSettings(longest_lease=20)
+    tenure = Tenure("me", ManualClock(passed=1000.0), settings)
+    tenure.saw(of_another(lease_duration_seconds=40))
+    assert tenure.claimable_in() == 20.0
+
+
+def test_a_holder_s_name_of_a_megabyte_is_told_in_part():
+    process = Process()
+    process.tenure.saw(of_another(holder_identity="x" * 1_000_000))
+    assert process.tenure.holder == "x" * 253
+    assert process.tenure.claimable_in() == 15.0
+
+
+@pytest.mark.parametrize(
+    ("found", "claimed"), [(0, 1), (-5, 1), (2**31 - 2, 2**31 - 1), (2**31 - 1, 2**31 - 1)]
+)
+def test_transitions_stay_what_the_api_server_takes(found, claimed):
+    process = Process()
+    process.tenure.saw(of_another(lease_transitions=found))
+    process.clock.advance(15)
+    record, sent = process.tenure.claim()
+    assert record.lease_transitions == claimed
+    process.tenure.wrote(Lease(record, {}), sent)
+    left = process.tenure.resign()
+    assert left is not None
+    assert left.lease_transitions == claimed
+
+
+def test_a_lease_that_can_be_read_in_part_is_renewed_by_any_other_version():
+    process = Process()
+    record = LeaseRecord(holder_identity="other")
+
+    def version(number):
+        return Lease(record, {"metadata": {"resourceVersion": number}}, is_whole=False)
+
+    process.tenure.saw(version("1"))
+    process.clock.advance(10)
+    process.tenure.saw(version("1"))
+    assert process.tenure.claimable_in() == 5.0
+    process.tenure.saw(version("2"))
+    assert process.tenure.claimable_in() == 15.0

@@ -5,14 +5,10 @@ import contextlib
 from typing import cast
 
 import pytest
-import structlog
-from prometheus_client import CollectorRegistry
 
-from bailiff.cluster import PODS, Changed, Cluster, Replaced, Unreadable, WatchHealth
-from bailiff.kinds import LABELS_NOT_KEPT, ObjectMeta
-from bailiff.worker import WatchMetrics
+from bailiff.cluster import PODS, Changed, Replaced, WatchHealth
+from bailiff.kinds import LABELS_NOT_KEPT
 from bailiff.worker.mirror.watching import PodWatch, Watches
-from tests.harness.clocks import ManualClock
 from tests.harness.kinds import pod_of
 from tests.harness.worlds.fake_watch import FakeWatch
 
@@ -111,19 +107,6 @@ async def test_labels_that_are_needed_while_an_event_is_being_taken_in_do_not_di
     assert await anext(events) == Replaced((unlabelled("a"),), "2")
     assert old.closed
     await events.aclose()
-
-
-async def test_an_object_that_cannot_be_decoded_is_counted_each_time_and_logged_once():
-    registry = CollectorRegistry()
-    opener = Watches(cast("Cluster", None), ManualClock(), WatchMetrics(registry))
-    bad = Unreadable(ObjectMeta(name="n1", uid="u", resource_version="1"), "why")
-    worse = Unreadable(ObjectMeta(name="n1", uid="u", resource_version="2"), "why else")
-    with structlog.testing.capture_logs() as logs:
-        for one in (bad, bad, worse, bad):
-            opener._note_unreadable("nodes", one)
-    count = registry.get_sample_value
-    assert count("bailiff_worker_unreadable_objects_total", {"resource": "nodes"}) == 4
-    assert [line["why"] for line in logs] == ["why", "why else"]
 
 
 async def test_labels_that_are_needed_from_the_start_cost_no_second_watch():

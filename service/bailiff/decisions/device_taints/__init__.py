@@ -4,6 +4,7 @@ A pod uses devices by way of ResourceClaims. Drivers taint devices in ResourceSl
 with DeviceTaintRules; the tolerations stand in the claim's allocation. Ask a `DeviceTaintIndex`.
 """
 
+from bailiff.decisions.device_taints.blame import blamed_slice
 from bailiff.decisions.device_taints.claims import ClaimFinding, DeviceTaintSource, MetTaint
 from bailiff.decisions.device_taints.facts import DeviceTaintFacts
 from bailiff.decisions.device_taints.findings import (
@@ -43,6 +44,7 @@ __all__ = [
     "PodEviction",
     "RuleEffect",
     "RuleStatus",
+    "blamed_slice",
     "device_tolerates",
     "has_claims",
     "rule_status",

@@ -6,6 +6,7 @@ bound plays no part, unlike with node taints: time runs from `timeAdded` alone.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from bailiff.decisions.decision import (
@@ -80,6 +81,16 @@ class PodEviction(NamedTuple):
 
     evict_at: datetime
     causes: tuple[MetTaint, ...]
+
+    @property
+    def first(self) -> MetTaint:
+        """The cause that is due first; of several at one instant the first in upstream's order."""
+        return next(cause for cause in self.causes if cause.due == self.evict_at)
+
+    def due_by(self, now: datetime) -> tuple[MetTaint, ...]:
+        """The causes that are due, in the order of their instants."""
+        due = [(cause.due, cause) for cause in self.causes if cause.due is not None]
+        return tuple(one for at, one in sorted(due, key=itemgetter(0)) if at <= now)
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -164,7 +175,7 @@ def _stays(met: tuple[MetTaint, ...], trace: tuple[TraceStep, ...]) -> Finding:
 
 def _goes(eviction: PodEviction, trace: tuple[TraceStep, ...], now: datetime) -> Finding:
     at = eviction.evict_at
-    first = next(cause for cause in eviction.causes if cause.due == at)
+    first = eviction.first
     waits = at > now
     message = _describe(first)
     if first.tolerated.toleration is not None:

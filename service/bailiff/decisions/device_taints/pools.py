@@ -7,13 +7,14 @@ goes, older ones count again. Whether a pool is complete is not looked at.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.decision import ObjectReference
 from bailiff.kinds import NO_EXECUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from bailiff.kinds import Device, DeviceTaint, ResourceSlice
 
@@ -67,65 +68,113 @@ class _Published:
             del self._slices[bisect_left(self._slices, name)]
 
 
-class _Pool:
-    """The slices of one pool, and the tainted devices of those that count."""
+class _Generation:
+    """The slices of one generation of a pool, and the devices that they taint."""
 
     def __init__(self) -> None:
-        self.generations: dict[int, dict[str, ResourceSlice]] = {}
+        self.slices: dict[str, ResourceSlice] = {}
         self._tainted: dict[str, _Published] = {}
 
     @property
-    def current(self) -> Mapping[str, ResourceSlice]:
-        """The slices that count, by name."""
-        return self.generations[max(self.generations)] if self.generations else {}
+    def devices(self) -> Collection[str]:
+        """The names of those that have NoExecute taints."""
+        return self._tainted.keys()
 
     def tainted(self, device: str) -> TaintedDevice | None:
         """The device in the first slice by name that taints it; None: it has no NoExecute taint."""
         found = self._tainted.get(device)
         return None if found is None else found.first
 
-    def change(self, old: ResourceSlice | None, new: ResourceSlice | None) -> set[str]:
-        """Swap a slice. The names of the devices whose taints changed."""
-        before = self.current
-        hidden, shown = {}, {}
+    def add(self, one: ResourceSlice) -> None:
+        """Take one in that is not there."""
+        self.slices[one.metadata.name] = one
+        for name, device in _tainted_devices(one):
+            self._tainted.setdefault(name, _Published()).add(device)
+
+    def remove(self, one: ResourceSlice) -> None:
+        """Forget one that is there."""
+        del self.slices[one.metadata.name]
+        for name, _ in _tainted_devices(one):
+            # A slice may name a device twice.
+            published = self._tainted.get(name)
+            if published is not None:
+                published.remove(one.metadata.name)
+                if not published:
+                    del self._tainted[name]
+
+
+_NO_GENERATION = _Generation()
+
+
+class _Pool:
+    """The generations of one pool, of which the highest counts.
+
+    Each keeps its own devices, so that another one counts in no time, however many slices there
+    are: whoever may create slices could have it change with each.
+    """
+
+    def __init__(self) -> None:
+        self.generations: dict[int, _Generation] = {}
+        self._current = _NO_GENERATION
+
+    @property
+    def current(self) -> Mapping[str, ResourceSlice]:
+        """The slices that count, by name."""
+        return self._current.slices
+
+    def tainted(self, device: str) -> TaintedDevice | None:
+        """The device as it counts; None: it has no NoExecute taint."""
+        return self._current.tainted(device)
+
+    def change(
+        self,
+        old: ResourceSlice | None,
+        new: ResourceSlice | None,
+        among: Callable[[], Collection[str]] | None,
+    ) -> set[str]:
+        """Swap a slice. The names of the devices whose taints changed.
+
+        Where another generation counts then, only those that `among` names are looked at.
+        """
+        touched = [one for one in (old, new) if one is not None]
+        before = {name: self.tainted(name) for one in touched for name, _ in _tainted_devices(one)}
+        first = self._current
+        self._swap(old, new)
+        last = self._current
+        if first is last:
+            return {name for name, was in before.items() if last.tainted(name) != was}
+        names = {*first.devices, *last.devices, *before} if among is None else among()
+        return {
+            name
+            for name in names
+            if last.tainted(name) != (before[name] if name in before else first.tainted(name))
+        }
+
+    def _swap(self, old: ResourceSlice | None, new: ResourceSlice | None) -> None:
         if old is not None:
-            hidden = {old.metadata.name: old} if old.metadata.name in before else {}
-            self._remove(old)
+            generation = self.generations[old.spec.pool.generation]
+            generation.remove(old)
+            if not generation.slices:
+                del self.generations[old.spec.pool.generation]
         if new is not None:
-            self.generations.setdefault(new.spec.pool.generation, {})[new.metadata.name] = new
-        after = self.current
-        if after is not before:
-            hidden, shown = {**before, **hidden}, dict(after)
-        elif new is not None and new.metadata.name in after:
-            shown = {new.metadata.name: new}
-        return self._swap(hidden.values(), shown.values())
-
-    def _remove(self, old: ResourceSlice) -> None:
-        generation = self.generations[old.spec.pool.generation]
-        del generation[old.metadata.name]
-        if not generation:
-            del self.generations[old.spec.pool.generation]
-
-    def _swap(self, hidden: Iterable[ResourceSlice], shown: Iterable[ResourceSlice]) -> set[str]:
-        before: dict[str, TaintedDevice | None] = {}
-        for one in hidden:
-            for name, _ in _tainted_devices(one):
-                before.setdefault(name, self.tainted(name))
-                self._tainted[name].remove(one.metadata.name)
-        for one in shown:
-            for name, device in _tainted_devices(one):
-                before.setdefault(name, self.tainted(name))
-                self._tainted.setdefault(name, _Published()).add(device)
-        for name in before:
-            if not self._tainted[name]:
-                del self._tainted[name]
-        return {name for name, was in before.items() if self.tainted(name) != was}
+            self.generations.setdefault(new.spec.pool.generation, _Generation()).add(new)
+        highest = max(self.generations, default=None)
+        self._current = _NO_GENERATION if highest is None else self.generations[highest]
 
 
 class Pools:
     """All pools of all drivers."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, allocated: Callable[[tuple[str, str]], Collection[str]] | None = None
+    ) -> None:
+        """Start with none.
+
+        Args:
+            allocated: the devices of a pool, by driver and name, that are allocated to claims. Of
+                others nobody is told when another generation counts. None: all are told of.
+        """
+        self._allocated = allocated
         self._slices: dict[str, ResourceSlice] = {}
         self._pools: dict[tuple[str, str], _Pool] = {}
 
@@ -163,7 +212,8 @@ class Pools:
         self, key: tuple[str, str], old: ResourceSlice | None, new: ResourceSlice | None
     ) -> set[DeviceId]:
         pool = self._pools.setdefault(key, _Pool())
-        changed = {DeviceId(*key, device) for device in pool.change(old, new)}
+        among = None if self._allocated is None else partial(self._allocated, key)
+        changed = {DeviceId(*key, device) for device in pool.change(old, new, among)}
         if not pool.generations:
             del self._pools[key]
         return changed

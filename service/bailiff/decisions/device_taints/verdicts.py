@@ -46,7 +46,8 @@ class ClaimVerdicts:
     """Slices, rules and claims, and the finding on each claim."""
 
     def __init__(self) -> None:
-        self._pools = Pools()
+        self._allocated: Links[tuple[str, str], tuple[str, ClaimKey]] = Links()
+        self._pools = Pools(self._devices_in)
         self._rules = Rules()
         self._claims: dict[ClaimKey, ResourceClaim] = {}
         # Only claims with tainted devices are in here.
@@ -149,11 +150,20 @@ class ClaimVerdicts:
         old = self._claims.pop(key, None)
         if old is None and new is None:
             return Changed()
-        self._claims_on.move(key, devices_of(old) if old else (), devices_of(new) if new else ())
+        before, after = devices_of(old) if old else [], devices_of(new) if new else []
+        self._claims_on.move(key, before, after)
+        for device in before:
+            self._allocated.move((device.device, key), (device[:2],), ())
+        for device in after:
+            self._allocated.move((device.device, key), (), (device[:2],))
         if new is not None:
             self._claims[key] = new
-        before = self._kept(key)
-        return Changed(frozenset({key}), rules_of(before) | rules_of(self._judge(key)))
+        known = self._kept(key)
+        return Changed(frozenset({key}), rules_of(known) | rules_of(self._judge(key)))
+
+    def _devices_in(self, pool: tuple[str, str]) -> set[str]:
+        """The devices of a pool that are allocated to claims."""
+        return {device for device, _ in self._allocated.of(pool)}
 
     def _on(self, devices: Iterable[DeviceId]) -> set[ClaimKey]:
         return {claim for device in devices for claim in self._claims_on.of(device)}

@@ -22,6 +22,7 @@ from bailiff.decisions.policies.limits import (
 )
 from bailiff.decisions.policies.order import Rank, rank
 from bailiff.decisions.policies.pause import PauseNotice, read_pause, write_pause
+from bailiff.decisions.policies.publisher import Publisher
 from bailiff.decisions.policies.reading import PolicyError, read, schema
 from bailiff.decisions.policies.rules import UNKNOWN, Circumstances, Unknown, hold, may_hold
 from bailiff.decisions.policies.selectors import selects
@@ -43,6 +44,7 @@ from bailiff.decisions.policies.settings import (
     Weekday,
     Window,
 )
+from bailiff.decisions.policies.weakening import fingerprint, weakenings
 
 __all__ = [
     "CLUSTER",
@@ -70,6 +72,7 @@ __all__ = [
     "PauseNotice",
     "Policies",
     "PolicyError",
+    "Publisher",
     "Rank",
     "Requirement",
     "Unknown",
@@ -77,6 +80,7 @@ __all__ = [
     "Window",
     "blast_excess",
     "describe_zone",
+    "fingerprint",
     "free_at",
     "hold",
     "is_failing",
@@ -92,6 +96,7 @@ __all__ = [
     "selects",
     "slowed",
     "spend",
+    "weakenings",
     "write_pause",
     "zone_of",
 ]

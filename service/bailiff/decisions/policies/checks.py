@@ -34,6 +34,8 @@ def faults(policies: Policies) -> Iterator[Fault]:
     yield from _limit("$.limits.perNode", limits.per_node)
     yield from _limit("$.limits.perNamespace", limits.per_namespace)
     yield from _limit("$.limits.perZone", limits.per_zone)
+    yield from _limit("$.limits.perSlicePublisher", limits.per_slice_publisher)
+    yield from _limit("$.limits.perSliceDriver", limits.per_slice_driver)
     yield from _breaker("$.breakers.zone", breakers.zone)
     yield from _breaker("$.breakers.cluster", breakers.cluster)
     yield from _pause("$.pause", policies.pause)

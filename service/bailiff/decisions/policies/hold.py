@@ -18,6 +18,7 @@ class Cause(StrEnum):
     PAUSED = "paused"
     EXCLUDED = "excluded"
     PROTECTED = "protected"
+    FOREIGN_SLICE = "foreign_slice"
     BLAST_RADIUS = "blast_radius"
     OUTSIDE_WINDOW = "outside_window"
     BREAKER_OPEN = "breaker_open"

@@ -22,6 +22,7 @@ from bailiff.decisions.policies.blast import (
 from bailiff.decisions.policies.breaker import BreakerLevel, BreakerState, describe_zone
 from bailiff.decisions.policies.hold import Cause, Hold
 from bailiff.decisions.policies.pause import PauseNotice
+from bailiff.decisions.policies.publisher import Publisher, is_foreign
 from bailiff.decisions.policies.selectors import selects
 from bailiff.decisions.policies.settings import NO_POLICIES
 from bailiff.decisions.policies.windows import next_opening, open_at
@@ -59,6 +60,8 @@ class Circumstances(Struct, frozen=True, kw_only=True, gc=False):
         cluster_breaker: what the breaker of the cluster says; None: not known.
         blast: what the cause that evicts the pod does besides; NO_BLAST where its system names
             none; None: not known.
+        publisher: who published the ResourceSlice for whose taint the pod goes; None: it goes for
+            something else.
     """
 
     pod: Pod
@@ -69,6 +72,7 @@ class Circumstances(Struct, frozen=True, kw_only=True, gc=False):
     zone_breaker: BreakerState | None = None
     cluster_breaker: BreakerState | None = None
     blast: Blast | None = None
+    publisher: Publisher | None = None
 
 
 def hold(circumstances: Circumstances, policies: Policies, now: datetime) -> Hold | None:
@@ -142,6 +146,18 @@ def protected(facts: Circumstances, policies: Policies, now: datetime) -> Hold |
     )
 
 
+def foreign_slice(facts: Circumstances, policies: Policies, _now: datetime) -> Hold | None:
+    """A slice taints the pod's device that is of another node than the pod."""
+    publisher, node = facts.publisher, facts.pod.spec.node_name
+    if not policies.own_slices_only or publisher is None or not is_foreign(publisher, node):
+        return None
+    message = (
+        f"ResourceSlice {publisher.resource_slice} is of node {publisher.node} and taints a device "
+        f"that a pod of node {node} uses"
+    )
+    return Hold(cause=Cause.FOREIGN_SLICE, message=message)
+
+
 def blast_radius(facts: Circumstances, policies: Policies, _now: datetime) -> Hold | None:
     """The cause evicts too much for nobody to have acknowledged it."""
     bounds = policies.blast_radius
@@ -188,6 +204,7 @@ _RULES: tuple[Rule, ...] = (
     paused,
     excluded,
     protected,
+    foreign_slice,
     blast_radius,
     outside_window,
     breaker_stopped,

@@ -71,12 +71,17 @@ class Limits(Settings, frozen=True):
         per_node: for the pods of any one node.
         per_namespace: for the pods of any one namespace.
         per_zone: for the pods on the nodes of any one zone (topology.kubernetes.io/zone).
+        per_slice_publisher: for the pods that go for the taints of devices in the ResourceSlices of
+            any one publisher, see `publisher.Publisher`: of one driver on one node.
+        per_slice_driver: for those of all publishers of any one driver.
     """
 
     total: Limit | None = None
     per_node: Limit | None = None
     per_namespace: Limit | None = None
     per_zone: Limit | None = None
+    per_slice_publisher: Limit | None = None
+    per_slice_driver: Limit | None = None
 
 
 class DrainOrder(StrEnum):
@@ -250,6 +255,8 @@ class Policies(Settings, frozen=True):
         protection: heed the annotation `bailiff.dev/do-not-evict` of a pod: "true", or until when
             (RFC 3339).
         exclude: see there.
+        own_slices_only: a pod goes for the taint of a device only where the ResourceSlice that
+            taints it is of the pod's own node, or names no node.
         windows: evictions begin in these only; none: at any time.
         blast_radius: see there.
     """
@@ -261,6 +268,7 @@ class Policies(Settings, frozen=True):
     pause: Pause | None = None
     protection: bool = False
     exclude: Exclusion = Exclusion()
+    own_slices_only: bool = False
     windows: Annotated[tuple[Window, ...], Meta(max_length=100)] = ()
     blast_radius: BlastRadius | None = None
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bailiff.cluster import EVENTS, PODS, AlreadyExistsError, Cluster, PatchType
 from bailiff.decisions.text import describe_time
+from bailiff.worker.execute.event_bodies import Regarding, event_body
 from bailiff.worker.mirror.mirror import has_condition
 from bailiff.worker.observe.event_names import EventNames
 
@@ -221,7 +222,11 @@ class ClusterActions:
     async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
         """See PodActions."""
         name = self._names.next(pod, note, now, component)
-        body = _event_body(name, pod, note, now, self._instance, component)
+        meta = pod.metadata
+        about = Regarding(
+            api_version="v1", kind="Pod", name=meta.name, namespace=meta.namespace, uid=meta.uid
+        )
+        body = event_body(name, about, note, now, self._instance, component)
         with contextlib.suppress(AlreadyExistsError):
             await self._cluster.create(EVENTS, body, pod.metadata.namespace, dry_run=self._dry_run)
 
@@ -256,32 +261,4 @@ def _reset_body(pod: Pod, condition: PodCondition, now: datetime) -> dict[str, A
         "message": "",
         "observedGeneration": pod.metadata.generation,
         "lastTransitionTime": describe_time(now.replace(microsecond=0)),
-    }
-
-
-def _event_body(
-    name: str, pod: Pod, note: EventNote, now: datetime, instance: str, component: str
-) -> dict[str, Any]:
-    meta = pod.metadata
-    at = describe_time(now.replace(microsecond=0))
-    return {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": name, "namespace": meta.namespace},
-        "involvedObject": {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "namespace": meta.namespace,
-            "name": meta.name,
-            "uid": meta.uid,
-        },
-        "type": note.type,
-        "reason": note.reason,
-        "message": note.message[:1024],
-        "source": {"component": component},
-        "reportingComponent": component,
-        "reportingInstance": instance,
-        "firstTimestamp": at,
-        "lastTimestamp": at,
-        "count": 1,
     }

@@ -68,13 +68,13 @@ class Gate:
         self._clock = clock
         self._teller = teller
         self._earlier = earlier
-        self.facts = RuleFacts(evaluator.mirror, clock)
+        self.facts = RuleFacts(evaluator.mirror, clock, evaluator.publisher)
         self._meters = Meters()
         self._held = Held(self._meters)
         # Who stands behind, refused, by when it stands there no longer.
         self._refused: DeadlineQueue[Eviction] = DeadlineQueue()
-        # What runs, with the zone for which it counts.
-        self.running: dict[Eviction, str] = {}
+        # What runs, with all for which it counts.
+        self.running: dict[Eviction, Keys] = {}
         evaluator.mirror.listen_to_nodes(self)
         # There are policies. Once there are none the gate opens, when nobody is HELD any more.
         self._governs = False
@@ -111,7 +111,7 @@ class Gate:
 
     def finished(self, eviction: Eviction) -> None:
         """An attempt has ended."""
-        self._meters.finish(_keys(eviction, self.running.pop(eviction)))
+        self._meters.finish(self.running.pop(eviction))
         self._held.something_ended()
         if not self._is_open:
             self._earlier.set()
@@ -241,8 +241,8 @@ class Gate:
 
     def _count(self, eviction: Eviction, now: float) -> Eviction:
         """From now on it runs, until it has `finished`."""
-        zone = self.running[eviction] = self.facts.zone(eviction.pod)
-        self._meters.start(_keys(eviction, zone), now)
+        keys = self.running[eviction] = self.facts.keys(eviction.pod, eviction.finding)
+        self._meters.start(keys, now)
         return eviction
 
     def _drop(self, eviction: Eviction, now: float) -> None:
@@ -255,7 +255,7 @@ class Gate:
 
     def _limits_of(self, eviction: Eviction) -> Keys:
         """What has a limit now and concerns it, but for the total."""
-        _, *others = _keys(eviction, self.facts.zone(eviction.pod))
+        _, *others = self.facts.keys(eviction.pod, eviction.finding)
         return tuple([key for key in others if self._meters.limit(key)])
 
     def _place(self, eviction: Eviction, now: float) -> Place:
@@ -286,14 +286,3 @@ class Gate:
         else:
             self._held.look_again(cause)
         self._earlier.set()
-
-
-def _keys(eviction: Eviction, zone: str) -> Keys:
-    """All that may have a limit for one, the total first."""
-    spec, metadata = eviction.pod.spec, eviction.pod.metadata
-    return (
-        TOTAL,
-        Key(Scope.NODE, spec.node_name),
-        Key(Scope.NAMESPACE, metadata.namespace),
-        Key(Scope.ZONE, zone),
-    )

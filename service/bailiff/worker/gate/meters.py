@@ -35,6 +35,8 @@ class Scope(StrEnum):
     NODE = "node"
     NAMESPACE = "namespace"
     ZONE = "zone"
+    SLICE_PUBLISHER = "the slices of"
+    SLICE_DRIVER = "all slices of"
 
     # Of an enumeration it would be computed from the name, each time.
     __hash__ = str.__hash__
@@ -85,6 +87,8 @@ class Meters:
             Scope.NODE: limits.per_node,
             Scope.NAMESPACE: limits.per_namespace,
             Scope.ZONE: limits.per_zone,
+            Scope.SLICE_PUBLISHER: limits.per_slice_publisher,
+            Scope.SLICE_DRIVER: limits.per_slice_driver,
         }
         self._limits = {scope: limit for scope, limit in by_scope.items() if limit is not None}
         self._slow = {key: slowed(self._usual(key), state) for key, state in breakers.items()}

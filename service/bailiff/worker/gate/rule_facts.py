@@ -16,13 +16,15 @@ from bailiff.decisions.policies import (
     zone_of,
 )
 from bailiff.worker.gate.blast_count import BlastCount
+from bailiff.worker.gate.meters import TOTAL, Key, Keys, Scope
 from bailiff.worker.gate.zones import Zones
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from bailiff.clock import Clock
-    from bailiff.decisions.policies import Hold
+    from bailiff.decisions import Finding
+    from bailiff.decisions.policies import Hold, Publisher
     from bailiff.kinds import Pod
     from bailiff.worker.mirror.mirror import Mirror
     from bailiff.worker.timers.eviction import Eviction
@@ -37,10 +39,23 @@ class RuleFacts:
         namespaces: labels by name of namespace; UNKNOWN before they have been read.
         zones: breakers.
         blast: pods by what evicts them.
+        publisher: see the constructor.
     """
 
-    def __init__(self, mirror: Mirror, clock: Clock) -> None:
-        """Start without policies; `clock` says what time it is."""
+    def __init__(
+        self,
+        mirror: Mirror,
+        clock: Clock,
+        publisher: Callable[[Pod, Finding], Publisher | None],
+    ) -> None:
+        """Start without policies.
+
+        Args:
+            mirror: pods and nodes.
+            clock: says what time it is.
+            publisher: of the ResourceSlice for which a pod goes; None: it goes for something else.
+        """
+        self.publisher = publisher
         self._mirror = mirror
         self._clock = clock
         self.policies: Policies = NO_POLICIES
@@ -81,8 +96,30 @@ class RuleFacts:
             zone_breaker=self.zones.state(zone),
             cluster_breaker=self.zones.state(CLUSTER),
             blast=self.blast.of(eviction.uid),
+            publisher=self._publisher_of(eviction),
         )
         return hold(facts, self.policies, self._clock.now())
+
+    def keys(self, pod: Pod, finding: Finding) -> Keys:
+        """All that may have a limit for an eviction, the total first."""
+        spec, metadata = pod.spec, pod.metadata
+        keys = (
+            TOTAL,
+            Key(Scope.NODE, spec.node_name),
+            Key(Scope.NAMESPACE, metadata.namespace),
+            Key(Scope.ZONE, self.zone(pod)),
+        )
+        publisher = self.publisher(pod, finding)
+        if publisher is None:
+            return keys
+        of_slices = Key(Scope.SLICE_PUBLISHER, str(publisher))
+        return (*keys, of_slices, Key(Scope.SLICE_DRIVER, publisher.driver))
+
+    def _publisher_of(self, eviction: Eviction) -> Publisher | None:
+        """Looked for only where a rule needs it."""
+        if not self.policies.own_slices_only:
+            return None
+        return self.publisher(eviction.pod, eviction.finding)
 
     def _labels(self, namespace: str) -> Mapping[str, str] | None:
         return None if self.namespaces is UNKNOWN else self.namespaces.get(namespace)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 
 from bailiff.cluster import ClusterError, RequestTimeoutError, UnreachableError
+from bailiff.decisions import ObjectReference
 from bailiff.worker.lead.candidacy import Candidacy, LeasePort
 from bailiff.worker.lead.tenure import JITTER, ElectionSettings, Tenure
 
@@ -157,6 +158,16 @@ class Elector:
         looked_at = [self._held] if self._held else self._candidacies
         known = [one.tenure.renewed_at for one in looked_at if one.tenure.renewed_at is not None]
         return min(known, default=None)
+
+    @property
+    def held_lease(self) -> ObjectReference | None:
+        """The Lease by which this process acts, or did until a moment ago; None: there is none."""
+        lease = self._held.tenure.lease if self._held is not None else None
+        if lease is None:
+            return None
+        meta = lease.object.get("metadata") or {}
+        name, namespace, uid = (str(meta.get(key) or "") for key in ("name", "namespace", "uid"))
+        return ObjectReference(name=name, namespace=namespace, uid=uid)
 
     async def run(self, listener: ElectionListener) -> None:
         """See Election."""

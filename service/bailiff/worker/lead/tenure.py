@@ -35,6 +35,15 @@ if TYPE_CHECKING:
 
 # client-go's JitterFactor: a wait may be so much longer than the retry period.
 JITTER = 1.2
+# The longest that Kubernetes itself asks for: the identity Leases of kube-apiservers
+# (IdentityLeaseDurationSeconds in pkg/controlplane/apiserver/server.go). One may ask for 68 years,
+# and whoever could write it once would stop all evictions of a shard until somebody finds out.
+LONGEST_LEASE = 3600.0
+# An int32, as leaseTransitions is; the API server refuses a negative one (ValidateLeaseSpec).
+_MOST_TRANSITIONS = 2**31 - 1
+# Of a holder's name, for people; ours are hostnames with something random. The API server sets no
+# bound: a name may have a megabyte.
+_MAX_NAME = 253
 
 
 @dataclass(frozen=True)
@@ -47,16 +56,21 @@ class ElectionSettings:
         retry_period: between two renewals, and between two looks of those who wait.
         request_timeout: for one request, above 0 and below 5. 3: a holder that gets no answer
             tries three times before its deadline.
+        longest_lease: whatever a Lease says, it is believed no longer than this after it was seen
+            to change last. At least `lease_duration`, and that of any other worker of the shard:
+            who believes a holder for a shorter time than it acts would act beside it.
 
     Raises:
         ValueError: lease_duration is not above renew_deadline, or renew_deadline is not above
-            1.2 x retry_period, or another bound is broken.
+            1.2 x retry_period, or longest_lease is below lease_duration, or another bound is
+            broken.
     """
 
     lease_duration: int = 15
     renew_deadline: float = 10.0
     retry_period: float = 2.0
     request_timeout: float = 3.0
+    longest_lease: float = LONGEST_LEASE
 
     def __post_init__(self) -> None:
         if not 1 <= self.lease_duration < 2**31:
@@ -69,6 +83,11 @@ class ElectionSettings:
             )
         if not 0 < self.request_timeout < 5:
             raise ValueError(f"request timeout must be below 5 s, got {self.request_timeout:g}")
+        if not self.lease_duration <= self.longest_lease < math.inf:
+            raise ValueError(
+                f"the longest lease that is believed ({self.longest_lease:g} s) must not be below "
+                f"the lease duration ({self.lease_duration:g} s)"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +140,8 @@ class Tenure:
 
     @property
     def holder(self) -> str:
-        """Who holds the Lease, as last read; empty for nobody."""
-        return self.lease.record.holder_identity if self.lease else ""
+        """Who holds the Lease, as last read; empty for nobody. At most 253 characters."""
+        return self.lease.record.holder_identity[:_MAX_NAME] if self.lease else ""
 
     def claimable_in(self) -> float:
         """Seconds until the Lease may be written by us; 0 if it may be now."""
@@ -135,7 +154,7 @@ class Tenure:
         before, self.lease = self.lease, lease
         if not self.ours:
             self._renewed = None
-        if lease is not None and (before is None or before.record != lease.record):
+        if lease is not None and (before is None or not _is_same(before, lease)):
             self.renewed_at = self._clock.elapsed()
             self._busy_until = self._clock.elapsed() + self._patience(lease.record)
 
@@ -150,7 +169,7 @@ class Tenure:
             lease_duration_seconds=self._settings.lease_duration,
             acquire_time=sent.wall,
             renew_time=sent.wall,
-            lease_transitions=self.lease.record.lease_transitions + 1 if self.lease else 0,
+            lease_transitions=_next_transition(self.lease),
         )
         return record, sent
 
@@ -190,14 +209,34 @@ class Tenure:
             lease_duration_seconds=1,
             acquire_time=now,
             renew_time=now,
-            lease_transitions=self.lease.record.lease_transitions,
+            lease_transitions=max(0, self.lease.record.lease_transitions),
         )
 
     def _patience(self, record: LeaseRecord) -> float:
         if not record.holder_identity:
             return -math.inf
-        # The holder's own promise counts: it may run with other settings.
-        return float(record.lease_duration_seconds or self._settings.lease_duration)
+        # The holder's own promise counts: it may run with other settings. The API server takes
+        # none below 1; of one that others have put there nothing may be made sooner.
+        promised = record.lease_duration_seconds or 0
+        asked = float(promised if promised > 0 else self._settings.lease_duration)
+        return min(asked, self._settings.longest_lease)
+
+
+def _is_same(before: Lease, after: Lease) -> bool:
+    """Whether nothing shows that the holder has renewed it.
+
+    Of one that can be read in part only, any other version may be a renewal.
+    """
+    if before.is_whole and after.is_whole:
+        return before.record == after.record
+    return (before.record, _version(before)) == (after.record, _version(after))
+
+
+def _next_transition(lease: Lease | None) -> int:
+    """How often the holder has changed, once we are; as far as an int32 can count."""
+    if lease is None:
+        return 0
+    return min(max(0, lease.record.lease_transitions) + 1, _MOST_TRANSITIONS)
 
 
 def is_taken(record: LeaseRecord, answer: Lease, known: Lease | None) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
 
 from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch, Restart
+from bailiff.worker.mirror.refusals import LeftOut
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         ClusterError,
         Resource,
         Selection,
-        Unreadable,
         WatchEvent,
         WatchHealth,
     )
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     from bailiff.worker.observe.metrics import WatchMetrics
 
 T = TypeVar("T", bound=HasMetadata)
-
-# Objects that cannot be decoded and are logged once; each entry takes some 500 bytes.
-_MAX_TOLD = 1000
 
 log = structlog.get_logger(__name__)
 
@@ -103,7 +99,7 @@ class PodWatch:
 
 
 class Watches:
-    """Opens watches of one cluster; counts restarts, and objects that cannot be decoded.
+    """Opens watches of one cluster; counts restarts, and objects that are left out.
 
     Attributes:
         healths: of what a worker follows, by resource: how far its picture is to be believed.
@@ -114,8 +110,7 @@ class Watches:
         self._cluster = cluster
         self._clock = clock
         self._metrics = metrics
-        # Those that have been told of, latest last; more than there is room for are told of again.
-        self._told: OrderedDict[tuple[str, str, str], None] = OrderedDict()
+        self._left_out = LeftOut(clock, metrics)
 
     def open(
         self,
@@ -132,7 +127,7 @@ class Watches:
             selection=selection,
             keep_labels=keep_labels,
             on_restart=partial(self._note, resource.plural),
-            on_unreadable=partial(self._note_unreadable, resource.plural),
+            on_unreadable=partial(self._left_out.note, resource.plural),
         )
 
     def pods(self) -> PodWatch:
@@ -151,19 +146,3 @@ class Watches:
             log.warning(
                 "watch starts again", resource=resource, cause=cause.value, error=str(error)
             )
-
-    def _note_unreadable(self, resource: str, one: Unreadable) -> None:
-        self._metrics.unreadable.labels(resource).inc()
-        name, uid = f"{one.metadata.namespace}/{one.metadata.name}".lstrip("/"), one.metadata.uid
-        if (resource, uid, one.reason) in self._told:
-            return
-        self._told[resource, uid, one.reason] = None
-        if len(self._told) > _MAX_TOLD:
-            self._told.popitem(last=False)
-        log.warning(
-            "object cannot be decoded and is left out",
-            resource=resource,
-            name=name,
-            uid=uid,
-            why=one.reason,
-        )

@@ -175,6 +175,13 @@ class WatchMetrics:
             ["resource"],
             registry=registry,
         )
+        self.refused = Counter(
+            "bailiff_worker_refused_objects_total",
+            "Objects in lists and watches that were beyond Kubernetes' own limits and were left "
+            "out, by resource and reason.",
+            ["resource", "reason"],
+            registry=registry,
+        )
 
 
 def _attempts(registry: CollectorRegistry) -> Counter:

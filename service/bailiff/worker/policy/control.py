@@ -9,7 +9,7 @@ import msgspec
 import structlog
 
 from bailiff.cluster import CONFIG_MAPS, NAMESPACES, Selection
-from bailiff.decisions.policies import UNKNOWN, Unknown, read_pause
+from bailiff.decisions.policies import UNKNOWN, Unknown, fingerprint, read_pause, weakenings
 from bailiff.worker.policy.optional_watch import OptionalWatch
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bailiff.kinds import ConfigMap, Namespace
     from bailiff.worker.mirror.watching import PodWatch, Watches
     from bailiff.worker.policy.file import PolicyFile
+    from bailiff.worker.policy.news import PolicyNews
     from bailiff.worker.worker import Worker
 
     NotKnown = Literal[Unknown.UNKNOWN]
@@ -43,6 +44,7 @@ class PolicyControl:
         clock: Clock,
         watches: Watches,
         pods: PodWatch,
+        news: PolicyNews,
     ) -> None:
         """Begin with the policies that the file has held.
 
@@ -52,12 +54,17 @@ class PolicyControl:
             clock: to tell whether a pause is over.
             watches: opens them.
             pods: told when a policy selects pods.
+            news: told of what bounds the worker less than before.
         """
         self.file = file
         self.pause: PauseNotice | NotKnown | None = None
         self._worker = worker
         self._clock = clock
         self._pods = pods
+        self._news = news
+        self._policies: Policies | None = None
+        # What was read last, though it is not known just now what the ConfigMap says.
+        self._read: PauseNotice | None = None
         self._pauses: OptionalWatch[ConfigMap] = OptionalWatch(
             CONFIG_MAPS, watches, self._on_config_maps
         )
@@ -72,6 +79,7 @@ class PolicyControl:
             group.create_task(self.file.run(self._apply), name="policies")
             group.create_task(self._pauses.run(), name="pause")
             group.create_task(self._namespaces.run(), name="namespaces")
+            group.create_task(self._news.run(), name="policy news")
 
     def complaints(self) -> list[str]:
         """What holds evictions back because it has not been read yet; for people."""
@@ -87,6 +95,7 @@ class PolicyControl:
     def describe(self) -> dict[str, Any]:
         """What is in force, as /v1/policies tells it."""
         told: dict[str, Any] = msgspec.to_builtins(self.file.in_force)
+        told["hash"] = fingerprint(self.file.in_force.policies)
         pause = self.pause
         if pause is UNKNOWN:
             return told | {"pause": {"state": "unknown"}}
@@ -96,6 +105,11 @@ class PolicyControl:
         return told | {"pause": {"state": "on"} | {key: said[key][:_MAX_TEXT] for key in said}}
 
     def _apply(self, policies: Policies) -> None:
+        before, self._policies = self._policies, policies
+        if before is not None and (texts := weakenings(before, policies)):
+            self._news.weakened(texts, self.file.in_force.file)
+        if before is not None and before.pause != policies.pause:
+            self._read = None
         # First what is not known any more, then the policies that need to know it.
         self._pauses.ask(_config_map_of(policies.pause))
         selects_namespaces = policies.exclude.namespace_selector is not None
@@ -110,10 +124,19 @@ class PolicyControl:
         else:
             # One that is over is kept: a clock that is ahead is put right, the ConfigMap stays.
             notice = read_pause(found[0].data) if found else None
+            self._note_deletion(notice, is_there=bool(found))
         if notice != self.pause:
             log.info("pause", said=_words(notice, self._clock.now()))
         self.pause = notice
         self._worker.set_pause(notice)
+
+    def _note_deletion(self, notice: PauseNotice | None, *, is_there: bool) -> None:
+        """Of a pause in force whose ConfigMap is gone; `bailiff resume` leaves it there."""
+        before, self._read = self._read, notice
+        pause = None if self._policies is None else self._policies.pause
+        if is_there or before is None or pause is None or before.is_over(self._clock.now()):
+            return
+        self._news.pause_deleted(before, f"{pause.namespace}/{pause.name}")
 
     def _on_namespaces(self, found: tuple[Namespace, ...] | NotKnown) -> None:
         if found is UNKNOWN:

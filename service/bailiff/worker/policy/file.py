@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import structlog
 from prometheus_client import Counter, Gauge
 
-from bailiff.decisions.policies import Policies, PolicyError, read
+from bailiff.decisions.policies import Policies, PolicyError, fingerprint, read
 from bailiff.decisions.policies.reading import MAX_BYTES
 from bailiff.kinds import Time
 from bailiff.kinds.meta import Value
@@ -96,6 +96,7 @@ class PolicyFile:
             raise PoliciesUnusableError(f"{path}: {found}")
         self.in_force = PoliciesInForce(file=str(path), policies=found, since=clock.now())
         self._metrics.count(applied=True)
+        self._metrics.tell(found)
 
     async def run(self, apply: Callable[[Policies], None]) -> None:
         """Look until cancelled; `apply` is told of policies that are not those in force."""
@@ -135,6 +136,7 @@ class PolicyFile:
         self._metrics.count(applied=True)
         log.info("policies read", file=str(self._path), changed=changed)
         if changed:
+            self._metrics.tell(found, before.policies)
             apply(found)
 
 
@@ -154,8 +156,21 @@ class PolicyMetrics:
             "1 while the policies in force are those that their file holds, 0 after a failure.",
             registry=registry,
         )
+        self._info = Gauge(
+            "bailiff_worker_policies_info",
+            "1 for the policies in force, by a hash of what they say: the same for the same "
+            "policies, however their file writes them.",
+            ["hash"],
+            registry=registry,
+        )
         for result in ("applied", "failed"):
             self._reloads.labels(result)
+
+    def tell(self, policies: Policies, before: Policies | None = None) -> None:
+        """These are in force now, in place of others."""
+        self._info.labels(fingerprint(policies)).set(1)
+        if before is not None:
+            self._info.remove(fingerprint(before))
 
     def count(self, *, applied: bool) -> None:
         """A content was read."""

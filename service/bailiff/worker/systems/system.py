@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster import Cluster
     from bailiff.decisions import Round, Scene
+    from bailiff.decisions.policies import Publisher
     from bailiff.kinds import Node, Pod, PodCondition
     from bailiff.kinds.meta import Value
     from bailiff.worker.execute.actions import Actions
@@ -178,6 +179,13 @@ class SystemInWorker(ABC):
 
     def look_again(self) -> None:  # noqa: B027 - as above
         """The periodic safety net: look at what is written besides evictions."""
+
+    def publisher(self, pod: Pod) -> Publisher | None:  # noqa: ARG002 - for those who can tell
+        """Who published the ResourceSlice for whose taint a pod goes; None: it is no slice's taint.
+
+        The policies bound what one publisher evicts.
+        """
+        return None
 
     # What becomes of the evictions by this system. One that waits for its time, or is held by a
     # policy, has not begun.

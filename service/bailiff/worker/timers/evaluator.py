@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions import Finding, Options
+    from bailiff.decisions.policies import Publisher
     from bailiff.kinds import Node, Pod
     from bailiff.worker.mirror.mirror import Mirror
     from bailiff.worker.observe.telling import Teller
@@ -170,6 +171,10 @@ class Evaluator:
     def goes_by_node(self, finding: Finding) -> bool:
         """Whether a finding rests on the node of its pod; see SystemInWorker."""
         return self.systems[finding.system].by_node
+
+    def publisher(self, pod: Pod, finding: Finding) -> Publisher | None:
+        """Who published the slice for whose taint a pod goes; None: it goes for something else."""
+        return self.systems[finding.system].publisher(pod)
 
     def _evaluate_node(self, name: str) -> None:
         prepared = self._rounds.of_node(name)

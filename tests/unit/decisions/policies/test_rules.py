@@ -26,6 +26,7 @@ from bailiff.decisions.policies import (
     Pause,
     PauseNotice,
     Policies,
+    Publisher,
     Window,
     hold,
 )
@@ -69,6 +70,8 @@ PAUSE = Policies(pause=Pause(namespace="kube-system"))
 PROTECTION = Policies(protection=True)
 RADIUS = Policies(blast_radius=BlastRadius(max_pods=10))
 EVENING = Policies(windows=(Window(start="18:00", end="20:00"),))
+OWN = Policies(own_slices_only=True)
+STRANGER = Publisher(driver="gpu", node="n2", resource_slice="s")
 ZONE = Policies(breakers=Breakers(zone=Breaker()))
 CLUSTER = Policies(breakers=Breakers(cluster=Breaker()))
 WIDE = Blast(cause=CAUSE, pods=11, namespace_evicted=1, namespace_pods=100)
@@ -97,6 +100,12 @@ def excluding(**how: Any) -> Policies:
             excluding(namespace_selector=SHOP), {},
             Cause.EXCLUDED, "the labels of namespace shop are excluded", None,
             id="namespace by labels",
+        ),
+        pytest.param(
+            OWN, {"publisher": STRANGER},
+            Cause.FOREIGN_SLICE,
+            "ResourceSlice s is of node n2 and taints a device that a pod of node n1 uses", None,
+            id="a slice of another node",
         ),
         pytest.param(
             PROTECTION, {"pod": protected("true")},
@@ -176,6 +185,10 @@ def test_held(
         pytest.param(RADIUS, {"blast": NO_BLAST}, id="its system names no cause"),
         pytest.param(Policies(windows=(Window(start="12:00", end="13:00"),)), {}, id="it is open"),
         pytest.param(ZONE, {"zone_breaker": SLOW}, id="slow is not stopped"),
+        pytest.param(NO_POLICIES, {"publisher": STRANGER}, id="any slice may evict"),
+        pytest.param(OWN, {}, id="no slice's taint"),
+        pytest.param(OWN, {"publisher": Publisher(driver="gpu", node="n1")}, id="its own node's"),
+        pytest.param(OWN, {"publisher": Publisher(driver="gpu")}, id="a slice of no node"),
         pytest.param(ZONE, {"cluster_breaker": STOPPED}, id="no breaker for the cluster"),
         pytest.param(CLUSTER, {"zone_breaker": STOPPED}, id="no breaker for zones"),
     ],
@@ -231,6 +244,7 @@ IN_ORDER: tuple[tuple[Cause, dict, dict], ...] = (
     (Cause.PAUSED, {"pause": PAUSE.pause}, {"pause": PauseNotice()}),
     (Cause.EXCLUDED, {"exclude": Exclusion(namespaces=("shop",))}, {}),
     (Cause.PROTECTED, {"protection": True}, {"pod": protected("true")}),
+    (Cause.FOREIGN_SLICE, {"own_slices_only": True}, {"publisher": STRANGER}),
     (Cause.BLAST_RADIUS, {"blast_radius": RADIUS.blast_radius}, {"blast": WIDE}),
     (Cause.OUTSIDE_WINDOW, {"windows": EVENING.windows}, {}),
     (Cause.BREAKER_OPEN, {"breakers": ZONE.breakers}, {"zone_breaker": STOPPED}),

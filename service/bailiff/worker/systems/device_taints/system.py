@@ -9,7 +9,14 @@ from msgspec.structs import replace
 from prometheus_client import Counter, Gauge, Histogram
 
 from bailiff.decisions import Round
-from bailiff.decisions.device_taints import DEVICE_TAINTS, SYSTEM, TERMS, has_claims
+from bailiff.decisions.device_taints import (
+    DEVICE_TAINTS,
+    SYSTEM,
+    TERMS,
+    blamed_slice,
+    has_claims,
+)
+from bailiff.decisions.policies import Publisher
 from bailiff.worker.observe.metrics import DELETION_BUCKETS
 from bailiff.worker.systems.device_taints.devices import Devices, Kind
 from bailiff.worker.systems.device_taints.following import DeviceFollowing
@@ -57,7 +64,7 @@ class DeviceTaintsInWorker(SystemInWorker):
         self.metrics = DeviceTaintMetrics(parts.registry, on_paper=settings.on_paper)
         self.rule_status = RuleStatusWriter(parts, self.devices, self.metrics.rule_status_writes)
         self._follow: Work | None = None
-        self._options = settings.options
+        self._options, self._clock = settings.options, parts.clock
         self._explaining = replace(settings.options, explain=True)
         if not settings.options.device_taint_eviction:
             self.devices.switch_off("--no-device-taint-eviction")
@@ -90,6 +97,18 @@ class DeviceTaintsInWorker(SystemInWorker):
     def look_again(self) -> None:
         """See SystemInWorker."""
         self.rule_status.look_again()
+
+    def publisher(self, pod: Pod) -> Publisher | None:
+        """See SystemInWorker."""
+        index = self.devices.index
+        why = index.eviction(pod, self._options)
+        if why is None:
+            return None
+        found = blamed_slice(why, index.slices, pod.spec.node_name, self._clock.now())
+        if found is None:
+            return None
+        name, spec = found.metadata.name, found.spec
+        return Publisher(driver=spec.driver, node=spec.node_name, resource_slice=name)
 
     def evicted(self, eviction: Eviction, late: float) -> None:
         """See SystemInWorker."""
