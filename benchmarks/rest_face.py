@@ -25,6 +25,7 @@ from fastapi import Body, FastAPI
 from prometheus_client import CollectorRegistry
 from pydantic import BaseModel
 
+from bailiff.access import AccessSettings, Caller, Guard, Right
 from bailiff.bootstrap.process import freeze_start_up
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-SERVERS = ("fastapi-echo", "raw-asgi", "bailiff")
+SERVERS = ("fastapi-echo", "raw-asgi", "bailiff", "bailiff-token")
+# As long as one of a service account, which is a JSON Web Token.
+TOKEN = "t" * 1000
 CONNECTIONS = 16
 ROUNDS = 3
 SECONDS = 1.2
@@ -98,11 +101,31 @@ def raw_asgi() -> ASGIApp:
     return app
 
 
+class Reviewer:
+    """An API server that knows everybody; it is asked once, and then its answer is kept."""
+
+    async def who(self, token: str) -> Caller:  # noqa: ARG002 - everybody
+        await asyncio.sleep(0.001)
+        return Caller(name="system:serviceaccount:shop:drainer")
+
+    async def may(self, caller: Caller, right: Right) -> bool:  # noqa: ARG002 - as above
+        return True
+
+
+def knowing_guard() -> Guard:
+    # The quota is far above what one client can ask.
+    settings = AccessSettings(
+        max_requests_per_second=1e9, max_burst_requests=10**9, max_burst_bytes=10**15
+    )
+    return Guard(settings, SystemClock(), reviewer=Reviewer())
+
+
 async def serve(name: str) -> None:
     """Serve until standard input ends; the first line printed is the port."""
-    if name == "bailiff":
+    if name.startswith("bailiff"):
         settings = RestSettings(port=0)
-        app = create_app(settings, SystemClock(), CollectorRegistry(), Options())
+        guard = knowing_guard() if name == "bailiff-token" else None
+        app = create_app(settings, SystemClock(), CollectorRegistry(), Options(), guard=guard)
         server = RestServer(app, settings)
         port = await server.start()
         freeze_start_up()  # as `bailiff serve` does, and a plain FastAPI application does not
@@ -212,10 +235,11 @@ async def load(server: Server, request: bytes, seconds: float) -> Run:
     return Run(answers / begun, answers / cpu, p99)
 
 
-def request(path: str, body: bytes) -> bytes:
+def request(path: str, body: bytes, *, token: str = "") -> bytes:
+    bearer = f"Authorization: Bearer {token}\r\n" if token else ""
     head = (
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
+        f"{bearer}Content-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
 
@@ -227,7 +251,9 @@ def measure() -> None:
     results: dict[str, list[Run]] = {}
     with ExitStack() as stack:
         servers = {name: stack.enter_context(started(name, server_core)) for name in SERVERS}
-        tasks = [(name, servers[name], one) for name in SERVERS]
+        known = request("/v1/decisions", ONE, token=TOKEN)
+        asked_of = {"bailiff-token": known}
+        tasks = [(name, servers[name], asked_of.get(name, one)) for name in SERVERS]
         tasks.append((f"bailiff, {BATCH} a batch", servers["bailiff"], many))
         for _ in range(ROUNDS):
             for name, server, asked in tasks:
@@ -241,7 +267,7 @@ def show(results: dict[str, list[Run]]) -> None:
     middle = {
         name: Run(*map(statistics.median, zip(*r, strict=True))) for name, r in results.items()
     }
-    echo = middle["fastapi-echo"]
+    echo, bare = middle["fastapi-echo"], middle["bailiff"].per_cpu_second
     print(f"one core, {CONNECTIONS} connections, body {len(ONE)} bytes, median of {ROUNDS} runs")
     for name, run in middle.items():
         times = BATCH if name.endswith("batch") else 1
@@ -251,6 +277,8 @@ def show(results: dict[str, list[Run]]) -> None:
             f" {run.per_second * times / echo.per_second:5.2f}x echo,"
             f" by CPU {run.per_cpu_second * times / echo.per_cpu_second:5.2f}x"
         )
+    known = bare / middle["bailiff-token"].per_cpu_second
+    print(f"an answer to a caller whose token is kept takes {known:.2f} times the CPU")
 
 
 def main() -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import ipaddress
+import secrets
 from typing import TYPE_CHECKING, Self
 
 import yaml
 
 from bailiff.clock import Clock, SystemClock
 from bailiff.serving import HttpServer
+from bailiff_demo.certificate import new_certificate
 from bailiff_demo.controllers import (
     Claims,
     Collector,
@@ -20,6 +24,7 @@ from bailiff_demo.controllers import (
     run,
 )
 from bailiff_demo.http import create_app
+from bailiff_demo.http.asking import AskingForToken
 from bailiff_demo.http.dating import Dated
 from bailiff_demo.registry import Registry
 from bailiff_demo.resources import NAMESPACES, PRIORITYCLASSES
@@ -37,12 +42,17 @@ _GRACE = 1
 
 
 class DemoCluster:
-    """A Kubernetes API in this process' memory, on plain HTTP without authentication.
+    """A Kubernetes API in this process' memory, for this machine alone.
+
+    It asks for the token in its kubeconfig, which is another at each start; who has it may do
+    everything.
 
     Use it as an asynchronous context manager; within it the API is served in the running loop.
 
     Attributes:
-        url: as `http://127.0.0.1:12345`.
+        url: as `https://127.0.0.1:12345`.
+        authority: who vouches for it, in PEM.
+        token: for the header Authorization.
         registry: the API's verbs without HTTP.
         store: the objects, past all rules.
     """
@@ -60,7 +70,7 @@ class DemoCluster:
         """Prepare; nothing is opened yet.
 
         Args:
-            host: address to listen on.
+            host: address of loopback to listen on.
             port: 0 for a free one.
             clock: for the times that the server writes.
             fleet: objects that are there from the start.
@@ -69,14 +79,20 @@ class DemoCluster:
 
         Raises:
             FleetError: the fleet breaks rules.
+            ValueError: others than this machine would reach the host.
         """
+        _check_host(host)
         clock = clock or SystemClock()
         self._host = host
         self.url = ""
+        self.token = secrets.token_urlsafe(32)
+        certificate = new_certificate()
+        self.authority = certificate.authority
         self.store = Store(clock, settings)
         self.registry = Registry(self.store, clock)
-        app = Dated(create_app(self.registry, settings), clock)
-        self._server = HttpServer(app, host, port, date_header=False)
+        app = AskingForToken(create_app(self.registry, settings), self.token)
+        dated = Dated(app, clock)
+        self._server = HttpServer(dated, host, port, tls=certificate.tls, date_header=False)
         self._controllers: tuple[Controller, ...] = ()
         if lively:
             self._controllers = (
@@ -94,7 +110,8 @@ class DemoCluster:
 
     async def __aenter__(self) -> Self:
         port = await self._server.start()
-        self.url = f"http://{self._host}:{port}"
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        self.url = f"https://{host}:{port}"
         self._running = [
             asyncio.create_task(run(controller, self.registry), name=type(controller).__name__)
             for controller in self._controllers
@@ -113,13 +130,26 @@ class DemoCluster:
                 raise error
 
     def kubeconfig(self) -> str:
-        """A kubeconfig for this cluster, as YAML."""
+        """A kubeconfig for this cluster, as YAML. It holds the token."""
+        authority = base64.b64encode(self.authority.encode()).decode()
+        cluster = {"server": self.url, "certificate-authority-data": authority}
         config = {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": _CONTEXT, "cluster": {"server": self.url}}],
-            "users": [{"name": _CONTEXT, "user": {}}],
+            "clusters": [{"name": _CONTEXT, "cluster": cluster}],
+            "users": [{"name": _CONTEXT, "user": {"token": self.token}}],
             "contexts": [{"name": _CONTEXT, "context": {"cluster": _CONTEXT, "user": _CONTEXT}}],
             "current-context": _CONTEXT,
         }
         return yaml.safe_dump(config, sort_keys=False)
+
+
+def _check_host(host: str) -> None:
+    if host == "localhost":
+        return
+    try:
+        is_loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = False
+    if not is_loopback:
+        raise ValueError(f"{host}: a demo cluster is for this machine alone: 127.0.0.1")

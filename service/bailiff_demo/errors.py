@@ -173,6 +173,11 @@ def invalid_option(options: str, cause: Cause) -> ApiError:
     return invalid("meta.k8s.io", options, "", [cause])
 
 
+def unauthorized() -> ApiError:
+    """Without the token, or with another."""
+    return ApiError(401, "Unauthorized", "Unauthorized")
+
+
 def bad_request(message: str) -> ApiError:
     """Not understood."""
     return ApiError(400, "BadRequest", message)

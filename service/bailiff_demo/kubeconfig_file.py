@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
+import ssl
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +31,8 @@ def usual_kubeconfig() -> Path:
 def write_kubeconfig(path: Path, text: str) -> None:
     """In one step, so that nobody reads half a file; nobody else's file is written over.
 
+    Only who runs the demo may read it: it holds the token.
+
     Raises:
         StartError: it cannot be written, or is another kubeconfig.
     """
@@ -37,6 +41,7 @@ def write_kubeconfig(path: Path, text: str) -> None:
             raise StartError(f"{path} is not a demo's kubeconfig: it is not written over")
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f"{path.name}.{os.getpid()}")
+        fresh.touch(mode=0o600)
         fresh.write_text(text)
         fresh.replace(path)
     except OSError as error:
@@ -46,8 +51,6 @@ def write_kubeconfig(path: Path, text: str) -> None:
 @contextlib.contextmanager
 def kubeconfig_while_running(path: Path, text: str) -> Iterator[None]:
     """Write it, and take it away at the end, unless it is another demo's by then.
-
-    To be left while the port is still ours: whoever has it next writes the same text.
 
     Raises:
         StartError: as `write_kubeconfig`.
@@ -70,29 +73,34 @@ async def free_kubeconfig(port: int) -> Path:
         port: of the new demo cluster, which no other has.
     """
     usual = usual_kubeconfig()
-    server = _server_of(usual)
-    if server is None or not await _answers(server):
+    found = _server_of(usual)
+    if found is None or not await _answers(*found):
         return usual
+    server, _ = found
     own = usual.with_name(f"demo-{port}.kubeconfig")
     sys.stderr.write(f"another demo runs at {server}, {usual} stays its own: using {own}\n")
     return own
 
 
-def _server_of(path: Path) -> str | None:
-    """The address of the demo that a file names; None: there is none, or it is no demo's."""
+def _server_of(path: Path) -> tuple[str, ssl.SSLContext] | None:
+    """The address of the demo that a file names, and how to know that one from others.
+
+    None: there is none, or it is no demo's.
+    """
     try:
-        server = yaml.safe_load(path.read_text())["clusters"][0]["cluster"]["server"]
+        cluster = yaml.safe_load(path.read_text())["clusters"][0]["cluster"]
+        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        return str(cluster["server"]), ssl.create_default_context(cadata=authority)
     except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError):
         return None
-    return str(server)
 
 
-async def _answers(server: str) -> bool:
+async def _answers(server: str, context: ssl.SSLContext) -> bool:
     timeout = aiohttp.ClientTimeout(total=_ANSWER_SECONDS)
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
-            session.get(f"{server}/version") as answer,
+            session.get(f"{server}/version", ssl=context) as answer,
         ):
             return "bailiff" in await answer.text()
     except (aiohttp.ClientError, TimeoutError, ValueError):

@@ -26,13 +26,15 @@ Try, in another terminal:
 
 _WITH_CURL = """\
 Try, in another terminal (kubectl, where you have it, works too):
-  curl -s {cluster}/api/v1/namespaces/demo/pods?fieldSelector=spec.nodeName=node-a
-  curl -s -X PATCH -H 'Content-Type: application/merge-patch+json' {cluster}/api/v1/nodes/node-a \\
+  T="Authorization: Bearer $(sed -n 's/^ *token: //p' {kubeconfig})"
+  curl -sk -H "$T" {cluster}/api/v1/namespaces/demo/pods?fieldSelector=spec.nodeName=node-a
+  curl -sk -H "$T" -X PATCH -H 'Content-Type: application/merge-patch+json' \\
+    {cluster}/api/v1/nodes/node-a \\
     -d '{{"spec":{{"taints":[{{"key":"maintenance","value":"true","effect":"NoExecute"}}]}}}}'
-  curl -s -X PATCH -H 'Content-Type: application/json-patch+json' \\
+  curl -sk -H "$T" -X PATCH -H 'Content-Type: application/json-patch+json' \\
     {cluster}/apis/resource.k8s.io/v1/resourceslices/gpu-1-gpu.example.com \\
     -d '{hot}'
-  curl -s {cluster}/api/v1/namespaces/demo/events
+  curl -sk -H "$T" {cluster}/api/v1/namespaces/demo/events
   curl -s {queue}
 """
 
@@ -42,6 +44,7 @@ def welcome(settings: UpSettings, cluster: str, kubeconfig: Path, worker_pid: in
     rest = f"http://{settings.host}:{settings.rest_port}"
     queue = f"http://{settings.host}:{settings.status_port}/v1/queue"
     tries = _WITH_KUBECTL if shutil.which("kubectl") else _WITH_CURL
+    tries = tries.format(cluster=cluster, queue=queue, hot=_HOT, kubeconfig=kubeconfig)
     return f"""\
 
   REST        {rest}          Swagger UI at {rest}/docs
@@ -49,7 +52,7 @@ def welcome(settings: UpSettings, cluster: str, kubeconfig: Path, worker_pid: in
   worker      {queue}   (pid {worker_pid})
   cluster     {cluster}   the demo, in memory
 
-{tries.format(cluster=cluster, queue=queue, hot=_HOT)}  curl -s {rest}/v1/nodes/node-a/decisions
+{tries}  curl -s {rest}/v1/nodes/node-a/decisions
   curl -s {rest}/v1/nodes/gpu-1/decisions
 
 export KUBECONFIG={kubeconfig}

@@ -7,6 +7,7 @@ of the defaults; free ones stand for them when it runs.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -16,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -125,17 +127,39 @@ def _read_until_ready(process: subprocess.Popen[str], log: Path) -> str:
 
 def settle(kubeconfig: str) -> None:
     """Until the demo fleet runs: a person is slower than a test."""
-    server = yaml.safe_load(Path(kubeconfig).read_text())["clusters"][0]["cluster"]["server"]
-    port, deadline = urlsplit(server).port, time.monotonic() + _PATIENCE
-    assert port is not None
-    while not all(_runs(port, kind) for kind in ("deployments", "daemonsets", "statefulsets")):
+    demo, deadline = _Demo.of(kubeconfig), time.monotonic() + _PATIENCE
+    while not all(_runs(demo, kind) for kind in ("deployments", "daemonsets", "statefulsets")):
         assert time.monotonic() < deadline, "the demo fleet does not run"
         time.sleep(0.1)
 
 
-def _runs(port: int, kind: str) -> bool:
+class _Demo(NamedTuple):
+    """A demo cluster, as its kubeconfig tells of it."""
+
+    port: int
+    token: str
+    authority: str
+
+    @classmethod
+    def of(cls, kubeconfig: str) -> _Demo:
+        config = yaml.safe_load(Path(kubeconfig).read_text())
+        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        port = urlsplit(cluster["server"]).port
+        assert port is not None
+        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        return cls(port, user["token"], authority)
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        with tempfile.NamedTemporaryFile("w", suffix=".crt") as file:
+            file.write(self.authority)
+            file.flush()
+            bearer = {"Authorization": f"Bearer {self.token}"}
+            return call(self.port, path, headers=bearer, ca=Path(file.name))
+
+
+def _runs(demo: _Demo, kind: str) -> bool:
     """Whether there are such workloads, and all their pods are ready."""
-    status, body = call(port, f"/apis/apps/v1/namespaces/demo/{kind}")
+    status, body = demo.get(f"/apis/apps/v1/namespaces/demo/{kind}")
     assert status == 200, body
     workloads = json.loads(body)["items"]
     return bool(workloads) and all(_ready(one["spec"], one["status"]) for one in workloads)

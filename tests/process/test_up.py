@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
 import socket
+import ssl
 import time
 import urllib.request
 from pathlib import Path
@@ -31,8 +33,10 @@ items:
 POLICIES = "apiVersion: bailiff.dev/v1\nkind: WorkerPolicies\nprotection: true\n"
 
 
-def fetched(url):
-    with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 - our own server
+def fetched(url, token="", authority=""):
+    asked = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})  # noqa: S310
+    context = ssl.create_default_context(cadata=authority) if authority else None
+    with urllib.request.urlopen(asked, timeout=10, context=context) as answer:  # noqa: S310
         return json.load(answer)
 
 
@@ -48,8 +52,9 @@ def test_a_fleet_and_policies_of_ones_own(tmp_path):
     policies = ("--policies", str(tmp_path / "policies.yaml"))
     with running_up(tmp_path, *fleet, *policies) as up:
         config = yaml.safe_load(Path(up.kubeconfig).read_text())
-        server = config["clusters"][0]["cluster"]["server"]
-        nodes = fetched(f"{server}/api/v1/nodes")["items"]
+        found, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        authority = base64.b64decode(found["certificate-authority-data"]).decode()
+        nodes = fetched(f"{found['server']}/api/v1/nodes", user["token"], authority)["items"]
         assert [node["metadata"]["name"] for node in nodes] == ["mine"]
         told = fetched(f"http://127.0.0.1:{up.ports['8081']}/v1/policies")
         assert told["policies"]["protection"] is True

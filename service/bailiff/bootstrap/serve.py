@@ -12,6 +12,7 @@ import structlog
 from bailiff.bootstrap.access import AccessChoice
 from bailiff.bootstrap.choices import API_PROBES, ClusterChoice, ProbeChoice
 from bailiff.bootstrap.cluster import connect_to
+from bailiff.bootstrap.guarding import guarding_of
 from bailiff.bootstrap.health import probed
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import freeze_start_up, listen
@@ -61,26 +62,32 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
     Raises:
         SettingsError: the environment has a setting of a port that cannot be.
         TlsUnusableError: the files of TLS do not serve.
+        TokensUnusableError: the file of tokens does not serve.
     """
     rest_settings = RestSettings.read(host=settings.host, port=settings.rest_port)
     grpc_settings = GrpcSettings.read(host=settings.host, port=settings.grpc_port)
     edge_settings = EdgeSettings.read()
     clock, registry = SystemClock(), new_registry()
     tls = tls_of(settings.access, registry)
+    guarding = guarding_of(settings.access, settings.cluster, settings.host, registry)
 
     async def program(stop: asyncio.Event) -> None:
         options, edge = settings.options, Edge.of(edge_settings, registry)
+        opened = guarding.open_at_start() if guarding else contextlib.nullcontext()
         async with (
             probed(settings.probes, settings.host) as pulse,
             _source(settings.cluster, clock) as source,
+            opened as guard,
         ):
-            app = create_app(rest_settings, clock, registry, options, source, systems, edge.budget)
+            asked, budget = (clock, registry, options), edge.budget
+            app = create_app(rest_settings, *asked, source, systems, budget, guard=guard)
             rest = RestServer(app, rest_settings, edge, tls)
             grpc = create_server(
-                *(grpc_settings, clock, registry, options, systems),
-                budget=edge.budget,
+                *(grpc_settings, *asked, systems),
+                budget=budget,
                 tls=tls,
                 is_proxy=edge.is_proxy,
+                guard=guard,
             )
             async with followed(tls):
                 await _serve_both(settings, rest, grpc, pulse, stop)

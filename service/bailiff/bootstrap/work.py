@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import structlog
 from msgspec.structs import replace
 
+from bailiff.access import STATUS_RULES, GuardedInItsLoop, Rules
 from bailiff.bootstrap.choices import ClusterUnusable
 from bailiff.bootstrap.cluster import bounds_for, connect_to
+from bailiff.bootstrap.guarding import guarding_of
 from bailiff.bootstrap.health import probed
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.policy_news import policy_news
@@ -50,6 +52,7 @@ from bailiff.worker import (
     WorkerSettings,
     create_status_app,
     halves_of,
+    refused_page,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from bailiff.bootstrap.choices import ClusterChoice, Program
+    from bailiff.bootstrap.guarding import Guarding
     from bailiff.bootstrap.settings import WorkSettings
     from bailiff.cluster import Cluster, ListWatch
     from bailiff.decisions import Systems
@@ -90,11 +94,13 @@ def work(
         PoliciesUnusableError: the file of policies holds none.
         SettingsError: the environment has a setting of the status port that cannot be.
         TlsUnusableError: the files of TLS do not serve.
+        TokensUnusableError: the file of tokens does not serve.
     """
     clock, registry = ClusterClock(machine or SystemClock()), new_registry()
     policies = _policies(settings, clock, registry)
     edge = Edge.of(EdgeSettings.read(), registry)
     tls = tls_of(settings.access, registry)
+    guarding = guarding_of(settings.access, settings.cluster, settings.host, registry)
 
     async def program(stop: asyncio.Event) -> None:
         freeze_start_up()
@@ -134,7 +140,7 @@ def work(
             seen = Observed(worker, registry, freshness, comparison, control, (alarm,))
             pulse.judge = seen.verdicts
             desk = Desk(seen.take)
-            app = create_status_app(pulse, desk.ask, clock)
+            app = _guarded(create_status_app(pulse, desk.ask, clock), guarding)
             beside = _beside(worker.liveness, control, desk)
             async with beside, followed(tls), _served(app, settings, edge, tls):
                 if comparison is None:
@@ -143,6 +149,12 @@ def work(
                     await _run_in_shadow(worker, comparison, pods, nodes, stop)
 
     return program
+
+
+def _guarded(app: ASGIApp, guarding: Guarding | None) -> ASGIApp:
+    if guarding is None:
+        return app
+    return GuardedInItsLoop(app, guarding.open, Rules(STATUS_RULES), refused_page)
 
 
 def _policies(

@@ -13,11 +13,14 @@ from bailiff.cli.options import setting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bailiff.bootstrap.choices import ClusterChoice
+
 ACCESS = "Who may ask"
 # Options by any of which callers are known.
-_WAYS = ("--client-ca-file",)
+_WAYS = ("--authentication-token-webhook", "--token-auth-file", "--client-ca-file")
 
-# By the field of AccessChoice that each sets.
+# By the field of AccessChoice that each sets, or by its own name where _FIELDS has that one.
+_FIELDS = {"authentication_token_webhook": "token_webhook"}
 _OPTIONS: dict[str, Any] = {
     "tls_cert_file": Annotated[
         Path | None,
@@ -40,6 +43,24 @@ _OPTIONS: dict[str, Any] = {
             ACCESS,
         ),
     ],
+    "token_auth_file": Annotated[
+        Path | None,
+        setting(
+            "--token-auth-file",
+            'Know callers by the tokens in this file: lines of token,user,uid,"group1,group2"; '
+            "read again when it changes.",
+            ACCESS,
+        ),
+    ],
+    "authentication_token_webhook": Annotated[
+        bool | None,
+        setting(
+            "--authentication-token-webhook",
+            "Know callers by tokens for the audience bailiff, as the cluster does (TokenReview), "
+            "and let them ask what they may read there (SubjectAccessReview).",
+            ACCESS,
+        ),
+    ],
     "insecure": Annotated[
         bool | None,
         setting(
@@ -54,6 +75,15 @@ _OPTIONS: dict[str, Any] = {
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
     """A command that takes its parameter `access` from the command line, one option a field."""
     return with_options(command, "access", _OPTIONS, _gather)
+
+
+def check_cluster(access: AccessChoice, cluster: ClusterChoice) -> None:
+    """Refuse to ask a cluster that nobody has named; raises InputError."""
+    if access.token_webhook and not cluster.chosen:
+        raise InputError(
+            "--authentication-token-webhook asks a cluster: say which, by --kubeconfig FILE or "
+            "--in-cluster"
+        )
 
 
 def check_listening(host: str, access: AccessChoice) -> None:
@@ -85,6 +115,7 @@ def is_only_here(host: str) -> bool:
 def _gather(said: dict[str, Any]) -> AccessChoice:
     with told():
         try:
-            return AccessChoice(**{name: one for name, one in said.items() if one is not None})
+            given = {name: one for name, one in said.items() if one is not None}
+            return AccessChoice(**{_FIELDS.get(name, name): one for name, one in given.items()})
         except ValueError as error:
             raise InputError(str(error)) from error

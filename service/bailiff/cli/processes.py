@@ -17,7 +17,7 @@ from bailiff.bootstrap.choices import (
     StartError,
 )
 from bailiff.cli import election_options
-from bailiff.cli.access_options import check_listening, guarded, is_only_here
+from bailiff.cli.access_options import check_cluster, check_listening, guarded, is_only_here
 from bailiff.cli.decision_options import deciding
 from bailiff.cli.errors import ExitCode, fail, run, told
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster, setting
@@ -152,9 +152,11 @@ def serve(
     """Serve the decision API over REST and gRPC. Reads a cluster only if told which."""
     with told():
         chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False)
+        check_cluster(access, chosen)
         check_listening(host, access)
     # Imported here, so that no command waits for what another one needs.
     from bailiff.bootstrap import serve as program  # noqa: PLC0415
+    from bailiff.bootstrap.guarding import TokensUnusableError  # noqa: PLC0415
     from bailiff.face_settings import SettingsError  # noqa: PLC0415
     from bailiff.serving import TlsUnusableError  # noqa: PLC0415
 
@@ -169,7 +171,7 @@ def serve(
     )
     try:
         served = program.serve(settings)
-    except (SettingsError, TlsUnusableError) as error:
+    except (SettingsError, TlsUnusableError, TokensUnusableError) as error:
         fail(str(error), ExitCode.USAGE)
     run(served, lifeline=lifeline)
 
@@ -214,6 +216,7 @@ def worker(
         lease = election_options.choose_lease(lease_namespace, lease_name, identity, *times)
     from bailiff.bootstrap import settings as bootstrap  # noqa: PLC0415 - as in `serve`
     from bailiff.bootstrap import work as program  # noqa: PLC0415
+    from bailiff.bootstrap.guarding import TokensUnusableError  # noqa: PLC0415
     from bailiff.face_settings import SettingsError  # noqa: PLC0415
     from bailiff.serving import TlsUnusableError  # noqa: PLC0415
     from bailiff.worker import PoliciesUnusableError  # noqa: PLC0415
@@ -238,6 +241,6 @@ def worker(
         work = program.work(settings)
     except PoliciesUnusableError as error:
         fail(f"--policies: {error}", ExitCode.USAGE)
-    except (SettingsError, TlsUnusableError) as error:
+    except (SettingsError, TlsUnusableError, TokensUnusableError) as error:
         fail(str(error), ExitCode.USAGE)
     run(work, lifeline=lifeline)

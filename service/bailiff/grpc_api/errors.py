@@ -6,23 +6,36 @@
     ├── TooLargeError       BODY_TOO_LARGE    RESOURCE_EXHAUSTED  as gRPC itself says of messages
     ├── AnswerTooLargeError ANSWER_TOO_LARGE  RESOURCE_EXHAUSTED  the same of the answer
     ├── SlowBodyError       SLOW_BODY         DEADLINE_EXCEEDED   the message did not come in time
+    ├── NotLetInError       UNAUTHENTICATED   UNAUTHENTICATED     nobody knows who asks
+    │                       FORBIDDEN         PERMISSION_DENIED   or it may not
+    │                       TOO_MANY_REQUESTS RESOURCE_EXHAUSTED  or asks too much
+    │                       AUTHENTICATION_UNAVAILABLE UNAVAILABLE  or the cluster does not say who
     └── OverloadedError     OVERLOADED        UNAVAILABLE         the server, not the caller: retry
         └── IdleError       IDLE              UNAVAILABLE         a stream that rests: open it anew
 
 What goes wrong on our side ends as INTERNAL with `INTERNAL`, and the cause in the log alone. The
 reasons and the domain are spelled as AIP-193 (google.aip.dev) wants them of google.rpc.ErrorInfo.
-RESOURCE_EXHAUSTED is left to what a caller has used up of its own, which no retry mends.
+RESOURCE_EXHAUSTED is left to what a caller has used up of its own.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from google.rpc import (  # type: ignore[import-untyped]  # it ships no types
     code_pb2,
     error_details_pb2,
     status_pb2,
+)
+
+from bailiff.access import (
+    AccessError,
+    DeniedError,
+    QuotaError,
+    UnauthenticatedError,
+    UnavailableError,
+    UnknownPathError,
 )
 
 if TYPE_CHECKING:
@@ -110,17 +123,38 @@ class OverloadedError(RefusedError):
 
     def status(self) -> status_pb2.Status:
         """The error as google.rpc.Status, with the time to wait."""
-        status = super().status()
-        wait = error_details_pb2.RetryInfo()
-        wait.retry_delay.seconds = RETRY_SECONDS
-        status.details.add().Pack(wait)
-        return status
+        return _to_be_retried(super().status(), RETRY_SECONDS)
 
 
 class IdleError(OverloadedError):
     """A stream has rested for so long that its place goes to others."""
 
     code = "IDLE"
+
+
+# UNAVAILABLE where another replica, or the same a little later, may answer; and never NOT_FOUND or
+# UNIMPLEMENTED: what is in no table is forbidden to everybody.
+_ACCESS: dict[type[AccessError], tuple[Any, str]] = {
+    UnauthenticatedError: (code_pb2.UNAUTHENTICATED, "UNAUTHENTICATED"),
+    DeniedError: (code_pb2.PERMISSION_DENIED, "FORBIDDEN"),
+    UnknownPathError: (code_pb2.PERMISSION_DENIED, "FORBIDDEN"),
+    UnavailableError: (code_pb2.UNAVAILABLE, "AUTHENTICATION_UNAVAILABLE"),
+    QuotaError: (code_pb2.RESOURCE_EXHAUSTED, "TOO_MANY_REQUESTS"),
+}
+
+
+class NotLetInError(RefusedError):
+    """The guard does not let the call in; its status tells why, by several codes."""
+
+    def __init__(self, error: AccessError) -> None:
+        super().__init__(str(error))
+        self._error = error
+
+    def status(self) -> status_pb2.Status:
+        """The error as google.rpc.Status, with the time to wait where that helps."""
+        code, reason = _ACCESS[type(self._error)]
+        status, seconds = _status(code, self.reason, reason), self._error.retry_after
+        return _to_be_retried(status, seconds) if seconds else status
 
 
 def internal_status() -> status_pb2.Status:
@@ -136,6 +170,14 @@ def from_core(error: FactsError) -> FieldError:
 def snake(path: str) -> str:
     """A path in JSON's spelling (`$.addTaints`) in protobuf's (`$.add_taints`)."""
     return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda m: f"_{m[0].lower()}", path)
+
+
+def _to_be_retried(status: status_pb2.Status, seconds: int) -> status_pb2.Status:
+    """With the time to wait."""
+    wait = error_details_pb2.RetryInfo()
+    wait.retry_delay.seconds = seconds
+    status.details.add().Pack(wait)
+    return status
 
 
 def _cut(text: str) -> str:

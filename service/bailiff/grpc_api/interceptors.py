@@ -1,8 +1,9 @@
 """What surrounds every call, whatever it asks.
 
 From the outside in: what is counted of them (`Observation`, of our own service), how an exception
-is told to the caller (`Statuses`), who is let in (`Admission`). The standard services, health and
-reflection, have places of their own: a server that is full is alive, and says so.
+is told to the caller (`Statuses`), who asks (`Access`), whether there is a place (`Admission`). The
+standard services, health and reflection, have places of their own: a server that is full is alive,
+and says so.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from bailiff.grpc_api.access import Access
 from bailiff.grpc_api.admission import Admission, Waiting, too_idle, too_slow
 from bailiff.grpc_api.interceptors import Observation, Statuses
 from bailiff.grpc_api.places import Places
@@ -13,6 +14,7 @@ from bailiff.grpc_api.questions import SERVICE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from bailiff.access import Guard
     from bailiff.clock import Clock
     from bailiff.grpc_api.doorman import Doorman
     from bailiff.grpc_api.errors import RefusedError
@@ -36,9 +38,18 @@ class Rooms:
     """
 
     def __init__(
-        self, settings: GrpcSettings, doorman: Doorman, metrics: GrpcMetrics, clock: Clock
+        self,
+        settings: GrpcSettings,
+        doorman: Doorman,
+        metrics: GrpcMetrics,
+        clock: Clock,
+        guard: Guard | None = None,
     ) -> None:
-        """Prepare; the doorman's rounds end those that wait for too long."""
+        """Prepare; the doorman's rounds end those that wait for too long.
+
+        The guard stands before all places: who is not let in takes none.
+        """
+        self._guard = guard
         self._doorman = doorman
         self._queue_age = settings.max_queue_age_seconds
         self._observation = Observation(metrics, clock, _STREAMS)
@@ -59,10 +70,14 @@ class Rooms:
         """What surrounds a method, from the outside in."""
         if service == SERVICE.full_name:
             room = self._streams if method in _STREAMS else self._calls
-            return (self._observation, Statuses(), room)
+            return (self._observation, Statuses(), *self._access(service), room)
         if service == "grpc.health.v1.Health":
-            return (Statuses(), self._watches if method == "Watch" else self._checks)
-        return (Statuses(), self._readers)
+            room = self._watches if method == "Watch" else self._checks
+            return (Statuses(), *self._access(service), room)
+        return (Statuses(), *self._access(service), self._readers)
+
+    def _access(self, service: str) -> Sequence[Layer]:
+        return (Access(self._guard, self._doorman, service),) if self._guard else ()
 
     def _room(
         self,

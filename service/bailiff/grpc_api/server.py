@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import grpc
     from prometheus_client import CollectorRegistry
 
+    from bailiff.access import Guard
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Systems
     from bailiff.grpc_api.service import Handlers
@@ -116,6 +117,7 @@ def create_server(
     budget: ByteBudget | None = None,
     tls: ServingTls | None = None,
     is_proxy: Callable[[str], bool] = lambda _: False,
+    guard: Guard | None = None,
 ) -> BailiffGrpcServer:
     """A server, not started.
 
@@ -128,11 +130,12 @@ def create_server(
         budget: the bytes that the process may hold for its clients; None: one of its own.
         tls: how to speak TLS, which may change; None: not at all.
         is_proxy: tells the addresses of trusted proxies, who speak for many.
+        guard: says who may ask what; None: everybody may ask everything.
     """
     metrics = GrpcMetrics(registry)
     budget = budget or ByteBudget()
     desk = Desk(clock, defaults, MessageBounds(settings, budget), metrics)
     doorman = Doorman(settings, budget, metrics, is_proxy)
-    rooms = Rooms(settings, doorman, metrics, clock)
+    rooms = Rooms(settings, doorman, metrics, clock, guard)
     layers = Layers(rooms.layers_of)
     return BailiffGrpcServer(settings, rpc_handlers(systems, desk), layers, doorman, tls)

@@ -11,8 +11,10 @@ from fastapi import FastAPI
 from starlette.applications import Starlette
 
 import bailiff
+from bailiff.access import Guarded
 from bailiff.decisions import SYSTEMS
 from bailiff.lookup import LookUps
+from bailiff.rest_api.access import RULES, refuse
 from bailiff.rest_api.bodies import Bodies
 from bailiff.rest_api.document import DESCRIPTION, LICENSE, SUMMARY, TAGS, document_of
 from bailiff.rest_api.metrics import Metrics
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from starlette.types import ASGIApp
 
+    from bailiff.access import Guard
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Systems
     from bailiff.lookup import Source
@@ -55,6 +58,8 @@ def create_app(
     source: Source | None = None,
     systems: Systems = SYSTEMS,
     budget: ByteBudget | None = None,
+    *,
+    guard: Guard | None = None,
 ) -> FastAPI:
     """Put the REST face together.
 
@@ -66,6 +71,7 @@ def create_app(
         source: the cluster to read; None: the operations that need one answer 503.
         systems: who answers, and what can be asked of them.
         budget: of the bytes that clients make the process hold; None: one of its own.
+        guard: says who may ask what; None: everybody may ask everything.
     """
     metrics, budget = Metrics(registry), budget or ByteBudget()
     age = settings.max_queue_age_seconds
@@ -81,7 +87,7 @@ def create_app(
         budget=budget,
         look_ups=LookUps(source, systems, clock, *times) if source else None,
     )
-    app = _application(systems)
+    app = _application(systems, guard)
     app.state.services = services
     app.add_middleware(Boundary, clock=clock, metrics=metrics)
     for router in (decisions_router(services), cluster_router(systems), health.router, docs.router):
@@ -94,19 +100,26 @@ def create_app(
 class _Application(FastAPI):
     """FastAPI without layers for telemetry, which is off, and for what Boundary and Bodies do."""
 
+    guard: Guard | None = None
     __call__ = Starlette.__call__
 
     def build_middleware_stack(self) -> ASGIApp:
-        """FastAPI's from Boundary on, as every layer costs every request; and QuestionsFirst."""
+        """FastAPI's from Boundary on, as every layer costs every request; and ours within.
+
+        The guard stands right within Boundary, so that what it refuses has a request id and is
+        counted, and before all that finds a route.
+        """
         layer: Any = super().build_middleware_stack()
         while not isinstance(layer, Boundary):
             layer = layer.app
         handled: Any = layer.app
         handled.app = QuestionsFirst(self.routes, handled.app)
+        if self.guard is not None:
+            layer.app = Guarded(handled, self.guard, RULES, refuse)
         return layer
 
 
-def _application(systems: Systems) -> FastAPI:
+def _application(systems: Systems, guard: Guard | None) -> FastAPI:
     app = _Application(
         title=docs.TITLE,
         summary=SUMMARY,
@@ -120,6 +133,7 @@ def _application(systems: Systems) -> FastAPI:
         exception_handlers=HANDLERS,
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
+    app.guard = guard
     # FastAPI's way to extend the document, which type checkers take for a slip.
     app.openapi = cache(partial(document_of, app, systems))  # type: ignore[method-assign]
     return app

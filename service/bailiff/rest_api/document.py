@@ -13,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 
 from bailiff import schemas
 from bailiff.decisions import Subject
+from bailiff.rest_api.access import SECURITY, SECURITY_SCHEMES, is_open, problems_of
 from bailiff.rest_api.examples.codes import CODES
 from bailiff.rest_api.problems import MEDIA_TYPE, PROBLEMS, Problem, ProblemCode, Refusal
 from bailiff.rest_api.wire import ANSWERED, ASKED
@@ -44,6 +45,7 @@ TAGS = [
 LICENSE = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
 
 _REQUEST_ID, _RETRY_AFTER = "X-Request-Id", "Retry-After"
+_CHALLENGE = "WWW-Authenticate"
 _HEADERS = {
     _REQUEST_ID: {
         "description": "The caller's own if it sent a sane one, else a new one.",
@@ -53,8 +55,17 @@ _HEADERS = {
         "description": "Seconds after which it is worth trying again.",
         "schema": {"type": "integer", "minimum": 1},
     },
+    _CHALLENGE: {
+        "description": "How to say who asks (RFC 6750).",
+        "schema": {"type": "string"},
+    },
 }
-_RETRIED = {ProblemCode.OVERLOADED, ProblemCode.CLUSTER_UNAVAILABLE}
+_RETRIED = {
+    ProblemCode.OVERLOADED,
+    ProblemCode.CLUSTER_UNAVAILABLE,
+    ProblemCode.AUTHENTICATION_UNAVAILABLE,
+    ProblemCode.TOO_MANY_REQUESTS,
+}
 _INTERNAL = {PROBLEMS: [ProblemCode.INTERNAL.value]}
 
 Json = dict[str, Any]
@@ -76,14 +87,24 @@ def document_of(app: FastAPI, systems: Systems) -> Json:
         routes=app.routes,
     )
     problems: Json = {}
-    for item in document["paths"].values():
-        for operation in item.values():
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            _tell_access(operation, method.upper(), path)
             _tell_answers(operation, problems)
     questions = systems.questions.values()
     asked, answered = [one.facts for one in questions], [one.answer for one in questions]
     choices: dict[type, tuple[type, ...]] = {Subject: systems.subjects}
     _join(document, schemas.components(asked, [*answered, Problem], choices), problems)
     return document
+
+
+def _tell_access(operation: Json, method: str, path: str) -> None:
+    """What the guard asks for, and what it may answer instead."""
+    if is_open(method, path):
+        operation["security"] = []
+    for code in problems_of(method, path):
+        told = operation["responses"].setdefault(str(code.status.value), {PROBLEMS: []})
+        told[PROBLEMS].append(code.value)
 
 
 def _tell_answers(operation: Json, problems: Json) -> None:
@@ -104,7 +125,9 @@ def _header(name: str) -> Json:
 
 
 def _problem(codes: list[ProblemCode]) -> Json:
-    headers = [_REQUEST_ID, *([_RETRY_AFTER] if _RETRIED & set(codes) else [])]
+    headers = [_REQUEST_ID]
+    headers += [_RETRY_AFTER] if _RETRIED & set(codes) else []
+    headers += [_CHALLENGE] if ProblemCode.UNAUTHENTICATED in codes else []
     schema = {"$ref": ANSWERED + Problem.__name__}
     examples = {str(code): {"value": msgspec.to_builtins(_example(code))} for code in codes}
     return {
@@ -135,3 +158,5 @@ def _join(document: Json, found: schemas.Components, problems: Json) -> None:
     parts["schemas"] = parts.get("schemas", {}) | found.schemas
     parts["responses"] = schemas.redirect(dict(sorted(problems.items())), address)
     parts["headers"] = _HEADERS
+    parts["securitySchemes"] = SECURITY_SCHEMES
+    document["security"] = SECURITY

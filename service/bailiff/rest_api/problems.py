@@ -57,6 +57,8 @@ class ProblemCode(StrEnum):
 
     MALFORMED_REQUEST = "malformed_request", 400, "The request is not HTTP"
     MALFORMED_BODY = "malformed_body", 400, "The body is not JSON"
+    UNAUTHENTICATED = "unauthenticated", 401, "Nobody knows who asks"
+    FORBIDDEN = "forbidden", 403, "The caller may not ask this"
     NOT_FOUND = "not_found", 404, "Not found"
     METHOD_NOT_ALLOWED = "method_not_allowed", 405, "Method not allowed"
     SLOW_BODY = "slow_body", 408, "The body did not arrive in time"
@@ -65,10 +67,16 @@ class ProblemCode(StrEnum):
     MISDIRECTED_REQUEST = "misdirected_request", 421, "The host asked for is another"
     INVALID_FIELD = "invalid_field", 422, "A field is invalid"
     TOO_MANY_OBJECTS = "too_many_objects", 422, "The cluster has more than one answer may hold"
+    TOO_MANY_REQUESTS = "too_many_requests", 429, "One caller asks too much"
     HEAD_TOO_LARGE = "head_too_large", 431, "The head is too large"
     INTERNAL = "internal", 500, "Internal error"
     CLUSTER_FORBIDDEN = "cluster_forbidden", 502, "The cluster forbids reading this"
     CLUSTER_FAILED = "cluster_failed", 502, "The cluster did not answer as it should"
+    AUTHENTICATION_UNAVAILABLE = (
+        "authentication_unavailable",
+        503,
+        "The cluster does not say who asks",
+    )
     NO_CLUSTER = "no_cluster", 503, "No cluster to read"
     CLUSTER_UNAVAILABLE = "cluster_unavailable", 503, "The cluster is not reachable"
     OVERLOADED = "overloaded", 503, "Too many requests at once"

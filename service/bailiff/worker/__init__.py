@@ -14,6 +14,7 @@ from bailiff.worker.observe.api_metrics import ApiMetrics
 from bailiff.worker.observe.desk import Desk
 from bailiff.worker.observe.metrics import WatchMetrics
 from bailiff.worker.observe.observed import Observed
+from bailiff.worker.observe.refused import refused_page
 from bailiff.worker.observe.status import create_status_app
 from bailiff.worker.policy.control import PolicyControl
 from bailiff.worker.policy.file import PoliciesUnusableError, PolicyFile
@@ -61,4 +62,5 @@ __all__ = [
     "WorkerSettings",
     "create_status_app",
     "halves_of",
+    "refused_page",
 ]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from google.protobuf.descriptor import FieldDescriptor
     from google.protobuf.message import Message
 
+    from bailiff.access import Guard
     from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceAsyncStub
 
 M = TypeVar("M", bound="Message")
@@ -84,6 +85,7 @@ async def running(
     systems: Systems = SYSTEMS,
     budget: ByteBudget | None = None,
     is_proxy: Callable[[str], bool] = lambda _: False,
+    guard: Guard | None = None,
 ) -> AsyncIterator[Face]:
     """A server on a free loopback port, its clock standing at `now`."""
     registry = CollectorRegistry()
@@ -96,6 +98,7 @@ async def running(
         systems,
         budget=budget,
         is_proxy=is_proxy,
+        guard=guard,
     )
     port = await server.start()
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -68,6 +69,8 @@ class Client:
     def __init__(self, cluster: DemoCluster, session: aiohttp.ClientSession) -> None:
         self.cluster = cluster
         self.session = session
+        self.bearer = {"authorization": f"Bearer {cluster.token}"}
+        self.context = ssl.create_default_context(cadata=cluster.authority)
 
     async def send(
         self,
@@ -78,7 +81,8 @@ class Client:
         type: str = "",  # noqa: A002 - reads well
         **query: str,
     ) -> Reply:
-        headers = {"content-type": type or "application/json"} if body is not None else {}
+        kind = {"content-type": type or "application/json"} if body is not None else {}
+        headers = self.bearer | kind
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         async with self.session.request(
             method,
@@ -86,6 +90,7 @@ class Client:
             data=None if body is None else data,
             headers=headers | {k: query.pop(k) for k in ("accept",) if k in query},
             params=query,
+            ssl=self.context,
         ) as reply:
             lowered = {k.lower(): v for k, v in reply.headers.items()}
             return Reply(reply.status, lowered, await reply.read())
@@ -124,7 +129,10 @@ class Client:
     async def watch(self, path: str, **query: str) -> AsyncIterator[Lines]:
         accept = query.pop("accept", "*/*")
         async with self.session.get(
-            self.cluster.url + path, params={"watch": "1", **query}, headers={"accept": accept}
+            self.cluster.url + path,
+            params={"watch": "1", **query},
+            headers={"accept": accept, **self.bearer},
+            ssl=self.context,
         ) as reply:
             assert reply.status == 200
             yield Lines(reply)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import socket
 
 import aiohttp
@@ -14,8 +15,41 @@ from tests.unit.demo.api import Client, put, seen
 async def test_a_kubeconfig_for_it(cluster: DemoCluster) -> None:
     config = yaml.safe_load(cluster.kubeconfig())
     assert config["current-context"] == "bailiff-demo"
-    assert config["clusters"][0]["cluster"] == {"server": cluster.url}
-    assert config["users"][0]["user"] == {}
+    found = config["clusters"][0]["cluster"]
+    assert found["server"] == cluster.url
+    assert base64.b64decode(found["certificate-authority-data"]).decode() == cluster.authority
+    assert config["users"][0]["user"] == {"token": cluster.token}
+
+
+def test_no_two_have_the_same_token() -> None:
+    assert DemoCluster(lively=False).token != DemoCluster(lively=False).token
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "bailiff.example", ""])
+def test_it_listens_for_this_machine_alone(host: str) -> None:
+    with pytest.raises(ValueError, match="for this machine alone"):
+        DemoCluster(host=host)
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ({}, 401),
+        ({"authorization": "Bearer"}, 401),
+        ({"authorization": "Bearer nobodys"}, 401),
+        ({"authorization": "Basic {token}"}, 401),
+        ({"authorization": "Bearer {token}x"}, 401),
+        ({"authorization": "Bearer {token}"}, 200),
+    ],
+)
+async def test_it_asks_for_its_token(api: Client, said: dict[str, str], status: int) -> None:
+    api.bearer = {name: value.format(token=api.cluster.token) for name, value in said.items()}
+    reply = await api.send("GET", "/api/v1/pods")
+    assert reply.status == status
+    if status == 401:
+        assert (reply.body["kind"], reply.body["reason"]) == ("Status", "Unauthorized")
+    for path in ("/healthz", "/livez", "/readyz", "/version"):
+        assert (await api.send("GET", path)).status == 200
 
 
 async def test_the_usual_namespaces_and_priorities_are_there(cluster: DemoCluster) -> None:

@@ -69,7 +69,8 @@ async def test_bodies_are_bounded() -> None:
         aiohttp.ClientSession() as session,
     ):
         big = pod() | {"metadata": {"name": "a", "annotations": {"x": "y" * 1000}}}
-        status = await Client(cluster, session).refused("POST", PODS, big)
+        api = Client(cluster, session)
+        status = await api.refused("POST", PODS, big)
         assert (status["code"], status["reason"]) == (413, "RequestEntityTooLarge")
 
         async def chunks() -> Any:
@@ -77,8 +78,9 @@ async def test_bodies_are_bounded() -> None:
                 yield b" " * 100
 
         # Without a length the bound holds while reading.
-        json_type = {"content-type": "application/json"}
-        async with session.post(cluster.url + PODS, data=chunks(), headers=json_type) as reply:
+        headers = {"content-type": "application/json", **api.bearer}
+        address = cluster.url + PODS
+        async with session.post(address, data=chunks(), headers=headers, ssl=api.context) as reply:
             assert reply.status == 413
 
 

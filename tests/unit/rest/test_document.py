@@ -8,6 +8,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.openapi.models import OpenAPI
 
+from bailiff.access import REST_RULES
 from bailiff.bootstrap.openapi import render
 from tests.harness.faces.asgi import call
 
@@ -120,7 +121,35 @@ def test_where_trying_again_helps_it_is_said_when() -> None:
         for name, response in DOCUMENT["components"]["responses"].items()
         if "Retry-After" in response["headers"]
     }
-    assert retried == {"Overloaded", "NoClusterOrClusterUnavailableOrOverloaded"}
+    assert retried == {
+        "AuthenticationUnavailable",
+        "NoClusterOrClusterUnavailableOrOverloadedOrAuthenticationUnavailable",
+        "OverloadedOrAuthenticationUnavailable",
+        "TooManyRequests",
+    }
+
+
+def test_it_tells_where_a_token_may_be_needed_and_what_is_answered_without_one() -> None:
+    assert DOCUMENT["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+    told = {
+        (method.upper(), path): operation
+        for path, item in DOCUMENT["paths"].items()
+        for method, operation in item.items()
+    }
+    rules = {(rule.method, rule.path): rule for rule in REST_RULES}
+    for asked, operation in told.items():
+        is_open = rules[asked].needs is None
+        assert operation.get("security", DOCUMENT["security"]) == (
+            [] if is_open else [{"bearer": []}, {}]
+        )
+        assert ("401" not in operation["responses"]) is is_open
+        assert ("429" not in operation["responses"]) is is_open
+    forbidden = {path for (_, path), one in told.items() if "403" in one["responses"]}
+    assert forbidden == {
+        "/metrics",
+        "/v1/namespaces/{namespace}/pods/{name}/decision",
+        "/v1/nodes/{name}/decisions",
+    }
 
 
 def test_null_is_allowed_where_the_server_allows_it() -> None:

@@ -1,0 +1,58 @@
+"""The log lines of requests that are not let in: who, what and why, at a limited rate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+
+if TYPE_CHECKING:
+    from bailiff.access.callers import Caller
+    from bailiff.access.errors import AccessError
+    from bailiff.clock import Clock
+
+# Lines a second, and lines that may be saved up: enough to see who it is, and too few to fill a
+# disk by asking.
+_RATE, _MOST = 1.0, 20
+# Characters of what the caller chose.
+_LONGEST = 256
+
+log = structlog.get_logger(__name__)
+
+
+class RefusalLog:
+    """Writes a line for each refusal, as long as there are few of them."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Nothing was refused yet."""
+        self._clock = clock
+        self._lines = float(_MOST)
+        self._filled = clock.elapsed()
+        self._left_out = 0
+
+    def write(self, error: AccessError, caller: Caller | None, peer: str, asked: str) -> None:
+        """Tell of one; how many were left out since the last line is told with the next.
+
+        Args:
+            error: why.
+            caller: who, where that is known.
+            peer: its address.
+            asked: the method and the path, without the query.
+        """
+        now = self._clock.elapsed()
+        self._lines = min(_MOST, self._lines + (now - self._filled) * _RATE)
+        self._filled = now
+        if self._lines < 1:
+            self._left_out += 1
+            return
+        self._lines -= 1
+        log.warning(
+            "request refused",
+            reason=error.reason,
+            why=str(error.__cause__ or error),
+            user=caller.name[:_LONGEST] if caller else "",
+            peer=peer,
+            asked=asked[:_LONGEST],
+            left_out=self._left_out,
+        )
+        self._left_out = 0

@@ -1,0 +1,59 @@
+"""What may be set of who asks, and how much one caller may."""
+
+from __future__ import annotations
+
+from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic_settings import SettingsConfigDict
+
+from bailiff.face_settings import EnvironmentSettings
+
+_MIB = 1024 * 1024
+
+
+class AccessSettings(EnvironmentSettings):
+    """How long answers are believed, and the quotas of one caller.
+
+    What is not given is read from the environment, as `BAILIFF_ACCESS_ALLOWED_SECONDS`.
+
+    Attributes:
+        audience: that a token must be meant for, so that nobody who is shown it can use it at the
+            API server, and no token for the API server is ever sent here.
+        allowed_seconds: for which the API server's word that a token is good, or that a caller may
+            do something, is believed. Who is locked out is let in for as long.
+        denied_seconds: for which its word to the contrary is believed. Short: who was just given a
+            right, or a token, does not wait long.
+        max_kept: answers of each kind that are kept; allowed and denied ones apart, so that a
+            flood of made-up tokens drives no good one out. Each takes about 1 KiB.
+        max_reviews: questions to the API server at a time; more wait for their turn.
+        max_waiting: questions that may wait for their turn; more are refused.
+        max_waiting_per_peer: of these, those of one address.
+        review_timeout_seconds: for one question, waiting for its turn included.
+        max_token_bytes: of a token. Those of Kubernetes have about 1 KiB.
+        max_requests_per_second: of one caller, on all ports of the process together; a stream's
+            requests count one by one.
+        max_burst_requests: that it may have saved up.
+        max_concurrent_requests: of one caller at a time; a stream is one.
+        max_bytes_per_second: of one caller, in and out.
+        max_burst_bytes: that it may have saved up. A question is answered as long as there is
+            anything left, so that none is too long for the quota.
+        max_callers: that are remembered; where there are more, who has not asked for longest is
+            forgotten, and begins anew.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="BAILIFF_ACCESS_")
+
+    audience: str = Field(default="bailiff", min_length=1)
+    allowed_seconds: PositiveFloat = 60.0
+    denied_seconds: PositiveFloat = 10.0
+    max_kept: PositiveInt = 4096
+    max_reviews: PositiveInt = 8
+    max_waiting: PositiveInt = 256
+    max_waiting_per_peer: PositiveInt = 64
+    review_timeout_seconds: PositiveFloat = 5.0
+    max_token_bytes: PositiveInt = 16 * 1024
+    max_requests_per_second: PositiveFloat = 5000.0
+    max_burst_requests: PositiveInt = 10_000
+    max_concurrent_requests: PositiveInt = 256
+    max_bytes_per_second: PositiveFloat = 32.0 * _MIB
+    max_burst_bytes: PositiveInt = 256 * _MIB
+    max_callers: PositiveInt = 4096

@@ -1,0 +1,59 @@
+"""An API server that knows callers and their rights, for guards under test."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from bailiff.access import DENIED, AccessSettings, Caller, Denied, Guard, Right
+from bailiff.cluster import UnreachableError
+from tests.harness.clocks import LoopClock
+
+ALICE = Caller(name="alice", groups=("ops",))
+
+
+@dataclass
+class Reviewer:
+    """Answers from what it is told.
+
+    Attributes:
+        callers: by their tokens.
+        rights: that callers have, by their names.
+        seconds: that each answer takes.
+        away: whether nobody is there.
+        asked: the subject of each question, in order.
+        at_once: the most questions that were under way at a time.
+    """
+
+    callers: dict[str, Caller] = field(default_factory=lambda: {"good": ALICE})
+    rights: set[tuple[str, Right]] = field(default_factory=set)
+    seconds: float = 0.0
+    away: bool = False
+    asked: list[object] = field(default_factory=list)
+    at_once: int = 0
+    _under_way: int = 0
+
+    async def who(self, token: str) -> Caller | Denied:
+        await self._answering(token)
+        return self.callers.get(token, DENIED)
+
+    async def may(self, caller: Caller, right: Right) -> bool | Denied:
+        await self._answering((caller.name, right))
+        return True if (caller.name, right) in self.rights else DENIED
+
+    async def _answering(self, subject: object) -> None:
+        self.asked.append(subject)
+        self._under_way += 1
+        self.at_once = max(self.at_once, self._under_way)
+        try:
+            await asyncio.sleep(self.seconds)
+        finally:
+            self._under_way -= 1
+        if self.away:
+            raise UnreachableError("POST /apis: connection refused")
+
+
+def guard_by(reviewer: Reviewer | None = None, **settings: float) -> Guard:
+    """A guard on the loop's time."""
+    given = AccessSettings.model_validate(settings)
+    return Guard(given, LoopClock(), reviewer=reviewer or Reviewer())

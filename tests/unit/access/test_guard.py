@@ -1,0 +1,243 @@
+"""Who is let in by what, what is counted of it, and what is told in the log."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from structlog.testing import capture_logs
+
+from bailiff.access import (
+    REST_RULES,
+    AccessError,
+    AccessSettings,
+    Asked,
+    DeniedError,
+    Guard,
+    OtherMethodError,
+    QuotaError,
+    Rules,
+    StaticTokens,
+    UnauthenticatedError,
+    UnknownPathError,
+)
+from bailiff.access.callers import known_here
+from bailiff.access.quotas import Quotas
+from tests.harness.clocks import ManualClock
+from tests.harness.reviewing import Reviewer
+
+RULES = Rules(REST_RULES)
+CARL = known_here("carl")
+SECRET = "s3cret-token"
+
+
+def asked(
+    token="",
+    method="POST",
+    path="/v1/decisions",
+    peer="10.0.0.1",
+    certificate=None,
+    scheme="Bearer",
+):
+    headers = [(b"authorization", f"{scheme} {token}".encode())] if token else []
+    return Asked(method, path, peer, headers, certificate)
+
+
+async def outcome(guard, *given, **more):
+    """Nothing where a request is let in; else the error."""
+    try:
+        account = await guard.admit(RULES, asked(*given, **more))
+    except AccessError as error:
+        return type(error)
+    if account is not None:
+        account.end()
+    return None
+
+
+@pytest.fixture
+def tokens(tmp_path):
+    path = tmp_path / "tokens.csv"
+    path.write_text(f"{SECRET},alice,1\n")
+    return StaticTokens(path)
+
+
+@pytest.fixture
+def clock():
+    return ManualClock()
+
+
+def guard_of(clock, tokens=None, reviewer=None, *, certificates=False, **settings):
+    return Guard(
+        AccessSettings.model_validate(settings),
+        clock,
+        tokens=tokens,
+        reviewer=reviewer,
+        certificates=certificates,
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"token": SECRET}, None),
+        ({"token": "good"}, None),
+        ({"certificate": CARL}, None),
+        ({"certificate": CARL, "token": "bad"}, None),
+        ({"token": "bad"}, UnauthenticatedError),
+        ({"token": SECRET, "scheme": "Basic"}, UnauthenticatedError),
+        ({}, UnauthenticatedError),
+        ({"method": "GET", "path": "/healthz"}, None),
+        ({"method": "GET", "path": "/nothing"}, UnauthenticatedError),
+        ({"method": "GET", "path": "/nothing", "token": SECRET}, UnknownPathError),
+        ({"method": "GET", "token": SECRET}, OtherMethodError),
+        ({"method": "GET", "path": "/metrics", "token": SECRET}, DeniedError),
+        ({"method": "GET", "path": "/metrics", "certificate": CARL}, DeniedError),
+    ],
+)
+async def test_who_is_let_in(clock, tokens, given, error):
+    guard = guard_of(clock, tokens, Reviewer(), certificates=True)
+    assert await outcome(guard, **given) is error
+
+
+async def test_without_a_cluster_whoever_is_known_may_ask_everything(clock, tokens):
+    guard = guard_of(clock, tokens)
+    for path in ("/metrics", "/v1/nodes/n1/decisions"):
+        assert await outcome(guard, SECRET, "GET", path) is None
+        assert await outcome(guard, "", "GET", path) is UnauthenticatedError
+    assert await outcome(guard, SECRET, "GET", "/nothing") is UnknownPathError
+
+
+@pytest.mark.parametrize(
+    "peer", ["127.0.0.1", "127.0.0.6", "::1", "", "/run/bailiff.sock", "::ffff:127.0.0.1"]
+)
+async def test_where_nobody_is_asked_this_machine_has_no_quota(clock, peer):
+    guard = guard_of(clock, max_burst_requests=1)
+    for _ in range(5):
+        assert await outcome(guard, peer=peer) is None
+
+
+async def test_where_nobody_is_asked_each_address_has_a_quota(clock):
+    guard = guard_of(clock, max_burst_requests=1)
+    found = [await outcome(guard, peer=peer) for peer in ("10.0.0.1", "10.0.0.1", "10.0.0.2")]
+    assert found == [None, QuotaError, None]
+    assert await outcome(guard, "", "GET", "/healthz") is None
+    assert await outcome(guard, "", "GET", "/nothing", peer="10.0.0.3") is None  # not ours to say
+
+
+async def test_a_quota_is_a_callers_own_whatever_it_proves_that_with(clock, tokens):
+    guard = guard_of(clock, tokens, Reviewer(), max_burst_requests=2)
+    found = [await outcome(guard, token) for token in (SECRET, "good", SECRET)]
+    assert found == [None, None, QuotaError]  # alice, alice, alice
+    clock.advance(1)
+    assert await outcome(guard, SECRET) is None
+
+
+async def test_requests_are_counted_by_what_became_of_them(clock, tokens):
+    reviewer = Reviewer()
+    guard = guard_of(clock, tokens, reviewer, certificates=True)
+    await outcome(guard, SECRET)
+    await outcome(guard, certificate=CARL)
+    await outcome(guard, "bad")
+    await outcome(guard, "", "GET", "/healthz")
+    await outcome(guard, SECRET, "GET", "/metrics")
+    reviewer.away = True
+    await outcome(guard, "another")
+    assert guard.metrics.authentication == {
+        "token": 2,
+        "certificate": 1,
+        "unauthenticated": 1,
+        "unavailable": 1,
+    }
+    assert guard.metrics.refused == {
+        "unauthenticated": 1,
+        "forbidden": 1,
+        "authentication_unavailable": 1,
+    }
+
+
+async def test_the_metrics_as_prometheus_reads_them(clock):
+    guard = guard_of(clock, reviewer=Reviewer())
+    for _ in range(3):
+        await outcome(guard, "good")
+    samples = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in guard.metrics.collect()
+        for sample in family.samples
+    }
+    assert samples["bailiff_authentication_total", "token"] == 3
+    assert samples["bailiff_access_kept_answers_total", "token"] == 2
+    assert samples["bailiff_access_reviews_total", "token", "allowed"] == 1
+    assert samples["bailiff_access_review_duration_seconds_count", "token"] == 1
+
+
+async def test_the_log_names_who_and_what_and_no_secret(clock, tokens):
+    guard = guard_of(clock, tokens, Reviewer())
+    with capture_logs() as logs:
+        await outcome(guard, SECRET, "GET", "/metrics")
+        await outcome(guard, f"{SECRET}-wrong")
+        await outcome(guard, f"{SECRET} {SECRET}")
+        await outcome(guard, SECRET, scheme="Basic")
+    assert [(line["user"], line["asked"], line["reason"]) for line in logs] == [
+        ("alice", "GET /metrics", "forbidden"),
+        *[("", "POST /v1/decisions", "unauthenticated")] * 3,
+    ]
+    assert SECRET not in str(logs)
+
+
+async def test_who_asks_wrongly_again_and_again_does_not_fill_the_log(clock, tokens):
+    guard = guard_of(clock, tokens)
+    with capture_logs() as logs:
+        for _ in range(500):
+            await outcome(guard, "bad")
+        clock.advance(1)
+        await outcome(guard, "bad")
+    assert len(logs) == 21
+    assert logs[-1]["left_out"] == 480
+
+
+SETTINGS = AccessSettings(
+    max_requests_per_second=10,
+    max_burst_requests=20,
+    max_concurrent_requests=3,
+    max_bytes_per_second=1000,
+    max_burst_bytes=2000,
+    max_callers=4,
+)
+
+
+def test_a_caller_may_save_up_and_then_ask_at_its_rate():
+    quotas, refused = Quotas(SETTINGS), []
+    for hundredth in range(100):
+        try:
+            quotas.begin("a", hundredth / 100).end()
+        except QuotaError as error:
+            refused.append(error.retry_after)
+    assert refused == [1] * 71  # of 100; 20 were saved up, and there are 10 a second
+
+
+def test_no_more_at_a_time_than_allowed():
+    quotas = Quotas(SETTINGS)
+    under_way = [quotas.begin("a", 0.0) for _ in range(3)]
+    with pytest.raises(QuotaError, match="3 requests"):
+        quotas.begin("a", 0.0)
+    quotas.begin("b", 0.0)
+    under_way[0].end()
+    quotas.begin("a", 0.0)
+
+
+def test_bytes_are_paid_for_afterwards():
+    quotas = Quotas(SETTINGS)
+    account = quotas.begin("a", 0.0)
+    account.spend(5000)
+    account.end()
+    with pytest.raises(QuotaError, match="bytes a second") as caught:
+        quotas.begin("a", 0.0)
+    assert caught.value.retry_after == 3
+    quotas.begin("a", 3.1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.floats(0, 1)), max_size=60))
+def test_callers_who_are_remembered_are_bounded_and_charged_what_they_are_due(steps):
+    quotas, now = Quotas(SETTINGS), 0.0
+    for caller, passed in steps:
+        now += passed
+        quotas.begin(str(caller), now).end()
+        assert len(quotas) <= SETTINGS.max_callers

@@ -1,0 +1,172 @@
+"""The table of what is asked and what is needed for it: whole, and closed to what it lacks."""
+
+import pytest
+from fastapi.routing import iter_route_contexts
+from prometheus_client import CollectorRegistry
+
+from bailiff.access import (
+    GRPC_RULES,
+    REST_RULES,
+    STATUS_RULES,
+    MisnamedError,
+    OtherMethodError,
+    Right,
+    Rules,
+    UnknownPathError,
+)
+from bailiff.decisions import Options
+from bailiff.grpc_api import GrpcSettings, create_server
+from bailiff.rest_api import RestSettings, create_app
+from bailiff.serving import Pulse
+from bailiff.worker import Observed, create_status_app
+from tests.harness.clocks import ManualClock
+from tests.harness.worlds.world import World
+
+POD = "/v1/namespaces/shop/pods/web/decision"
+NODE = "/v1/nodes/n1/decisions"
+LIST_PODS = Right("list", "pods")
+METRICS = Right("get", path="/metrics")
+
+
+def routes(app):
+    """Every method and path that an application answers; HEAD stands for GET's own."""
+    return {
+        (method, context.path)
+        for context in iter_route_contexts(list(app.routes))
+        for method in getattr(context.original_route, "methods", None) or ("any",)
+        if method != "HEAD"
+    }
+
+
+def of(rules):
+    return {(rule.method, rule.path) for rule in rules}
+
+
+def test_every_route_of_rest_has_a_rule_and_no_rule_is_left_over():
+    app = create_app(RestSettings(), ManualClock(), CollectorRegistry(), Options())
+    assert routes(app) == of(REST_RULES)
+
+
+async def test_every_status_page_has_a_rule_and_no_rule_is_left_over():
+    world = World()
+    seen = Observed(world.worker, world.registry, world.worker.trust({}))
+    clock = ManualClock()
+    pulse = Pulse(10.0, seen.verdicts, clock.monotonic)
+    assert routes(create_status_app(pulse, seen.take, clock)) == of(STATUS_RULES)
+
+
+class Recording:
+    """Takes down which methods a server is given."""
+
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+
+    def add_registered_method_handlers(self, service, handlers):
+        self.paths |= {f"/{service}/{method}" for method in handlers}
+
+    def add_generic_rpc_handlers(self, handlers):
+        """Generated code gives each service in this way, too."""
+
+
+def test_every_grpc_method_of_every_service_has_a_rule_and_no_rule_is_left_over():
+    server = create_server(GrpcSettings(), ManualClock(), CollectorRegistry(), Options())
+    recording = Recording()
+    server._add_services(recording)  # type: ignore[arg-type]  # stands for grpcio's
+    assert recording.paths == {rule.path for rule in GRPC_RULES}
+
+
+def needs(rules, method, path):
+    rule, given = Rules(rules).find(method, path)
+    return None if rule.needs is None else set(rule.needs(given))
+
+
+@pytest.mark.parametrize(
+    ("rules", "method", "path", "expected"),
+    [
+        (REST_RULES, "GET", "/healthz", None),
+        (REST_RULES, "GET", "/readyz", None),
+        (REST_RULES, "GET", "/version", None),
+        (REST_RULES, "GET", "/docs", None),
+        (REST_RULES, "GET", "/assets/swagger-ui.css", None),
+        (REST_RULES, "POST", "/v1/decisions", set()),
+        (REST_RULES, "POST", "/v1/previews/taint-change", set()),
+        (REST_RULES, "GET", POD, {Right("get", "pods", "shop", "web")}),
+        (REST_RULES, "GET", NODE, {Right("get", "nodes", name="n1"), LIST_PODS}),
+        (REST_RULES, "GET", "/metrics", {METRICS}),
+        (STATUS_RULES, "GET", "/healthz", None),
+        (STATUS_RULES, "GET", "/v1/queue", {LIST_PODS}),
+        (STATUS_RULES, "GET", "/v1/policies", {LIST_PODS}),
+        (STATUS_RULES, "GET", "/v1/shadow", {LIST_PODS}),
+        (STATUS_RULES, "GET", "/metrics", {METRICS}),
+        (GRPC_RULES, "", "/bailiff.v1.EvictionDecisionService/Decide", set()),
+        (GRPC_RULES, "", "/grpc.health.v1.Health/Check", None),
+        (GRPC_RULES, "", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", set()),
+    ],
+)
+def test_what_is_needed(rules, method, path, expected):
+    assert needs(rules, method, path) == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"),
+        ("GET", "/v1/queue"),
+        ("GET", "/healthz/"),
+        ("GET", "//healthz"),
+        ("GET", "/healthz\n"),
+        ("GET", "/v1/nodes//decisions"),
+        ("GET", "/v1/nodes/a/b/decisions"),
+        ("GET", "/assets/"),
+        ("GET", "/assets/a/b"),
+        ("", "/bailiff.v1.EvictionDecisionService/Decide"),
+    ],
+)
+def test_what_is_in_no_table_is_answered_to_nobody(method, path):
+    with pytest.raises(UnknownPathError):
+        Rules(REST_RULES).find(method, path)
+    assert not Rules(REST_RULES).is_open(method, path)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/v1/decisions", ("POST",)),
+        ("DELETE", "/healthz", ("GET", "HEAD")),
+        ("POST", POD, ("GET", "HEAD")),
+    ],
+)
+def test_another_method_is_told_which_there_are(method, path, allowed):
+    with pytest.raises(OtherMethodError) as caught:
+        Rules(REST_RULES).find(method, path)
+    assert caught.value.allowed == allowed
+
+
+@pytest.mark.parametrize(
+    ("path", "parameter"),
+    [
+        ("/v1/namespaces/Shop/pods/web/decision", "namespace"),
+        ("/v1/namespaces/shop/pods/W/decision", "name"),
+        ("/v1/nodes/n_1/decisions", "name"),
+        (f"/v1/nodes/{'n' * 254}/decisions", "name"),
+    ],
+)
+def test_the_api_server_is_not_asked_about_what_no_object_is_called(path, parameter):
+    with pytest.raises(MisnamedError) as caught:
+        needs(REST_RULES, "GET", path)
+    assert caught.value.parameter == parameter
+
+
+@pytest.mark.parametrize(
+    ("right", "text"),
+    [
+        (
+            Right("get", "pods", "shop", "web"),
+            'get resource "pods" "web" in API group "" in the namespace "shop"',
+        ),
+        (LIST_PODS, 'list resource "pods" in API group "" at the cluster scope'),
+        (METRICS, 'get path "/metrics"'),
+    ],
+)
+def test_a_right_in_kubernetes_words(right, text):
+    assert str(right) == text
