@@ -61,11 +61,12 @@ async def run() -> bool:
         SlowProxy(found.server.port, found.server.tls.ca) as proxy,
     ):
         fleet = await found.fleet("fenced", NODE_COUNT, PODS)
+        flags = await lease_flags(found.cluster, "fenced")
         worker = WorkerProcess(
             "worker",
             proxy.kubeconfig(found.server.kubeconfig),
             found.server.folder,
-            *(*lease_flags("fenced"), *_TIMES, f"--concurrency={CONCURRENCY}"),
+            *(*flags, *_TIMES, f"--concurrency={CONCURRENCY}"),
         )
         async with beside(worker.run()):
             await until(worker.pages.leads)

@@ -6,12 +6,14 @@ from typing import Any
 
 from bailiff.cluster import Cluster
 from tests.chaos.scenarios import LEASES
+from tests.harness.leases import make_leases
 
 NAMESPACE = "kube-system"
 
 
-def lease_flags(name: str) -> tuple[str, ...]:
-    """Of `bailiff worker`."""
+async def lease_flags(cluster: Cluster, name: str) -> tuple[str, ...]:
+    """Make the Lease; the options of `bailiff worker`."""
+    await make_leases(cluster, NAMESPACE, name=name)
     return ("--leader-elect", f"--lease-namespace={NAMESPACE}", f"--lease-name={name}")
 
 

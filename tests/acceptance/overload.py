@@ -39,7 +39,7 @@ async def run() -> bool:
             "worker",
             proxy.kubeconfig(found.server.kubeconfig),
             found.server.folder,
-            *lease_flags(_LEASE),
+            *await lease_flags(found.cluster, _LEASE),
         )
         async with beside(worker.run()):
             await until(worker.pages.leads)

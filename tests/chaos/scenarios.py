@@ -16,6 +16,7 @@ from tests.chaos.fleet import Fleet
 from tests.chaos.witness import Witness
 from tests.chaos.workers import WorkerProcess
 from tests.harness.kube.faulty_proxy import FaultyProxy
+from tests.harness.leases import make_leases
 from tests.harness.working import until
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ async def two_workers(
     nodes = await fleet.set_up(4)
     await fleet.spread(plan.led, nodes, plan.led_spread)
     kubeconfig, rotating = _login(server, plan)
+    await make_leases(cluster, _LEASE_NAMESPACE, name=_LEASE)
     lease = ["--leader-elect", f"--lease-namespace={_LEASE_NAMESPACE}", f"--lease-name={_LEASE}"]
     workers = {
         name: WorkerProcess(

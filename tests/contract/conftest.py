@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from bailiff.cluster import NotFoundError
+from bailiff.cluster import NotFoundError, connect
 from tests.harness.api import Api, Bench, forget_by_restart
 from tests.harness.clocks import JumpingClock
 from tests.harness.device_objects import CLASSES, RULES, SLICES
 from tests.harness.gpus import gpus_of
+from tests.harness.helm.worker_account import chart_worker
 from tests.harness.kube.fixtures import kube_apiserver
 from tests.harness.kube.programs import assets
 from tests.harness.working import devices_of, running_worker, until
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from tests.harness.gpus import Gpus
     from tests.harness.kube.apiserver import KubeApiserver
 
-__all__ = ["kube_apiserver"]
+__all__ = ["chart_worker", "kube_apiserver"]
 
 
 @asynccontextmanager
@@ -49,15 +50,15 @@ async def _demo(folder: Path) -> AsyncIterator[Api]:
 
         port = urlsplit(demo.url).port
         assert port is not None
-        yield Api("demo", kubeconfig, port, forget)
+        yield Api("demo", kubeconfig, kubeconfig, port, forget)
 
 
-def _real(server: KubeApiserver) -> Api:
+def _real(server: KubeApiserver, worker: Path) -> Api:
     async def forget() -> None:
         # Killed: told to end, it waits up to 10 s for watches to do so.
         await forget_by_restart(server.compact, partial(server.restart_apiserver, kill=True))
 
-    return Api("kube-apiserver", server.kubeconfig, server.port, forget)
+    return Api("kube-apiserver", server.kubeconfig, worker, server.port, forget)
 
 
 DEMO = pytest.param("demo", marks=pytest.mark.demo)
@@ -81,7 +82,8 @@ def _servers(test: pytest.Item) -> list[pytest.ParameterSet]:
 async def api(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Api]:
     """The API under test."""
     if request.param == "kube-apiserver":
-        yield _real(request.getfixturevalue("kube_apiserver"))
+        server = request.getfixturevalue("kube_apiserver")
+        yield _real(server, request.getfixturevalue("chart_worker"))
     else:
         async with _demo(tmp_path) as demo:
             yield demo
@@ -91,6 +93,13 @@ async def api(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[A
 async def cluster(api: Api) -> AsyncIterator[Cluster]:
     """The client under test, as administrator."""
     async with await api.connect() as client:
+        yield client
+
+
+@pytest.fixture
+async def as_worker(api: Api) -> AsyncIterator[Cluster]:
+    """The client under test, as the chart's worker."""
+    async with await connect(api.worker_kubeconfig) as client:
         yield client
 
 
@@ -109,17 +118,17 @@ def clock() -> JumpingClock:
 
 
 @pytest.fixture
-async def worker(cluster: Cluster, clock: JumpingClock) -> AsyncIterator[Worker]:
+async def worker(as_worker: Cluster, clock: JumpingClock) -> AsyncIterator[Worker]:
     """A worker that has seen everything."""
-    async with running_worker(cluster, clock=clock) as worker:
+    async with running_worker(as_worker, clock=clock) as worker:
         await until(lambda: worker.mirror.synced)
         yield worker
 
 
 @pytest.fixture
-async def device_worker(cluster: Cluster, clock: JumpingClock) -> AsyncIterator[Worker]:
+async def device_worker(as_worker: Cluster, clock: JumpingClock) -> AsyncIterator[Worker]:
     """The same, for devices too."""
-    async with running_worker(cluster, devices=True, clock=clock) as worker:
+    async with running_worker(as_worker, devices=True, clock=clock) as worker:
         await until(lambda: worker.mirror.synced and devices_of(worker).ready)
         yield worker
 

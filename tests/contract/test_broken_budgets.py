@@ -38,8 +38,10 @@ async def test_as_many_as_are_still_believed(bench: Bench) -> None:
     assert (await evict(bench))["status"] == "Success"
 
 
-async def test_the_hard_deadline_overrides_it_as_any_refusal_by_a_budget(bench: Bench) -> None:
-    async with running_worker(bench.cluster) as worker:
+async def test_the_hard_deadline_overrides_it_as_any_refusal_by_a_budget(
+    bench: Bench, as_worker
+) -> None:
+    async with running_worker(as_worker) as worker:
         await until(lambda: worker.mirror.synced)
         worker.set_policies(Policies(eviction_api=EvictionApi(deadline_seconds=1.5)))
         pod = await running(bench)

@@ -17,7 +17,7 @@ AS_IF_GONE = "as-if-gone"
 NEXT_TRY = 60
 
 
-async def test_a_denial_with_any_code_is_outlived(api, bench, clock, kube_apiserver):
+async def test_a_denial_with_any_code_is_outlived(api, bench, clock, kube_apiserver, as_worker):
     def deny(review):
         if review["namespace"] != bench.namespace:
             return None
@@ -39,7 +39,7 @@ async def test_a_denial_with_any_code_is_outlived(api, bench, clock, kube_apiser
     async with webhook.registered(bench.cluster, bench.namespace, "DELETE", "pods"):
         await in_force(denied_at_all)
         webhook.denied.clear()
-        async with running_worker(bench.cluster, clock=clock):
+        async with running_worker(as_worker, clock=clock):
             await bench.taint(node, taint(KEY))
             await until(lambda: set(webhook.denied) == names)
             assert not any([await is_going(bench, name) for name in names])

@@ -29,7 +29,6 @@ from tests.harness.objects import container, pod_object
 from tests.harness.working import devices_of, is_going, outlast, running_worker, until
 
 if TYPE_CHECKING:
-    from bailiff.cluster import Cluster
     from bailiff.worker import Worker
     from tests.harness.api import Bench
     from tests.harness.clocks import JumpingClock
@@ -113,14 +112,14 @@ async def test_uid_guard_a_pod_recreated_under_the_same_name_is_not_killed(
 
 @pytest.mark.parametrize("restored", [False, True], ids=["by default", "setting"])
 async def test_ended_pods_are_left_alone_unless_a_setting_says_otherwise(
-    bench: Bench, gpus: Gpus, cluster: Cluster, restored: bool
+    bench: Bench, gpus: Gpus, as_worker, restored: bool
 ) -> None:
     ended = await gpus.pod("ended")
     await bench.set_status(ended, phase="Succeeded")
     await gpus.pod("plain")
     await gpus.taint(device_taint())
     options = Options(evict_ended_pods=restored)
-    async with running_worker(cluster, devices=True, options=options):
+    async with running_worker(as_worker, devices=True, options=options):
         await until(lambda: is_going(bench, "plain"))
         if restored:
             await until(lambda: is_going(bench, "ended"))
@@ -148,7 +147,7 @@ async def extended_pod(bench: Bench, gpus: Gpus) -> Object:
 
 @pytest.mark.parametrize("counts", [True, False], ids=["by default", "setting"])
 async def test_extended_resource_claims_count_unless_a_setting_says_otherwise(
-    bench: Bench, gpus: Gpus, cluster: Cluster, clock: JumpingClock, counts: bool
+    bench: Bench, gpus: Gpus, as_worker, clock: JumpingClock, counts: bool
 ) -> None:
     pod = await extended_pod(bench, gpus)
     mapping = [{"containerName": "main", "resourceName": EXTENDED, "requestName": "one"}]
@@ -158,7 +157,7 @@ async def test_extended_resource_claims_count_unless_a_setting_says_otherwise(
     await reserve(bench, "extended", pod, allocation(gpus.name))
     await gpus.taint(device_taint())
     options = Options(extended_resource_claims=counts)
-    async with running_worker(cluster, devices=True, clock=clock, options=options) as worker:
+    async with running_worker(as_worker, devices=True, clock=clock, options=options) as worker:
         if counts:
             await until(lambda: is_going(bench, "extended"))
         else:

@@ -32,7 +32,6 @@ from tests.harness.working import (
 )
 
 if TYPE_CHECKING:
-    from bailiff.cluster import Cluster
     from bailiff.worker import Worker
     from tests.harness.api import Bench
     from tests.harness.clocks import JumpingClock
@@ -147,16 +146,16 @@ async def test_taking_the_taint_away_in_time_cancels(
 
 
 async def test_a_restart_in_the_middle_keeps_the_deadline_and_the_rule_s_status(
-    bench: Bench, gpus: Gpus, cluster: Cluster, clock: JumpingClock
+    bench: Bench, gpus: Gpus, as_worker, clock: JumpingClock
 ) -> None:
     pod = await gpus.pod("patient", patience(600))
-    async with running_worker(cluster, devices=True, clock=clock) as worker:
+    async with running_worker(as_worker, devices=True, clock=clock) as worker:
         await gpus.rule()
         await until(lambda: uid_of(pod) in {one.uid for one in worker.pending})
         (first,) = worker.pending
         await until(gpus.condition)
     assert (await gpus.condition())["reason"] == "PodsPendingEviction"
-    async with running_worker(cluster, devices=True, clock=clock) as worker:
+    async with running_worker(as_worker, devices=True, clock=clock) as worker:
         await until(lambda: uid_of(pod) in {one.uid for one in worker.pending})
         (second,) = worker.pending
         assert second.deadline == first.deadline

@@ -79,7 +79,7 @@ async def test_each_line_of_the_log_says_that_nothing_is_done(bench, api):
     await bench.taint(node, taint(KEY))
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bailiff", "worker", "--dry-run"),
-        *("--kubeconfig", str(api.kubeconfig), "--status-port", str(free_port())),
+        *("--kubeconfig", str(api.worker_kubeconfig), "--status-port", str(free_port())),
         stderr=asyncio.subprocess.PIPE,
     )
     assert process.stderr is not None

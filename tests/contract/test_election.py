@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client import CollectorRegistry
 
+from bailiff.bootstrap.leases import lease_names
 from bailiff.clock import SystemClock
 from bailiff.cluster import (
     LEASES,
-    AlreadyExistsError,
     ConflictError,
     FencedError,
     LeaseRecord,
@@ -31,6 +31,7 @@ from bailiff.worker import (
 )
 from bailiff.worker.lead.sharding import shard_of
 from tests.harness.api import name_of
+from tests.harness.leases import NAME, make_leases
 from tests.harness.objects import KEY, taint
 from tests.harness.working import is_going, messages, until
 
@@ -54,10 +55,10 @@ class Process:
     """A worker as a process would have it, but that it can be killed within this one."""
 
     def __init__(self, cluster, namespace, identity, shards=ALONE, times=QUICK) -> None:
-        self._cluster = cluster
         self._stop = asyncio.Event()
         clock = SystemClock()
-        leases = {one: LeaseStore(cluster, namespace, f"bailiff-worker-{one}") for one in shards}
+        names = lease_names(NAME, shards)
+        leases = {one: LeaseStore(cluster, namespace, name) for one, name in names.items()}
         self.elector = Elector(leases, clock, identity, times)
         self.fenced = cluster.fenced(self.elector.may_act)
         self.registry = CollectorRegistry()
@@ -96,8 +97,9 @@ class Process:
 async def start(cluster, bench):
     started = []
 
-    async def _start(identity, *more):
-        process = Process(cluster, bench.namespace, identity, *more)
+    async def _start(identity, shards=ALONE, *more):
+        await make_leases(cluster, bench.namespace, *shards)
+        process = Process(cluster, bench.namespace, identity, shards, *more)
         started.append(process)
         await until(lambda: process.warm)
         return process
@@ -128,11 +130,17 @@ async def test_a_lease_is_written_as_kubernetes_reads_it(cluster, bench):
     ours = LeaseRecord(
         holder_identity="a", lease_duration_seconds=15, acquire_time=now, renew_time=now
     )
-    first = await store.create(ours)
+    assert await store.create()
+    made = await store.read()
+    assert made is not None
+    # Held by nobody.
+    assert made.record == LeaseRecord()
+    first = await store.write(made, ours)
     # To the microsecond: a process knows its own Lease by it.
     assert first.record == ours
-    with pytest.raises(AlreadyExistsError):
-        await store.create(ours)
+    # One that there is stays as it is.
+    assert not await store.create()
+    assert await store.read() == first
     labels = {"metadata": {"labels": {"team": "platform"}}}
     await cluster.patch(LEASES, "l", bench.namespace, labels)
     with pytest.raises(ConflictError):
@@ -206,6 +214,20 @@ async def test_shards_divide_the_nodes_and_each_has_a_lease(bench, cluster, star
         assert lease["spec"]["holderIdentity"] == f"shard-{index}"
 
 
+async def test_a_worker_makes_no_lease_and_leads_once_there_is_one(bench, cluster):
+    process = Process(cluster, bench.namespace, "early")
+    try:
+        await until(process.elector.complaints)
+        [said] = process.elector.complaints()
+        assert f"bailiff leases create --lease-namespace {bench.namespace}" in said
+        assert await LeaseStore(cluster, bench.namespace, LEASE).read() is None
+        await make_leases(cluster, bench.namespace)
+        await until(lambda: process.leads)
+        assert process.elector.complaints() == []
+    finally:
+        await process.terminate()
+
+
 async def of_all_shards(start, number, count):
     """So many workers that take any of `count` shards, as soon as those are taken."""
     found = [await start(f"{one}-of-{count}", Shard.all_of(count)) for one in range(number)]
@@ -236,7 +258,8 @@ async def test_the_shard_of_a_worker_on_a_dead_node_is_taken_by_the_one_that_sta
     for pod in pods.values():
         await until(partial(is_going, bench, name_of(pod)))
     assert spare.worker.held_shard.shard == dead
-    assert spare.deletions == sum(dead.owns(node) for node in pods)
+    # It counts once it has been answered, after the pods are seen to go.
+    await until(lambda: spare.deletions == sum(dead.owns(node) for node in pods))
 
 
 async def test_two_numbers_of_shards_at_once_leave_no_node_alone_and_no_pod_goes_twice(
@@ -253,4 +276,5 @@ async def test_two_numbers_of_shards_at_once_leave_no_node_alone_and_no_pod_goes
         await until(partial(messages, bench, pod))
         assert len(await messages(bench, pod)) == 1
     await until(lambda: all(process.worker.pending.unfinished == 0 for process in found))
+    await until(lambda: sum(process.deletions for process in found) >= len(pods))
     assert sum(process.deletions for process in found) == len(pods)

@@ -117,10 +117,10 @@ async def test_a_note_for_a_node_that_was_made_bare_is_guarded_as_any_other(benc
 # A worker that was away.
 
 
-async def test_a_taint_that_came_back_while_no_worker_ran_counts_from_then(bench, cluster):
+async def test_a_taint_that_came_back_while_no_worker_ran_counts_from_then(bench, as_worker):
     node = await bench.node()
     pod = await bench.pod(node=node, tolerations=[tolerating(100)])
-    async with running_worker(cluster) as worker:
+    async with running_worker(as_worker) as worker:
         await bench.taint(node, taint(KEY))
         await until(lambda: evict_at(worker, pod))
         await until(lambda: note(bench, node))
@@ -128,17 +128,17 @@ async def test_a_taint_that_came_back_while_no_worker_ran_counts_from_then(bench
     came = now()
     await bench.taint(node, taint(KEY))
     assert await note(bench, node)
-    async with running_worker(cluster) as worker:
+    async with running_worker(as_worker) as worker:
         await until(lambda: evict_at(worker, pod))
         assert evict_at(worker, pod) >= came + timedelta(seconds=100)
 
 
 async def test_a_node_that_was_made_bare_is_dated_by_its_edits_and_not_by_the_restart(
-    bench, cluster
+    bench, as_worker
 ):
     node = await bench.bare_node()
     pod = await bench.pod(node=node, tolerations=[tolerating(100)])
-    async with running_worker(cluster) as worker:
+    async with running_worker(as_worker) as worker:
         await until(lambda: worker.mirror.synced)
         await bench.taint(node, taint(KEY))
         await until(lambda: note_counts(bench, node))
@@ -147,7 +147,7 @@ async def test_a_node_that_was_made_bare_is_dated_by_its_edits_and_not_by_the_re
     await bench.taint(node, taint(KEY))
     back = now()
     await past(back + SECOND)
-    async with running_worker(cluster) as worker:
+    async with running_worker(as_worker) as worker:
         await until(lambda: evict_at(worker, pod))
         tolerated = timedelta(seconds=100)
         assert came + tolerated <= evict_at(worker, pod) <= back + SECOND + tolerated

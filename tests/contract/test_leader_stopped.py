@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from tests.harness.kube.programs import free_port
+from tests.harness.leases import make_leases
 from tests.harness.status import StatusPages
 from tests.harness.timed_pods import PODS_COUNT, witnessed_pods
 from tests.harness.working import until
@@ -54,6 +55,7 @@ class WorkerProcess(StatusPages):
 
 @pytest.mark.process
 async def test_stopped_and_continued(api, cluster, bench):
+    await make_leases(cluster, bench.namespace)
     async with witnessed_pods(cluster, bench) as (pods, _):
         first = await WorkerProcess(api, bench.namespace, "first").start()
         second = WorkerProcess(api, bench.namespace, "second")

@@ -36,6 +36,7 @@ class Listener:
 @contextlib.asynccontextmanager
 async def elected(cluster, namespace):
     store = LeaseStore(cluster, namespace, "news-0-of-1")
+    await store.create()
     elector = Elector({Shard(): store}, SystemClock(), "me")
     task = asyncio.create_task(elector.run(Listener()))
     assert elector.held_lease is None

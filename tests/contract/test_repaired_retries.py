@@ -228,7 +228,7 @@ async def test_a_right_that_is_missing_is_told_and_waited_for(
 
 
 @pytest.mark.kube_apiserver
-async def test_a_webhook_that_denies_is_told_and_outlived(api, bench, clock, server):
+async def test_a_webhook_that_denies_is_told_and_outlived(api, bench, clock, server, as_worker):
     """A policy, which is what the API server has for a webhook without a server of its own."""
     name = f"{bench.namespace}-no-deletions"
     await server(
@@ -272,7 +272,7 @@ async def test_a_webhook_that_denies_is_told_and_outlived(api, bench, clock, ser
         return False
 
     await until(in_force)
-    async with running_worker(bench.cluster, clock=clock) as worker:
+    async with running_worker(as_worker, clock=clock) as worker:
         await bench.taint(node, taint(KEY))
         [message] = await denied(bench, worker, pod)
         assert "nobody goes before noon" in message

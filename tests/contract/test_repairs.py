@@ -85,7 +85,7 @@ async def test_time_counts_from_the_taint_or_the_binding(bench, worker, hours):
     assert deadline(worker, pod) == max(added, born(pod)) + timedelta(seconds=100)
 
 
-async def test_restart_does_not_start_the_time_over(bench, cluster):
+async def test_restart_does_not_start_the_time_over(bench, as_worker):
     """#108268: a taint without timeAdded counts from when the first worker saw it."""
     node = await bench.node()
     pod = await bench.pod(node=node, tolerations=[tolerating(100)])
@@ -94,12 +94,12 @@ async def test_restart_does_not_start_the_time_over(bench, cluster):
         found = await bench.cluster.get(NODES, node)
         return ANNOTATION in found["metadata"].get("annotations", {})
 
-    async with running_worker(cluster) as worker:
+    async with running_worker(as_worker) as worker:
         await bench.taint(node, taint(KEY))
         await until(lambda: deadline(worker, pod))
         first = deadline(worker, pod)
         await until(written)
-    async with running_worker(cluster) as worker:
+    async with running_worker(as_worker) as worker:
         await until(lambda: deadline(worker, pod))
         assert deadline(worker, pod) == first
 
@@ -125,14 +125,16 @@ async def test_a_pod_recreated_under_the_same_name_is_not_killed(bench, worker, 
 
 
 @pytest.mark.parametrize("restored", [False, True], ids=["by default", "setting"])
-async def test_ended_pods_are_left_alone_unless_a_setting_says_otherwise(bench, cluster, restored):
+async def test_ended_pods_are_left_alone_unless_a_setting_says_otherwise(
+    bench, as_worker, restored
+):
     """#96363: Succeeded and Failed pods."""
     node = await bench.node()
     phases = ("Succeeded", "Failed")
     ended = [name_of(await bench.finished_pod(phase, node=node)) for phase in phases]
     await bench.pod("plain", node=node)
     await bench.taint(node, taint(KEY))
-    async with running_worker(cluster, options=Options(evict_ended_pods=restored)):
+    async with running_worker(as_worker, options=Options(evict_ended_pods=restored)):
         await until(lambda: is_going(bench, "plain"))
         for name in ended:
             if restored:

@@ -66,7 +66,7 @@ async def watched(cluster):
 
 
 async def test_a_taint_that_comes_back_counts_from_its_return(
-    bench, cluster, clock, kube_apiserver
+    bench, cluster, clock, kube_apiserver, as_worker
 ):
     scene = Returning(bench)
     await scene.set_up("seen", "unseen", "clear denied")
@@ -81,7 +81,7 @@ async def test_a_taint_that_comes_back_counts_from_its_return(
         webhook.registered(cluster, bench.namespace, "UPDATE", "nodes"),
         watched(cluster) as witness,
     ):
-        async with running_worker(cluster, clock=clock) as worker:
+        async with running_worker(as_worker, clock=clock) as worker:
             await until(lambda: worker.mirror.synced)
             await scene.taint(*scene.nodes)
             begun = time.monotonic()
@@ -90,7 +90,7 @@ async def test_a_taint_that_comes_back_counts_from_its_return(
             webhook.denied.clear()
         await asyncio.sleep(begun + STAYED - time.monotonic())
         await scene.return_taint("unseen")
-        async with running_worker(cluster, clock=clock) as worker:
+        async with running_worker(as_worker, clock=clock) as worker:
             await until(lambda: worker.mirror.synced)
             await scene.return_taint("seen", "clear denied")
             await until(lambda: webhook.denied[denied])

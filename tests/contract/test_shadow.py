@@ -55,7 +55,12 @@ async def shadow(in_tree, api, tmp_path):
     port = free_port()
     async with go_between(api, tmp_path) as (proxy, _):
         flags = ["--shadow", f"--status-port={port}"]
-        command = ["-m", "bailiff", "worker", f"--kubeconfig={proxy.kubeconfig(api.kubeconfig)}"]
+        command = [
+            "-m",
+            "bailiff",
+            "worker",
+            f"--kubeconfig={proxy.kubeconfig(api.worker_kubeconfig)}",
+        ]
         program = Program("shadow", [*command, *flags], tmp_path, executable=sys.executable)
         program.start()
         try:

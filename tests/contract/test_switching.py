@@ -72,7 +72,7 @@ async def policy(bench, kube_apiserver):
         await bench.cluster.delete(kind, name_of(obj))
 
 
-async def test_by_the_policy_bailiff_alone_evicts(api, bench, cluster, policy, tmp_path):
+async def test_by_the_policy_bailiff_alone_evicts(api, bench, as_worker, policy, tmp_path):
     node = await bench.node()
     await bench.pod("plain", node=node)
     done = await bench.finished_pod(node=node)
@@ -85,7 +85,7 @@ async def test_by_the_policy_bailiff_alone_evicts(api, bench, cluster, policy, t
         found = await bench.get("plain")
         assert "deletionTimestamp" not in found["metadata"]
         assert "DisruptionTarget" not in str(found["status"])
-        async with running_worker(cluster):
+        async with running_worker(as_worker):
             await until(lambda: is_going(bench, "plain"))
         assert not await is_going(bench, name_of(done))
         assert in_tree.running

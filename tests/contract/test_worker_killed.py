@@ -21,7 +21,7 @@ async def start_worker(api) -> asyncio.subprocess.Process:
     """A worker that has seen everything."""
     pages = StatusPages(free_port())
     worker = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bailiff", "worker", "--kubeconfig", str(api.kubeconfig)),
+        *(sys.executable, "-m", "bailiff", "worker", "--kubeconfig", str(api.worker_kubeconfig)),
         *("--status-port", str(pages.port)),
     )
     await until(pages.ready)

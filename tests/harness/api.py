@@ -39,6 +39,8 @@ class Api:
     Attributes:
         name: "demo" or "kube-apiserver".
         kubeconfig: a file for its administrator.
+        worker_kubeconfig: one for the worker: with the chart's rights and under its admission
+            policies, where the server knows of such.
         port: where it listens on 127.0.0.1.
         forget_history: makes it forget all past versions and break all watches, as a
             compaction and a restart do. Objects stay.
@@ -46,6 +48,7 @@ class Api:
 
     name: str
     kubeconfig: Path
+    worker_kubeconfig: Path
     port: int
     forget_history: Callable[[], Awaitable[None]]
 

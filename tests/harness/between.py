@@ -101,6 +101,6 @@ async def go_between(
         ca = folder / "ca.pem"
         ca.write_bytes(base64.b64decode(server["certificate-authority-data"]))
     async with Between(api.port, ca) as proxy:
-        path = proxy.kubeconfig(api.kubeconfig)
+        path = proxy.kubeconfig(api.worker_kubeconfig)
         async with await connect(path, settings=settings) as cluster:
             yield proxy, cluster

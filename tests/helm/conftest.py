@@ -1,4 +1,4 @@
-"""The real API server, with the kind that the Prometheus operator would bring."""
+"""The real API server, with the kinds that the Prometheus operator and cert-manager bring."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bailiff.cluster import (
     connect,
 )
 from tests.harness.api import NAMESPACES, Bench
-from tests.harness.helm.stand_ins import SERVICE_MONITORS
+from tests.harness.helm.stand_ins import CERTIFICATES, SERVICE_MONITORS
 from tests.harness.kube.fixtures import kube_apiserver
 from tests.harness.objects import object_of
 
@@ -62,12 +62,14 @@ async def strict_namespace(cluster: Cluster) -> str:
 
 @pytest.fixture
 async def monitors(cluster: Cluster) -> None:
-    """The kind ServiceMonitor is served and described."""
-    with contextlib.suppress(AlreadyExistsError):
-        await cluster.create(CRDS, SERVICE_MONITORS)
-    group = "apis/monitoring.coreos.com/v1"
-    for path in (f"/{group}", f"/{group}/servicemonitors", f"/openapi/v3/{group}"):
-        await _served(cluster, path)
+    """The kinds ServiceMonitor and Certificate are served and described."""
+    for kind in (SERVICE_MONITORS, CERTIFICATES):
+        with contextlib.suppress(AlreadyExistsError):
+            await cluster.create(CRDS, kind)
+        spec = kind["spec"]
+        group = f"apis/{spec['group']}/v1"
+        for path in (group, f"{group}/{spec['names']['plural']}", f"openapi/v3/{group}"):
+            await _served(cluster, f"/{path}")
 
 
 async def _served(cluster: Cluster, path: str) -> None:

@@ -47,7 +47,7 @@ def test_the_schema_is_the_code_s():
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_file_is_one_that_workers_take(profile):
     policies = read(file_of(render(profile)).encode())
-    assert (policies == NO_POLICIES) == (profile != "everything")
+    assert (policies == NO_POLICIES) == (profile == "parity")
 
 
 def test_what_the_chart_renders_can_be_checked():
@@ -65,12 +65,14 @@ def test_every_value_arrives():
 
 def test_the_file_is_where_the_worker_looks():
     objects = render()
-    settings = the(objects, "ConfigMap", "worker")["data"]
-    [volume] = pod_of(objects, "worker")["spec"]["volumes"]
-    [mount] = container_of(objects, "worker")["volumeMounts"]
+    container = container_of(objects, "worker")
+    settings = {entry["name"]: entry["value"] for entry in container["env"]}
+    [volume] = [v for v in pod_of(objects, "worker")["spec"]["volumes"] if "configMap" in v]
+    [mount] = [m for m in container["volumeMounts"] if m["name"] == volume["name"]]
     config_map = the(objects, "ConfigMap", "worker", "-policies")
-    assert volume["configMap"] == {"name": config_map["metadata"]["name"]}
-    assert volume["name"] == mount["name"]
+    # What somebody adds to the ConfigMap is not mounted.
+    items = [{"key": "policies.yaml", "path": "policies.yaml"}]
+    assert volume["configMap"] == {"name": config_map["metadata"]["name"], "items": items}
     # A file that is mounted by subPath is never updated.
     assert "subPath" not in mount
     [name] = config_map["data"]

@@ -7,6 +7,7 @@ import re
 import pytest
 import typer
 
+from bailiff.bootstrap.leases import lease_names
 from bailiff.cli.app import app
 from bailiff.worker import Shard
 from tests.harness.helm.chart import (
@@ -20,9 +21,16 @@ from tests.harness.helm.chart import (
 
 pytestmark = pytest.mark.helm
 
-# Read when logging is set up, before any command.
-OF_THE_PROCESS = {"BAILIFF_LOG_FORMAT", "BAILIFF_LOG_LEVEL"}
+# No options: read when logging is set up, before any command, or when the ports are.
+OF_THE_PROCESS = {
+    "BAILIFF_LOG_FORMAT",
+    "BAILIFF_LOG_LEVEL",
+    "BAILIFF_ALLOWED_HOSTS",
+    "BAILIFF_TRUSTED_PROXIES",
+}
 COMMANDS = {"api": "serve", "worker": "worker"}
+ASKING: dict = {"authentication": {"tokenReview": {"enabled": True}}}
+NOT_ASKING: dict = {"authentication": {"tokenReview": {"enabled": False}}}
 each_component = pytest.mark.parametrize("component", COMPONENTS)
 each_profile = pytest.mark.parametrize("profile", PROFILES)
 
@@ -63,24 +71,26 @@ def test_every_port_that_is_named_is_there(profile, component):
     container = container_of(objects, component)
     named = {port["name"] for port in container["ports"]}
     service = the(objects, "Service", component)["spec"]["ports"]
-    assert {port["targetPort"] for port in service} == named
+    # Probes are the kubelet's alone.
+    assert {port["targetPort"] for port in service} == named - {"health"}
     probes = [container[p] for p in ("startupProbe", "livenessProbe", "readinessProbe")]
-    assert {p["httpGet"]["port"] for p in probes if "httpGet" in p} <= named
+    assert {p["httpGet"]["port"] for p in probes} == {"health"}
     policies = [o for o in objects if o["kind"] == "NetworkPolicy"]
     for policy in policies:
         if policy["metadata"]["labels"]["app.kubernetes.io/component"] == component:
-            [rule] = policy["spec"]["ingress"]
-            assert {port["port"] for port in rule["ports"]} == named
+            asked, probed = policy["spec"]["ingress"]
+            assert {port["port"] for port in asked["ports"]} == named - {"health"}
+            # Nobody can name the kubelet.
+            assert probed == {"ports": [{"port": "health"}]}
 
 
 def settings_of(objects, component):
-    """The environment of a component: its ConfigMap, and what its container adds."""
+    """The environment of a component; what it says of no value is empty."""
     container = container_of(objects, component)
-    [source] = container["envFrom"]
-    settings = the(objects, "ConfigMap", component)
-    assert source == {"configMapRef": {"name": settings["metadata"]["name"]}}
-    own = {entry["name"]: entry.get("value", "") for entry in container.get("env", [])}
-    return settings["data"] | own
+    found = {entry["name"]: entry.get("value", "") for entry in container["env"]}
+    # The API server merges them by name.
+    assert len(found) == len(container["env"])
+    return found
 
 
 def parsed(component, environment, arguments, monkeypatch):
@@ -115,7 +125,10 @@ def test_settings_are_understood(component, monkeypatch):
 
 @each_component
 def test_switches_that_are_off_are_off(component, monkeypatch):
-    values = {"api": {"readCluster": False}, "decisions": {"extendedResourceClaims": False}}
+    values = NOT_ASKING | {
+        "api": {"readCluster": False},
+        "decisions": {"extendedResourceClaims": False},
+    }
     objects = render(values=values)
     args = container_of(objects, component)["args"]
     options = parsed(component, settings_of(objects, component), args, monkeypatch)
@@ -137,7 +150,8 @@ def test_processes_listen_where_the_chart_says(monkeypatch):
     api = parsed("api", settings_of(objects, "api"), ["serve"], monkeypatch)
     worker = parsed("worker", settings_of(objects, "worker"), ["worker"], monkeypatch)
     told = {"rest": api["rest_port"], "grpc": api["grpc_port"], "status": worker["status_port"]}
-    assert ports == told
+    assert ports == told | {"health": 8082}
+    assert api["health_port"] == worker["health_port"] == 8082
 
 
 @pytest.mark.parametrize(
@@ -156,21 +170,25 @@ def test_each_shard_has_a_pod_and_a_lease_and_standbys_are_for_all(
     # So it takes any of them.
     assert options["shard"] is None
     assert the(objects, "Role", "worker")["metadata"]["namespace"] == options["lease_namespace"]
-    create, rest = the(objects, "Role", "worker")["rules"]
-    assert create["verbs"] == ["create"]
-    assert rest["resourceNames"] == [
-        f"{options['lease_name']}-{shard}" for shard in Shard.all_of(shards)
-    ]
+    [rule] = the(objects, "Role", "worker")["rules"]
+    assert rule["verbs"] == ["get", "update"]
+    names = list(lease_names(options["lease_name"], Shard.all_of(shards)).values())
+    assert rule["resourceNames"] == names
+    leases = [obj for obj in objects if obj["kind"] == "Lease"]
+    assert sorted(lease["metadata"]["name"] for lease in leases) == sorted(names)
+    assert {lease["metadata"]["namespace"] for lease in leases} == {options["lease_namespace"]}
+    # What a manifest says an upgrade would write over the holder's.
+    assert all("spec" not in lease for lease in leases)
 
 
 @each_component
 def test_a_changed_setting_changes_the_pod(component):
-    def checksum(values):
-        return pod_of(render(values=values), component)["metadata"]["annotations"]
+    def pod(values):
+        return pod_of(render(values=values), component)
 
-    before = checksum({})
-    assert checksum({"logs": {"level": "debug"}}) != before
-    assert checksum({"networkPolicy": {"enabled": True}}) == before
+    before = pod({})
+    assert pod({"logs": {"level": "debug"}}) != before
+    assert pod({"networkPolicy": {"enabled": True}}) == before
 
 
 @each_profile
@@ -191,12 +209,21 @@ def test_pods_may_do_as_little_as_can_be(profile, component):
     assert pod["enableServiceLinks"] is False
 
 
-@pytest.mark.parametrize("reads", [True, False])
-def test_the_api_gets_a_token_and_a_role_only_if_it_reads(reads):
-    objects = render(values={"api": {"readCluster": reads}})
-    assert pod_of(objects, "api")["spec"]["automountServiceAccountToken"] is reads
-    roles = [o for o in objects if "Role" in o["kind"] and "-api" in o["metadata"]["name"]]
-    assert bool(roles) is reads
+@pytest.mark.parametrize("asks", [ASKING, NOT_ASKING], ids=["asks who", "does not ask"])
+@pytest.mark.parametrize("reads", [True, False], ids=["reads", "does not read"])
+def test_the_api_gets_a_token_and_a_role_only_for_what_it_does_with_them(reads, asks):
+    objects = render(values={"api": {"readCluster": reads}} | asks)
+    reviews = asks is ASKING
+    assert pod_of(objects, "api")["spec"]["automountServiceAccountToken"] is (reads or reviews)
+    told = settings_of(objects, "api")["BAILIFF_IN_CLUSTER"]
+    assert told == str(reads or reviews).lower()
+    roles = {
+        o["roleRef"]["name"]
+        for o in objects
+        if o["kind"] == "ClusterRoleBinding" and "-api" in o["metadata"]["name"]
+    }
+    own, delegation = {"bailiff-bailiff-api"} if reads else set(), {"system:auth-delegator"}
+    assert roles == own | (delegation if reviews else set())
     for component in COMPONENTS:
         account = the(objects, "ServiceAccount", component)
         assert account["automountServiceAccountToken"] is False
@@ -227,6 +254,9 @@ def test_roles_go_to_the_accounts_that_the_pods_run_as():
             component = binding["metadata"]["labels"]["app.kubernetes.io/component"]
             [subject] = binding["subjects"]
             assert subject["name"] == pod_of(objects, component)["spec"]["serviceAccountName"]
+            if binding["roleRef"]["name"] == "system:auth-delegator":
+                # Kubernetes' own.
+                continue
             [role] = [
                 o
                 for o in objects
@@ -241,10 +271,12 @@ def test_roles_go_to_the_accounts_that_the_pods_run_as():
 def test_names_of_cluster_wide_objects_differ_between_namespaces():
     def names(namespace):
         return {
-            o["metadata"]["name"] for o in render(namespace=namespace) if "Cluster" in o["kind"]
+            (o["kind"], o["metadata"]["name"])
+            for o in render(namespace=namespace)
+            if "namespace" not in o["metadata"]
         }
 
-    assert len(names("a")) == 2
+    assert len(names("a")) > 10
     assert not names("a") & names("b")
 
 
@@ -252,7 +284,8 @@ def test_names_of_cluster_wide_objects_differ_between_namespaces():
 def test_a_component_that_is_off_leaves_nothing(off):
     objects = render("everything", {off: {"enabled": False}})
     left = {o["metadata"]["labels"]["app.kubernetes.io/component"] for o in objects}
-    assert left == set(COMPONENTS) - {off}
+    # The certificate is for both.
+    assert left == set(COMPONENTS) - {off} | {"tls"}
 
 
 def test_an_autoscaler_s_deployment_says_no_number():

@@ -52,10 +52,32 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- end }}
 {{- end }}
 
+{{/* The Lease of each shard. */}}
+{{- define "bailiff.leases" -}}
+{{- range $shard := until (int .Values.worker.shards) }}
+- {{ include "bailiff.component" (list $ "worker") }}-{{ $shard }}-of-{{ $.Values.worker.shards }}
+{{- end }}
+{{- end }}
+
 {{- define "bailiff.commonSettings" -}}
 BAILIFF_HOST: {{ .Values.listenAddress | quote }}
-{{- /* Nothing here says yet who may ask, and without that it would listen on loopback only. */}}
+BAILIFF_HEALTH_PORT: "8082"
+{{- if .Values.tls.enabled }}
+BAILIFF_TLS_CERT_FILE: /etc/bailiff-tls/tls.crt
+BAILIFF_TLS_PRIVATE_KEY_FILE: /etc/bailiff-tls/tls.key
+{{- end }}
+{{- if .Values.authentication.clientCA.secretName }}
+{{- if not .Values.tls.enabled }}
+{{- fail "authentication.clientCA needs tls.enabled: certificates of callers are shown in TLS" }}
+{{- end }}
+BAILIFF_CLIENT_CA_FILE: /etc/bailiff-client-ca/ca.crt
+{{- end }}
+{{- if .Values.authentication.tokenReview.enabled }}
+BAILIFF_AUTHENTICATION_TOKEN_WEBHOOK: "true"
+{{- end }}
+{{- if not (include "bailiff.asksWho" .) }}
 BAILIFF_INSECURE: "true"
+{{- end }}
 BAILIFF_COMPARISON_OPERATORS: {{ .Values.decisions.comparisonOperators | quote }}
 BAILIFF_EVICT_ENDED_PODS: {{ .Values.decisions.evictEndedPods | quote }}
 BAILIFF_EXTENDED_RESOURCE_CLAIMS: {{ .Values.decisions.extendedResourceClaims | quote }}
@@ -66,7 +88,11 @@ BAILIFF_LOG_LEVEL: {{ .Values.logs.level | quote }}
 
 {{- define "bailiff.api.settings" -}}
 {{ include "bailiff.commonSettings" . }}
-BAILIFF_IN_CLUSTER: {{ .Values.api.readCluster | quote }}
+BAILIFF_IN_CLUSTER: {{ include "bailiff.api.usesCluster" . | not | not | quote }}
+BAILIFF_ALLOWED_HOSTS: {{ concat (include "bailiff.serviceNames" (list . "api") | fromYamlArray) .Values.api.allowedHosts | join "," | quote }}
+{{- with .Values.api.trustedProxies }}
+BAILIFF_TRUSTED_PROXIES: {{ join "," . | quote }}
+{{- end }}
 BAILIFF_DEVICE_TAINT_EVICTION: {{ .Values.api.deviceTaintEviction.enabled | quote }}
 BAILIFF_REST_PORT: "8080"
 BAILIFF_GRPC_PORT: "9090"
@@ -75,6 +101,7 @@ BAILIFF_GRPC_PORT: "9090"
 {{- define "bailiff.worker.settings" -}}
 {{ include "bailiff.commonSettings" . }}
 BAILIFF_IN_CLUSTER: "true"
+BAILIFF_ALLOWED_HOSTS: {{ include "bailiff.serviceNames" (list . "worker") | fromYamlArray | join "," | quote }}
 BAILIFF_STATUS_PORT: "8081"
 BAILIFF_LEADER_ELECT: "true"
 BAILIFF_LEASE_NAMESPACE: {{ .Release.Namespace | quote }}
@@ -93,12 +120,10 @@ labels:
   {{- with mergeOverwrite (deepCopy $root.Values.labels) $own.podLabels }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+{{- with $own.podAnnotations }}
 annotations:
-  # Another setting, another pod: settings are read once, at the start. Policies are not among them.
-  bailiff.dev/settings-checksum: {{ include (printf "bailiff.%s.settings" (index . 1)) $root | sha256sum }}
-  {{- with $own.podAnnotations }}
   {{- toYaml . | nindent 2 }}
-  {{- end }}
+{{- end }}
 {{- end }}
 
 {{/* What both pods' specs have. */}}
@@ -150,9 +175,48 @@ topologySpreadConstraints:
 {{- $own := index $root.Values (index . 1) -}}
 image: {{ include "bailiff.image" $root | quote }}
 imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-envFrom:
-  - configMapRef:
-      name: {{ include "bailiff.component" . }}
+# -I: variables such as PYTHONPATH add no code. It leaves the one for unbuffered output aside, too,
+# hence -u.
+command: [/opt/bailiff/bin/python, -I, -u, -m, bailiff]
+args:
+  - {{ index . 2 }}
+  {{- range $own.extraArgs }}
+  - {{ . | quote }}
+  {{- end }}
+# Each by its name, and none by way of a ConfigMap, which others might add to.
+env:
+  {{- $replaced := dict }}
+  {{- range $own.extraEnv }}
+  {{- $_ := set $replaced .name true }}
+  {{- end }}
+  {{- range $name, $value := include (printf "bailiff.%s.settings" (index . 1)) $root | fromYaml }}
+  {{- if not (hasKey $replaced $name) }}
+  - name: {{ $name }}
+    value: {{ $value | quote }}
+  {{- end }}
+  {{- end }}
+  {{- with $own.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+# On a port of their own, which no load on the others reaches.
+startupProbe:
+  httpGet:
+    path: /healthz
+    port: health
+  periodSeconds: 1
+  timeoutSeconds: 3
+  failureThreshold: 60
+livenessProbe:
+  httpGet:
+    path: /healthz
+    port: health
+  timeoutSeconds: 3
+readinessProbe:
+  httpGet:
+    path: /readyz
+    port: health
+  periodSeconds: 5
+  timeoutSeconds: 3
 securityContext:
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true

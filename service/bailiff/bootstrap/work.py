@@ -13,10 +13,10 @@ import structlog
 from msgspec.structs import replace
 
 from bailiff.access import STATUS_RULES, GuardedInItsLoop, Rules
-from bailiff.bootstrap.choices import ClusterUnusable
 from bailiff.bootstrap.cluster import bounds_for, connect_to
 from bailiff.bootstrap.guarding import guarding_of
 from bailiff.bootstrap.health import probed
+from bailiff.bootstrap.leases import lease_names, usual_lease_namespace
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.policy_news import policy_news
 from bailiff.bootstrap.process import freeze_start_up, listen
@@ -25,10 +25,8 @@ from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import (
     NODES,
     ClusterClock,
-    ClusterError,
     LeaseStore,
     SkewAlarm,
-    service_account_namespace,
 )
 from bailiff.decisions import SYSTEMS
 from bailiff.serving import Edge, EdgeSettings, HttpServer, ThreadedHttpServer
@@ -61,7 +59,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from starlette.types import ASGIApp
 
-    from bailiff.bootstrap.choices import ClusterChoice, Program
+    from bailiff.bootstrap.choices import Program
     from bailiff.bootstrap.guarding import Guarding
     from bailiff.bootstrap.settings import WorkSettings
     from bailiff.cluster import Cluster, ListWatch
@@ -137,7 +135,8 @@ def work(
             freshness = worker.trust(watches.healths, read_node)
             worker.metrics.clock_skew.set_function(clock.skew)
             alarm = SkewAlarm(clock, settings.clock_skew_limit)
-            seen = Observed(worker, registry, freshness, comparison, control, (alarm,))
+            alarms = (alarm, election)
+            seen = Observed(worker, registry, freshness, comparison, control, alarms)
             pulse.judge = seen.verdicts
             desk = Desk(seen.take)
             app = _guarded(create_status_app(pulse, desk.ask, clock), guarding)
@@ -253,8 +252,8 @@ def _election(cluster: Cluster, clock: Clock, settings: WorkSettings) -> Electio
     # A shadow writes nothing, not even a Lease.
     if lease is None or settings.shadow:
         return Unopposed()
-    namespace = lease.namespace or _usual_namespace(settings.cluster)
-    names = {shard: f"{lease.name}-{shard}" for shard in settings.shards}
+    namespace = lease.namespace or usual_lease_namespace(settings.cluster)
+    names = lease_names(lease.name, settings.shards)
     identity = lease.identity or f"{socket.gethostname()}_{secrets.token_hex(4)}"
     log.info(
         "takes part in an election",
@@ -264,15 +263,6 @@ def _election(cluster: Cluster, clock: Clock, settings: WorkSettings) -> Electio
     )
     leases = {shard: LeaseStore(cluster, namespace, name) for shard, name in names.items()}
     return Elector(leases, clock, identity, lease.times)
-
-
-def _usual_namespace(choice: ClusterChoice) -> str:
-    if not choice.in_cluster:
-        return "kube-system"
-    try:
-        return service_account_namespace()
-    except ClusterError as error:
-        raise ClusterUnusable(f"{error}; name the namespace of the Lease") from error
 
 
 def _worker_settings(settings: WorkSettings) -> WorkerSettings:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import bailiff
-from bailiff.cli import explain, pausing, policies, preview, processes
+from bailiff.cli import explain, leases, pausing, policies, preview, processes
 from bailiff.cli.errors import Commands, ExitCode, fail
 from bailiff.cli.options import ENVIRONMENT
 from bailiff.cli.output import OUTPUT, Output, pretty
@@ -37,6 +37,7 @@ app.command(rich_help_panel=_STEERING)(pausing.pause)
 app.command(rich_help_panel=_STEERING)(pausing.resume)
 app.command(rich_help_panel=_STEERING)(pausing.paused)
 app.add_typer(policies.app, name="policies", rich_help_panel=_STEERING)
+app.add_typer(leases.app, name="leases", rich_help_panel=_STEERING)
 
 
 def _print_version(wanted: bool) -> None:

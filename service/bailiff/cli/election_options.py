@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from bailiff.worker import Shard
 
 ELECTION = "Shards and election"
+DEFAULT_NAME = "bailiff-worker"
 # A Lease's name leaves room for the number of the shard.
 _SHARD = "-64-of-64"
 
@@ -94,6 +95,29 @@ def choose_shards(
     return every
 
 
+def check_count(shards: int) -> None:
+    """Raises InputError if nodes cannot be divided so."""
+    from bailiff.worker import Shard  # noqa: PLC0415 - as above
+
+    try:
+        Shard(0, shards)
+    except ValueError as error:
+        raise InputError(f"--shards: {error}") from error
+
+
+def check_name(name: str) -> None:
+    """Raises InputError if no Lease can have such a name with a shard appended."""
+    from bailiff.kinds.names import (  # noqa: PLC0415 - as above
+        MAX_SUBDOMAIN,
+        SUBDOMAIN_RULE,
+        is_dns_subdomain,
+    )
+
+    most = MAX_SUBDOMAIN - len(_SHARD)
+    if not is_dns_subdomain(name) or len(name) > most:
+        raise InputError(f"--lease-name: {SUBDOMAIN_RULE}; here {most}, got {name[:50]!r}")
+
+
 def choose_lease(
     namespace: str | None,
     name: str,
@@ -109,16 +133,9 @@ def choose_lease(
         InputError: the times do not fit each other, or no Lease can have such a name.
     """
     from bailiff.bootstrap.settings import LeaseChoice  # noqa: PLC0415 - as above
-    from bailiff.kinds.names import (  # noqa: PLC0415
-        MAX_SUBDOMAIN,
-        SUBDOMAIN_RULE,
-        is_dns_subdomain,
-    )
     from bailiff.worker import ElectionSettings  # noqa: PLC0415
 
-    most = MAX_SUBDOMAIN - len(_SHARD)
-    if not is_dns_subdomain(name) or len(name) > most:
-        raise InputError(f"--lease-name: {SUBDOMAIN_RULE}; here {most}, got {name[:50]!r}")
+    check_name(name)
     # A holder's request may take a third of what it has, so that it has three tries.
     timeout = min(ElectionSettings().request_timeout, renew_deadline / 3)
     try:

@@ -198,7 +198,7 @@ def worker(
     shard: Annotated[int | None, election_options.SHARD] = None,
     leader_elect: Annotated[bool | None, election_options.LEADER_ELECT] = None,
     lease_namespace: Annotated[str | None, election_options.LEASE_NAMESPACE] = None,
-    lease_name: Annotated[str, election_options.LEASE_NAME] = "bailiff-worker",
+    lease_name: Annotated[str, election_options.LEASE_NAME] = election_options.DEFAULT_NAME,
     identity: Annotated[str | None, election_options.IDENTITY] = None,
     lease_duration: Annotated[int, election_options.LEASE_DURATION] = 15,
     renew_deadline: Annotated[float, election_options.RENEW_DEADLINE] = 10.0,

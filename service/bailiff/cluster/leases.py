@@ -1,4 +1,4 @@
-"""One Lease: read it, create it, write it, each guarded by the version that was read.
+"""One Lease: make it, read it, write it over the version that was read.
 
 coordination.k8s.io/v1, the object that leader election is done with (KEP-589). What is not about
 the election (labels, annotations, owners) is handed back as it was read.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from bailiff.cluster.errors import NotFoundError, ResponseError
+from bailiff.cluster.errors import AlreadyExistsError, NotFoundError, ResponseError
 from bailiff.cluster.resource import Resource
 from bailiff.kinds import DecodeError, decode_yaml_value
 from bailiff.kinds.meta import Time, Value
@@ -74,35 +74,43 @@ class Lease:
 
 
 class LeaseStore:
-    """One Lease of a cluster, over connections of its own. Every method raises ClusterError."""
+    """One Lease of a cluster, over connections of its own. Every method raises ClusterError.
+
+    Attributes:
+        namespace: where it lives.
+        name: its own.
+    """
 
     def __init__(self, cluster: Cluster, namespace: str, name: str) -> None:
         self._cluster = cluster.for_leases()
-        self._namespace = namespace
-        self._name = name
+        self.namespace = namespace
+        self.name = name
 
     async def read(self) -> Lease | None:
         """The Lease as it is now; None if there is none."""
         try:
-            return _lease(await self._cluster.get(LEASES, self._name, self._namespace))
+            return _lease(await self._cluster.get(LEASES, self.name, self.namespace))
         except NotFoundError:
             return None
 
-    async def create(self, record: LeaseRecord) -> Lease:
-        """Make it; AlreadyExistsError if somebody else was first."""
+    async def create(self) -> bool:
+        """Make it, held by nobody; False if there is one, which stays as it is."""
         body = {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
-            "metadata": {"name": self._name, "namespace": self._namespace},
-            "spec": record.body(),
+            "metadata": {"name": self.name, "namespace": self.namespace},
         }
-        return _lease(await self._cluster.create(LEASES, body, self._namespace))
+        try:
+            await self._cluster.create(LEASES, body, self.namespace)
+        except AlreadyExistsError:
+            return False
+        return True
 
     async def write(self, lease: Lease, record: LeaseRecord) -> Lease:
         """Replace what it says; ConflictError if it is no longer as it was read."""
         spec = lease.object.get("spec") or {}
         body = lease.object | {"spec": spec | record.body()}
-        return _lease(await self._cluster.replace(LEASES, self._name, self._namespace, body))
+        return _lease(await self._cluster.replace(LEASES, self.name, self.namespace, body))
 
 
 def _lease(found: dict[str, Any]) -> Lease:

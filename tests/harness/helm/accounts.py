@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bailiff.cluster import Cluster, Request, Resource, connect
@@ -26,6 +27,10 @@ _RESOURCES: dict[str, Resource[Object]] = {
 _REVIEWS: Resource[Object] = Resource(
     "authorization.k8s.io", "v1", "subjectaccessreviews", dict, namespaced=False
 )
+
+
+# An API group, a resource, and verbs.
+PersonRights = tuple[str, str, tuple[str, ...]]
 
 
 class Permission(NamedTuple):
@@ -75,11 +80,60 @@ async def log_in(
         async with asyncio.timeout(30):
             for attributes in _granted(_rules(objects), namespace):
                 await _allowed(cluster, f"system:serviceaccount:{namespace}:{account}", attributes)
-        path = _RESOURCES["ServiceAccount"].path(namespace, account, "token")
-        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-        answer = await cluster.send(Request("POST", path, body=json.dumps(body).encode()))
-    token = json.loads(answer)["status"]["token"]
+        token = await _token(cluster, namespace, account)
     return server.write_kubeconfig(f"{component}-{namespace}", {"token": token})
+
+
+async def person(server: KubeApiserver, namespace: str, *rights: PersonRights) -> Path:
+    """A kubeconfig of an account that has these rights in a namespace, and no others."""
+    name = f"person-{secrets.token_hex(4)}"
+    rules = [
+        {"apiGroups": [group], "resources": [resource], "verbs": list(verbs)}
+        for group, resource, verbs in rights
+    ]
+    role = {"kind": "Role", "metadata": {"name": name}, "rules": rules}
+    binding = {
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": _RBAC[0], "kind": "Role", "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
+    }
+    async with await connect(server.kubeconfig) as cluster:
+        for kind, body in (
+            ("ServiceAccount", {"metadata": {"name": name}}),
+            ("Role", role),
+            ("RoleBinding", binding),
+        ):
+            await cluster.create(_RESOURCES[kind], body, namespace)
+        async with asyncio.timeout(30):
+            for attributes in _granted(rules, namespace):
+                await _allowed(cluster, f"system:serviceaccount:{namespace}:{name}", attributes)
+        token = await _token(cluster, namespace, name)
+    return server.write_kubeconfig(f"{name}-{namespace}", {"token": token})
+
+
+async def _token(cluster: Cluster, namespace: str, account: str) -> str:
+    path = _RESOURCES["ServiceAccount"].path(namespace, account, "token")
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    answer = await cluster.send(Request("POST", path, body=json.dumps(body).encode()))
+    token: str = json.loads(answer)["status"]["token"]
+    return token
+
+
+async def may_do_everything(cluster: Cluster, namespace: str, account: str) -> None:
+    """Bind an account to cluster-admin, for as long as its namespace lasts."""
+    body = {
+        "metadata": {"name": f"everything-{namespace}"},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": "cluster-admin",
+        },
+        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": namespace}],
+    }
+    await cluster.create(_RESOURCES["ClusterRoleBinding"], body)
+    attributes = {"group": "example.com", "resource": "anything", "verb": "anything"}
+    async with asyncio.timeout(30):
+        await _allowed(cluster, f"system:serviceaccount:{namespace}:{account}", attributes)
 
 
 def _access(component: str, namespace: str, values: Mapping[str, Any] | None) -> list[Object]:

@@ -20,11 +20,15 @@ Object = dict[str, Any]
 ROOT = Path(__file__).parents[3]
 CHART = ROOT / "helm" / "bailiff"
 VALUES = ROOT / "tests" / "helm" / "values"
+PARITY = CHART / "values-parity.yaml"
 # What people may set, from nothing to everything; each is a values file there.
-PROFILES = ("defaults", "minimal", "highly-available", "everything")
+PROFILES = ("defaults", "parity", "minimal", "highly-available", "everything")
 COMPONENTS = ("api", "worker")
 # Of the objects of which the worker has several of a kind.
-SUFFIXES = ("-policies", "-pause", "-leases", "-requests")
+SUFFIXES = (
+    *("-policies", "-pause", "-leases", "-requests", "-auth-delegator"),
+    *("-nodes", "-pods", "-deletes", "-events", "-rules"),
+)
 _VERSION = "1.37.1"
 _SECONDS = 60
 
@@ -53,7 +57,8 @@ def flags(profile: str) -> list[str]:
     """How helm is told a profile."""
     if profile == "defaults":
         return []
-    return ["--values", str(VALUES / f"{profile}.yaml")]
+    file = PARITY if profile == "parity" else VALUES / f"{profile}.yaml"
+    return ["--values", str(file)]
 
 
 def try_values(values: Mapping[str, Any], *more: str) -> subprocess.CompletedProcess[str]:

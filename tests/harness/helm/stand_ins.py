@@ -1,7 +1,7 @@
-"""The one kind of the chart that Kubernetes itself does not serve.
+"""The kinds of the chart that Kubernetes itself does not serve.
 
-Of the Prometheus operator's ServiceMonitor just the fields that the chart writes, with the
-operator's types; anything else is refused as unknown.
+Of the Prometheus operator's ServiceMonitor and of cert-manager's Certificate just the fields that
+the chart writes, with their types; anything else is refused as unknown.
 """
 
 from __future__ import annotations
@@ -14,9 +14,14 @@ def _object(**properties: Any) -> dict[str, Any]:
 
 
 _TEXT = {"type": "string"}
+_KEY = _object(name=_TEXT, key=_TEXT)
 _ENDPOINT = _object(
     port=_TEXT,
     path=_TEXT,
+    scheme=_TEXT | {"enum": ["http", "https"]},
+    tlsConfig=_object(serverName=_TEXT, ca=_object(secret=_KEY)),
+    authorization=_object(type=_TEXT, credentials=_KEY),
+    bearerTokenFile=_TEXT,
     interval=_TEXT | {"pattern": "^(0|(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$"},
 )
 _LABELS = {"type": "object", "additionalProperties": _TEXT}
@@ -24,25 +29,37 @@ _SPEC = _object(
     selector=_object(matchLabels=_LABELS), endpoints={"type": "array", "items": _ENDPOINT}
 ) | {"required": ["endpoints", "selector"]}
 
-SERVICE_MONITORS: dict[str, Any] = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "servicemonitors.monitoring.coreos.com"},
-    "spec": {
-        "group": "monitoring.coreos.com",
-        "scope": "Namespaced",
-        "names": {
-            "kind": "ServiceMonitor",
-            "plural": "servicemonitors",
-            "singular": "servicemonitor",
+_TEXTS = {"type": "array", "items": _TEXT}
+_CERTIFICATE = _object(
+    secretName=_TEXT,
+    dnsNames=_TEXTS,
+    usages=_TEXTS,
+    privateKey=_object(rotationPolicy=_TEXT | {"enum": ["Never", "Always"]}),
+    issuerRef=_object(name=_TEXT, kind=_TEXT, group=_TEXT),
+) | {"required": ["secretName", "issuerRef"]}
+
+
+def _kind(group: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
+    plural = f"{kind.lower()}s"
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": _object(spec=spec) | {"required": ["spec"]}},
+                }
+            ],
         },
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "schema": {"openAPIV3Schema": _object(spec=_SPEC) | {"required": ["spec"]}},
-            }
-        ],
-    },
-}
+    }
+
+
+SERVICE_MONITORS = _kind("monitoring.coreos.com", "ServiceMonitor", _SPEC)
+CERTIFICATES = _kind("cert-manager.io", "Certificate", _CERTIFICATE)

@@ -21,6 +21,9 @@ class Appointment:
         self.is_idle = lambda: True
         self.listener: ElectionListener
 
+    def complaints(self) -> list[str]:
+        return []
+
     def may_act(self) -> bool:
         return self.leads
 

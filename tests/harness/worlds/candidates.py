@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from bailiff.cluster import (
-    AlreadyExistsError,
     ConflictError,
     Lease,
     LeaseRecord,
@@ -31,9 +30,13 @@ class LeaseServer:
     """One Lease, and optimistic concurrency as an API server has it."""
 
     def __init__(self) -> None:
-        self.lease: Lease | None = None
         self.writes: list[tuple[float, LeaseRecord]] = []
         self._version = 0
+        self.make()
+
+    def make(self) -> None:
+        """As whoever installs the workers makes it: held by nobody."""
+        self.lease: Lease | None = self._next(LeaseRecord())
 
     @property
     def record(self) -> LeaseRecord:
@@ -43,11 +46,6 @@ class LeaseServer:
     def read(self) -> Lease | None:
         return self.lease
 
-    def create(self, record: LeaseRecord) -> Lease:
-        if self.lease is not None:
-            raise AlreadyExistsError("exists", status=409)
-        return self._put(record)
-
     def write(self, lease: Lease, record: LeaseRecord) -> Lease:
         if self.lease is None:
             raise NotFoundError("no such lease", status=404)
@@ -56,14 +54,20 @@ class LeaseServer:
         return self._put(record)
 
     def _put(self, record: LeaseRecord) -> Lease:
-        self._version += 1
-        self.lease = Lease(record, {"metadata": {"resourceVersion": str(self._version)}})
+        self.lease = self._next(record)
         self.writes.append((asyncio.get_running_loop().time(), record))
         return self.lease
+
+    def _next(self, record: LeaseRecord) -> Lease:
+        self._version += 1
+        return Lease(record, {"metadata": {"resourceVersion": str(self._version)}})
 
 
 class Line:
     """A process's way to the server. What is under way arrives, whatever becomes of the sender."""
+
+    namespace = "kube-system"
+    name = "bailiff-worker-0-of-1"
 
     def __init__(self, server: LeaseServer) -> None:
         self._server = server
@@ -76,9 +80,6 @@ class Line:
 
     async def read(self) -> Lease | None:
         return await self._ask(self._server.read)
-
-    async def create(self, record: LeaseRecord) -> Lease:
-        return await self._ask(self._server.create, record)
 
     async def write(self, lease: Lease, record: LeaseRecord) -> Lease:
         return await self._ask(self._server.write, lease, record)

@@ -4,8 +4,9 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
-from bailiff.cluster import ForbiddenError, Lease, LeaseRecord
+from bailiff.cluster import ForbiddenError, Lease
 from tests.harness.worlds.candidates import (
     DEADLINE,
     DURATION,
@@ -82,7 +83,6 @@ async def test_a_renewal_whose_answer_was_lost_is_known_as_ones_own():
 
 async def test_a_claim_whose_answer_was_lost_is_known_as_ones_own():
     async with candidates("a") as (server, a):
-        server.lease = Lease(LeaseRecord(), {})
         await asyncio.sleep(0.0025)  # it has read, and is about to write
         a.line.mute = True
         await asyncio.sleep(2.9)
@@ -91,7 +91,7 @@ async def test_a_claim_whose_answer_was_lost_is_known_as_ones_own():
         a.line.mute = False
         await asyncio.sleep(PERIOD)
         assert a.acts
-        assert server.record.lease_transitions == 1
+        assert server.record.lease_transitions == 0
 
 
 @pytest.mark.parametrize("off", [timedelta(days=1), timedelta(days=-1)])
@@ -174,6 +174,8 @@ async def test_a_lease_that_vanishes_is_not_free_to_those_who_saw_it_held():
         await asyncio.sleep(100)
         a.line.cut = True
         server.lease = None
+        await asyncio.sleep(PERIOD)
+        server.make()
         while a.acts:
             assert not b.acts
             await asyncio.sleep(0.1)
@@ -181,13 +183,46 @@ async def test_a_lease_that_vanishes_is_not_free_to_those_who_saw_it_held():
         assert b.acts
 
 
-async def test_a_holder_whose_lease_vanishes_makes_it_anew():
+async def test_a_lease_that_vanishes_is_made_anew_by_nobody_who_could_hold_it():
     async with candidates("a", "b") as (server, a, b):
         await asyncio.sleep(100)
+        assert [one.elector.complaints() for one in (a, b)] == [[], []]
         server.lease = None
         await asyncio.sleep(PERIOD + 0.1)
-        assert [a.acts, b.acts] == [True, False]
-        assert server.record.holder_identity == "a"
+        assert server.lease is None
+        assert [a.acts, b.acts] == [False, False]
+        for one in (a, b):
+            [said] = one.elector.complaints()
+            assert "Lease kube-system/bailiff-worker-0-of-1 does not exist" in said
+            assert "bailiff leases create" in said
+        server.make()
+        await asyncio.sleep(DURATION + PERIOD)
+        assert [a.acts, b.acts].count(True) == 1
+        assert [one.elector.complaints() for one in (a, b)] == [[], []]
+
+
+async def test_a_lease_that_is_made_anew_is_not_free_to_those_who_saw_it_held():
+    async with candidates("a", "b") as (server, a, b):
+        await asyncio.sleep(100)
+        a.line.cut = True
+        server.make()
+        while a.acts:
+            assert not b.acts
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(DURATION)
+        assert b.acts
+
+
+async def test_what_to_run_for_a_lease_that_is_missing_is_said_once_and_whole():
+    with capture_logs() as logs:
+        async with candidates("a") as (server, a):
+            server.lease = None
+            await asyncio.sleep(60)
+            assert a.elector.complaints() != []
+    command = (
+        "bailiff leases create --lease-namespace kube-system --lease-name bailiff-worker --shards 1"
+    )
+    assert [command in entry.get("error", "") for entry in logs] == [True]
 
 
 async def test_a_worker_without_the_right_to_leases_goes_on_asking():

@@ -124,8 +124,10 @@ async def test_a_lease_is_renewed_however_many_requests_wait_and_for_however_lon
             await cluster.send(Request("GET", "/busy"))
         assert cluster.backoff() > 50.0
         store = LeaseStore(cluster, "default", "l")
-        lease = await store.create(record)
-        assert await store.write(lease, record) == lease
+        assert await store.create()
+        lease = await store.read()
+        assert lease is not None
+        assert (await store.write(lease, record)).record == record
         assert await store.read() is not None
         for task in tasks:
             task.cancel()

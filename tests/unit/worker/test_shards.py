@@ -232,7 +232,7 @@ async def test_nobody_who_sees_no_pods_takes_a_share():
         [blind] = force.hire(1, 2, blind=True)
         await asyncio.sleep(60)
         assert blind.acts_for is None
-        assert not any(server.lease for server in force.leases.values())
+        assert not any(server.writes for server in force.leases.values())
         force.hire(2, 2)
         taint_all(force)
         await asyncio.sleep(PERIOD)

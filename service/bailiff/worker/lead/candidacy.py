@@ -26,14 +26,23 @@ log = structlog.get_logger(__name__)
 
 
 class LeasePort(Protocol):
-    """One Lease; see bailiff.cluster.LeaseStore. Every method raises ClusterError."""
+    """One Lease; see bailiff.cluster.LeaseStore. Every method raises ClusterError.
+
+    There is no way to make one: who may make Leases may make them in anybody's name.
+    """
+
+    @property
+    def namespace(self) -> str:
+        """Where it lives."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Its own; it ends with the shard."""
+        ...
 
     async def read(self) -> Lease | None:
         """The Lease; None if there is none."""
-        ...
-
-    async def create(self, record: LeaseRecord) -> Lease:
-        """Make it; ConflictError if there is one."""
         ...
 
     async def write(self, lease: Lease, record: LeaseRecord) -> Lease:
@@ -60,13 +69,30 @@ class Candidacy:
         self._store = store
         self._request_timeout = request_timeout
         self._told_holder = ""
+        # Whether it is known that there is none.
+        self._missing = False
+
+    def complaint(self) -> str:
+        """That there is no such Lease, and what makes it; empty if there is one."""
+        if not self._missing:
+            return ""
+        namespace, name = self._store.namespace, self._store.name
+        return (
+            f"Lease {namespace}/{name} does not exist, and workers make none: "
+            f"bailiff leases create --lease-namespace {namespace} "
+            f"--lease-name {name.removesuffix(f'-{self.shard}')} --shards {self.shard.count}"
+        )
 
     async def step(self, may_claim: Callable[[], bool]) -> None:
-        """Renew it, or look at it and claim it where it is free and `may_claim` allows."""
+        """Renew it, or look at it and claim it where it is free and `may_claim` allows.
+
+        Where there is none, `complaint` says so and the next step looks again.
+        """
         if self.tenure.may_act() and await self._claimed():
             return
         await self._look()
-        if self.tenure.claimable_in() == 0.0 and (self.tenure.ours or may_claim()):
+        free = self.tenure.lease is not None and self.tenure.claimable_in() == 0.0
+        if free and (self.tenure.ours or may_claim()):
             await self._claimed()
 
     async def give_up(self) -> None:
@@ -91,12 +117,13 @@ class Candidacy:
         return before != self._told_holder
 
     async def _claimed(self) -> bool:
-        """Write our claim; False if the Lease is not as we knew it."""
-        record, sent = self.tenure.claim()
+        """Write our claim; False if the Lease is not as we knew it, or not known at all."""
         known = self.tenure.lease
-        writing = self._store.write(known, record) if known else self._store.create(record)
+        if known is None:
+            return False
+        record, sent = self.tenure.claim()
         try:
-            lease = await self._bounded(writing)
+            lease = await self._bounded(self._store.write(known, record))
         except (ConflictError, NotFoundError):
             return False
         if not is_taken(record, lease, known):
@@ -115,7 +142,9 @@ class Candidacy:
         self.tenure.proved()
 
     async def _look(self) -> None:
-        self.tenure.saw(await self._bounded(self._store.read()))
+        lease = await self._bounded(self._store.read())
+        self._missing = lease is None
+        self.tenure.saw(lease)
 
     async def _bounded(self, request: Awaitable[T]) -> T:
         async with asyncio.timeout(self._request_timeout):

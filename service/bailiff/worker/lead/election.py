@@ -79,6 +79,10 @@ class Election(Protocol):
         """The second (Clock.elapsed) of the last renewal: ours when sent, another's when seen."""
         ...
 
+    def complaints(self) -> list[str]:
+        """What keeps this process from ever being the one, for people; empty if nothing does."""
+        ...
+
     async def run(self, listener: ElectionListener) -> None:
         """Take part until cancelled."""
         ...
@@ -97,6 +101,10 @@ class Unopposed:
     def may_act(self) -> bool:
         """See Election."""
         return True
+
+    def complaints(self) -> list[str]:
+        """See Election."""
+        return []
 
     async def run(self, listener: ElectionListener) -> None:  # noqa: ARG002 - the port's
         """See Election."""
@@ -159,6 +167,11 @@ class Elector:
         known = [one.tenure.renewed_at for one in looked_at if one.tenure.renewed_at is not None]
         return min(known, default=None)
 
+    def complaints(self) -> list[str]:
+        """See Election; who holds a Lease is not concerned about others."""
+        looked_at = [self._held] if self._held else sorted(self._candidacies, key=_place)
+        return [said for one in looked_at if (said := one.complaint())]
+
     @property
     def held_lease(self) -> ObjectReference | None:
         """The Lease by which this process acts, or did until a moment ago; None: there is none."""
@@ -194,10 +207,11 @@ class Elector:
             await self._held.step(listener.may_claim)
         except (ClusterError, TimeoutError) as error:
             return _describe(error)
+        trouble = self._held.complaint()
         if not self._held.tenure.ours:
             self._held = None
             await listener.lost_shard()
-        return ""
+        return trouble
 
     async def _seek(self, listener: ElectionListener) -> str:
         """Look at one after the other, one request at a time, however many there are."""
@@ -212,6 +226,7 @@ class Elector:
             except ClusterError as error:
                 # One Lease that cannot be had or read keeps nobody from the others.
                 trouble = trouble or _describe(error)
+            trouble = trouble or candidacy.complaint()
             if candidacy.tenure.ours:
                 self._held = candidacy
                 return ""
@@ -247,6 +262,10 @@ class Elector:
         if trouble and trouble != self._trouble:
             log.warning("lease cannot be read or written", error=trouble)
         self._trouble = trouble
+
+
+def _place(candidacy: Candidacy) -> int:
+    return candidacy.shard.index
 
 
 def _describe(error: Exception) -> str:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # client-go's JitterFactor: a wait may be so much longer than the retry period.
 JITTER = 1.2
+# What a Lease says that somebody has only made. Who releases one leaves times in it.
+_NEVER_HELD = LeaseRecord()
 # The longest that Kubernetes itself asks for: the identity Leases of kube-apiservers
 # (IdentityLeaseDurationSeconds in pkg/controlplane/apiserver/server.go). One may ask for 68 years,
 # and whoever could write it once would stop all evictions of a shard until somebody finds out.
@@ -156,6 +158,9 @@ class Tenure:
             self._renewed = None
         if lease is not None and (before is None or not _is_same(before, lease)):
             self.renewed_at = self._clock.elapsed()
+            if _is_unheld(lease):
+                # Made anew, or emptied by somebody: it does not release what was held before.
+                return
             self._busy_until = self._clock.elapsed() + self._patience(lease.record)
 
     def claim(self) -> tuple[LeaseRecord, Sent]:
@@ -232,9 +237,14 @@ def _is_same(before: Lease, after: Lease) -> bool:
     return (before.record, _version(before)) == (after.record, _version(after))
 
 
+def _is_unheld(lease: Lease) -> bool:
+    """Whether it says nothing at all, as one that somebody has only made."""
+    return lease.is_whole and lease.record == _NEVER_HELD
+
+
 def _next_transition(lease: Lease | None) -> int:
     """How often the holder has changed, once we are; as far as an int32 can count."""
-    if lease is None:
+    if lease is None or _is_unheld(lease):
         return 0
     return min(max(0, lease.record.lease_transitions) + 1, _MOST_TRANSITIONS)
 

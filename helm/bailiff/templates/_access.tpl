@@ -1,0 +1,123 @@
+{{/* By which names a component's Service is called from within the cluster. */}}
+{{- define "bailiff.serviceNames" -}}
+{{- $name := include "bailiff.component" . }}
+{{- $namespace := (index . 0).Release.Namespace }}
+- {{ printf "%s.%s.svc" $name $namespace }}
+- {{ printf "%s.%s.svc.%s" $name $namespace (index . 0).Values.clusterDomain }}
+- {{ printf "%s.%s" $name $namespace }}
+- {{ $name }}
+{{- end }}
+
+{{- define "bailiff.tlsSecret" -}}
+{{- default (printf "%s-tls" (include "bailiff.fullname" .)) .Values.tls.secretName }}
+{{- end }}
+
+{{- define "bailiff.tlsNames" -}}
+{{- if .Values.api.enabled }}
+{{ include "bailiff.serviceNames" (list . "api") }}
+{{- range .Values.api.allowedHosts }}
+- {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- if .Values.worker.enabled }}
+{{ include "bailiff.serviceNames" (list . "worker") }}
+{{- end }}
+- localhost
+{{- end }}
+
+{{/* Something, where callers are asked who they are. */}}
+{{- define "bailiff.asksWho" -}}
+{{- if or .Values.authentication.tokenReview.enabled .Values.authentication.clientCA.secretName }}yes{{ end }}
+{{- end }}
+
+{{/* Something, where the API asks the cluster anything. */}}
+{{- define "bailiff.api.usesCluster" -}}
+{{- if or .Values.api.readCluster .Values.authentication.tokenReview.enabled }}yes{{ end }}
+{{- end }}
+
+{{/* Files of both pods. Each by its key: of what else stands in a Secret nothing is mounted. */}}
+{{- define "bailiff.volumes" -}}
+{{- if .Values.tls.enabled }}
+- name: tls
+  secret:
+    secretName: {{ include "bailiff.tlsSecret" . }}
+    items:
+      - key: tls.crt
+        path: tls.crt
+      - key: tls.key
+        path: tls.key
+{{- end }}
+{{- with .Values.authentication.clientCA.secretName }}
+- name: client-ca
+  secret:
+    secretName: {{ . }}
+    items:
+      - key: ca.crt
+        path: ca.crt
+{{- end }}
+{{- end }}
+
+{{/* The folders: a file mounted by subPath never changes. */}}
+{{- define "bailiff.volumeMounts" -}}
+{{- if .Values.tls.enabled }}
+- name: tls
+  mountPath: /etc/bailiff-tls
+  readOnly: true
+{{- end }}
+{{- if .Values.authentication.clientCA.secretName }}
+- name: client-ca
+  mountPath: /etc/bailiff-client-ca
+  readOnly: true
+{{- end }}
+{{- end }}
+
+{{/* How the Prometheus operator is to scrape a component. */}}
+{{- define "bailiff.scrape" -}}
+{{- $root := index . 0 -}}
+path: /metrics
+interval: {{ $root.Values.serviceMonitor.interval }}
+{{- if $root.Values.tls.enabled }}
+scheme: https
+tlsConfig:
+  serverName: {{ include "bailiff.serviceNames" . | fromYamlArray | first }}
+  ca:
+    secret:
+      name: {{ include "bailiff.tlsSecret" $root }}
+      key: ca.crt
+{{- end }}
+{{- if $root.Values.authentication.tokenReview.enabled }}
+{{- with $root.Values.serviceMonitor.tokenSecret }}
+{{- if .name }}
+authorization:
+  type: Bearer
+  credentials:
+    name: {{ .name }}
+    key: {{ .key }}
+{{- else }}
+bearerTokenFile: {{ $root.Values.serviceMonitor.bearerTokenFile }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Tokens of callers are reviewed, and what they may see: TokenReview, SubjectAccessReview. */}}
+{{- define "bailiff.delegation" -}}
+{{- $root := index . 0 -}}
+{{- if $root.Values.authentication.tokenReview.enabled }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {{ include "bailiff.clusterwide" . }}-auth-delegator
+  labels:
+    {{- include "bailiff.labels" . | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: system:auth-delegator
+subjects:
+  - kind: ServiceAccount
+    name: {{ include "bailiff.serviceAccount" . }}
+    namespace: {{ $root.Release.Namespace }}
+{{- end }}
+{{- end }}

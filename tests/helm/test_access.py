@@ -1,0 +1,153 @@
+"""Who may ask, and by what: what the values make of the processes and of those who scrape them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.harness.helm.chart import COMPONENTS, container_of, pod_of, render, the, try_values
+
+pytestmark = pytest.mark.helm
+
+each_component = pytest.mark.parametrize("component", COMPONENTS)
+NO_TLS: dict = {"tls": {"enabled": False}}
+NO_REVIEW: dict = {"authentication": {"tokenReview": {"enabled": False}}}
+CLIENT_CA: dict = {
+    "authentication": {"tokenReview": {"enabled": False}, "clientCA": {"secretName": "callers"}}
+}
+SCRAPED: dict = {"serviceMonitor": {"enabled": True}}
+POLICY = "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy"
+
+
+def settings(objects, component):
+    return {e["name"]: e.get("value") for e in container_of(objects, component)["env"]}
+
+
+@each_component
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({}, {"TLS_CERT_FILE", "TLS_PRIVATE_KEY_FILE", "AUTHENTICATION_TOKEN_WEBHOOK"}),
+        (NO_TLS, {"AUTHENTICATION_TOKEN_WEBHOOK"}),
+        (NO_REVIEW, {"TLS_CERT_FILE", "TLS_PRIVATE_KEY_FILE", "INSECURE"}),
+        (NO_TLS | NO_REVIEW, {"INSECURE"}),
+        (CLIENT_CA, {"TLS_CERT_FILE", "TLS_PRIVATE_KEY_FILE", "CLIENT_CA_FILE"}),
+    ],
+    ids=["defaults", "TLS by a mesh", "callers by a mesh", "both by a mesh", "client certificates"],
+)
+def test_one_value_each_says_who_sees_to_it(component, values, told):
+    known = {
+        f"BAILIFF_{name}"
+        for name in (
+            *("TLS_CERT_FILE", "TLS_PRIVATE_KEY_FILE", "CLIENT_CA_FILE"),
+            *("AUTHENTICATION_TOKEN_WEBHOOK", "INSECURE"),
+        )
+    }
+    found = settings(render(values=values), component)
+    assert found.keys() & known == {f"BAILIFF_{name}" for name in told}
+
+
+def test_certificates_of_callers_need_tls():
+    done = try_values(NO_TLS | CLIENT_CA)
+    assert done.returncode != 0
+    assert "authentication.clientCA needs tls.enabled" in done.stderr
+
+
+@each_component
+def test_every_file_that_a_setting_names_is_mounted_by_its_key(component):
+    objects = render("everything")
+    container, pod = container_of(objects, component), pod_of(objects, component)["spec"]
+    files = {
+        f"{mount['mountPath']}/{item['path']}"
+        for volume in pod["volumes"]
+        for mount in container["volumeMounts"]
+        if mount["name"] == volume["name"]
+        for item in volume.get("secret", volume.get("configMap"))["items"]
+    }
+    named = {value for value in settings(objects, component).values() if str(value).startswith("/")}
+    assert named == files
+
+
+@each_component
+def test_nothing_but_named_settings_reaches_the_process(component):
+    for profile in ("defaults", "everything"):
+        container = container_of(render(profile), component)
+        assert "envFrom" not in container
+        assert container["command"] == ["/opt/bailiff/bin/python", "-I", "-u", "-m", "bailiff"]
+
+
+@each_component
+def test_a_variable_of_ours_takes_the_place_of_the_chart_s(component):
+    extra = [{"name": "BAILIFF_LOG_LEVEL", "value": "warning"}]
+    container = container_of(render(values={component: {"extraEnv": extra}}), component)
+    assert [e for e in container["env"] if e["name"] == "BAILIFF_LOG_LEVEL"] == extra
+
+
+@pytest.mark.parametrize(
+    "name", ["PYTHONPATH", "PYTHONSTARTUP", "LD_PRELOAD", "LD_LIBRARY_PATH", "OPENSSL_CONF"]
+)
+@each_component
+def test_variables_that_bring_code_are_refused(component, name):
+    done = try_values({component: {"extraEnv": [{"name": name, "value": "/opt"}]}})
+    assert done.returncode != 0
+    assert f"/{component}/extraEnv/0/name" in done.stderr
+
+
+def test_the_api_answers_to_its_service_s_names_and_to_those_that_are_given():
+    objects = render(values={"api": {"allowedHosts": ["bailiff.example.com"]}}, namespace="ops")
+    hosts = settings(objects, "api")["BAILIFF_ALLOWED_HOSTS"].split(",")
+    assert {"bailiff-api", "bailiff-api.ops.svc", "bailiff.example.com"} <= set(hosts)
+    assert "BAILIFF_TRUSTED_PROXIES" not in settings(objects, "api")
+    proxies = render(values={"api": {"trustedProxies": ["10.0.0.1", "fd00::/8"]}})
+    assert settings(proxies, "api")["BAILIFF_TRUSTED_PROXIES"] == "10.0.0.1,fd00::/8"
+
+
+@each_component
+def test_prometheus_scrapes_by_tls_with_a_token(component):
+    monitor = the(render(values=SCRAPED), "ServiceMonitor", component)
+    [endpoint] = monitor["spec"]["endpoints"]
+    assert endpoint["scheme"] == "https"
+    assert endpoint["tlsConfig"]["serverName"] == f"bailiff-{component}.bailiff.svc"
+    assert endpoint["tlsConfig"]["ca"]["secret"] == {"name": "bailiff-tls", "key": "ca.crt"}
+    assert endpoint["bearerTokenFile"] == "/var/run/secrets/bailiff/token"
+    secret = SCRAPED["serviceMonitor"] | {"tokenSecret": {"name": "t"}}
+    monitor = the(render(values={"serviceMonitor": secret}), "ServiceMonitor", component)
+    [endpoint] = monitor["spec"]["endpoints"]
+    assert endpoint["authorization"]["credentials"] == {"name": "t", "key": "token"}
+    assert "bearerTokenFile" not in endpoint
+    monitor = the(render(values=SCRAPED | NO_TLS | NO_REVIEW), "ServiceMonitor", component)
+    [endpoint] = monitor["spec"]["endpoints"]
+    assert endpoint.keys() == {"port", "path", "interval"}
+
+
+def kinds(objects):
+    return {obj["kind"] for obj in objects}
+
+
+def test_a_certificate_is_the_chart_s_or_cert_manager_s_or_yours():
+    issued = {"certManager": {"enabled": True, "issuerRef": {"name": "ca"}}}
+    assert {"Secret", "Certificate"} & kinds(render()) == {"Secret"}
+    assert {"Secret", "Certificate"} & kinds(render(values={"tls": issued})) == {"Certificate"}
+    for values in ({"tls": {"secretName": "mine"}}, NO_TLS):
+        assert not {"Secret", "Certificate"} & kinds(render(values=values))
+    done = try_values({"tls": {"certManager": {"enabled": True}}})
+    assert done.returncode != 0
+    assert "/tls/certManager/issuerRef/name" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("served", "values", "there"),
+    [
+        # helm template asks no server.
+        ((), {}, True),
+        (("v1/Pod", POLICY), {}, True),
+        (("v1/Pod",), {}, False),
+        (("v1/Pod", POLICY), {"admissionPolicies": {"enabled": False}}, False),
+        (("v1/Pod", POLICY), {"worker": {"enabled": False}}, False),
+    ],
+    ids=["unknown", "served", "not served", "off", "no worker"],
+)
+def test_admission_policies_are_there_where_they_are_served(served, values, there):
+    versions = [part for version in served for part in ("--api-versions", version)]
+    done = try_values(values, *versions)
+    assert done.returncode == 0, done.stderr
+    assert ("kind: ValidatingAdmissionPolicy\n" in done.stdout) is there

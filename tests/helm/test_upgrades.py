@@ -1,0 +1,85 @@
+"""The chart installed and upgraded by helm on a real API server: what must outlast an upgrade."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from cryptography import x509
+
+from bailiff.cluster import LEASES, LeaseRecord, LeaseStore, Resource
+from tests.harness.helm.chart import CHART, run
+
+pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
+
+SECRETS: Resource[dict] = Resource("", "v1", "secrets", dict)
+LEASE = "bailiff-worker-0-of-1"
+
+
+@pytest.fixture
+def helm(kube_apiserver, bench, tmp_path):
+    """Runs helm upon a release in a namespace of its own; gone in the end."""
+
+    def _helm(command, *arguments):
+        done = run(
+            *("helm", command, "bailiff", *arguments),
+            *("--namespace", bench.namespace, "--kubeconfig", str(kube_apiserver.kubeconfig)),
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    yield _helm
+    _helm("uninstall")
+
+
+def install(helm, command="install", *sets):
+    settings = [part for setting in sets for part in ("--set", setting)]
+    return helm(command, str(CHART), *settings)
+
+
+async def test_the_holder_of_a_lease_stays_over_an_upgrade(helm, cluster, bench):
+    install(helm)
+    store = LeaseStore(cluster, bench.namespace, LEASE)
+    made = await store.read()
+    assert made is not None
+    assert made.record == LeaseRecord()
+    held = LeaseRecord(holder_identity="worker", lease_duration_seconds=15, lease_transitions=3)
+    await store.write(made, held)
+    install(helm, "upgrade", "logs.level=debug", "labels.team=platform")
+    kept = await store.read()
+    assert kept is not None
+    assert kept.record == held
+    assert kept.object["metadata"]["labels"]["team"] == "platform"
+
+
+async def test_another_number_of_shards_brings_its_leases_and_takes_the_old_ones(
+    helm, cluster, bench
+):
+    install(helm)
+    install(helm, "upgrade", "worker.shards=2")
+    names = {
+        lease["metadata"]["name"]
+        for lease in (await cluster.list(LEASES, namespace=bench.namespace)).items
+    }
+    assert names == {"bailiff-worker-0-of-2", "bailiff-worker-1-of-2"}
+
+
+async def test_a_certificate_is_made_once_for_the_names_of_the_services(helm, cluster, bench):
+    install(helm)
+    first = await cluster.get(SECRETS, "bailiff-tls", bench.namespace)
+    pem = base64.b64decode(first["data"]["tls.crt"])
+    ca = x509.load_pem_x509_certificate(base64.b64decode(first["data"]["ca.crt"]))
+    found = x509.load_pem_x509_certificate(pem)
+    found.verify_directly_issued_by(ca)
+    names = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    wanted = {f"bailiff-{one}.{bench.namespace}.svc" for one in ("api", "worker")}
+    assert wanted | {"localhost"} <= set(names.get_values_for_type(x509.DNSName))
+    install(helm, "upgrade", "logs.level=debug")
+    second = await cluster.get(SECRETS, "bailiff-tls", bench.namespace)
+    assert second["data"] == first["data"]
+
+
+def test_the_notes_tell_what_to_do_first(helm):
+    said = install(helm)
+    assert "--audience bailiff" in said
+    assert "ValidatingAdmissionPolicies are in force" in said
