@@ -17,6 +17,7 @@ from tests.attack.cgroup import MemoryCgroup, memory_cgroup
 from tests.chaos.fleet import Fleet
 from tests.harness.kube.apiserver import KubeApiserver
 from tests.harness.kube.programs import Program, assets, free_port
+from tests.harness.leases import make_leases
 from tests.harness.status import StatusPages
 from tests.harness.working import until
 
@@ -24,6 +25,7 @@ _VALUES = Path(__file__).parents[2] / "helm/bailiff/values.yaml"
 _UNITS = {"Mi": 1024**2, "Gi": 1024**3}
 # Pods that are pending while the worker is attacked, and what they tolerate in seconds.
 _LONG = 3600
+_LEASE = "attacked"
 
 
 def chart_limit(component: str) -> int:
@@ -99,6 +101,7 @@ async def stage() -> AsyncIterator[Stage]:
     with tempfile.TemporaryDirectory(prefix="bailiff-attack-") as name:
         folder = Path(name)
         async with _kubeconfig(folder) as kubeconfig, await connect(kubeconfig) as cluster:
+            await make_leases(cluster, "default", name=_LEASE)
             with _serve(kubeconfig, folder) as api, _work(kubeconfig, folder) as worker:
                 found = Stage(cluster, api, worker)
                 await found.settle()
@@ -139,7 +142,7 @@ def _serve(kubeconfig: Path | None, folder: Path) -> contextlib.AbstractContextM
 
 def _work(kubeconfig: Path, folder: Path) -> contextlib.AbstractContextManager[Target]:
     status, health = free_port(), free_port()
-    lease = ["--leader-elect", "--lease-namespace=default", "--lease-name=attacked"]
+    lease = ["--leader-elect", "--lease-namespace=default", f"--lease-name={_LEASE}"]
     flags = [f"--kubeconfig={kubeconfig}", f"--status-port={status}", f"--health-port={health}"]
     ports = {Port.STATUS: status, Port.HEALTH: health}
     return _target("worker", "worker", [*flags, *lease], ports, folder)
