@@ -1,6 +1,8 @@
 """The parts of every HTTP port's edge: hosts, places, refusals, what may be set."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
@@ -53,6 +55,10 @@ BOUNDS = Bounds(max_connections=5, max_connections_per_peer=2)
     ("addresses", "refused"),
     [
         (["10.0.0.1"] * 3, [Reason.PEER_CONNECTIONS]),
+        (
+            ["10.0.0.1"] * 2 + [f"10.0.0.{n}" for n in (2, 3, 4)] + ["10.0.0.1"],
+            [Reason.PEER_CONNECTIONS],
+        ),
         (["10.0.0.1", "10.0.0.2"] * 2, []),
         ([f"10.0.0.{n}" for n in range(6)], [Reason.CONNECTIONS]),
         (["2001:db8::1", "2001:db8::2", "2001:db8::3%eth0"], [Reason.PEER_CONNECTIONS]),
@@ -71,6 +77,76 @@ def test_places(addresses: list[str], refused: list[Reason]) -> None:
             one.leave()
             one.leave()  # more than once is once
     assert [isinstance(places.take(one), Place) for one in addresses[:2]] == [True, True]
+
+
+class Guest:
+    """Holds a place, and leaves it where it is asked to unless it is busy."""
+
+    def __init__(self, place: Place, *, is_busy: bool = False) -> None:
+        self.place, self.is_busy = place, is_busy
+        self.has_gone = False
+        place.holder = self
+
+    def make_room(self) -> bool:
+        if self.is_busy:
+            return False
+        self.place.leave()
+        self.has_gone = True
+        return True
+
+
+def guests(places: Places, *addresses: str) -> list[Guest]:
+    taken = [places.take(address) for address in addresses]
+    return [Guest(place) for place in taken if isinstance(place, Place)]
+
+
+CROWD = Bounds(max_connections=6, max_connections_per_peer=4)
+
+
+def test_the_peer_with_most_places_makes_room_for_one_with_fewer() -> None:
+    places = Places(CROWD)
+    crowd = guests(places, *["10.0.0.1"] * 4, *["10.0.0.2"] * 2)
+    crowd[0].is_busy = True
+    assert isinstance(places.take("10.0.0.3"), Place)
+    assert [one.has_gone for one in crowd] == [False, True, False, False, False, False]
+    assert isinstance(places.take("10.0.0.4"), Place)
+    assert [one.has_gone for one in crowd[:4]] == [False, True, True, False]
+
+
+def test_nobody_makes_room_for_one_who_would_have_as_many() -> None:
+    places = Places(CROWD)
+    crowd = guests(places, *["10.0.0.1", "10.0.0.2", "10.0.0.3"] * 2)
+    assert places.take("10.0.0.1") is Reason.CONNECTIONS
+    assert not any(one.has_gone for one in crowd)
+    assert isinstance(places.take("10.0.0.4"), Place)
+    assert places.take("10.0.0.4") is Reason.CONNECTIONS
+
+
+def test_who_is_at_work_for_all_of_its_places_keeps_them_and_another_is_looked_at() -> None:
+    places = Places(CROWD)
+    crowd = guests(places, *["10.0.0.1"] * 3, *["10.0.0.2"] * 3)
+    for one in crowd[:3]:
+        one.is_busy = True
+    answers = [places.take("10.0.0.3") for _ in range(2)]
+    assert Reason.CONNECTIONS in answers
+    assert any(isinstance(one, Place) for one in answers)
+    assert [one.has_gone for one in crowd] == [False] * 3 + [True, False, False]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=60))
+def test_places_are_counted_whoever_comes_and_goes(steps: list[tuple[int, bool]]) -> None:
+    places = Places(CROWD)
+    there: list[Guest] = []
+    for number, comes in steps:
+        if comes:
+            there += guests(places, f"10.0.0.{number}")
+        elif there:
+            there.pop(number % len(there)).place.leave()
+        there = [one for one in there if not one.has_gone]
+        assert len(there) <= CROWD.max_connections
+    for one in there:
+        one.place.leave()
+    assert len(guests(places, *(f"10.0.0.{n}" for n in range(20)))) == CROWD.max_connections
 
 
 def test_a_reason_is_told_once_in_a_while_and_counted_each_time() -> None:
@@ -129,6 +205,18 @@ def test_nobody_is_cut_off_for_what_fits_never() -> None:
     assert not budget.take(101)
     assert not budget.take(76, long=True)
     assert holder.count == 50
+
+
+def test_who_has_owed_for_no_longer_than_anybody_is_spared_has_not_owed_for_long() -> None:
+    now = [0.0]
+    budget = ByteBudget(100, spared_seconds=1, clock=lambda: now[0])
+    holder = Holder(budget, 20)
+    now[0] = 1
+    assert not budget.has_owed_for_long(holder)
+    now[0] = 1.1
+    assert budget.has_owed_for_long(holder)
+    budget.settled(holder)
+    assert not budget.has_owed_for_long(holder)
 
 
 def test_long_messages_leave_room_for_others() -> None:

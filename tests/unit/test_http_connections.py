@@ -1,5 +1,6 @@
 """Who may connect to an HTTP port, how often, and for which host."""
 
+import contextlib
 import ssl
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bailiff.serving import Bounds
-from tests.harness.http_edge import ASK_LONG, serving, streams
+from tests.harness.http_edge import ASK, ASK_LONG, serving, streams
 from tests.harness.kube.tls import make_tls
 from tests.harness.secured import serving_tls
 
@@ -51,6 +52,42 @@ async def test_a_flood_of_refused_connections_is_told_once() -> None:
             assert port.refused("connections") == 50
             assert len(logs) == 1
             held.close()
+
+
+async def test_a_crowd_makes_room_for_who_comes_alone() -> None:
+    async with serving(Bounds(max_connections=4)) as port:
+        with streams(port) as held:
+            idle = await held.open(ASK)
+            await idle.readuntil(b"ok")
+            for _ in range(3):
+                await held.ask()
+            alone = await held.ask(local_addr=("127.0.0.2", 0))
+            assert alone.startswith(b"HTTP/1.1 200 ")
+            with contextlib.suppress(ConnectionError):
+                assert await idle.read() == b""
+            assert (port.refused("room"), port.refused("connections")) == (1, 0)
+            assert (await (await held.open()).read()).startswith(b"HTTP/1.1 503 ")
+
+
+async def test_who_is_being_answered_makes_no_room() -> None:
+    async with serving(Bounds(max_connections=2)) as port:
+        with streams(port) as held:
+            for _ in range(2):
+                await held.ask(ASK_LONG)
+            told = await (await held.open(local_addr=("127.0.0.2", 0))).read()
+            assert told.startswith(b"HTTP/1.1 503 ")
+            assert (port.refused("room"), port.refused("connections")) == (0, 1)
+
+
+async def test_of_a_flood_few_are_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bailiff.serving.listener._TOLD", 2)
+    monkeypatch.setattr("bailiff.serving.listener.monotonic", lambda: 100.0)
+    async with serving(Bounds(max_connections=1)) as port:
+        with streams(port) as held:
+            await held.ask()
+            told = [await (await held.open()).read() for _ in range(4)]
+            assert [one[:12] for one in told] == [b"HTTP/1.1 503"] * 2 + [b""] * 2
+            assert port.refused("connections") == 4
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 import socket
 
 import pytest
+import uvloop
 from structlog.testing import capture_logs
 
 from bailiff.serving import Bounds, ByteBudget
@@ -144,3 +145,32 @@ async def test_who_has_waited_too_long_is_refused() -> None:
             assert told.startswith(b"HTTP/1.1 503 ")
             assert b"retry-after: 1\r\n" in told
             assert port.refused("queue_age") == 1
+
+
+def test_pipelined_requests_of_who_has_gone_are_no_fault_of_ours(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    # On the loop of the processes, on which nobody can write to who has gone.
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_ask_much_and_go(caplog))
+
+
+async def _ask_much_and_go(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving() as port:
+        with streams(port) as held:
+            reader = await held.open(ASK_LONG * 3)
+            await reader.readuntil(b"\r\n\r\n")
+            held.close()
+            while port.budget.taken:
+                await asyncio.sleep(0.01)
+            for _ in range(10):  # now the next request would be answered
+                await asyncio.sleep(0)
+            assert not caplog.records
+
+
+async def test_bodies_of_many_pieces_come_whole() -> None:
+    async with serving() as port:
+        with streams(port) as held:
+            readers = [await held.open(post(8 * MIB) + b"x" * (8 * MIB)) for _ in range(4)]
+            for reader in readers:
+                assert (await reader.readuntil(b"%d" % (8 * MIB))).startswith(b"HTTP/1.1 200 ")

@@ -79,8 +79,14 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
             _source(settings.cluster, clock) as source,
             opened as guard,
         ):
-            asked, budget = (clock, registry, options), edge.budget
-            app = create_app(rest_settings, *asked, source, systems, budget, guard=guard)
+            asked, budget, gate = (clock, registry, options), edge.budget, edge.gate
+            threads = rest_settings.threads(budget)
+            app = create_app(
+                *(rest_settings, *asked, source, systems, budget),
+                guard=guard,
+                gate=gate,
+                threads=threads,
+            )
             rest = RestServer(app, rest_settings, edge, tls)
             grpc = create_server(
                 *(grpc_settings, *asked, systems),
@@ -88,6 +94,8 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
                 tls=tls,
                 is_proxy=edge.is_proxy,
                 guard=guard,
+                gate=gate,
+                threads=threads,
             )
             async with followed(tls):
                 await _serve_both(settings, rest, grpc, pulse, stop)

@@ -15,6 +15,7 @@ import grpc
 
 from bailiff.grpc_api.doorman import FREE_BYTES
 from bailiff.grpc_api.errors import IdleError, MalformedError, OverloadedError, SlowBodyError
+from bailiff.turns import WaitedTooLongError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from bailiff.grpc_api.doorman import Doorman
     from bailiff.grpc_api.interceptors import Behaviour, Context
     from bailiff.grpc_api.places import Places
+    from bailiff.serving import Gate
 
 
 class Waiting(NamedTuple):
@@ -43,7 +45,12 @@ class Admission:
     """Lets calls in, to read their messages and to be answered."""
 
     def __init__(
-        self, places: Places, doorman: Doorman, waiting: Waiting, queue_age: float = math.inf
+        self,
+        places: Places,
+        doorman: Doorman,
+        waiting: Waiting,
+        queue_age: float = math.inf,
+        gate: Gate | None = None,
     ) -> None:
         """Prepare.
 
@@ -52,7 +59,9 @@ class Admission:
             doorman: who knows their connections.
             waiting: how long they may wait for their clients.
             queue_age: seconds that they may have waited for us.
+            gate: through which what is read is answered; None: at once.
         """
+        self._gate = gate
         self._queue_age = queue_age
         self._places = places
         self._doorman = doorman
@@ -66,7 +75,7 @@ class Admission:
         return self._around_many(serve, waiting.between)
 
     def _around_one(self, serve: Behaviour, waiting: Waiting) -> Behaviour:
-        places, doorman = self._places, self._doorman
+        places, doorman, gate = self._places, self._doorman, self._gate
 
         async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             connection = self._connection(context)
@@ -80,6 +89,8 @@ class Admission:
                     places.wait(place, math.inf)
                 else:
                     places.work(place)
+                if gate is not None and not gate.enter():
+                    await self._wait(gate, connection)
                 answer = await serve(data, _watched(context, connection, doorman))
             except asyncio.CancelledError:
                 place.raise_error()
@@ -96,7 +107,7 @@ class Admission:
         return admitted
 
     def _around_many(self, serve: Behaviour, seconds: float) -> Behaviour:
-        places, doorman = self._places, self._doorman
+        places, doorman, gate = self._places, self._doorman, self._gate
 
         async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             connection = self._connection(context)
@@ -107,6 +118,8 @@ class Admission:
                 read: Callable[[], Awaitable[Any]] = context.read
                 while (data := await read()) is not grpc.aio.EOF:
                     places.work(place)
+                    if gate is not None and not gate.enter():
+                        await self._wait(gate, connection)
                     yield data
                     places.wait(place, seconds)
 
@@ -120,6 +133,13 @@ class Admission:
                 places.leave(place)
 
         return admitted
+
+    async def _wait(self, gate: Gate, connection: Connection) -> None:
+        """Until a turn of the event loop has room for what was read."""
+        try:
+            await gate.wait(connection.address, self._queue_age)
+        except WaitedTooLongError as error:
+            raise OverloadedError(f"the message has waited: {error}") from error
 
     def _connection(self, context: Context) -> Connection:
         connection = self._doorman.find(context.peer())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from bailiff.grpc_api.access import Access
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from bailiff.grpc_api.interceptors import Layer
     from bailiff.grpc_api.metrics import GrpcMetrics
     from bailiff.grpc_api.settings import GrpcSettings
+    from bailiff.serving import Gate
 
 # Seconds that a call may wait for its message, and a stream rest, before it makes room for others.
 _CALL_GRACE = 0.1
@@ -43,6 +43,7 @@ class Rooms:
         doorman: Doorman,
         metrics: GrpcMetrics,
         clock: Clock,
+        gate: Gate,
         guard: Guard | None = None,
     ) -> None:
         """Prepare; the doorman's rounds end those that wait for too long.
@@ -50,7 +51,7 @@ class Rooms:
         The guard stands before all places: who is not let in takes none.
         """
         self._guard = guard
-        self._doorman = doorman
+        self._doorman, self._gate = doorman, gate
         self._queue_age = settings.max_queue_age_seconds
         self._observation = Observation(metrics, clock, _STREAMS)
         message, idle = settings.message_timeout_seconds, settings.stream_idle_seconds
@@ -89,5 +90,7 @@ class Rooms:
     ) -> Admission:
         places = Places(most, what, grace, self._doorman.now)
         self._doorman.rounds.append(lambda: places.expire(error))
-        age = self._queue_age if grace else math.inf
-        return Admission(places, self._doorman, waiting, age)
+        # What has no grace costs next to nothing to answer, and is answered at once.
+        if not grace:
+            return Admission(places, self._doorman, waiting)
+        return Admission(places, self._doorman, waiting, self._queue_age, self._gate)

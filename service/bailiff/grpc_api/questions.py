@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from bailiff.decisions import FactsError
 from bailiff.grpc_api.counting import begin_counting
 from bailiff.grpc_api.decisions import answer_writer
-from bailiff.grpc_api.errors import AnswerTooLargeError, MalformedError, RefusedError, from_core
+from bailiff.grpc_api.errors import (
+    AnswerTooLargeError,
+    MalformedError,
+    OverloadedError,
+    RefusedError,
+    from_core,
+)
 from bailiff.grpc_api.fields import is_map
 from bailiff.grpc_api.parts import parts
 from bailiff.grpc_api.reading import LONG_READERS, READERS
-from bailiff.turns import in_thread, is_long_protobuf
+from bailiff.serving import OverloadedError as NoTurnError
+from bailiff.turns import is_long_protobuf
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from google.protobuf.descriptor import FieldDescriptor, MethodDescriptor
 
@@ -23,6 +30,9 @@ if TYPE_CHECKING:
     from bailiff.decisions import Options, Plan, Question
     from bailiff.grpc_api.bounds import MessageBounds
     from bailiff.grpc_api.metrics import GrpcMetrics
+    from bailiff.serving import Threads
+
+T = TypeVar("T")
 
 SERVICE = pb.DESCRIPTOR.services_by_name["EvictionDecisionService"]
 IN_PARTS = "InParts"
@@ -36,12 +46,14 @@ class Desk(NamedTuple):
         defaults: the options of questions that bring none.
         bounds: how long questions and answers may be.
         metrics: where decisions are counted.
+        threads: where those are answered that take long.
     """
 
     clock: Clock
     defaults: Options
     bounds: MessageBounds
     metrics: GrpcMetrics
+    threads: Threads
 
 
 class AskedByMethod:
@@ -105,7 +117,7 @@ class AskedByMethod:
         most = self._desk.bounds.max_answer_bytes
         if not is_long_protobuf(len(answer)):
             return (answer,)
-        return await in_thread(lambda: list(parts(answer, self._response, most)))
+        return await self._in_thread(lambda: list(parts(answer, self._response, most)))
 
     def answer_long(self, data: bytes, in_one: bool) -> bytes:
         """The answer to a long question, for a thread of its own.
@@ -124,11 +136,18 @@ class AskedByMethod:
         with self._desk.bounds.admit(data, self._most):
             request = None if is_long_protobuf(len(data)) else self._parsed(data)
             if request is None or is_long_protobuf(len(data), self._objects_in(request)):
-                return await in_thread(self.answer_long, data, in_one)
+                return await self._in_thread(self.answer_long, data, in_one)
             plan = self._plan(self._read(request))
             if plan.is_quick:
                 return self._written(plan, in_one)
-            return await in_thread(self._written, plan, in_one)
+            return await self._in_thread(self._written, plan, in_one)
+
+    async def _in_thread(self, work: Callable[..., T], *arguments: object) -> T:
+        """The bytes are in the budget by now."""
+        try:
+            return await self._desk.threads.run(work, *arguments)
+        except NoTurnError as error:
+            raise OverloadedError(str(error)) from error
 
     def _parsed(self, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
         """The request; None where a message in it is none: read as a long one it tells which."""

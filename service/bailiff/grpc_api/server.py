@@ -18,7 +18,7 @@ from bailiff.grpc_api.questions import SERVICE, Desk
 from bailiff.grpc_api.rarely import limit_log_of_grpcio
 from bailiff.grpc_api.reflection import add_reflection
 from bailiff.grpc_api.service import rpc_handlers
-from bailiff.serving import ByteBudget
+from bailiff.serving import ByteBudget, Gate, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from bailiff.grpc_api.settings import GrpcSettings
     from bailiff.serving import ServingTls
 
+# Of a server that is not told whose to use: see RestSettings.
+_THREADS = 2
 _HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
 
 
@@ -118,6 +120,8 @@ def create_server(
     tls: ServingTls | None = None,
     is_proxy: Callable[[str], bool] = lambda _: False,
     guard: Guard | None = None,
+    gate: Gate | None = None,
+    threads: Threads | None = None,
 ) -> BailiffGrpcServer:
     """A server, not started.
 
@@ -131,11 +135,14 @@ def create_server(
         tls: how to speak TLS, which may change; None: not at all.
         is_proxy: tells the addresses of trusted proxies, who speak for many.
         guard: says who may ask what; None: everybody may ask everything.
+        gate: through which work on the event loop begins; None: one of its own.
+        threads: where questions are answered that take long; None: some of its own.
     """
     metrics = GrpcMetrics(registry)
     budget = budget or ByteBudget()
-    desk = Desk(clock, defaults, MessageBounds(settings, budget), metrics)
+    threads = threads or Threads(_THREADS, settings.max_queue_age_seconds, budget)
+    desk = Desk(clock, defaults, MessageBounds(settings, budget), metrics, threads)
     doorman = Doorman(settings, budget, metrics, is_proxy)
-    rooms = Rooms(settings, doorman, metrics, clock, guard)
+    rooms = Rooms(settings, doorman, metrics, clock, gate or Gate(), guard)
     layers = Layers(rooms.layers_of)
     return BailiffGrpcServer(settings, rpc_handlers(systems, desk), layers, doorman, tls)

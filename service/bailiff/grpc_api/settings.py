@@ -36,9 +36,10 @@ class GrpcSettings(FaceSettings):
             this process, half of them from one address. Where there are more, the one that has
             waited longest for its message is ended to make room; if none waits, the new one is
             refused, both with UNAVAILABLE and the time to wait.
-        max_queue_age_seconds: how long a call may have waited until it is begun; one that has
-            waited longer is refused with UNAVAILABLE and the time to wait, so that those who are
-            let in are answered soon, however many there are.
+        max_queue_age_seconds: how long a call may have waited until it is begun, then its message
+            until it is read, and what takes long until it has a thread. One that has waited longer
+            is refused with UNAVAILABLE and the time to wait, so that those who are let in are
+            answered soon, however many there are. As REST's.
         max_streams: the same of streams of requests.
         max_watches: the same of calls that follow the health, or read the descriptions.
         max_connections: connections in all; more are closed at once, which ends a client's calls as
@@ -73,7 +74,7 @@ class GrpcSettings(FaceSettings):
     max_long_messages: NonNegativeInt = 4
     max_answer_bytes: PositiveInt = 4 * 1024 * 1024
     max_concurrent_rpcs: PositiveInt = 1000
-    max_queue_age_seconds: PositiveFloat = 0.2
+    max_queue_age_seconds: PositiveFloat = 1.0
     max_streams: PositiveInt = 200
     max_watches: PositiveInt = 100
     max_connections: PositiveInt = 1024

@@ -24,7 +24,7 @@ from bailiff.rest_api.question_route import QuestionsFirst
 from bailiff.rest_api.routers import docs, health
 from bailiff.rest_api.routers.questions import cluster_router, decisions_router
 from bailiff.rest_api.services import Services
-from bailiff.serving import Bounds, ByteBudget, Edge, HttpServer, Threads
+from bailiff.serving import Bounds, ByteBudget, Edge, Gate, HttpServer, Threads
 
 if TYPE_CHECKING:
     from http import HTTPStatus
@@ -60,6 +60,8 @@ def create_app(
     budget: ByteBudget | None = None,
     *,
     guard: Guard | None = None,
+    gate: Gate | None = None,
+    threads: Threads | None = None,
 ) -> FastAPI:
     """Put the REST face together.
 
@@ -72,6 +74,8 @@ def create_app(
         systems: who answers, and what can be asked of them.
         budget: of the bytes that clients make the process hold; None: one of its own.
         guard: says who may ask what; None: everybody may ask everything.
+        gate: through which work on the event loop begins; None: one of its own.
+        threads: where questions are answered that take long; None: some of its own.
     """
     metrics, budget = Metrics(registry), budget or ByteBudget()
     age = settings.max_queue_age_seconds
@@ -83,8 +87,10 @@ def create_app(
         metrics=metrics,
         registry=registry,
         bodies=Bodies(settings),
-        threads=Threads(settings.max_threads, age, budget),
+        threads=threads or settings.threads(budget),
         budget=budget,
+        gate=gate or Gate(),
+        max_queue_age=age,
         look_ups=LookUps(source, systems, clock, *times) if source else None,
     )
     app = _application(systems, guard)
@@ -92,6 +98,7 @@ def create_app(
     app.add_middleware(Boundary, clock=clock, metrics=metrics)
     for router in (decisions_router(services), cluster_router(systems), health.router, docs.router):
         app.include_router(router)
+    app.state.document = cache(lambda: msgspec.json.encode(app.openapi()))
     # Now, so that a route that asks for too much is refused at start-up.
     app.middleware_stack = app.build_middleware_stack()
     return app
@@ -154,26 +161,27 @@ class RestServer(HttpServer):
         Args:
             app: made by `create_app`.
             settings: what the port bears.
-            edge: what it shares with other ports; None: nothing but the application's budget.
+            edge: what it shares with other ports; None: nothing but what the application has.
             tls: what its connections speak, which may change; None: no TLS.
 
         Raises:
             TypeError: two types have one name.
         """
         # Now, so that nobody waits behind who asks for it first, and a fault of it is told.
-        app.openapi()
+        app.state.document()
+        services: Services = app.state.services
         super().__init__(
             app,
             settings.host,
             settings.port,
             bounds=Bounds(**settings.model_dump(include=set(Bounds._fields))),
             refuse=_refuse,
-            edge=edge or Edge(budget=app.state.services.budget),
+            edge=edge or Edge(budget=services.budget, gate=services.gate),
             tls=tls,
             never_late=health.PROBES,
             timeout_keep_alive=settings.keep_alive_seconds,
         )
-        self._services = app.state.services
+        self._services = services
 
     async def stop(self, grace: float) -> None:
         """As HttpServer's, and says so on /readyz first."""

@@ -16,7 +16,9 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from bailiff.kinds import decode
 from bailiff.kinds.turns import decode_in_turns, encode_in_turns
 from bailiff.rest_api.wire import Wire
-from bailiff.turns import is_long_json
+from bailiff.serving import OverloadedError
+from bailiff.serving.admission import TURN
+from bailiff.turns import WaitedTooLongError, is_long_json
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable
@@ -56,9 +58,12 @@ class QuestionRoute(APIRoute):
             await super().handle(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        content = await self._answer(
-            await self.services.bodies.read(self.wire.size, headers, receive)
-        )
+        body = await self.services.bodies.read(self.wire.size, headers, receive)
+        gate = self.services.gate
+        # A body that came later: this is another turn of the event loop, which may be full.
+        if scope.get(TURN) != gate.number and not (is_long_json(len(body)) or gate.enter()):
+            await self._wait(scope)
+        content = await self._answer(body)
         if len(content) > _LONG:
             self.services.budget.check_room(len(content))
         length = b"%d" % len(content)
@@ -68,6 +73,13 @@ class QuestionRoute(APIRoute):
             await send({"type": "http.response.body", "body": content, "more_body": True})
             content = b""
         await send({"type": "http.response.body", "body": content})
+
+    async def _wait(self, scope: Scope) -> None:
+        client = scope.get("client") or ("",)
+        try:
+            await self.services.gate.wait(client[0], self.services.max_queue_age)
+        except WaitedTooLongError as error:
+            raise OverloadedError(str(error)) from error
 
     async def _answer(self, body: bytes) -> bytes:
         if is_long_json(len(body)):

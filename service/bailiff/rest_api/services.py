@@ -5,13 +5,15 @@ The operations of the questions are given nothing: see question_route.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import Depends, Request
 
 from bailiff.lookup import LookUps
 from bailiff.rest_api.problems import ProblemCode, Refusal
+from bailiff.serving import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -40,7 +42,9 @@ class Services:
         bodies: who takes those of questions.
         threads: where those are answered that take long.
         budget: of the bytes that clients make the process hold.
+        gate: through which work on the event loop begins.
         look_ups: of a cluster; None: there is none to read.
+        max_queue_age: seconds that a request waits for a turn of the event loop.
         stopping: requests are not welcome any more. Set before the server stops, for good.
     """
 
@@ -52,7 +56,9 @@ class Services:
     bodies: Bodies
     threads: Threads
     budget: ByteBudget
+    gate: Gate = field(default_factory=Gate)
     look_ups: LookUps | None = None
+    max_queue_age: float = math.inf
     stopping: bool = False
 
     def carry_out(self, plan: Plan[A]) -> A:

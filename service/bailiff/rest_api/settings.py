@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
 from bailiff.face_settings import FaceSettings
-from bailiff.serving import BOUNDS
+from bailiff.serving import BOUNDS, Threads
+
+if TYPE_CHECKING:
+    from bailiff.serving import ByteBudget
 
 _MIB = 1024 * 1024
 
@@ -23,8 +28,9 @@ class RestSettings(FaceSettings):
             claims and devices are about 12 MiB slimmed; whole objects are several times that, so
             leave out managedFields and attributes.
         max_threads: questions that take long, and are answered in threads, at the same time;
-            others wait for their turn. Bounds the processor time that they take from everybody
-            else.
+            others wait for their turn. Over gRPC the same. Bounds the processor time that they take
+            from everybody else: Python runs one thread at a time, and each of these asks for its
+            turn as often as the event loop does.
         max_queue_age_seconds: how long a request waits for its turn, of threads and of reads of
             the cluster, and in the server's own queue; then it gets 503. Longer than the longest
             answer in a thread takes, so that a few of them wait for each other; shorter than
@@ -46,7 +52,7 @@ class RestSettings(FaceSettings):
     max_body_bytes: PositiveInt = 1 * _MIB
     max_batch_body_bytes: PositiveInt = 4 * _MIB
     max_long_body_bytes: PositiveInt = 16 * _MIB
-    max_threads: PositiveInt = 4
+    max_threads: PositiveInt = 2
     max_queue_age_seconds: PositiveFloat = 1.0
     max_connections: PositiveInt = BOUNDS.max_connections
     max_connections_per_peer: PositiveInt = BOUNDS.max_connections_per_peer
@@ -57,3 +63,7 @@ class RestSettings(FaceSettings):
     keep_alive_seconds: NonNegativeInt = 75
     cluster_timeout_seconds: PositiveFloat = 10.0
     max_cluster_reads: PositiveInt = 16
+
+    def threads(self, budget: ByteBudget) -> Threads:
+        """Where questions are answered that take long; `budget` has their bytes."""
+        return Threads(self.max_threads, self.max_queue_age_seconds, budget)

@@ -6,6 +6,7 @@ And what each of them bears: connections, bytes, time.
 from bailiff.serving.bounds import BOUNDS, Bounds, OverloadedError, Reason, Refuse
 from bailiff.serving.byte_budget import ByteBudget
 from bailiff.serving.edge import Edge
+from bailiff.serving.gate import Gate
 from bailiff.serving.health_port import HealthPort
 from bailiff.serving.peers import Peer, peer_of
 from bailiff.serving.pulse import Pulse, Verdicts
@@ -22,6 +23,7 @@ __all__ = [
     "ByteBudget",
     "Edge",
     "EdgeSettings",
+    "Gate",
     "HealthPort",
     "HttpServer",
     "OverloadedError",

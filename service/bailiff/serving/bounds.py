@@ -30,6 +30,7 @@ class Reason(StrEnum):
 
     CONNECTIONS = "connections", HTTPStatus.SERVICE_UNAVAILABLE
     PEER_CONNECTIONS = "peer_connections", HTTPStatus.SERVICE_UNAVAILABLE
+    ROOM = "room", HTTPStatus.SERVICE_UNAVAILABLE
     OPEN_FILES = "open_files", HTTPStatus.SERVICE_UNAVAILABLE
     TLS_HANDSHAKE = "tls_handshake"
     MALFORMED = "malformed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, Protocol
 
@@ -96,6 +97,10 @@ class ByteBudget:
     def settled(self, debtor: Debtor) -> None:
         """It owes us nothing any more."""
         self._debtors.pop(debtor, None)
+
+    def has_owed_for_long(self, debtor: Debtor) -> bool:
+        """Whether it has owed us something for longer than anybody is spared."""
+        return self._debtors.get(debtor, math.inf) < self._clock() - self._spared
 
     def _reclaim(self, count: int, room: int) -> bool:
         """Cut debtors off, those of longest standing first, until so many bytes fit."""

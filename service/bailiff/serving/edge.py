@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bailiff.serving.byte_budget import ByteBudget
+from bailiff.serving.gate import Gate
+from bailiff.serving.intake import Intake
 from bailiff.serving.refusals import Refusals
 from bailiff.serving.settings import EdgeSettings, split
 
@@ -16,17 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Edge:
-    """One for all ports of a process.
+    """One for all ports of a process that are served by one event loop.
 
     Attributes:
         budget: of the bytes that clients make the process hold.
         refusals: where those are counted who are not served.
         settings: see there; its bytes are the budget's where `of` makes it.
+        gate: through which work on the event loop begins.
+        intake: in which those wait to be read from who send much.
     """
 
     budget: ByteBudget = field(default_factory=ByteBudget)
     refusals: Refusals = field(default_factory=Refusals)
     settings: EdgeSettings = field(default_factory=EdgeSettings)
+    gate: Gate = field(default_factory=Gate)
+    intake: Intake = field(default_factory=Intake)
 
     @classmethod
     def of(cls, settings: EdgeSettings, registry: CollectorRegistry | None = None) -> Edge:

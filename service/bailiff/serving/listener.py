@@ -7,9 +7,11 @@ import contextlib
 import errno
 import socket
 import ssl
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from bailiff.serving.bounds import Reason, written
+from bailiff.serving.line import Line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,8 +21,13 @@ if TYPE_CHECKING:
     from bailiff.serving.refusals import Refusals
     from bailiff.serving.tls import ServingTls
 
-# Connections taken in one go: a flood of them leaves turns to those that are open. About 1 ms.
+# Seconds for what is taken from the kernel in one turn of the event loop, and how many of those are
+# opened then, peers in turns: a flood leaves time to those that are open, and who comes behind it
+# does not wait for all of it.
+_BITE_SECONDS = 0.003
 _BITE = 16
+# How many are told a second why they are turned away, which takes five times as long as to hang up.
+_TOLD = 100
 # Where these are short, accept(2) fails for a connection that stays in the queue: asked again at
 # once it would fail again. Seconds to wait, as asyncio does.
 _SHORT = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
@@ -37,7 +44,7 @@ class Listener:
     def __init__(
         self,
         listening: socket.socket,
-        protocol: Callable[[Callable[[], None]], asyncio.Protocol],
+        protocol: Callable[[Place], asyncio.Protocol],
         places: Places,
         bounds: Bounds,
         refuse: Refuse,
@@ -48,7 +55,7 @@ class Listener:
 
         Args:
             listening: bound, not blocking.
-            protocol: makes that of a connection, given what to call when the connection has ended.
+            protocol: makes that of a connection, given the place that it holds.
             places: where connections are counted.
             bounds: of the port.
             refuse: how the port refuses.
@@ -59,8 +66,11 @@ class Listener:
         self._listening, self._protocol, self._places = listening, protocol, places
         self._bounds, self._refuse, self._refusals = bounds, refuse, refusals
         self._tls = tls
+        self._newcomers: Line[_Newcomer] = Line()
         self._opening: set[asyncio.Task[None]] = set()
         self._pause: asyncio.TimerHandle | None = None
+        # The end of the present second, and how many were told in it why they were turned away.
+        self._second, self._told = 0.0, 0
 
     def start(self, backlog: int) -> None:
         """Take connections; as many as `backlog` wait in the kernel."""
@@ -74,6 +84,8 @@ class Listener:
         if self._pause is not None:
             self._pause.cancel()
         self._loop.remove_reader(self._listening)
+        while len(self._newcomers):
+            self._newcomers.pop().make_room()
         for task in self._opening:
             task.cancel()
 
@@ -86,7 +98,8 @@ class Listener:
         self._loop.add_reader(self._listening, self._take_some)
 
     def _take_some(self) -> None:
-        for _ in range(_BITE):
+        until = monotonic() + _BITE_SECONDS
+        while monotonic() < until:
             try:
                 connection, address = self._listening.accept()
             except OSError as error:
@@ -101,35 +114,57 @@ class Listener:
         self._pause = self._loop.call_later(_PAUSE, self._resume)
 
     def _admit(self, connection: socket.socket, address: str) -> None:
-        connection.setblocking(False)
         place = self._places.take(address)
         if isinstance(place, Reason):
             self._turn_away(connection, place, address)
             return
-        task = self._loop.create_task(self._open(connection, place, address))
-        self._opening.add(task)
-        task.add_done_callback(self._opening.discard)
+        connection.setblocking(False)
+        place.holder = newcomer = _Newcomer(connection, place, address)
+        if not len(self._newcomers):
+            self._loop.call_soon(self._open_some)
+        self._newcomers.add(place.peer or address, newcomer)
+
+    def _open_some(self) -> None:
+        for _ in range(min(_BITE, len(self._newcomers))):
+            newcomer = self._newcomers.pop()
+            if not newcomer.has_gone:
+                newcomer.task = task = self._loop.create_task(self._open(newcomer))
+                self._opening.add(task)
+                task.add_done_callback(self._opening.discard)
+        if len(self._newcomers):
+            self._loop.call_soon(self._open_some)
 
     def _turn_away(self, connection: socket.socket, reason: Reason, address: str) -> None:
         """Without waiting for anything; who is refused in TLS is not worth a handshake."""
         self._refusals.count(reason, address)
-        with contextlib.suppress(OSError):
-            if self._tls is None:
+        if self._tls is None and self._may_tell():
+            with contextlib.suppress(OSError):
+                connection.setblocking(False)
                 connection.send(written(reason, *self._refuse(reason.status, self._full(reason))))
-            connection.shutdown(socket.SHUT_WR)
-            # What was sent and is not taken would be answered by a reset, perhaps before the 503.
-            connection.recv(_LEFT)
+                connection.shutdown(socket.SHUT_WR)
+                # What was sent and is not taken would be answered by a reset, perhaps before the
+                # 503.
+                connection.recv(_LEFT)
         connection.close()
+
+    def _may_tell(self) -> bool:
+        """Whether few enough were told in this second."""
+        now = monotonic()
+        if now >= self._second:
+            self._second, self._told = now + 1.0, 0
+        self._told += 1
+        return self._told <= _TOLD
 
     def _full(self, reason: Reason) -> str:
         if reason is Reason.CONNECTIONS:
             return f"{self._bounds.max_connections} connections are open already"
         return f"{self._bounds.max_connections_per_peer} connections of this address are open"
 
-    async def _open(self, connection: socket.socket, place: Place, address: str) -> None:
+    async def _open(self, newcomer: _Newcomer) -> None:
+        place, connection = newcomer.place, newcomer.connection
         try:
             await self._loop.connect_accepted_socket(
-                lambda: self._protocol(place.leave), connection, **self._tls_options()
+                lambda: self._protocol(place), connection, **self._tls_options()
             )
         except BaseException as error:
             place.leave()
@@ -137,7 +172,7 @@ class Listener:
             if not isinstance(error, (OSError, ssl.SSLError)):
                 raise
             if self._tls is not None:
-                self._refusals.count(Reason.TLS_HANDSHAKE, address, str(error))
+                self._refusals.count(Reason.TLS_HANDSHAKE, newcomer.address, str(error))
 
     def _tls_options(self) -> dict[str, Any]:
         if self._tls is None:
@@ -147,3 +182,21 @@ class Listener:
             "ssl_handshake_timeout": self._bounds.header_timeout_seconds,
             "ssl_shutdown_timeout": _TLS_SHUTDOWN,
         }
+
+
+class _Newcomer:
+    """Holds a place until there is a protocol: with TLS, until the handshake is over."""
+
+    def __init__(self, connection: socket.socket, place: Place, address: str) -> None:
+        self.connection, self.place, self.address = connection, place, address
+        self.task: asyncio.Task[None] | None = None
+        self.has_gone = False
+
+    def make_room(self) -> bool:
+        self.has_gone = True
+        self.place.leave()
+        if self.task is None:
+            self.connection.close()
+        else:
+            self.task.cancel()
+        return True

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from bailiff.serving.addresses import peer_of
 from bailiff.serving.bounds import Reason
 
 if TYPE_CHECKING:
@@ -14,67 +14,112 @@ if TYPE_CHECKING:
 
     from bailiff.serving.bounds import Bounds
 
-# What one subscriber of IPv6 is given at least (RFC 6177): all its addresses are one peer.
-_SUBSCRIBER = 64
-_V6_BITS = 128
+
+class Holder(Protocol):
+    """Who holds a place."""
+
+    def make_room(self) -> bool:
+        """End, unless something is being answered; whether it does, and has left its place."""
 
 
 class Places:
-    """The connections of one port, from the kernel's accept to their end."""
+    """The connections of one port, from the kernel's accept to their end.
+
+    Where all places are taken, the peer with the most of them makes room for one who has fewer: of
+    its connections the first goes that nobody is at work for. So a crowd from several addresses
+    can take what is left over, and nobody else's last place.
+    """
 
     def __init__(self, bounds: Bounds, trusted: Sequence[IPv4Network | IPv6Network] = ()) -> None:
         """Nobody is connected yet; peers in `trusted` are proxies: bounded only in all."""
         self._bounds, self._trusted = bounds, trusted
         self._taken = 0
-        self._of_peers: Counter[str] = Counter()
+        self._of_peers: dict[str, dict[Place, None]] = {}
+        # Peers by how many places they have, and the most that one has.
+        self._by_number: dict[int, dict[str, None]] = {}
+        self._most = 0
 
     def take(self, address: str) -> Place | Reason:
         """A place for a connection from this address, or why there is none."""
-        if self._taken >= self._bounds.max_connections:
-            return Reason.CONNECTIONS
         peer = self._peer(address)
-        if peer and self._of_peers[peer] >= self._bounds.max_connections_per_peer:
+        number = len(self._of_peers.get(peer, ())) if peer else 0
+        if number >= self._bounds.max_connections_per_peer:
             return Reason.PEER_CONNECTIONS
+        # Two fewer, or the two would drive each other out in turns.
+        if self._taken >= self._bounds.max_connections and not (
+            number + 1 < self._most and self._make_room()
+        ):
+            return Reason.CONNECTIONS
         self._taken += 1
+        place = Place(self, peer)
         if peer:
-            self._of_peers[peer] += 1
-        return Place(self, peer)
+            self._of_peers.setdefault(peer, {})[place] = None
+            self._renumber(peer, number, number + 1)
+        return place
 
-    def leave(self, peer: str) -> None:
+    def leave(self, place: Place) -> None:
         """One connection less."""
         self._taken -= 1
+        peer = place.peer
         if not peer:
             return
-        self._of_peers[peer] -= 1
-        if not self._of_peers[peer]:
+        places = self._of_peers[peer]
+        del places[place]
+        self._renumber(peer, len(places) + 1, len(places))
+        if not places:
             del self._of_peers[peer]
+
+    def _make_room(self) -> bool:
+        """One of those with most places loses one; whether it did."""
+        peer = next(iter(self._by_number[self._most]))
+        for place in self._of_peers[peer]:
+            if place.holder is not None and place.holder.make_room():
+                return True
+        # All of its connections are at work: the next time another one is looked at.
+        self._renumber(peer, self._most, self._most)
+        return False
+
+    def _renumber(self, peer: str, before: int, after: int) -> None:
+        """Go to the end of those that have as many."""
+        if before:
+            self._by_number[before].pop(peer)
+        if after:
+            self._by_number.setdefault(after, {})[peer] = None
+        self._most = max(self._most, after)
+        if before and not self._by_number[before]:
+            del self._by_number[before]
+            if before == self._most:  # it is one step from there to the next
+                self._most = after
 
     def _peer(self, address: str) -> str:
         """Under which name an address is counted; "" where it is not."""
-        if not self._trusted and ":" not in address:
-            return address
-        known = ipaddress.ip_address(address.partition("%")[0])
-        if isinstance(known, ipaddress.IPv6Address):
-            known = known.ipv4_mapped or known
-        if any(known in network for network in self._trusted):
-            return ""
-        if known.version == 4:
-            return str(known)
-        return str(int(known) >> (_V6_BITS - _SUBSCRIBER))
+        if self._trusted:
+            known = ipaddress.ip_address(address.partition("%")[0])
+            if isinstance(known, ipaddress.IPv6Address):
+                known = known.ipv4_mapped or known
+            if any(known in network for network in self._trusted):
+                return ""
+        return peer_of(address)
 
 
 class Place:
-    """That of one connection."""
+    """That of one connection.
 
-    __slots__ = ("_peer", "_places")
+    Attributes:
+        peer: whose it is; "" of a trusted proxy.
+        holder: who can leave it for another's sake; None: nobody yet.
+    """
+
+    __slots__ = ("_places", "holder", "peer")
 
     def __init__(self, places: Places, peer: str) -> None:
         """Taken by now."""
         self._places: Places | None = places
-        self._peer = peer
+        self.peer = peer
+        self.holder: Holder | None = None
 
     def leave(self) -> None:
         """The connection has ended; further calls do nothing."""
         places, self._places = self._places, None
         if places is not None:
-            places.leave(self._peer)
+            places.leave(self)

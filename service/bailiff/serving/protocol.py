@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from bailiff.serving.admission import SINCE
+from bailiff.serving.admission import SINCE, TURN
 from bailiff.serving.bounds import Reason, written
 from bailiff.serving.byte_budget import SMALL
+from bailiff.serving.flow import Flow
 from bailiff.serving.reading import Reading
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from bailiff.serving.bounds import Bounds, Refuse
     from bailiff.serving.byte_budget import ByteBudget
+    from bailiff.serving.edge import Edge
+    from bailiff.serving.intake import Intake
     from bailiff.serving.refusals import Refusals
 
 # Bytes of an answer that a connection takes at once, as asyncio has it without TLS. More than that
@@ -40,6 +43,7 @@ class BoundedProtocol(Reading):
 
     refuse_as: Refuse
     budget: ByteBudget
+    intake: Intake
     refusals: Refusals
     leave: Callable[[], None]
 
@@ -47,12 +51,15 @@ class BoundedProtocol(Reading):
         super().__init__(*args, **kwargs)
         self._sending_clock: asyncio.TimerHandle | None = None
         self._reading_clock: asyncio.TimerHandle | None = None
+        # What is being answered; `cycle` is the latest that was asked.
+        self._answered: RequestResponseCycle | None = None
         # Bytes in the budget: of bodies, and of the answer that is not read.
         self._bodies = self._unread = 0
 
     # asyncio says BaseTransport, and hands over a Transport to a stream protocol; so does uvicorn.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # noqa: D102
         super().connection_made(transport)
+        self.flow = self._flow = Flow(transport)
         transport.set_write_buffer_limits(high=_HIGH_WATER)
         self.wait_for(Reason.SLOW_HEAD)
 
@@ -61,11 +68,13 @@ class BoundedProtocol(Reading):
         self.arrived()
         self._answer_read()
         self._give_back_bodies()
+        self._tell_to_have_gone()
         super().connection_lost(exc)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401
         scope: Any = cycle.scope
         scope[SINCE] = monotonic()
+        self._answered = cycle
         super()._start_asgi_task(cycle, app)
 
     # What is owed to us.
@@ -92,7 +101,7 @@ class BoundedProtocol(Reading):
         if reason is Reason.SLOW_HEAD:
             self.refusals.count(reason, self._peer)
             self._hang_up()
-        elif self.flow.read_paused:
+        elif self._flow.read_paused or self._flow.is_held:
             # It is us who do not read: somebody has yet to take what there is.
             self.wait_for(reason)
         else:
@@ -118,6 +127,12 @@ class BoundedProtocol(Reading):
     def _settle(self) -> None:
         if self._sending_clock is None and self._reading_clock is None:
             self.budget.settled(self)
+
+    def sent_much(self, length: int) -> None:
+        """As Reading's."""
+        if not self.transport.is_closing() and not self._flow.is_held:
+            self._flow.hold()
+            self.intake.wait(self._peer, length, self._flow.let_go)
 
     # What is held for the client.
 
@@ -205,6 +220,25 @@ class BoundedProtocol(Reading):
     def _refuse_bytes(self) -> None:
         self.refuse(Reason.BYTES, _NO_ROOM)
 
+    def make_room(self) -> bool:
+        """End it for another's sake, unless it is our turn to do something for it."""
+        if not (self._is_quiet() or self.budget.has_owed_for_long(self)):
+            return False
+        self.refusals.count(Reason.ROOM, self._peer)
+        self._tell_to_have_gone()
+        self.leave()
+        self.transport.abort()
+        return True
+
+    def _is_quiet(self) -> bool:
+        """Nothing is being answered, nor on its way to the client."""
+        one = self._answered
+        # One that waits for its turn has cost us nothing yet.
+        is_at_work = (
+            one is not None and not one.response_complete and TURN in cast("Any", one.scope)
+        )
+        return self._is_refused or not (is_at_work or self._unread)
+
     def timeout_keep_alive_handler(self) -> None:
         """Uvicorn's, for a connection that is idle."""
         self._hang_up()
@@ -219,19 +253,18 @@ class BoundedProtocol(Reading):
         self._wait_for_reader()
 
     def _tell_to_have_gone(self) -> None:
-        cycle: RequestResponseCycle | None = self.cycle
-        if cycle is not None and not cycle.response_complete:
-            cycle.disconnected = True
-            cycle.message_event.set()
+        for cycle in (self._answered, self.cycle):
+            if cycle is not None and not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
 
     @property
     def _peer(self) -> str:
         return self.client[0] if self.client else ""
 
 
-def bounded_protocol(
-    bounds: Bounds, refuse: Refuse, budget: ByteBudget, refusals: Refusals
-) -> type[BoundedProtocol]:
+def bounded_protocol(bounds: Bounds, refuse: Refuse, edge: Edge) -> type[BoundedProtocol]:
     """The protocol with these bounds, and these words for what is beyond them."""
-    of_port = {"bounds": bounds, "budget": budget, "refusals": refusals}
+    shared = {"budget": edge.budget, "intake": edge.intake, "refusals": edge.refusals}
+    of_port = {**shared, "bounds": bounds}
     return type("Bounded", (BoundedProtocol,), {**of_port, "refuse_as": staticmethod(refuse)})

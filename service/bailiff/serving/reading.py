@@ -8,6 +8,7 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from bailiff.serving.bounds import Reason
+from bailiff.serving.intake import LONG_PIECE
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
@@ -56,7 +57,13 @@ class Reading(HttpToolsProtocol):
         """The client owes us neither a head nor a body."""
         raise NotImplementedError
 
+    def sent_much(self, length: int) -> None:
+        """A piece of so many bytes has come: others first, before there is more of it."""
+        raise NotImplementedError
+
     def data_received(self, data: bytes) -> None:  # noqa: D102 - asyncio's
+        if len(data) >= LONG_PIECE:
+            self.sent_much(len(data))
         if self._is_over():
             return
         self._unset_keepalive_if_required()

@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
     from bailiff.serving.bounds import Bounds, Refuse
     from bailiff.serving.byte_budget import ByteBudget
+    from bailiff.serving.places import Place
     from bailiff.serving.protocol import BoundedProtocol
     from bailiff.serving.tls import ServingTls
 
-# Makes the protocol of a connection, given what to call when the connection has ended.
-_MakeProtocol: TypeAlias = "Callable[[Callable[[], None]], BoundedProtocol]"
+# Makes the protocol of a connection, given the place that it holds.
+_MakeProtocol: TypeAlias = "Callable[[Place], BoundedProtocol]"
 _Listen: TypeAlias = "Callable[[socket.socket, _MakeProtocol], Listener]"
+# Connections that wait in the kernel until they are taken; it takes no more than
+# net.core.somaxconn. One that finds no place there tries again after a second.
+_BACKLOG = 8192
 # uvicorn looks every 0.1 s whether it should stop; this is its time to notice and to close.
 _NOTICE_SECONDS = 2.0
 
@@ -72,7 +76,7 @@ class HttpServer:
         """
         edge = edge or Edge.of(EdgeSettings.read())
         self._address, self._edge = (host, port), edge
-        protocol = bounded_protocol(bounds, refuse, edge.budget, edge.refusals)
+        protocol = bounded_protocol(bounds, refuse, edge)
         self._server = _Server(
             uvicorn.Config(
                 Admission(app, bounds, refuse, edge, host, never_late),
@@ -84,7 +88,7 @@ class HttpServer:
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
-                **config,
+                **{"backlog": _BACKLOG, **config},
             ),
             _listening(bounds, refuse, edge, tls),
         )
@@ -159,13 +163,13 @@ class _Server(uvicorn.Server):
         self.started = True
         self.ready.set()
 
-    def _protocol(self, leave: Callable[[], None]) -> BoundedProtocol:
+    def _protocol(self, place: Place) -> BoundedProtocol:
         kind: Any = self.config.http_protocol_class
         state = self.lifespan.state
         made: BoundedProtocol = kind(
             config=self.config, server_state=self.server_state, app_state=state
         )
-        made.leave = leave
+        made.leave, place.holder = place.leave, made
         return made
 
     @contextlib.contextmanager

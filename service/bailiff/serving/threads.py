@@ -56,7 +56,7 @@ class Threads:
             raise OverloadedError(f"others take long, and {error}") from error
 
     async def _within_budget(self, count: int, work: Callable[..., T], *arguments: object) -> T:
-        if not self._budget.take(count, long=True):
+        if count and not self._budget.take(count, long=True):
             raise OverloadedError
         try:
             return await in_thread(work, *arguments)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
-import msgspec
 from fastapi import APIRouter, Request
 from fastapi.openapi.docs import get_redoc_html, get_swagger_ui_html
 from starlette.responses import Response
@@ -26,13 +26,19 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/openapi.json")
 async def openapi(request: Request) -> Response:
-    """The document."""
-    return Response(msgspec.json.encode(request.app.openapi()), media_type="application/json")
+    """The document, written down once."""
+    return Response(request.app.state.document(), media_type="application/json")
 
 
 @router.get("/docs")
 async def docs() -> Response:
-    """Swagger UI. Its links are relative, so that they work behind a proxy that adds a prefix."""
+    """Swagger UI."""
+    return _swagger()
+
+
+@cache
+def _swagger() -> Response:
+    """Its links are relative, so that they work behind a proxy that adds a prefix."""
     return _page(
         get_swagger_ui_html(
             openapi_url="openapi.json",
@@ -48,6 +54,11 @@ async def docs() -> Response:
 @router.get("/redoc")
 async def redoc() -> Response:
     """ReDoc, linked as Swagger UI is."""
+    return _redoc()
+
+
+@cache
+def _redoc() -> Response:
     return _page(
         get_redoc_html(
             openapi_url="openapi.json",
