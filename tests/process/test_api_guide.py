@@ -13,8 +13,9 @@ from bailiff.decisions import SYSTEMS, Decision, Options, TraceStep, cost
 from bailiff.decisions.device_taints import facts as devices
 from bailiff.decisions.device_taints import weighing
 from bailiff.grpc_api import GrpcSettings, counting
-from bailiff.grpc_api.errors import RefusedError
+from bailiff.grpc_api.errors import ACCESS, NotLetInError, OverloadedError, RefusedError
 from bailiff.grpc_api.questions import SERVICE
+from bailiff.grpc_api.settings import MAX_METADATA
 from bailiff.rest_api import RestSettings
 from bailiff.rest_api.problems import ProblemCode
 from bailiff.rest_api.routers import health
@@ -100,9 +101,12 @@ def test_problem_codes_are_those_of_rest():
 def test_grpc_codes_are_those_of_the_server():
     rows = table("Errors")
     told = {CODE.findall(code)[0].upper(): grpc for code, _, grpc, *_ in rows if grpc != "-"}
-    kinds: list[type[RefusedError]] = [RefusedError, *RefusedError.__subclasses__()]
-    spoken = {kind.code: code_pb2.Code.Name(kind.grpc_code) for kind in kinds}
-    assert told == spoken | {"INTERNAL": "INTERNAL"}
+    kinds: set[type[RefusedError]] = {RefusedError, *RefusedError.__subclasses__()}
+    kinds |= {*OverloadedError.__subclasses__()}
+    spoken = {kind.code: kind.grpc_code for kind in kinds - {NotLetInError}}
+    spoken |= {reason: code for code, reason in ACCESS.values()}
+    named = {code: code_pb2.Code.Name(number) for code, number in spoken.items()}
+    assert told == named | {"INTERNAL": "INTERNAL"}
 
 
 @pytest.mark.parametrize(
@@ -171,7 +175,16 @@ def test_limits_are_those_of_the_code():
         ),
         "HTTP connections": f"{rest.max_connections:,}",
         "HTTP connections of one address": f"{rest.max_connections_per_peer}",
-        "gRPC calls at a time": f"{grpc.max_concurrent_rpcs:,}",
+        "time to send a gRPC message": f"{grpc.message_timeout_seconds:g} s",
+        "time to read a gRPC answer": f"{grpc.answer_timeout_seconds:g} s",
+        "time that a gRPC call waits until it is begun": f"{grpc.max_queue_age_seconds:g} s",
+        "gRPC calls at a time; of one address half": f"{grpc.max_concurrent_rpcs:,}",
+        "gRPC streams of requests at a time; of one address half": f"{grpc.max_streams}",
+        "rest between two messages of a gRPC stream": f"{grpc.stream_idle_seconds:g} s",
+        "gRPC calls that follow the health at a time; of one address half": f"{grpc.max_watches}",
+        "headers of a gRPC call": f"{MAX_METADATA // KIB} KiB",
+        "gRPC connections": f"{grpc.max_connections:,}",
+        "gRPC connections of one address": f"{grpc.max_connections_per_peer}",
         "gRPC calls at a time on a connection": f"{grpc.max_concurrent_streams}",
         "age of a gRPC connection": f"{grpc.max_connection_age_seconds:g} s",
     }

@@ -134,7 +134,7 @@ class IdleError(OverloadedError):
 
 # UNAVAILABLE where another replica, or the same a little later, may answer; and never NOT_FOUND or
 # UNIMPLEMENTED: what is in no table is forbidden to everybody.
-_ACCESS: dict[type[AccessError], tuple[Any, str]] = {
+ACCESS: dict[type[AccessError], tuple[Any, str]] = {
     UnauthenticatedError: (code_pb2.UNAUTHENTICATED, "UNAUTHENTICATED"),
     DeniedError: (code_pb2.PERMISSION_DENIED, "FORBIDDEN"),
     UnknownPathError: (code_pb2.PERMISSION_DENIED, "FORBIDDEN"),
@@ -152,7 +152,7 @@ class NotLetInError(RefusedError):
 
     def status(self) -> status_pb2.Status:
         """The error as google.rpc.Status, with the time to wait where that helps."""
-        code, reason = _ACCESS[type(self._error)]
+        code, reason = ACCESS[type(self._error)]
         status, seconds = _status(code, self.reason, reason), self._error.retry_after
         return _to_be_retried(status, seconds) if seconds else status
 

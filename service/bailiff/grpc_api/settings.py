@@ -11,7 +11,7 @@ from bailiff.face_settings import FaceSettings
 _LEAVING = 64
 _UNBOUNDED = 2**31 - 1
 _LOOKAHEAD = 64 * 1024
-_MAX_METADATA = 16 * 1024
+MAX_METADATA = 16 * 1024
 
 
 class GrpcSettings(FaceSettings):
@@ -100,8 +100,8 @@ class GrpcSettings(FaceSettings):
             ("grpc.http2.bdp_probe", 0),
             ("grpc.http2.lookahead_bytes", _LOOKAHEAD),
             # Bytes of a call's headers; what is beyond the second is refused at once.
-            ("grpc.max_metadata_size", _MAX_METADATA),
-            ("grpc.absolute_max_metadata_size", _MAX_METADATA),
+            ("grpc.max_metadata_size", MAX_METADATA),
+            ("grpc.absolute_max_metadata_size", MAX_METADATA),
             # Calls that wait until they are begun; how long they may is bounded in our own words.
             ("grpc.server.max_pending_requests", _UNBOUNDED),
             ("grpc.server.max_pending_requests_hard_limit", _UNBOUNDED),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import re
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from bailiff.grpc_api.bounds import MessageBounds
 from bailiff.grpc_api.metrics import GrpcMetrics
 from bailiff.grpc_api.questions import SERVICE as SERVICE_DESCRIPTOR
 from bailiff.grpc_api.questions import AskedByMethod, Desk
-from bailiff.serving import ByteBudget
+from bailiff.serving import ByteBudget, Threads
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
@@ -147,7 +148,8 @@ async def ask_in_process(
         aside: answer it as if it were long.
     """
     metrics = GrpcMetrics(CollectorRegistry())
-    desk = Desk(ManualClock(NOW), Options(), MessageBounds(GrpcSettings()), metrics)
+    threads = Threads(1, math.inf, ByteBudget())
+    desk = Desk(ManualClock(NOW), Options(), MessageBounds(GrpcSettings()), metrics, threads)
     method = method_of(question)
     asked = AskedByMethod(
         SYSTEMS.questions[question], SERVICE_DESCRIPTOR.methods_by_name[method], desk

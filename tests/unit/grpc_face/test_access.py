@@ -20,7 +20,7 @@ from bailiff.grpc_api.doorman import Doorman
 from bailiff.grpc_api.interceptors import Layers
 from bailiff.grpc_api.layers import Rooms
 from bailiff.grpc_api.metrics import GrpcMetrics
-from bailiff.serving import ByteBudget
+from bailiff.serving import ByteBudget, Gate
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.harness.clocks import ManualClock
 from tests.harness.faces.grpc_face import NODE, POD, Face, running
@@ -116,7 +116,7 @@ async def test_a_method_that_is_in_no_table_is_forbidden_to_everybody() -> None:
     guard = Guard(AccessSettings(), ManualClock(), reviewer=Reviewer())
     settings, metrics = GrpcSettings(), GrpcMetrics(CollectorRegistry())
     doorman = Doorman(settings, ByteBudget(), metrics)
-    rooms = Rooms(settings, doorman, metrics, ManualClock(), guard)
+    rooms = Rooms(settings, doorman, metrics, ManualClock(), Gate(), guard)
     server = grpc.aio.server(interceptors=[Layers(rooms.layers_of)])
     server.add_generic_rpc_handlers([Handler()])
     port = server.add_insecure_port("127.0.0.1:0")
