@@ -46,7 +46,7 @@ async def test_what_fits_into_a_turn_begins_at_once() -> None:
     work = Work()
     await work.all(0.01, *(f"a{n}" for n in range(50)))
     assert work.in_turns() == [50]
-    assert len(work.gate) == 0
+    assert work.gate.waiting == 0
 
 
 async def test_heavy_work_has_each_turn_for_itself_and_peers_take_turns() -> None:
@@ -102,7 +102,7 @@ async def test_who_has_gone_takes_no_turn() -> None:
     tasks[3].cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     assert [name for name, _ in work.begun] == ["a0", "a2"]
-    assert len(work.gate) == 0
+    assert work.gate.waiting == 0
 
 
 async def test_addresses_of_one_network_are_one_peer() -> None:

@@ -61,7 +61,8 @@ class Gate:
         self._until = 0.0
         self._quota, self._called, self._begun = _FIRST, 0, 0
 
-    def __len__(self) -> int:
+    @property
+    def waiting(self) -> int:
         """How many wait."""
         return len(self._line)
 

@@ -23,7 +23,7 @@ from bailiff.grpc_api.bounds import MessageBounds
 from bailiff.grpc_api.metrics import GrpcMetrics
 from bailiff.grpc_api.questions import SERVICE as SERVICE_DESCRIPTOR
 from bailiff.grpc_api.questions import AskedByMethod, Desk
-from bailiff.serving import ByteBudget, Threads
+from bailiff.serving import ByteBudget, Gate, Threads
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
@@ -87,6 +87,7 @@ async def running(
     budget: ByteBudget | None = None,
     is_proxy: Callable[[str], bool] = lambda _: False,
     guard: Guard | None = None,
+    gate: Gate | None = None,
 ) -> AsyncIterator[Face]:
     """A server on a free loopback port, its clock standing at `now`."""
     registry = CollectorRegistry()
@@ -100,6 +101,7 @@ async def running(
         budget=budget,
         is_proxy=is_proxy,
         guard=guard,
+        gate=gate,
     )
     port = await server.start()
     try:

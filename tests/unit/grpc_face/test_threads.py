@@ -63,7 +63,7 @@ async def test_what_takes_long_is_done_in_a_thread(
         used.append(work)
         return await in_thread(*work)
 
-    monkeypatch.setattr("bailiff.grpc_api.questions.in_thread", counted)
+    monkeypatch.setattr("bailiff.serving.threads.in_thread", counted)
     request = tolerant(pods, tolerations)
     async with running(GrpcSettings(port=0)) as face:
         if method == "DecideBatch":
