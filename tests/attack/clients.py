@@ -40,7 +40,8 @@ async def forever(act: Callable[[], Awaitable[None]], tally: Counter[str]) -> No
         try:
             await act()
             tally["done"] += 1
-        except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
+        except (OSError, asyncio.IncompleteReadError, TimeoutError, RuntimeError) as error:
+            # uvloop says by a RuntimeError that a connection was closed meanwhile.
             tally[type(error).__name__] += 1
         await asyncio.sleep(_AGAIN)
 

@@ -133,6 +133,15 @@ def test_who_is_at_work_for_all_of_its_places_keeps_them_and_another_is_looked_a
     assert [one.has_gone for one in crowd] == [False] * 3 + [True, False, False]
 
 
+def test_a_crowd_at_work_for_all_that_it_has_leaves_places_to_whoever_comes_new() -> None:
+    places = Places(Bounds(max_connections=64, max_connections_per_peer=16))
+    for _ in range(40):
+        for number in range(5):
+            places.take(f"10.0.0.{number}")  # nobody makes room: all of them are at work
+    assert isinstance(places.take("10.0.1.1"), Place)
+    assert places.take("10.0.0.1") in {Reason.CONNECTIONS, Reason.PEER_CONNECTIONS}
+
+
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=60))
 def test_places_are_counted_whoever_comes_and_goes(steps: list[tuple[int, bool]]) -> None:
     places = Places(CROWD)

@@ -59,8 +59,8 @@ async def test_a_crowd_makes_room_for_who_comes_alone() -> None:
         with streams(port) as held:
             idle = await held.open(ASK)
             await idle.readuntil(b"ok")
-            for _ in range(3):
-                await held.ask()
+            for host in ("127.0.0.1", "127.0.0.3", "127.0.0.4"):
+                await held.ask(local_addr=(host, 0))
             alone = await held.ask(local_addr=("127.0.0.2", 0))
             assert alone.startswith(b"HTTP/1.1 200 ")
             with contextlib.suppress(ConnectionError):

@@ -29,7 +29,7 @@ from bailiff.cluster import (
     SkewAlarm,
 )
 from bailiff.decisions import SYSTEMS
-from bailiff.serving import Edge, EdgeSettings, HttpServer, ThreadedHttpServer
+from bailiff.serving import Bounds, Edge, EdgeSettings, HttpServer, ThreadedHttpServer
 from bailiff.worker import (
     ApiMetrics,
     ClusterActions,
@@ -71,7 +71,9 @@ if TYPE_CHECKING:
     from bailiff.worker.policy.news import PolicyNews
 
 # Of one core, for whoever looks at the worker: some hundred answers a second.
-_OBSERVERS_SHARE = 0.1
+_OBSERVERS_SHARE = 0.2
+# Observers are few: so many connections that the thread has time for all of them.
+_OBSERVERS = Bounds(max_connections=256, max_connections_per_peer=64)
 # Asked for by machines, which do not ask again at once.
 _NEVER_LATE = ("/healthz", "/readyz", "/metrics")
 
@@ -202,7 +204,10 @@ async def _served(
 ) -> AsyncIterator[None]:
     """Answer observers in a thread of their own; what fails there ends the process."""
     server = HttpServer(
-        app, settings.host, settings.status_port, edge=edge, tls=tls, never_late=_NEVER_LATE
+        *(app, settings.host, settings.status_port, _OBSERVERS),
+        edge=edge,
+        tls=tls,
+        never_late=_NEVER_LATE,
     )
     status = ThreadedHttpServer(server, _OBSERVERS_SHARE)
     port = await listen(status.start(), settings.host, settings.status_port)

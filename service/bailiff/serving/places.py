@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from bailiff.serving.bounds import Bounds
 
 
+# Parts of the places, the last ones, that only peers get who have at most so much of an equal share
+# of all: where the others are at work for a crowd of several addresses, whoever comes new gets in.
+_RESERVED = ((1 / 8, 1 / 4), (1 / 4, 1.0))
+
+
 class Holder(Protocol):
     """Who holds a place."""
 
@@ -45,6 +50,8 @@ class Places:
         number = len(self._of_peers.get(peer, ())) if peer else 0
         if number >= self._bounds.max_connections_per_peer:
             return Reason.PEER_CONNECTIONS
+        if peer and self._is_above_share(number):
+            return Reason.CONNECTIONS
         # Two fewer, or the two would drive each other out in turns.
         if self._taken >= self._bounds.max_connections and not (
             number + 1 < self._most and self._make_room()
@@ -68,6 +75,13 @@ class Places:
         self._renumber(peer, len(places) + 1, len(places))
         if not places:
             del self._of_peers[peer]
+
+    def _is_above_share(self, number: int) -> bool:
+        """Whether a peer with so many places may have no more, now that few are left."""
+        most = self._bounds.max_connections
+        share = most / (len(self._of_peers) + 1)
+        free = (most - self._taken) / most
+        return any(free <= part and number > share * least for part, least in _RESERVED)
 
     def _make_room(self) -> bool:
         """One of those with most places loses one; whether it did."""
