@@ -1,9 +1,9 @@
 """An event loop that takes a share of one core and no more, whatever it is asked for.
 
 Threads of one process share Python's lock: one that has work without end has it half of the time,
-and each read and write of the others waits up to 5 ms for it (sys.setswitchinterval). So a thread
-that strangers give work to is held to a share, by pauses between the rounds of its loop. All that
-it does counts: connections, handshakes, heads that nobody finishes, answers.
+and each read and write of the others waits for it, for as long as sys.setswitchinterval says. So a
+thread that strangers give work to is held to a share, by pauses between the rounds of its loop. All
+that it does counts: connections, handshakes, heads that nobody finishes, answers.
 """
 
 from __future__ import annotations
