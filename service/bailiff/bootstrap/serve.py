@@ -120,7 +120,7 @@ async def _serve_both(
             grpc=f"{settings.host}:{grpc_port}",
         )
         _judge(pulse, Verdicts())
-        await _until_stopped(rest, stop)
+        await rest.until(stop)
     finally:
         _judge(pulse, _STOPPING)
         async with asyncio.TaskGroup() as group:
@@ -132,19 +132,6 @@ def _judge(pulse: Pulse, verdicts: Verdicts) -> None:
     """From now on this is what probes are told."""
     pulse.judge = lambda: verdicts
     pulse.beat()
-
-
-async def _until_stopped(rest: RestServer, stop: asyncio.Event) -> None:
-    """Until asked to stop, or until the HTTP server has failed; raises what failed it."""
-    stopping = asyncio.create_task(stop.wait())
-    ended = asyncio.create_task(rest.wait())
-    try:
-        await asyncio.wait({stopping, ended}, return_when=asyncio.FIRST_COMPLETED)
-        if ended.done():
-            await ended
-    finally:
-        stopping.cancel()
-        ended.cancel()
 
 
 @contextlib.asynccontextmanager

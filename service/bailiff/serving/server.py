@@ -125,6 +125,18 @@ class HttpServer:
         if self._task is not None:
             await asyncio.shield(self._task)
 
+    async def until(self, stop: asyncio.Event) -> None:
+        """Until told to stop, or until the server has ended; raises what ended it."""
+        stopping = asyncio.create_task(stop.wait())
+        ended = asyncio.create_task(self.wait())
+        try:
+            await asyncio.wait({stopping, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if ended.done():
+                await ended
+        finally:
+            stopping.cancel()
+            ended.cancel()
+
     async def stop(self, grace: float) -> None:
         """Take no new connections, finish what is being answered.
 

@@ -91,13 +91,7 @@ class ThreadedHttpServer:
         if self._is_to_stop:  # its owner has seen no loop yet that it could tell
             self._stop.set()
         owner.call_soon_threadsafe(started.set_result, port)
-        stopping = asyncio.create_task(self._stop.wait())
-        ended = asyncio.create_task(self._server.wait())
         try:
-            await asyncio.wait({stopping, ended}, return_when=asyncio.FIRST_COMPLETED)
-            if ended.done():
-                await ended
+            await self._server.until(self._stop)
         finally:
-            stopping.cancel()
-            ended.cancel()
             await self._server.stop(self._grace)
