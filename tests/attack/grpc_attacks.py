@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2 as core
 from tests.attack.clients import ONE, Attack, connected, crowd, together
-from tests.attack.http2 import RST_STREAM, Connection, connect, frame
+from tests.attack.http2 import Connection, connect
+from tests.harness.faces.http2 import RST_STREAM, frame
 
 SERVICE = "/bailiff.v1.EvictionDecisionService/"
 MIB = 1024 * 1024

@@ -6,22 +6,29 @@ import asyncio
 import struct
 from collections import defaultdict
 
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
-END_STREAM, ACK, END_HEADERS = 0x1, 0x1, 0x4
+from bailiff.grpc_api.frames import PREFACE
+from tests.harness.faces.http2 import (
+    ACK,
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    HEADERS,
+    INITIAL_WINDOW_SIZE,
+    PING,
+    RST_STREAM,
+    SETTINGS,
+    WINDOW_UPDATE,
+    frame,
+)
+
+GOAWAY = 7
 INITIAL_WINDOW = 65_535
 _FRAME = 16_384
-_WINDOW_SETTING = 4
-
-
-def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
-    """One frame."""
-    return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
 
 
 def settings(window: int = INITIAL_WINDOW) -> bytes:
     """The client's settings: how many bytes of each stream it takes before it has read them."""
-    return frame(SETTINGS, 0, 0, struct.pack(">HI", _WINDOW_SETTING, window))
+    return frame(SETTINGS, 0, 0, struct.pack(">HI", INITIAL_WINDOW_SIZE, window))
 
 
 def _text(value: bytes) -> bytes:
@@ -152,7 +159,7 @@ class Connection:
 
     def _take_settings(self, payload: bytes) -> None:
         for name, value in struct.iter_unpack(">HI", payload):
-            if name == _WINDOW_SETTING:
+            if name == INITIAL_WINDOW_SIZE:
                 for stream in self._streams:
                     self._streams[stream] += value - self._initial
                 self._initial = value
