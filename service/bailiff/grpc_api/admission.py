@@ -80,7 +80,6 @@ class Admission:
         async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             connection = self._connection(context)
             place = places.enter(connection.address, waiting.first)
-            connection.active += 1
             try:
                 data: Any = await context.read()
                 if data is grpc.aio.EOF:
@@ -96,7 +95,6 @@ class Admission:
                 place.raise_error()
                 raise
             finally:
-                connection.active -= 1
                 places.leave(place)
             if answer is not None and _length(answer) > FREE_BYTES:
                 # grpcio writes it once we are through, and tells when it is written.
@@ -112,7 +110,6 @@ class Admission:
         async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             connection = self._connection(context)
             place = places.enter(connection.address, seconds)
-            connection.active += 1
 
             async def messages() -> AsyncIterator[Any]:
                 read: Callable[[], Awaitable[Any]] = context.read
@@ -129,7 +126,6 @@ class Admission:
                 place.raise_error()
                 raise
             finally:
-                connection.active -= 1
                 places.leave(place)
 
         return admitted
@@ -145,10 +141,35 @@ class Admission:
         connection = self._doorman.find(context.peer())
         if connection is None:
             raise OverloadedError("the connection has ended")
-        came = connection.inbound.serve()
-        if came is not None and self._doorman.now() - came > self._queue_age:
-            raise OverloadedError(f"the call has waited for more than {self._queue_age:g} s")
         return connection
+
+
+class Beginning:
+    """Tells the door of each call that grpcio has handed over, and refuses those that come late."""
+
+    def __init__(self, doorman: Doorman, queue_age: float) -> None:
+        """Prepare; calls may have waited for so many seconds."""
+        self._doorman = doorman
+        self._queue_age = queue_age
+
+    def around(self, method: str, serve: Behaviour) -> Behaviour:  # noqa: ARG002 - alike for all
+        """As `serve`, for calls that come in time."""
+        find, now, most = self._doorman.find, self._doorman.now, self._queue_age
+
+        async def begun(request: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
+            connection = find(context.peer())
+            if connection is None:
+                return await serve(request, context)  # which refuses it where that matters
+            came = connection.inbound.serve()
+            connection.active += 1
+            try:
+                if came is not None and now() - came > most:
+                    raise OverloadedError(f"the call has waited for more than {most:g} s")
+                return await serve(request, context)
+            finally:
+                connection.active -= 1
+
+        return begun
 
 
 def _length(answer: object) -> int:

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, cast
 
 from bailiff.grpc_api.frames import Inbound, Outbound
+from bailiff.grpc_api.unbegun import Unbegun
 from bailiff.serving.peers import peer_of_connection
 
 if TYPE_CHECKING:
@@ -50,9 +51,11 @@ class Connection(asyncio.Protocol):
         self.name = ""
         self.transport = cast("asyncio.Transport", None)
         self._inner: _Inner | None = None
-        self._early: list[bytes] = []
-        self._is_blocked = self._is_starved = False
-        self.inbound = Inbound(doorman.now)
+        # What is not led in yet, and when the first of it came.
+        self._waiting = bytearray()
+        self._waits_since = 0.0
+        self._is_blocked = self._is_starved = self._is_held = False
+        self.inbound = Inbound(Unbegun(asyncio.get_running_loop().call_later))
         self._outbound = Outbound(self.inbound.end)
         self.taken = 0
         self.answers: dict[object, tuple[float, int]] = {}
@@ -60,6 +63,11 @@ class Connection(asyncio.Protocol):
         self.stalled_since: float | None = None
         # Streams that had ended when it was seen to leave answers unread, and when that was.
         self._unread_from = (0, math.inf)
+
+    @property
+    def held(self) -> int:
+        """Bytes that wait here or in grpcio, and that nobody can do anything with yet."""
+        return self.inbound.held + len(self._waiting)
 
     def unread(self) -> int:
         """Answers that grpcio has, and that wait until the client reads."""
@@ -93,18 +101,46 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """The client has sent something."""
-        self.inbound.feed(data)
-        if self._inner is None:
-            self._early.append(data)
-            if len(self._early) * len(data) > _EARLY:
-                self.transport.pause_reading()
+        if self._inner is None or self._waiting:
+            self._wait(data)
         else:
-            self._inner.transport.write(data)
-        if self.inbound.held or self.taken:
+            self._lead_in(data, self._doorman.now())
+
+    def _wait(self, data: bytes) -> None:
+        if not self._waiting:
+            self._waits_since = self._doorman.now()
+        self._waiting += data
+        self._doorman.weigh(self)
+        if len(self._waiting) > _EARLY:
+            self.transport.pause_reading()
+
+    def _lead_in(self, data: bytes, came: float) -> None:
+        """Give grpcio as much as there is room for."""
+        inner = cast("_Inner", self._inner)
+        inbound = self.inbound
+        led = inbound.feed(data, came)
+        if led == len(data):
+            inner.transport.write(data)
+        else:
+            inner.transport.write(data[:led])
+            self._waiting, self._waits_since = bytearray(data[led:]), came
+            self._is_held = True
+            self._read_or_not()
+            inbound.unbegun.hold(self)
+        if inbound.held or self._waiting or self.taken:
             self._doorman.weigh(self)
+
+    def lead_on(self) -> None:
+        """There is room for calls, or for more of them."""
+        data, self._waiting = bytes(self._waiting), bytearray()
+        self._is_held = False
+        self._lead_in(data, self._waits_since)
+        self._read_or_not()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         """The client has gone."""
+        self.inbound.unbegun.forget(self)
+        self.inbound.give_up()
         self._doorman.forget(self)
         if self._inner is not None:
             self._inner.transport.abort()
@@ -127,10 +163,7 @@ class Connection(asyncio.Protocol):
             inner.transport.abort()
             return
         self._inner = inner
-        for data in self._early:
-            inner.transport.write(data)
-        self._early = []
-        self.transport.resume_reading()
+        self.lead_on()
 
     def answer(self, data: bytes) -> None:
         """Grpcio has written something."""
@@ -150,7 +183,9 @@ class Connection(asyncio.Protocol):
         self._read_or_not()
 
     def _read_or_not(self) -> None:
-        if self._is_blocked or self._is_starved:
+        if self.transport.is_closing():
+            return
+        if self._is_blocked or self._is_starved or self._is_held:
             self.transport.pause_reading()
         else:
             self.transport.resume_reading()

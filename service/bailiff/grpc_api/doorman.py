@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+import weakref
 from typing import TYPE_CHECKING
 
 from bailiff.grpc_api.connection import Connection
 from bailiff.grpc_api.errors import OverloadedError
 from bailiff.grpc_api.rarely import Rarely
+from bailiff.grpc_api.unbegun import Unbegun
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -62,6 +64,7 @@ class Doorman:
         self._connections: dict[str, Connection] = {}
         self._all: set[Connection] = set()
         self._by_address: dict[str, int] = {}
+        self._unbegun: weakref.WeakValueDictionary[str, Unbegun] = weakref.WeakValueDictionary()
         self._held_by: dict[str, int] = {}
         self._starved: dict[Connection, None] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -88,6 +91,8 @@ class Doorman:
                 return self._refuse("too many connections from this address", address)
             self._by_address[address] = of_address + 1
             connection.address = address
+            calls = Unbegun(asyncio.get_running_loop().call_later)
+            connection.inbound.unbegun = self._unbegun.setdefault(address, calls)
         self._all.add(connection)
         self._metrics.connections.inc()
         return ""
@@ -137,7 +142,7 @@ class Doorman:
 
     def weigh(self, connection: Connection) -> None:
         """What it holds of messages that are not whole has changed."""
-        more = max(0, connection.inbound.held - FREE_BYTES) - connection.taken
+        more = max(0, connection.held - FREE_BYTES) - connection.taken
         if more <= 0:
             connection.taken += more
             self._give(connection, -more)
@@ -194,7 +199,7 @@ class Doorman:
     def _feed(self) -> None:
         """Read again from those for whom there is memory again."""
         for connection in list(self._starved):
-            more = max(0, connection.inbound.held - FREE_BYTES) - connection.taken
+            more = max(0, connection.held - FREE_BYTES) - connection.taken
             if more > 0 and not self._take(connection, more):
                 continue
             connection.taken += max(0, more)

@@ -1,4 +1,4 @@
-"""How much of messages that are not whole yet a client makes the server hold.
+"""What a client makes the server hold: calls that nobody serves, messages that are not whole.
 
 Walks over the frames of HTTP/2 (RFC 9113, section 4) and the heads of gRPC's messages in them
 (grpc/doc/PROTOCOL-HTTP2.md), and reads nothing else: what a frame means is grpcio's business, and
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from bailiff.grpc_api.unbegun import Unbegun
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _HEAD = 9
@@ -81,17 +83,30 @@ class Inbound(_Frames):
     """What a client sends.
 
     Attributes:
+        unbegun: counts the calls of the client's address that nobody has begun to serve.
         held: bytes of messages that are not whole yet, of all streams.
         begun: when the streams came that nobody has begun to serve, in their order.
         ended: how many streams have ended.
     """
 
-    __slots__ = ("_last", "_now", "_padding", "_stream", "_streams", "begun", "ended", "held")
+    __slots__ = (
+        "_came",
+        "_last",
+        "_padding",
+        "_stream",
+        "_streams",
+        "begun",
+        "ended",
+        "held",
+        "unbegun",
+    )
 
-    def __init__(self, now: Callable[[], float]) -> None:
-        """Prepare; `now` tells seconds."""
+    def __init__(self, unbegun: Unbegun) -> None:
+        """Prepare; nothing has come."""
         super().__init__(len(PREFACE))
-        self._now = now
+        self.unbegun = unbegun
+        # When the bytes came that are walked over.
+        self._came = 0.0
         self._last = 0
         # Of the frame whose payload is coming, if it is one of DATA: its stream, else 0.
         self._stream = 0
@@ -113,30 +128,49 @@ class Inbound(_Frames):
         grpcio does not tell which: it is the first, but for calls of several methods that pass
         each other. None: the client has ended it.
         """
-        return self.begun.pop(next(iter(self.begun))) if self.begun else None
+        if not self.begun:
+            return None
+        self.unbegun.begin()
+        return self.begun.pop(next(iter(self.begun)))
 
     def oldest(self) -> float | None:
         """When the oldest message began that is not whole yet; None: all are."""
         return min((one.since for one in self._streams.values() if one is not None), default=None)
 
-    def end(self, stream: int) -> None:
-        """A stream has ended, whoever has ended it; what still comes in it nobody holds."""
+    def end(self, stream: int, *, reset: bool = False) -> None:
+        """A stream has ended, reset by its client or not; what still comes in it nobody holds."""
         self.ended += 1
-        self.begun.pop(stream, None)
+        if self.begun.pop(stream, None) is not None:
+            self.unbegun.begin(reset=reset)
         message = self._streams.pop(stream, None)
         if message is not None:
             self.held -= message.held()
 
-    def feed(self, data: bytes) -> None:
-        """The bytes that have come."""
-        if self._head:
+    def give_up(self) -> None:
+        """The client has gone, and with it all that it has begun."""
+        while self.begun:
+            self.end(next(iter(self.begun)), reset=True)
+
+    def feed(self, data: bytes, came: float) -> int:
+        """Walk over bytes that came at this time, up to a call that there is no room for.
+
+        Returns:
+            How many of them; the others are to be fed again.
+        """
+        self._came = came
+        before = len(self._head)
+        if before:
             data, self._head = self._head + data, b""
         position, end = self._rest(data), len(data)
         while end - position >= _HEAD:
             high, low, kind, flags, stream = _FRAME(data, position)
+            stream &= _STREAM
+            if kind == _HEADERS and stream > self._last and self.unbegun.room() <= 0:
+                # The beginning of this head may have been led in with the bytes before.
+                self._head = data[position:before]
+                return max(0, position - before)
             position += _HEAD
             length = high << 8 | low
-            stream &= _STREAM
             if kind == _DATA and stream in self._streams:
                 self._data(data, position, length, flags, stream)
             else:
@@ -144,10 +178,11 @@ class Inbound(_Frames):
                 if kind == _HEADERS:
                     self._headers(stream)
                 elif kind == _RST_STREAM:
-                    self.end(stream)
+                    self.end(stream, reset=True)
             position += length
         if not self._left:
             self._stop_at(data, position)
+        return end - before
 
     def _rest(self, data: bytes) -> int:
         """Take what belongs to the frame that had begun; where the next one begins."""
@@ -162,7 +197,8 @@ class Inbound(_Frames):
         if stream > self._last:
             self._last = stream
             self._streams[stream] = None
-            self.begun[stream] = self._now()
+            self.begun[stream] = self._came
+            self.unbegun.count += 1
 
     def _data(self, data: bytes, start: int, length: int, flags: int, stream: int) -> None:
         """A DATA frame has begun."""
@@ -194,7 +230,7 @@ class Inbound(_Frames):
             if message is None:
                 if _is_whole(data, start, stop):
                     break
-                message = _Message(self._now())
+                message = _Message(self._came)
             start = message.take(data, start, stop)
             if message.is_whole():
                 message = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from bailiff.grpc_api.access import Access
-from bailiff.grpc_api.admission import Admission, Waiting, too_idle, too_slow
+from bailiff.grpc_api.admission import Admission, Beginning, Waiting, too_idle, too_slow
 from bailiff.grpc_api.interceptors import Observation, Statuses
 from bailiff.grpc_api.places import Places
 from bailiff.grpc_api.questions import SERVICE
@@ -53,6 +54,9 @@ class Rooms:
         self._guard = guard
         self._doorman, self._gate = doorman, gate
         self._queue_age = settings.max_queue_age_seconds
+        self._calls_begin = Beginning(doorman, self._queue_age)
+        # What costs next to nothing to answer is answered however late.
+        self._others_begin = Beginning(doorman, math.inf)
         self._observation = Observation(metrics, clock, _STREAMS)
         message, idle = settings.message_timeout_seconds, settings.stream_idle_seconds
         calls, streams = settings.max_concurrent_rpcs, settings.max_streams
@@ -71,11 +75,11 @@ class Rooms:
         """What surrounds a method, from the outside in."""
         if service == SERVICE.full_name:
             room = self._streams if method in _STREAMS else self._calls
-            return (self._observation, Statuses(), *self._access(service), room)
+            return (self._observation, Statuses(), self._calls_begin, *self._access(service), room)
         if service == "grpc.health.v1.Health":
             room = self._watches if method == "Watch" else self._checks
-            return (Statuses(), *self._access(service), room)
-        return (Statuses(), *self._access(service), self._readers)
+            return (Statuses(), self._others_begin, *self._access(service), room)
+        return (Statuses(), self._others_begin, *self._access(service), self._readers)
 
     def _access(self, service: str) -> Sequence[Layer]:
         return (Access(self._guard, self._doorman, service),) if self._guard else ()

@@ -300,6 +300,28 @@ async def test_a_client_that_is_told_no_connection_sees_unavailable() -> None:
         assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
 
 
+def calls_that_ended(face: Face) -> float:
+    """Of our service, however they ended."""
+    (requests,) = (one for one in face.registry.collect() if one.name == "bailiff_grpc_requests")
+    return sum(one.value for one in requests.samples if one.name.endswith("_total"))
+
+
+async def test_nobody_waits_behind_all_the_calls_of_another() -> None:
+    async with (
+        running(GrpcSettings(port=0, max_concurrent_rpcs=4)) as face,
+        contextlib.AsyncExitStack() as stack,
+    ):
+        assert await is_healthy(face)
+        greedy = [await stack.enter_async_context(client(face)) for _ in range(8)]
+        for one in greedy:
+            for _ in range(100):
+                one.call(DECIDE)
+        # What they have written has left, so that the next question comes after it.
+        await asyncio.sleep(0)
+        await face.stub.Decide(REQUEST)
+        assert calls_that_ended(face) < 200
+
+
 async def test_a_call_that_has_waited_too_long_is_refused() -> None:
     async with running(GrpcSettings(port=0, max_queue_age_seconds=1e-9)) as face:
         with pytest.raises(grpc.aio.AioRpcError) as caught:

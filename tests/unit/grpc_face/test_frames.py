@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.grpc_api.frames import PREFACE, Inbound, Outbound
+from bailiff.grpc_api.unbegun import MOST, Unbegun
 from tests.harness.faces.http2 import (
     DATA,
     END_STREAM,
@@ -20,6 +22,9 @@ from tests.harness.faces.http2 import (
     message,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 PADDED = 0x8
 
 
@@ -29,10 +34,15 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
 
 
 def inbound(*frames: bytes, places: tuple[int, ...] = ()) -> Inbound:
-    seen = Inbound(lambda: 7.0)
+    seen = Inbound(Unbegun(later))
     for piece in cut(PREFACE + b"".join(frames), list(places)):
-        seen.feed(piece)
+        assert seen.feed(piece, 7.0) == len(piece)
     return seen
+
+
+def later(_seconds: float, what: Callable[[], None]) -> None:
+    """Time passes at once."""
+    what()
 
 
 def begin(stream: int = 1) -> bytes:
@@ -97,7 +107,7 @@ def test_what_comes_after_the_server_has_ended_a_stream_is_not_held() -> None:
     for piece in (b"\0\0\x04\x01\x05\0\0\0\x01he", b"ad"):
         server.feed(piece)
     assert (seen.held, seen.open(), seen.ended) == (0, 0, 1)
-    seen.feed(frame(DATA, 0, 1, BODY[9:50]))
+    seen.feed(frame(DATA, 0, 1, BODY[9:50]), 8.0)
     assert seen.held == 0
 
 
@@ -123,9 +133,76 @@ def test_streams_are_begun_in_their_order() -> None:
     assert seen.serve() is None
 
 
+CALLS = [*range(1, 4 * MOST, 2)]
+ASKED = b"".join(begin(stream) + frame(DATA, END_STREAM, stream, BODY) for stream in CALLS)
+
+
+@given(places=st.lists(st.integers(0, len(ASKED)), max_size=20))
+def test_calls_come_in_as_they_are_served_each_byte_once_and_in_order(places: list[int]) -> None:
+    seen, led, begun = Inbound(Unbegun(later)), bytearray(), []
+    seen.feed(PREFACE, 0.0)
+    for piece in cut(ASKED, places):
+        rest = piece
+        while True:
+            taken = seen.feed(rest, 1.0)
+            led += rest[:taken]
+            rest = rest[taken:]
+            assert len(seen.begun) <= MOST
+            if not rest:
+                break
+            assert len(seen.begun) == MOST
+            begun.append(next(iter(seen.begun)))
+            assert seen.serve() == 1.0
+    assert led == ASKED
+    assert begun + list(seen.begun) == CALLS
+
+
+def test_a_call_that_its_client_resets_counts_for_a_moment_more() -> None:
+    due: list[Callable[[], None]] = []
+    calls = Unbegun(lambda _, what: due.append(what))
+    seen = Inbound(calls)
+    seen.feed(PREFACE + begin(1) + frame(RST_STREAM, 0, 1, bytes(4)) + begin(3), 0.0)
+    assert (calls.count, list(seen.begun)) == (2, [3])
+    seen.give_up()
+    for what in due:
+        what()
+    assert (calls.count, seen.begun) == (0, {})
+
+
+class Waits:
+    """A connection with calls that wait."""
+
+    def __init__(self, calls: Unbegun, number: int) -> None:
+        self.calls, self.left = calls, number
+
+    def lead_on(self) -> None:
+        more = min(self.left, self.calls.room())
+        self.left -= more
+        self.calls.count += more
+        if self.left:
+            self.calls.hold(self)
+
+
+def test_connections_of_one_address_take_turns() -> None:
+    calls = Unbegun(later)
+    calls.count = MOST
+    waiting = [Waits(calls, 3 * MOST), Waits(calls, 3 * MOST), Waits(calls, 3)]
+    for one in waiting:
+        calls.hold(one)
+    for _ in range(MOST // 2 * 3):
+        calls.begin()
+    assert waiting[2].left == 0
+    assert max(waiting[0].left, waiting[1].left) < 3 * MOST
+    calls.forget(waiting[0])
+    before = waiting[0].left
+    for _ in range(10 * MOST):
+        calls.begin()
+    assert (waiting[0].left, waiting[1].left) == (before, 0)
+
+
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=5))
 def test_anything_can_be_sent(data: bytes, places: list[int]) -> None:
-    seen = Inbound(lambda: 0.0)
+    seen = Inbound(Unbegun(later))
     for piece in cut(PREFACE + data, places):
-        seen.feed(piece)
+        seen.feed(piece, 0.0)
     assert 0 <= seen.held <= len(data)
