@@ -2,15 +2,30 @@
 
 A node whose lights are to go out carries a taint of the key LIGHTS_OUT, of whatever effect. Pods of
 a priority below 1,000 have a minute from its timeAdded on. So the system reads pod and node, has
-no section of its own, and brings a report, a subject and terms of eviction of its own.
+no section of its own, and brings a report, a subject, terms of eviction and a question of its own.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from bailiff.decisions import SYSTEMS, EvictionTerms, Finding, Round, System, Systems, Verdict
+from bailiff.decisions import (
+    SYSTEMS,
+    Decision,
+    EvictionTerms,
+    Finding,
+    Plan,
+    PodFacts,
+    Question,
+    Round,
+    Scene,
+    Size,
+    System,
+    Systems,
+    Verdict,
+    combine,
+)
 from bailiff.decisions.cost import Cost
 from bailiff.decisions.decision import Subject, TraceStep, keep, keep_pod
 from bailiff.decisions.system import NoFacts
@@ -21,7 +36,8 @@ from tests.harness.kinds import node_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bailiff.decisions import Options, Scene
+    from bailiff.decisions import Options
+    from bailiff.decisions.question import QuestionTerms
     from bailiff.kinds import Node, Pod
 
 NAME = "lights-out"
@@ -73,6 +89,44 @@ class LightsReport(Value, frozen=True):
     pods: int = 0
 
 
+class DecideByLightResponse(Value, frozen=True):
+    """The answer by light.
+
+    Attributes:
+        decision: of this system alone.
+    """
+
+    decision: Decision
+
+    def counted(self) -> tuple[Decision, ...]:
+        return (self.decision,)
+
+
+def _weigh_by_light(facts: PodFacts, terms: QuestionTerms) -> Plan[DecideByLightResponse]:
+    scene = Scene((facts.pod,), terms.now, facts.node)
+
+    def answer() -> DecideByLightResponse:
+        found = LIGHTS.prepare(scene, NoFacts(), terms.options).of(facts.pod)
+        findings = () if found is None else (found,)
+        decision = combine(facts.pod, scene.node_name, findings, terms.now)
+        return DecideByLightResponse(decision=decision)
+
+    return Plan(steps=1, told=1500, answer=answer)
+
+
+DECIDE_BY_LIGHT = Question(
+    name="decideByLight",
+    path="decisions/by-light",
+    summary="Should the pod go before the lights do?",
+    description="Asks this system alone.",
+    facts=PodFacts,
+    answer=DecideByLightResponse,
+    weigh=_weigh_by_light,
+    explains=False,
+    size=Size.ONE,
+)
+
+
 class LightsOutSystem(System[NoFacts]):
     """Should the pod go before the lights do?"""
 
@@ -81,6 +135,7 @@ class LightsOutSystem(System[NoFacts]):
     facts = NoFacts
     report = LightsReport
     subjects = (LightsSubject,)
+    questions: ClassVar[tuple[Question[Any], ...]] = (DECIDE_BY_LIGHT,)
 
     def is_reached(self, scene: Scene, facts: NoFacts) -> bool:
         return scene.node is not None
