@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from bailiff.access import DENIED, AccessSettings, Caller, Denied, Guard, Right
+from bailiff.access import DENIED, AccessSettings, Caller, Denied, Guard, Right, StaticTokens
 from bailiff.cluster import UnreachableError
-from tests.harness.clocks import LoopClock
+from tests.harness.clocks import LoopClock, ManualClock
 
 ALICE = Caller(name="alice", groups=("ops",))
 
@@ -57,3 +58,10 @@ def guard_by(reviewer: Reviewer | None = None, **settings: float) -> Guard:
     """A guard on the loop's time."""
     given = AccessSettings.model_validate(settings)
     return Guard(given, LoopClock(), reviewer=reviewer or Reviewer())
+
+
+def guard_by_file(folder: Path) -> Guard:
+    """A guard who knows one token, "good", by a file in this folder."""
+    tokens = folder / "tokens.csv"
+    tokens.write_text("good,alice,1\n")
+    return Guard(AccessSettings(), ManualClock(), tokens=StaticTokens(tokens))

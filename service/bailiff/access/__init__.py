@@ -25,14 +25,12 @@ from bailiff.access.own_loop import GuardedInItsLoop
 from bailiff.access.quotas import Account
 from bailiff.access.reviews import DENIED, Denied
 from bailiff.access.rights import Right
-from bailiff.access.rules import GRPC_RULES, REST_RULES, STATUS_RULES, Rule, Rules
+from bailiff.access.rules import STATUS_RULES, Rule, Rules, grpc_rules, rest_rules
 from bailiff.access.settings import AccessSettings
 from bailiff.access.static_tokens import StaticTokens, TokenFileError
 
 __all__ = [
     "DENIED",
-    "GRPC_RULES",
-    "REST_RULES",
     "STATUS_RULES",
     "AccessError",
     "AccessMetrics",
@@ -59,4 +57,6 @@ __all__ = [
     "UnavailableError",
     "UnknownPathError",
     "caller_of_peer",
+    "grpc_rules",
+    "rest_rules",
 ]

@@ -1,17 +1,22 @@
 """What is asked, and what its caller needs for that: the one table, for all ports.
 
 What does not stand in it is answered to nobody where callers are asked who they are: so an
-operation that is new is closed until somebody has said here who may ask it.
+operation that is new is closed until somebody has said here who may ask it. The questions come
+from the systems' own table. One that brings its facts is open to whoever is known, since its answer
+tells nothing of a cluster; of one about a cluster it is said here what its caller may read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from bailiff.access.errors import MisnamedError, OtherMethodError, UnknownPathError
 from bailiff.access.rights import Right
 from bailiff.kinds import names
+
+if TYPE_CHECKING:
+    from bailiff.decisions import Systems
 
 # From the parameters of a path to the rights that are needed, all of them.
 Needs: TypeAlias = Callable[[Mapping[str, str]], tuple[Right, ...]]
@@ -61,8 +66,12 @@ def _check_name(name: str) -> None:
         raise MisnamedError(names.SUBDOMAIN_RULE, "name")
 
 
-# Of the decision API. A question brings its facts, so that its answer tells nothing of a cluster.
-REST_RULES = (
+# Of the decision API: the questions about a cluster, by name, and all that is no question.
+_OF_CLUSTER = {
+    "decidePodOfCluster": _read_pod,
+    "decideNodeOfCluster": _read_node_and_pods,
+}
+_PAGES = (
     Rule("GET", "/healthz", None),
     Rule("GET", "/readyz", None),
     Rule("GET", "/version", None),
@@ -73,12 +82,6 @@ REST_RULES = (
     Rule("GET", "/assets/{name}", None),
     Rule("GET", "/favicon.ico", None),
     Rule("GET", "/metrics", _get_metrics),
-    Rule("POST", "/v1/decisions", _whoever_is_known),
-    Rule("POST", "/v1/decisions/batch", _whoever_is_known),
-    Rule("POST", "/v1/previews/taint-change", _whoever_is_known),
-    Rule("POST", "/v1/previews/device-taint-rule", _whoever_is_known),
-    Rule("GET", "/v1/namespaces/{namespace}/pods/{name}/decision", _read_pod),
-    Rule("GET", "/v1/nodes/{name}/decisions", _read_node_and_pods),
 )
 
 # Of a worker's status port.
@@ -93,16 +96,7 @@ STATUS_RULES = (
 
 _SERVICE = "/bailiff.v1.EvictionDecisionService/"
 _HEALTH = "/grpc.health.v1.Health/"
-
-GRPC_RULES = (
-    Rule("", f"{_SERVICE}Decide", _whoever_is_known),
-    Rule("", f"{_SERVICE}DecideBatch", _whoever_is_known),
-    Rule("", f"{_SERVICE}DecideBatchInParts", _whoever_is_known),
-    Rule("", f"{_SERVICE}DecideStream", _whoever_is_known),
-    Rule("", f"{_SERVICE}PreviewTaintChange", _whoever_is_known),
-    Rule("", f"{_SERVICE}PreviewTaintChangeInParts", _whoever_is_known),
-    Rule("", f"{_SERVICE}PreviewDeviceTaintRule", _whoever_is_known),
-    Rule("", f"{_SERVICE}PreviewDeviceTaintRuleInParts", _whoever_is_known),
+_STANDARD_SERVICES = (
     Rule("", f"{_HEALTH}Check", None),
     Rule("", f"{_HEALTH}List", None),
     Rule("", f"{_HEALTH}Watch", None),
@@ -112,6 +106,29 @@ GRPC_RULES = (
 )
 
 _NOTHING: Mapping[str, str] = {}
+
+
+def rest_rules(systems: Systems) -> tuple[Rule, ...]:
+    """The rules of the decision API over REST, where these systems are asked."""
+    of_facts = (
+        Rule("POST", f"/v1/{question.path}", _whoever_is_known)
+        for question in systems.questions.values()
+    )
+    of_cluster = (
+        Rule("GET", f"/v1/{systems.live_questions[name].path}", needs)
+        for name, needs in _OF_CLUSTER.items()
+    )
+    return (*_PAGES, *of_facts, *of_cluster)
+
+
+def grpc_rules(methods: Iterable[str]) -> tuple[Rule, ...]:
+    """The rules of the decision API over gRPC.
+
+    Args:
+        methods: of its service, each of which asks a question that brings its facts.
+    """
+    of_facts = (Rule("", f"{_SERVICE}{method}", _whoever_is_known) for method in methods)
+    return (*_STANDARD_SERVICES, *of_facts)
 
 
 class Rules:

@@ -7,36 +7,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bailiff.access import GRPC_RULES, AccessError, Asked, Rules, caller_of_peer
+from bailiff.access import AccessError, Asked, caller_of_peer
 from bailiff.grpc_api.errors import NotLetInError
 
 if TYPE_CHECKING:
-    from bailiff.access import Account, Caller, Guard
+    from bailiff.access import Account, Caller, Guard, Rules
     from bailiff.grpc_api.doorman import Doorman
     from bailiff.grpc_api.interceptors import Behaviour, Context
-
-RULES = Rules(GRPC_RULES)
 
 
 class Access:
     """Lets calls of one service in, or raises NotLetInError."""
 
-    def __init__(self, guard: Guard, doorman: Doorman, service: str) -> None:
+    def __init__(self, guard: Guard, rules: Rules, doorman: Doorman, service: str) -> None:
         """Prepare.
 
         Args:
             guard: lets in.
+            rules: of this port.
             doorman: knows who is at the other end of a connection.
             service: its full name.
         """
         self._guard = guard
+        self._rules = rules
         self._doorman = doorman
         self._service = service
 
     def around(self, method: str, serve: Behaviour) -> Behaviour:
         """As `serve`, for calls that are let in."""
         path = f"/{self._service}/{method}"
-        if RULES.is_open("", path):
+        if self._rules.is_open("", path):
             return serve
 
         async def let_in(requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
@@ -59,13 +59,14 @@ class Access:
         headers = [(_bytes(name), _bytes(value)) for name, value in metadata]
         certificate = self._certificate(context)
         if certificate is None:
-            account = self._guard.admit_known(RULES, "", path, headers)
+            account = self._guard.admit_known(self._rules, "", path, headers)
             if account is not None:
                 return account
         connection = self._doorman.find(context.peer())
         address = connection.address if connection is not None else ""
+        asked = Asked("", path, address, headers, certificate)
         try:
-            return await self._guard.admit(RULES, Asked("", path, address, headers, certificate))
+            return await self._guard.admit(self._rules, asked)
         except AccessError as error:
             raise NotLetInError(error) from error
 

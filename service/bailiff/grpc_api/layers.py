@@ -14,7 +14,7 @@ from bailiff.grpc_api.questions import SERVICE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bailiff.access import Guard
+    from bailiff.access import Guard, Rules
     from bailiff.clock import Clock
     from bailiff.grpc_api.doorman import Doorman
     from bailiff.grpc_api.errors import RefusedError
@@ -45,13 +45,14 @@ class Rooms:
         metrics: GrpcMetrics,
         clock: Clock,
         gate: Gate,
+        rules: Rules,
         guard: Guard | None = None,
     ) -> None:
         """Prepare; the doorman's rounds end those that wait for too long.
 
-        The guard stands before all places: who is not let in takes none.
+        The guard stands before all places: who is not let in by its rules takes none.
         """
-        self._guard = guard
+        self._guard, self._rules = guard, rules
         self._doorman, self._gate = doorman, gate
         self._queue_age = settings.max_queue_age_seconds
         self._calls_begin = Beginning(doorman, self._queue_age)
@@ -82,7 +83,9 @@ class Rooms:
         return (Statuses(), self._others_begin, *self._access(service), self._readers)
 
     def _access(self, service: str) -> Sequence[Layer]:
-        return (Access(self._guard, self._doorman, service),) if self._guard else ()
+        if self._guard is None:
+            return ()
+        return (Access(self._guard, self._rules, self._doorman, service),)
 
     def _room(
         self,

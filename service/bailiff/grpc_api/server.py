@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # ships no types
 
+from bailiff.access import Rules, grpc_rules
 from bailiff.decisions import SYSTEMS
 from bailiff.grpc_api.aio_server import AioServer
 from bailiff.grpc_api.bounds import MessageBounds
@@ -143,6 +144,7 @@ def create_server(
     threads = threads or Threads(_THREADS, settings.max_queue_age_seconds, budget)
     desk = Desk(clock, defaults, MessageBounds(settings, budget), metrics, threads)
     doorman = Doorman(settings, budget, metrics, is_proxy)
-    rooms = Rooms(settings, doorman, metrics, clock, gate or Gate(), guard)
-    layers = Layers(rooms.layers_of)
-    return BailiffGrpcServer(settings, rpc_handlers(systems, desk), layers, doorman, tls)
+    handlers = rpc_handlers(systems, desk)
+    rules = Rules(grpc_rules(handlers))
+    rooms = Rooms(settings, doorman, metrics, clock, gate or Gate(), rules, guard)
+    return BailiffGrpcServer(settings, handlers, Layers(rooms.layers_of), doorman, tls)

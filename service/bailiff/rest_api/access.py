@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bailiff.access import (
-    REST_RULES,
     AccessError,
     DeniedError,
     MisnamedError,
     OtherMethodError,
     QuotaError,
-    Rules,
     UnauthenticatedError,
     UnavailableError,
 )
@@ -23,7 +21,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import Scope
 
-RULES = Rules(REST_RULES)
+    from bailiff.access import Rule
+
 # Of the OpenAPI document: as Swagger UI's "Authorize" needs it. For all operations at once, since
 # generators take what one operation names as needed by it, though it may be left out.
 SECURITY: list[dict[str, list[str]]] = [{"bearer": []}, {}]
@@ -49,7 +48,6 @@ _OF_KNOWN = (
     ProblemCode.TOO_MANY_REQUESTS,
     ProblemCode.AUTHENTICATION_UNAVAILABLE,
 )
-_NEEDS = {(rule.method, rule.path): rule.needs for rule in REST_RULES}
 _EXAMPLE: Mapping[str, str] = {"namespace": "default", "name": "web-0"}
 
 
@@ -74,14 +72,8 @@ def _refusal(error: AccessError) -> Refusal:
     return Refusal(code, f"{error}{hint}", headers=headers)
 
 
-def problems_of(method: str, path: str) -> tuple[ProblemCode, ...]:
-    """What the guard may answer to an operation; nothing, where it lets everybody in."""
-    needs = _NEEDS.get((method, path))
-    if needs is None:
+def problems_of(rule: Rule) -> tuple[ProblemCode, ...]:
+    """What the guard may answer by a rule; nothing, where it lets everybody in."""
+    if rule.needs is None:
         return ()
-    return (*_OF_KNOWN, ProblemCode.FORBIDDEN) if needs(_EXAMPLE) else _OF_KNOWN
-
-
-def is_open(method: str, path: str) -> bool:
-    """Whether the guard lets everybody in to an operation."""
-    return _NEEDS.get((method, path)) is None
+    return (*_OF_KNOWN, ProblemCode.FORBIDDEN) if rule.needs(_EXAMPLE) else _OF_KNOWN

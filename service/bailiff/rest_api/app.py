@@ -11,10 +11,10 @@ from fastapi import FastAPI
 from starlette.applications import Starlette
 
 import bailiff
-from bailiff.access import Guarded
+from bailiff.access import Guarded, Rules, rest_rules
 from bailiff.decisions import SYSTEMS
 from bailiff.lookup import LookUps
-from bailiff.rest_api.access import RULES, refuse
+from bailiff.rest_api.access import refuse
 from bailiff.rest_api.bodies import Bodies
 from bailiff.rest_api.document import DESCRIPTION, LICENSE, SUMMARY, TAGS, document_of
 from bailiff.rest_api.metrics import Metrics
@@ -108,6 +108,7 @@ class _Application(FastAPI):
     """FastAPI without layers for telemetry, which is off, and for what Boundary and Bodies do."""
 
     guard: Guard | None = None
+    rules: Rules
     __call__ = Starlette.__call__
 
     def build_middleware_stack(self) -> ASGIApp:
@@ -122,7 +123,7 @@ class _Application(FastAPI):
         handled: Any = layer.app
         handled.app = QuestionsFirst(self.routes, handled.app)
         if self.guard is not None:
-            layer.app = Guarded(handled, self.guard, RULES, refuse)
+            layer.app = Guarded(handled, self.guard, self.rules, refuse)
         return layer
 
 
@@ -140,9 +141,9 @@ def _application(systems: Systems, guard: Guard | None) -> FastAPI:
         exception_handlers=HANDLERS,
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
-    app.guard = guard
+    app.guard, app.rules = guard, Rules(rest_rules(systems))
     # FastAPI's way to extend the document, which type checkers take for a slip.
-    app.openapi = cache(partial(document_of, app, systems))  # type: ignore[method-assign]
+    app.openapi = cache(partial(document_of, app, systems, app.rules))  # type: ignore[method-assign]
     return app
 
 

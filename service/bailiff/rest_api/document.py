@@ -13,7 +13,7 @@ from fastapi.openapi.utils import get_openapi
 
 from bailiff import schemas
 from bailiff.decisions import Subject
-from bailiff.rest_api.access import SECURITY, SECURITY_SCHEMES, is_open, problems_of
+from bailiff.rest_api.access import SECURITY, SECURITY_SCHEMES, problems_of
 from bailiff.rest_api.examples.codes import CODES
 from bailiff.rest_api.problems import MEDIA_TYPE, PROBLEMS, Problem, ProblemCode, Refusal
 from bailiff.rest_api.wire import ANSWERED, ASKED
@@ -21,6 +21,7 @@ from bailiff.rest_api.wire import ANSWERED, ASKED
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from bailiff.access import Rule, Rules
     from bailiff.decisions import Systems
 
 SUMMARY = "Should this pod be evicted, and when?"
@@ -71,11 +72,12 @@ _INTERNAL = {PROBLEMS: [ProblemCode.INTERNAL.value]}
 Json = dict[str, Any]
 
 
-def document_of(app: FastAPI, systems: Systems) -> Json:
+def document_of(app: FastAPI, systems: Systems, rules: Rules) -> Json:
     """The whole document of an application that asks these systems, as a JSON value.
 
     Raises:
         TypeError: two types of theirs have one name.
+        UnknownPathError: an operation has no rule.
     """
     document = get_openapi(
         title=app.title,
@@ -89,7 +91,7 @@ def document_of(app: FastAPI, systems: Systems) -> Json:
     problems: Json = {}
     for path, item in document["paths"].items():
         for method, operation in item.items():
-            _tell_access(operation, method.upper(), path)
+            _tell_access(operation, rules.find(method.upper(), path)[0])
             _tell_answers(operation, problems)
     questions = systems.questions.values()
     asked, answered = [one.facts for one in questions], [one.answer for one in questions]
@@ -98,11 +100,11 @@ def document_of(app: FastAPI, systems: Systems) -> Json:
     return document
 
 
-def _tell_access(operation: Json, method: str, path: str) -> None:
+def _tell_access(operation: Json, rule: Rule) -> None:
     """What the guard asks for, and what it may answer instead."""
-    if is_open(method, path):
+    if rule.needs is None:
         operation["security"] = []
-    for code in problems_of(method, path):
+    for code in problems_of(rule):
         told = operation["responses"].setdefault(str(code.status.value), {PROBLEMS: []})
         told[PROBLEMS].append(code.value)
 

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from bailiff.access import (
-    REST_RULES,
     AccessError,
     AccessSettings,
     Asked,
@@ -18,13 +17,15 @@ from bailiff.access import (
     StaticTokens,
     UnauthenticatedError,
     UnknownPathError,
+    rest_rules,
 )
 from bailiff.access.callers import known_here
 from bailiff.access.quotas import Quotas
+from bailiff.decisions import SYSTEMS
 from tests.harness.clocks import ManualClock
 from tests.harness.reviewing import Reviewer
 
-RULES = Rules(REST_RULES)
+RULES = Rules(rest_rules(SYSTEMS))
 CARL = known_here("carl")
 SECRET = "s3cret-token"
 

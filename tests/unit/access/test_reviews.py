@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from bailiff.access import (
-    REST_RULES,
     AccessError,
     Asked,
     Caller,
@@ -15,10 +14,12 @@ from bailiff.access import (
     Rules,
     UnauthenticatedError,
     UnavailableError,
+    rest_rules,
 )
+from bailiff.decisions import SYSTEMS
 from tests.harness.reviewing import ALICE, Reviewer, guard_by
 
-RULES = Rules(REST_RULES)
+RULES = Rules(rest_rules(SYSTEMS))
 DECISIONS, METRICS = ("POST", "/v1/decisions"), ("GET", "/metrics")
 READS_METRICS = Right("get", path="/metrics")
 

@@ -1,20 +1,22 @@
 """The table of what is asked and what is needed for it: whole, and closed to what it lacks."""
 
+from dataclasses import replace
+
 import pytest
 from fastapi.routing import iter_route_contexts
 from prometheus_client import CollectorRegistry
 
 from bailiff.access import (
-    GRPC_RULES,
-    REST_RULES,
     STATUS_RULES,
     MisnamedError,
     OtherMethodError,
     Right,
     Rules,
     UnknownPathError,
+    grpc_rules,
+    rest_rules,
 )
-from bailiff.decisions import Options
+from bailiff.decisions import SYSTEMS, Options, Systems
 from bailiff.grpc_api import GrpcSettings, create_server
 from bailiff.rest_api import RestSettings, create_app
 from bailiff.serving import Pulse
@@ -26,6 +28,8 @@ POD = "/v1/namespaces/shop/pods/web/decision"
 NODE = "/v1/nodes/n1/decisions"
 LIST_PODS = Right("list", "pods")
 METRICS = Right("get", path="/metrics")
+REST_RULES = rest_rules(SYSTEMS)
+DECIDE = grpc_rules(["Decide"])
 
 
 def routes(app):
@@ -68,11 +72,20 @@ class Recording:
         """Generated code gives each service in this way, too."""
 
 
-def test_every_grpc_method_of_every_service_has_a_rule_and_no_rule_is_left_over():
-    server = create_server(GrpcSettings(), ManualClock(), CollectorRegistry(), Options())
+@pytest.fixture
+def server():
+    return create_server(GrpcSettings(), ManualClock(), CollectorRegistry(), Options())
+
+
+def test_every_grpc_method_of_every_service_has_a_rule_and_no_rule_is_left_over(server):
     recording = Recording()
-    server._add_services(recording)  # type: ignore[arg-type]  # stands for grpcio's
-    assert recording.paths == {rule.path for rule in GRPC_RULES}
+    server._add_services(recording)
+    assert recording.paths == {rule.path for rule in grpc_rules(server._handlers)}
+
+
+def test_every_grpc_method_of_our_service_asks_a_question_that_brings_its_facts(server):
+    asked = {method.removesuffix("InParts") for method in server._handlers} - {"DecideStream"}
+    assert asked == {name[:1].upper() + name[1:] for name in SYSTEMS.questions}
 
 
 def needs(rules, method, path):
@@ -98,9 +111,9 @@ def needs(rules, method, path):
         (STATUS_RULES, "GET", "/v1/policies", {LIST_PODS}),
         (STATUS_RULES, "GET", "/v1/shadow", {LIST_PODS}),
         (STATUS_RULES, "GET", "/metrics", {METRICS}),
-        (GRPC_RULES, "", "/bailiff.v1.EvictionDecisionService/Decide", set()),
-        (GRPC_RULES, "", "/grpc.health.v1.Health/Check", None),
-        (GRPC_RULES, "", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", set()),
+        (DECIDE, "", "/bailiff.v1.EvictionDecisionService/Decide", set()),
+        (DECIDE, "", "/grpc.health.v1.Health/Check", None),
+        (DECIDE, "", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", set()),
     ],
 )
 def test_what_is_needed(rules, method, path, expected):
@@ -126,6 +139,14 @@ def test_what_is_in_no_table_is_answered_to_nobody(method, path):
     with pytest.raises(UnknownPathError):
         Rules(REST_RULES).find(method, path)
     assert not Rules(REST_RULES).is_open(method, path)
+
+
+def test_a_new_question_about_a_cluster_is_closed_until_a_rule_names_it():
+    systems = Systems(SYSTEMS.all)
+    node = systems.live_questions["decideNodeOfCluster"]
+    new = replace(node, name="decideZoneOfCluster", path="zones/{name}/decisions")
+    systems.live_questions = {**systems.live_questions, new.name: new}
+    assert set(rest_rules(systems)) == set(REST_RULES)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc  # type:
 from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 from prometheus_client import CollectorRegistry
 
-from bailiff.access import AccessSettings, Guard
+from bailiff.access import AccessSettings, Guard, Rules, grpc_rules
 from bailiff.grpc_api import GrpcSettings
 from bailiff.grpc_api.doorman import Doorman
 from bailiff.grpc_api.interceptors import Layers
@@ -116,7 +116,8 @@ async def test_a_method_that_is_in_no_table_is_forbidden_to_everybody() -> None:
     guard = Guard(AccessSettings(), ManualClock(), reviewer=Reviewer())
     settings, metrics = GrpcSettings(), GrpcMetrics(CollectorRegistry())
     doorman = Doorman(settings, ByteBudget(), metrics)
-    rooms = Rooms(settings, doorman, metrics, ManualClock(), Gate(), guard)
+    rules = Rules(grpc_rules(["Decide"]))
+    rooms = Rooms(settings, doorman, metrics, ManualClock(), Gate(), rules, guard)
     server = grpc.aio.server(interceptors=[Layers(rooms.layers_of)])
     server.add_generic_rpc_handlers([Handler()])
     port = server.add_insecure_port("127.0.0.1:0")

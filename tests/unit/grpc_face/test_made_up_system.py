@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import grpc
 import msgspec
 import pytest
 
+from bailiff.grpc_api.questions import SERVICE
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.harness.clocks import START
 from tests.harness.corpus import answer_of_core
-from tests.harness.faces.grpc_face import ask, message_of, plain, running, without_zeros
+from tests.harness.faces.grpc_face import Face, ask, message_of, plain, running, without_zeros
 from tests.harness.kinds import pod_of
 from tests.harness.made_up_system import NAME, THREE_SYSTEMS, dark_node
+from tests.harness.reviewing import guard_by_file
 
 if TYPE_CHECKING:
     from bailiff.kinds import Node
@@ -63,3 +68,45 @@ async def test_it_is_found_in_streams_and_in_parts() -> None:
         (streamed,) = [one.answer async for one in stream]
     assert plain(part) == plain(streamed) == plain(whole)
     assert NAME in plain(whole)["reports"]
+
+
+@pytest.fixture
+def _protos_with_its_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the service had a method of its question's name, with the messages of Decide."""
+    decide = SERVICE.methods_by_name["Decide"]
+    method = SimpleNamespace(
+        name="DecideByLight", input_type=decide.input_type, output_type=decide.output_type
+    )
+    methods = {**SERVICE.methods_by_name, method.name: method}
+    protos = SimpleNamespace(full_name=SERVICE.full_name, methods_by_name=methods)
+    monkeypatch.setattr("bailiff.grpc_api.service.SERVICE", protos)
+
+
+async def told_by(face: Face, method: str, token: str) -> str:
+    """The system that decided; or the status of a refusal."""
+    facts = {"pod": PODS[0], "node": dark_node("node-1", START)}
+    request = message_of(msgspec.to_builtins(facts), pb.DecideRequest()).SerializeToString()
+    try:
+        data = await face.raw(method)(request, metadata=(("authorization", f"Bearer {token}"),))
+    except grpc.aio.AioRpcError as error:
+        return error.code().name
+    return pb.DecideResponse.FromString(data).decision.decided_by
+
+
+@pytest.mark.usefixtures("_protos_with_its_question")
+@pytest.mark.parametrize(
+    ("method", "token", "told"),
+    [
+        ("Decide", "good", NAME),
+        ("Decide", "bad", "UNAUTHENTICATED"),
+        ("DecideByLight", "good", NAME),
+        ("DecideByLight", "bad", "UNAUTHENTICATED"),
+        ("DecideByDark", "good", "UNIMPLEMENTED"),
+        ("DecideByDark", "bad", "UNIMPLEMENTED"),
+    ],
+)
+async def test_whoever_is_known_may_ask_it(
+    tmp_path: Path, method: str, token: str, told: str
+) -> None:
+    async with running(systems=THREE_SYSTEMS, guard=guard_by_file(tmp_path)) as face:
+        assert await told_by(face, method, token) == told
