@@ -158,7 +158,10 @@ class Statuses:
                 # grpcio's word that an answer cannot be written, since the caller has gone.
                 raise asyncio.CancelledError from None
             except Exception as error:  # noqa: BLE001 - the caller gets a status whatever happens
-                await abort(context, status_of(error))
+                status = status_of(error)
+            # Not while the error is handled: grpcio keeps what `abort` raises in the context, with
+            # the stack that raised it, and so all that the handler of the error's call held.
+            return await abort(context, status)
 
         return told
 

@@ -187,15 +187,15 @@ async def test_of_messages_that_do_not_end_no_more_is_taken_than_there_is(method
 
 
 async def test_a_long_message_is_taken_once_there_is_memory_again() -> None:
-    budget = ByteBudget(8_000_000)
+    budget = ByteBudget(24_000_000)
     asked = pb.DecideBatchRequest(node=NODE, pods=[POD] * 20_000)
     assert 100_000 < asked.ByteSize() < 400_000
-    budget.take(7_900_000)
+    budget.take(23_900_000)
     async with running(GrpcSettings(port=0), budget=budget) as face:
         call = asyncio.ensure_future(face.stub.DecideBatch(asked))
         await asyncio.sleep(1)
         assert not call.done()
-        budget.give_back(7_900_000)
+        budget.give_back(23_900_000)
         async with asyncio.timeout(20):
             assert len((await call).decisions) == 20_000
         assert budget.taken == 0
