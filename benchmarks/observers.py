@@ -24,6 +24,7 @@ import structlog
 import uvloop
 from prometheus_client import CollectorRegistry
 
+from bailiff.bootstrap.observing import StatusPort
 from bailiff.bootstrap.process import freeze_start_up
 from bailiff.clock import SystemClock
 from bailiff.cluster import LeaseStore, Replaced, connect
@@ -38,7 +39,7 @@ from bailiff.kinds import (
     Taint,
     Toleration,
 )
-from bailiff.serving import HttpServer, Pulse, ThreadedHttpServer
+from bailiff.serving import Pulse
 from bailiff.worker import (
     Comparison,
     Desk,
@@ -115,18 +116,20 @@ async def subject(kubeconfig: Path, pending: int) -> None:
     """The worker; says its port, and for each line that it is told the worst since the last."""
     clock, registry = SystemClock(), CollectorRegistry()
     async with await connect(kubeconfig) as client:
-        leases = {Shard(): LeaseStore(client, "kube-system", "observed")}
+        lease = LeaseStore(client, "kube-system", "observed")
+        await lease.create()
         worker = Worker(
             ShadowActions(Comparison(clock)),
             clock,
             registry,
             WorkerSettings(on_paper=True),
-            Elector(leases, clock, "observed"),
+            Elector({Shard(): lease}, clock, "observed"),
         )
         measured, seen = Measured(worker), Observed(worker, registry, worker.trust({}))
         desk, pulse = Desk(seen.take), Pulse(10.0, seen.verdicts)
-        app = create_status_app(pulse, desk.ask, clock)
-        status = ThreadedHttpServer(HttpServer(app, "127.0.0.1", 0), 0.1)
+        port = StatusPort(CollectorRegistry())
+        app = create_status_app(pulse, desk.ask, clock, port.turn)
+        status = port.server(app, "127.0.0.1", 0)
         freeze_start_up()
         works = (
             worker.evaluator.run(),

@@ -103,3 +103,34 @@ def test_a_round_looks_at_few_sockets_and_each_has_its_turn(
     with readable(20) as sockets, asyncio.Runner(loop_factory=lambda: paced_loop(1.0)) as runner:
         of_rounds = runner.run(until_all_were_read(sockets))
     assert max(map(len, of_rounds)) == 3
+    # Each before any has its second.
+    assert len(of_rounds) < 20 // 3 + 5
+
+
+async def rounds_until_read(sockets: list[socket.socket], last: socket.socket) -> int:
+    """How many it takes until somebody who comes new is read, behind those who are there."""
+    readers = Readers(sockets)
+    while set().union(*readers.of_rounds) != set(range(len(sockets))):
+        await readers.round()
+    read = asyncio.Event()
+    asyncio.get_running_loop().add_reader(last, read.set)
+    rounds = 0
+    while not read.is_set():
+        await readers.round()
+        rounds += 1
+    return rounds
+
+
+@pytest.mark.parametrize("listens", [False, True])
+def test_who_comes_new_does_not_wait_for_those_who_are_there(
+    monkeypatch: pytest.MonkeyPatch, listens: bool
+) -> None:
+    monkeypatch.setattr(pacing, "_AT_A_TIME", 2)
+    with (
+        readable(60) as sockets,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()),
+        asyncio.Runner(loop_factory=lambda: paced_loop(1.0)) as runner,
+    ):
+        last = listener if listens else sockets.pop()
+        assert runner.run(rounds_until_read(sockets, last)) <= 3

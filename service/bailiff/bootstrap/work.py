@@ -18,6 +18,7 @@ from bailiff.bootstrap.guarding import guarding_of
 from bailiff.bootstrap.health import probed
 from bailiff.bootstrap.leases import lease_names, usual_lease_namespace
 from bailiff.bootstrap.metrics import new_registry
+from bailiff.bootstrap.observing import StatusPort
 from bailiff.bootstrap.policy_news import policy_news
 from bailiff.bootstrap.process import freeze_start_up, listen
 from bailiff.bootstrap.securing import followed, tls_of
@@ -29,7 +30,6 @@ from bailiff.cluster import (
     SkewAlarm,
 )
 from bailiff.decisions import SYSTEMS
-from bailiff.serving import Bounds, Edge, EdgeSettings, HttpServer, ThreadedHttpServer
 from bailiff.worker import (
     ApiMetrics,
     ClusterActions,
@@ -65,17 +65,10 @@ if TYPE_CHECKING:
     from bailiff.cluster import Cluster, ListWatch
     from bailiff.decisions import Systems
     from bailiff.kinds import Node
-    from bailiff.serving import ServingTls
+    from bailiff.serving import ThreadedHttpServer
     from bailiff.worker import Actions, PodWatch
     from bailiff.worker.observe.liveness import Liveness
     from bailiff.worker.policy.news import PolicyNews
-
-# Of one core, for whoever looks at the worker: some hundred answers a second.
-_OBSERVERS_SHARE = 0.2
-# Observers are few: so many connections that the thread has time for all of them.
-_OBSERVERS = Bounds(max_connections=256, max_connections_per_peer=64)
-# Asked for by machines, which do not ask again at once.
-_NEVER_LATE = ("/healthz", "/readyz", "/metrics")
 
 log = structlog.get_logger(__name__)
 
@@ -98,7 +91,7 @@ def work(
     """
     clock, registry = ClusterClock(machine or SystemClock()), new_registry()
     policies = _policies(settings, clock, registry)
-    edge = Edge.of(EdgeSettings.read(), registry)
+    port = StatusPort(registry)
     tls = tls_of(settings.access, registry)
     guarding = guarding_of(settings.access, settings.cluster, settings.host, registry)
 
@@ -141,9 +134,10 @@ def work(
             seen = Observed(worker, registry, freshness, comparison, control, alarms)
             pulse.judge = seen.verdicts
             desk = Desk(seen.take)
-            app = _guarded(create_status_app(pulse, desk.ask, clock), guarding)
+            app = _guarded(create_status_app(pulse, desk.ask, clock, port.turn), guarding)
             beside = _beside(worker.liveness, control, desk)
-            async with beside, followed(tls), _served(app, settings, edge, tls):
+            status = port.server(app, settings.host, settings.status_port, tls)
+            async with beside, followed(tls), _served(status, settings):
                 if comparison is None:
                     await worker.run(pods, nodes, stop)
                 else:
@@ -199,17 +193,8 @@ async def _beside(
 
 
 @contextlib.asynccontextmanager
-async def _served(
-    app: ASGIApp, settings: WorkSettings, edge: Edge, tls: ServingTls | None
-) -> AsyncIterator[None]:
+async def _served(status: ThreadedHttpServer, settings: WorkSettings) -> AsyncIterator[None]:
     """Answer observers in a thread of their own; what fails there ends the process."""
-    server = HttpServer(
-        *(app, settings.host, settings.status_port, _OBSERVERS),
-        edge=edge,
-        tls=tls,
-        never_late=_NEVER_LATE,
-    )
-    status = ThreadedHttpServer(server, _OBSERVERS_SHARE)
     port = await listen(status.start(), settings.host, settings.status_port)
     log.info(
         "worker starts",

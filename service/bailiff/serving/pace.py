@@ -9,8 +9,9 @@ that it does counts: connections, handshakes, heads that nobody finishes, answer
 from __future__ import annotations
 
 import asyncio
-import random
+import heapq
 import selectors
+import socket
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 # Sockets that one round looks at: with about 0.3 ms for a request a round stays at 5 ms.
 _AT_A_TIME = 16
+_FIRST = -1
 # Seconds of rest that are saved up, so that what is asked for now and then does not wait at all.
 _SAVED = 0.25
 # Seconds. A shorter pause costs more than it is good for.
@@ -56,18 +58,28 @@ class Pace:
 
 
 class _PacedSelector(selectors.DefaultSelector):
-    """Pauses before each look at the sockets, and shows few of those that are ready."""
+    """Pauses before each look at the sockets, and shows few of those that are ready.
+
+    Those that have waited longest: so whoever comes new waits for nobody who was there before.
+    """
 
     def __init__(self, pace: Pace) -> None:
         super().__init__()
         self._pace = pace
-        # asyncio's own, by which other threads wake the loop: it comes before all others.
-        self._wakes: Any = None
+        self._round = 0
+        # In which round each socket was shown last; 0: in none, and below: it always comes first.
+        self._shown: dict[int, int] = {}
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:  # noqa: ANN401 - selectors'
+        # The first is asyncio's own, by which other threads wake the loop.
+        comes_first = not self._shown or _listens(fileobj)
         key = super().register(fileobj, events, data)
-        if self._wakes is None:
-            self._wakes = key.fd
+        self._shown[key.fd] = _FIRST if comes_first else 0
+        return key
+
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:  # noqa: ANN401 - selectors'
+        key = super().unregister(fileobj)
+        del self._shown[key.fd]
         return key
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
@@ -75,11 +87,21 @@ class _PacedSelector(selectors.DefaultSelector):
         if pause:
             time.sleep(pause)
         ready = super().select(timeout)
-        if len(ready) <= _AT_A_TIME:
-            return ready
-        # By lot: the first of the list would be served again and again. The others stay ready.
-        first = [one for one in ready if one[0].fd == self._wakes]
-        return first + random.sample(ready, _AT_A_TIME)
+        shown = self._shown
+        if len(ready) > _AT_A_TIME:
+            ready = heapq.nsmallest(_AT_A_TIME, ready, key=lambda one: shown[one[0].fd])
+        self._round += 1
+        for key, _ in ready:
+            if shown[key.fd] >= 0:
+                shown[key.fd] = self._round
+        return ready
+
+
+def _listens(fileobj: Any) -> bool:  # noqa: ANN401 - selectors'
+    """Whether it is a socket that takes connections."""
+    if not isinstance(fileobj, socket.socket):
+        return False
+    return bool(fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
 
 
 def paced_loop(share: float) -> asyncio.AbstractEventLoop:

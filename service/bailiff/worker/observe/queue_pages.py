@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -27,7 +27,7 @@ class Page(NamedTuple):
 
     Attributes:
         length: of all pieces.
-        pieces: to be sent one after the other; once.
+        pieces: one and up, to be sent one after the other; once.
     """
 
     length: int
@@ -68,7 +68,7 @@ class QueuePages:
             tail = b'],"continue":' + token + b"}"
         commas = max(0, end - begin - 1)
         rows = self._ends[end] - self._ends[begin] + commas
-        pieces = chain((self._head,), _joined(self._rows[begin:end]), (tail,))
+        pieces = _joined(self._head, self._rows[begin:end], tail)
         return Page(len(self._head) + rows + len(tail), pieces)
 
 
@@ -80,9 +80,14 @@ async def write_down(head: dict[str, Any], listing: Listing) -> QueuePages:
     return QueuePages(head, listing, tuple(rows))
 
 
-def _joined(rows: tuple[bytes, ...]) -> Iterator[bytes]:
+def _joined(head: bytes, rows: tuple[bytes, ...], tail: bytes) -> Iterator[bytes]:
+    piece = head
     for number, part in enumerate(slices(rows, _SLICE)):
-        yield (b"," if number else b"") + b",".join(part)
+        if number:
+            yield piece
+            piece = b","
+        piece += b",".join(part)
+    yield piece + tail
 
 
 def _describe(row: Row) -> dict[str, Any]:

@@ -6,7 +6,7 @@ They are answered in a thread of their own, out of snapshots, so nothing here ma
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from bailiff.worker.observe.snapshots import Kept
     from bailiff.worker.observe.wanted import Taken, Wanted
 
+    # Waits until it is the turn of an address.
+    Turn: TypeAlias = Callable[[str], Awaitable[None]]
+
 _JSON = "application/json"
 # Seconds, for whoever was refused because others ask so much.
 _RETRY_AFTER = "1"
@@ -46,9 +49,10 @@ _ABSENT = {
 class StatusPages:
     """GET /healthz, /readyz, /metrics, /v1/queue, /v1/policies and, in shadow mode, /v1/shadow."""
 
-    def __init__(self, pulse: Pulse, snapshots: Snapshots) -> None:
+    def __init__(self, pulse: Pulse, snapshots: Snapshots, turn: Turn) -> None:
         self._pulse = pulse
         self._snapshots = snapshots
+        self._turn = turn
 
     async def healthz(self, _: Request) -> Response:
         """Nothing is wrong that a restart would mend."""
@@ -71,7 +75,8 @@ class StatusPages:
             return _problem(400, "Bad Request", "invalid_field", str(error))
         kept = await self._listing(query)
         pages: QueuePages = kept.told
-        return _InPieces(pages.page(query.limit, query.place), self._age(kept))
+        page = pages.page(query.limit, query.place)
+        return _InPieces(page, self._age(kept), self._turn)
 
     async def shadow(self, _: Request) -> Response:
         """How the in-tree controller's deeds compare with our decisions."""
@@ -100,8 +105,15 @@ class StatusPages:
         return {"Age": str(int(self._snapshots.age(kept)))}
 
 
+async def _next_round(_address: str) -> None:
+    await asyncio.sleep(0)
+
+
 def create_status_app(
-    pulse: Pulse, ask: Callable[[Wanted], Awaitable[Taken]], clock: Clock
+    pulse: Pulse,
+    ask: Callable[[Wanted], Awaitable[Taken]],
+    clock: Clock,
+    turn: Turn = _next_round,
 ) -> Starlette:
     """The worker's own pages.
 
@@ -109,8 +121,10 @@ def create_status_app(
         pulse: of the worker's loop, for probes.
         ask: for a snapshot of the worker.
         clock: the worker's, of which only the monotonic seconds are asked for.
+        turn: waits until whoever asks from this address may be sent another piece of a page; if
+            none is given, until the next round of the event loop.
     """
-    pages = StatusPages(pulse, Snapshots(ask, _write, clock.monotonic))
+    pages = StatusPages(pulse, Snapshots(ask, _write, clock.monotonic), turn)
     app = Starlette(
         routes=[
             Route("/healthz", pages.healthz),
@@ -150,19 +164,22 @@ class _Families:
 class _InPieces(Response):
     """JSON that is handed to the server piece by piece, as fast as the client reads."""
 
-    def __init__(self, page: Page, headers: dict[str, str]) -> None:
+    def __init__(self, page: Page, headers: dict[str, str], turn: Turn) -> None:
         length = {"Content-Length": str(page.length)}
         super().__init__(headers=headers | length, media_type=_JSON)
-        self._pieces = page.pieces
+        self._pieces, self._turn = page.pieces, turn
 
-    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         start = {"status": self.status_code, "headers": self.raw_headers}
         await send({"type": "http.response.start"} | start)
-        for piece in self._pieces:
+        address = str((scope.get("client") or ("",))[0])
+        piece = next(self._pieces)
+        for following in self._pieces:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
-            # The server hears of a client that has gone in the loop's next round.
-            await asyncio.sleep(0)
-        await send({"type": "http.response.body", "body": b""})
+            # Others have theirs. And the server hears of a client that has gone between two rounds.
+            await self._turn(address)
+            piece = following
+        await send({"type": "http.response.body", "body": piece})
 
 
 async def _busy(_: Request, error: Exception) -> Response:
