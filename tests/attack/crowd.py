@@ -62,9 +62,11 @@ class Tally:
         self.refused[how] = self.refused.get(how, 0) + 1
 
     def cut(self, sent_at: float | None, how: str) -> None:
-        """A connection has ended; a request was under way where one had been sent."""
+        """A connection has ended; `sent_at`: of a request on one that had been let in."""
         self.refuse(how)
-        if sent_at is not None and sent_at < self.told_at - _TAKEN_AFTER:
+        if sent_at is None or time.monotonic() < self.told_at:
+            return
+        if sent_at < self.told_at - _TAKEN_AFTER:
             self.lost += 1
 
 
@@ -74,11 +76,12 @@ class RestClient:
     def __init__(self, port: int, source: str, tally: Tally) -> None:
         self._port, self._source, self._tally = port, source, tally
         self._sent_at: float | None = None
+        self._is_in = False
 
     async def run(self) -> None:
         """Ask until the connection ends."""
         asked = request("POST", "/v1/decisions", _FACTS)
-        self._sent_at = None
+        self._sent_at, self._is_in = None, False
         try:
             async with connected(self._port, self._source) as (reader, writer):
                 while True:
@@ -88,11 +91,11 @@ class RestClient:
                     took, self._sent_at = time.monotonic() - self._sent_at, None
                     if status != "200":
                         self._tally.refuse(status)
-                        await asyncio.sleep(_AGAIN)
-                        continue
+                        return
                     self._tally.seconds.append(took)
+                    self._is_in = True
         except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
-            self._tally.cut(self._sent_at, type(error).__name__)
+            self._tally.cut(self._sent_at if self._is_in else None, type(error).__name__)
 
     async def _status(self, reader: asyncio.StreamReader) -> str:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
@@ -114,6 +117,7 @@ class GrpcClient:
         data = asked.SerializeToString()
         message = struct.pack(">BI", 0, len(data)) + data
         sent_at: float | None = None
+        is_in = False
         try:
             async with asyncio.timeout(5):
                 connection = await connect(self._port, self._source)
@@ -129,9 +133,10 @@ class GrpcClient:
                         await asyncio.sleep(_AGAIN)
                         continue
                     self._tally.seconds.append(took)
+                    is_in = True
                 self._tally.refuse("GOAWAY")
         except (OSError, TimeoutError) as error:
-            self._tally.cut(sent_at, type(error).__name__)
+            self._tally.cut(sent_at if is_in else None, type(error).__name__)
 
 
 async def _again_and_again(act: Callable[[], Awaitable[None]]) -> None:

@@ -63,6 +63,8 @@ class Connection:
         refused: streams that the server has ended, by RST_STREAM or by trailers.
         answered: streams on which a message has come.
         gone: the server has said GOAWAY, or hung up.
+        hung_up: the latter.
+        last: the highest stream that the server will answer, as its last GOAWAY says.
     """
 
     def __init__(
@@ -76,7 +78,8 @@ class Connection:
         self._next = 1
         self.refused: set[int] = set()
         self.answered: set[int] = set()
-        self.gone = False
+        self.gone = self.hung_up = False
+        self.last = 2**31 - 1
         self._reading = asyncio.create_task(self._read())
 
     def open(self, path: str, *more: tuple[bytes, bytes], end: bool = False) -> int:
@@ -121,7 +124,7 @@ class Connection:
                 stream = int.from_bytes(start[5:], "big") & 0x7FFFFFFF
                 self._take(start[3], start[4], stream, await self._reader.readexactly(length))
         except (asyncio.IncompleteReadError, OSError):
-            self.gone = True
+            self.gone = self.hung_up = True
             self._more.set()
 
     def _take(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
@@ -133,6 +136,7 @@ class Connection:
             self._take_window(stream, int.from_bytes(payload, "big"))
         elif kind == GOAWAY:
             self.gone = True
+            self.last = int.from_bytes(payload[:4], "big") & 0x7FFFFFFF
         elif kind == DATA and payload:
             self._read_of(stream, len(payload))
         elif kind == RST_STREAM or (kind == HEADERS and flags & END_STREAM):
@@ -150,8 +154,8 @@ class Connection:
         Raises:
             ConnectionError: the server hangs up before.
         """
-        while stream not in self.refused:
-            if self.gone:
+        while stream not in self.refused and stream <= self.last:
+            if self.hung_up:
                 raise ConnectionResetError("hung up in the middle of a call")
             self._more.clear()
             await self._more.wait()
