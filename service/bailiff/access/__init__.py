@@ -6,6 +6,7 @@ worded is for each face to say.
 """
 
 from bailiff.access.asgi import Guarded
+from bailiff.access.asked import Asked
 from bailiff.access.callers import Caller
 from bailiff.access.certificates import caller_of_peer
 from bailiff.access.errors import (
@@ -18,7 +19,7 @@ from bailiff.access.errors import (
     UnavailableError,
     UnknownPathError,
 )
-from bailiff.access.guard import Asked, Guard
+from bailiff.access.guard import Guard
 from bailiff.access.kubernetes import ClusterReviewer, Reviewer
 from bailiff.access.metrics import AccessMetrics
 from bailiff.access.own_loop import GuardedInItsLoop

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from bailiff.access.asked import Asked
 from bailiff.access.certificates import caller_of_peer
 from bailiff.access.errors import AccessError, UnknownPathError
-from bailiff.access.guard import Asked
 from bailiff.serving import peer_of
 
 if TYPE_CHECKING:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bailiff.access.bearer import as_text, bearer_token, digest
 from bailiff.access.callers import Caller
@@ -24,9 +23,10 @@ from bailiff.access.refusals import RefusalLog
 from bailiff.access.reviews import Denied, Reviews, Turns
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Mapping
     from typing import TypeAlias
 
+    from bailiff.access.asked import Asked, Headers
     from bailiff.access.kubernetes import Reviewer
     from bailiff.access.quotas import Account
     from bailiff.access.rules import Rule, Rules
@@ -34,29 +34,10 @@ if TYPE_CHECKING:
     from bailiff.access.static_tokens import StaticTokens
     from bailiff.clock import Clock
 
-    Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
     Found: TypeAlias = tuple[Rule, Mapping[str, str]]
 
 _NO_TOKEN = "say who asks: Authorization: Bearer and a token"  # noqa: S105 - what one is asked for
 _INVALID = "invalid_token"
-
-
-class Asked(NamedTuple):
-    """A request as the guard sees it, whatever the face.
-
-    Attributes:
-        method: of HTTP; "" for gRPC.
-        path: what is asked.
-        peer: the address it comes from.
-        headers: their names in lower case; the metadata of a call.
-        certificate: who the client's certificate says that it is; None: it has none.
-    """
-
-    method: str
-    path: str
-    peer: str
-    headers: Headers
-    certificate: Caller | None = None
 
 
 class Guard:
@@ -176,7 +157,7 @@ class Guard:
         Who is on this machine shares one address with all others, and with a mesh's proxy: no
         quota would be its own.
         """
-        if _is_loopback(asked.peer):
+        if asked.is_local:
             return None
         if rules.is_open(asked.method, asked.path):
             return None
@@ -233,7 +214,7 @@ class Guard:
     def _refused(self, error: AccessError, caller: Caller | None, asked: Asked) -> None:
         self.metrics.refused[error.reason] += 1
         if error.is_told:
-            self._refusals.write(error, caller, asked.peer, f"{asked.method} {asked.path}".strip())
+            self._refusals.write(error, caller, asked.address, asked.what)
 
 
 def _find(rules: Rules, asked: Asked) -> Found | UnknownPathError:
@@ -242,13 +223,3 @@ def _find(rules: Rules, asked: Asked) -> Found | UnknownPathError:
         return rules.find(asked.method, asked.path)
     except UnknownPathError as error:
         return error
-
-
-def _is_loopback(peer: str) -> bool:
-    try:
-        address = ipaddress.ip_address(peer)
-    except ValueError:
-        # A path in the file system, or nothing: only this machine has such peers.
-        return True
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return (mapped or address).is_loopback

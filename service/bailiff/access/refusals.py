@@ -30,13 +30,13 @@ class RefusalLog:
         self._filled = clock.elapsed()
         self._left_out = 0
 
-    def write(self, error: AccessError, caller: Caller | None, peer: str, asked: str) -> None:
+    def write(self, error: AccessError, caller: Caller | None, address: str, asked: str) -> None:
         """Tell of one; how many were left out since the last line is told with the next.
 
         Args:
             error: why.
             caller: who, where that is known.
-            peer: its address.
+            address: it comes from, in full: who looks for it wants to know which.
             asked: the method and the path, without the query.
         """
         now = self._clock.elapsed()
@@ -51,7 +51,7 @@ class RefusalLog:
             reason=error.reason,
             why=str(error.__cause__ or error),
             user=caller.name[:_LONGEST] if caller else "",
-            peer=peer,
+            peer=address[:_LONGEST],
             asked=asked[:_LONGEST],
             left_out=self._left_out,
         )

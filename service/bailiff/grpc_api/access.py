@@ -63,7 +63,7 @@ class Access:
             if account is not None:
                 return account
         connection = self._doorman.find(context.peer())
-        address = connection.address if connection is not None else ""
+        address = connection.remote if connection is not None else ""
         asked = Asked("", path, address, headers, certificate)
         try:
             return await self._guard.admit(self._rules, asked)

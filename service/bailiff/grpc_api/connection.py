@@ -26,6 +26,7 @@ class Connection(asyncio.Protocol):
     Attributes:
         peer: whose certificate TLS has verified; None: nobody's.
         address: of the client's host; empty for a trusted proxy, which speaks for many.
+        remote: the same, of a trusted proxy too: who asks through it is known by nothing else.
         name: what grpcio calls its peer.
         transport: to the client.
         inbound: what the client has sent.
@@ -47,7 +48,7 @@ class Connection(asyncio.Protocol):
         self._dial = dial
         self._secured = secured
         self.peer: Peer | None = None
-        self.address = ""
+        self.address = self.remote = ""
         self.name = ""
         self.transport = cast("asyncio.Transport", None)
         self._inner: _Inner | None = None

@@ -83,6 +83,7 @@ class Doorman:
 
     def admit(self, connection: Connection, address: str) -> str:
         """Count a new connection from an address; why it is refused, or empty."""
+        connection.remote = address
         if len(self._all) >= self._settings.max_connections:
             return self._refuse("too many connections", address)
         if not self._is_proxy(address):

@@ -34,12 +34,12 @@ def asked(
     token="",
     method="POST",
     path="/v1/decisions",
-    peer="10.0.0.1",
+    address="10.0.0.1",
     certificate=None,
     scheme="Bearer",
 ):
     headers = [(b"authorization", f"{scheme} {token}".encode())] if token else []
-    return Asked(method, path, peer, headers, certificate)
+    return Asked(method, path, address, headers, certificate)
 
 
 async def outcome(guard, *given, **more):
@@ -106,21 +106,53 @@ async def test_without_a_cluster_whoever_is_known_may_ask_everything(clock, toke
     assert await outcome(guard, SECRET, "GET", "/nothing") is UnknownPathError
 
 
-@pytest.mark.parametrize(
-    "peer", ["127.0.0.1", "127.0.0.6", "::1", "", "/run/bailiff.sock", "::ffff:127.0.0.1"]
-)
-async def test_where_nobody_is_asked_this_machine_has_no_quota(clock, peer):
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.6", "::1", "::ffff:127.0.0.1"])
+async def test_where_nobody_is_asked_this_machine_has_no_quota(clock, address):
     guard = guard_of(clock, max_burst_requests=1)
     for _ in range(5):
-        assert await outcome(guard, peer=peer) is None
+        assert await outcome(guard, address=address) is None
+
+
+@pytest.mark.parametrize(
+    "address", ["", "unknown", "localhost", "/run/bailiff.sock", "127.0.0.1:80", "10.0.0.1", "::2"]
+)
+async def test_what_is_not_for_sure_this_machine_is_a_stranger(clock, address):
+    guard = guard_of(clock, max_burst_requests=1)
+    assert [await outcome(guard, address=address) for _ in range(2)] == [None, QuotaError]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_one"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:1", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:10.0.0.1", "10.0.0.1", True),
+        ("fe80::1%eth0", "fe80::2%eth1", True),
+        ("10.0.0.1", "10.0.0.2", False),
+    ],
+)
+async def test_a_network_that_is_one_subscribers_has_one_quota(clock, first, second, is_one):
+    guard = guard_of(clock, max_burst_requests=1)
+    found = [await outcome(guard, address=address) for address in (first, second)]
+    assert found == [None, QuotaError if is_one else None]
+
+
+async def test_the_log_tells_the_address_in_full(clock, tokens):
+    with capture_logs() as logs:
+        await outcome(guard_of(clock, tokens), address="2001:db8::1")
+    assert [line["peer"] for line in logs] == ["2001:db8::1"]
 
 
 async def test_where_nobody_is_asked_each_address_has_a_quota(clock):
     guard = guard_of(clock, max_burst_requests=1)
-    found = [await outcome(guard, peer=peer) for peer in ("10.0.0.1", "10.0.0.1", "10.0.0.2")]
+    found = [
+        await outcome(guard, address=address) for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2")
+    ]
     assert found == [None, QuotaError, None]
     assert await outcome(guard, "", "GET", "/healthz") is None
-    assert await outcome(guard, "", "GET", "/nothing", peer="10.0.0.3") is None  # not ours to say
+    assert (
+        await outcome(guard, "", "GET", "/nothing", address="10.0.0.3") is None
+    )  # not ours to say
 
 
 async def test_a_quota_is_a_callers_own_whatever_it_proves_that_with(clock, tokens):

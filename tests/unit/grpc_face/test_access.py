@@ -153,6 +153,13 @@ async def test_who_asks_too_much_is_told_when_to_come_again() -> None:
         assert await refusal(all_of(stream)) == exhausted
 
 
+async def test_where_nobody_is_asked_a_proxy_on_this_machine_has_no_quota() -> None:
+    guard = Guard(AccessSettings(max_burst_requests=1), ManualClock())
+    async with running(guard=guard, is_proxy=lambda _: True) as face:
+        for _ in range(3):
+            assert await refusal(face.stub.Decide(ONE)) == ("OK", "", 0)
+
+
 async def test_bytes_of_streams_are_charged_too() -> None:
     async with guarded(settings={"max_burst_bytes": 10, "max_bytes_per_second": 1}) as face:
         requests = iter([pb.DecideStreamRequest(batch=BATCH)])
