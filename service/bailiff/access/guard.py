@@ -101,10 +101,7 @@ class Guard:
             if isinstance(found, tuple) and found[0].needs is None:
                 return None
             caller = await self._identify(asked)
-            if isinstance(found, UnknownPathError):
-                raise found
-            await self._check(caller, found, asked.peer)
-            return self._quotas.begin(caller.name, self.clock.elapsed())
+            return await self._charge(caller, found, asked)
         except AccessError as error:
             self._refused(error, caller, asked)
             raise
@@ -136,8 +133,12 @@ class Guard:
         return account
 
     def again(self, account: Account) -> None:
-        """One more request of a stream that was let in; raises QuotaError."""
-        account.again(self.clock.elapsed())
+        """One more request of a stream that was let in; raises QuotaError, which is counted."""
+        try:
+            account.again(self.clock.elapsed())
+        except QuotaError as error:
+            self.metrics.refused[error.reason] += 1
+            raise
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[Guard]:
@@ -197,8 +198,25 @@ class Guard:
         caller = self._tokens.find(key) if self._tokens else None
         return caller or self._callers.kept(key, now)
 
-    async def _check(self, caller: Caller, found: Found, peer: str) -> None:
-        """Raises DeniedError where the caller lacks a right, MisnamedError where nobody has it."""
+    async def _charge(
+        self, caller: Caller, found: Found | UnknownPathError, asked: Asked
+    ) -> Account:
+        """Charged before its rights are looked at, so that the quota bounds what that costs.
+
+        Who is refused has been charged for the request, too: else refusals would be free.
+        """
+        account = self._quotas.begin(caller.name, self.clock.elapsed())
+        try:
+            await self._check(caller, found, asked.peer)
+        except BaseException:
+            account.end()
+            raise
+        return account
+
+    async def _check(self, caller: Caller, found: Found | UnknownPathError, peer: str) -> None:
+        """Raises what is wrong with the path, or DeniedError where the caller lacks a right."""
+        if isinstance(found, UnknownPathError):
+            raise found
         rule, given = found
         if rule.needs is None or not (rights := rule.needs(given)) or self._reviewer is None:
             return

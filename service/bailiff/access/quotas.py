@@ -106,7 +106,7 @@ class Quotas:
             What it is to be charged to, and ended at.
 
         Raises:
-            QuotaError: see Account.
+            QuotaError: see Account; or as many callers as are remembered are being answered.
         """
         account = self._accounts.get(caller)
         if account is None:
@@ -117,10 +117,23 @@ class Quotas:
         return account
 
     def _open(self, caller: str, now: float) -> Account:
-        if len(self._accounts) >= self._most:
-            self._accounts.popitem(last=False)
+        if len(self._accounts) >= self._most and not self._forget_one():
+            raise QuotaError(f"{self._most} callers are being answered already", 1)
         account = self._accounts[caller] = Account(self._limits, now)
         return account
+
+    def _forget_one(self) -> bool:
+        """Who has not asked for longest, and has nothing under way; whether there is one.
+
+        Who has something under way would begin anew beside it, and have twice its due at a time.
+        """
+        for _ in range(len(self._accounts)):
+            caller, account = next(iter(self._accounts.items()))
+            if not account.under_way:
+                del self._accounts[caller]
+                return True
+            self._accounts.move_to_end(caller)  # so that it is not passed over again next time
+        return False
 
 
 def _beyond(limit: str, seconds: float) -> QuotaError:

@@ -37,7 +37,8 @@ class AccessSettings(EnvironmentSettings):
         max_burst_bytes: that it may have saved up. A question is answered as long as there is
             anything left, so that none is too long for the quota.
         max_callers: that are remembered; where there are more, who has not asked for longest is
-            forgotten, and begins anew.
+            forgotten, and begins anew. Nobody is who has a request under way: where all have, a
+            further one is refused.
     """
 
     model_config = SettingsConfigDict(env_prefix="BAILIFF_ACCESS_")

@@ -11,6 +11,7 @@ from bailiff.access import (
     Asked,
     DeniedError,
     Guard,
+    MisnamedError,
     OtherMethodError,
     QuotaError,
     Rules,
@@ -163,6 +164,39 @@ async def test_a_quota_is_a_callers_own_whatever_it_proves_that_with(clock, toke
     assert await outcome(guard, SECRET) is None
 
 
+async def test_the_quota_bounds_what_the_api_server_is_asked_of_a_known_caller(clock, tokens):
+    reviewer = Reviewer()
+    guard = guard_of(clock, tokens, reviewer, max_burst_requests=3)
+    paths = [f"/v1/namespaces/shop/pods/web-{n}/decision" for n in range(10)]
+    found = [await outcome(guard, SECRET, "GET", path) for path in paths]
+    assert found == [DeniedError] * 3 + [QuotaError] * 7
+    assert len(reviewer.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        ("/metrics", DeniedError),
+        ("/nothing", UnknownPathError),
+        ("/v1/nodes/N/decisions", MisnamedError),
+    ],
+)
+async def test_who_is_refused_is_charged_and_has_nothing_under_way(clock, tokens, path, error):
+    guard = guard_of(clock, tokens, Reviewer(), max_burst_requests=2, max_concurrent_requests=1)
+    found = [await outcome(guard, SECRET, "GET", path) for _ in range(3)]
+    assert found == [error, error, QuotaError]
+    clock.advance(1)
+    assert await outcome(guard, SECRET) is None
+
+
+async def test_a_refused_request_of_a_stream_is_counted(clock, tokens):
+    guard = guard_of(clock, tokens, max_burst_requests=1)
+    account = await guard.admit(RULES, asked(SECRET))
+    with pytest.raises(QuotaError):
+        guard.again(account)
+    assert guard.metrics.refused == {"too_many_requests": 1}
+
+
 async def test_requests_are_counted_by_what_became_of_them(clock, tokens):
     reviewer = Reviewer()
     guard = guard_of(clock, tokens, reviewer, certificates=True)
@@ -265,6 +299,26 @@ def test_bytes_are_paid_for_afterwards():
         quotas.begin("a", 0.0)
     assert caught.value.retry_after == 3
     quotas.begin("a", 3.1)
+
+
+def test_who_has_a_request_under_way_is_not_forgotten():
+    quotas = Quotas(SETTINGS)
+    under_way = [quotas.begin("a", 0.0) for _ in range(3)]
+    for other in "bcdefghi":
+        quotas.begin(other, 1.0).end()
+    with pytest.raises(QuotaError, match="3 requests"):
+        quotas.begin("a", 2.0)
+    assert {account.under_way for account in under_way} == {3}
+
+
+def test_where_all_that_are_remembered_are_being_answered_a_further_one_is_refused():
+    quotas = Quotas(SETTINGS)
+    first, *_ = [quotas.begin(caller, 0.0) for caller in "abcd"]
+    with pytest.raises(QuotaError, match="4 callers"):
+        quotas.begin("e", 0.0)
+    first.end()
+    quotas.begin("e", 0.0)
+    assert len(quotas) == 4
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.floats(0, 1)), max_size=60))
