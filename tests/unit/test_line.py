@@ -67,6 +67,34 @@ def test_what_is_put_back_of_a_peer_that_came_again_is_its_next() -> None:
     assert (len(line), popped(line, 2)) == (2, "a1 a2")
 
 
+def test_the_last_of_a_peer_goes_out_of_its_turn() -> None:
+    line = of("a1", "a2", "a3", "b1")
+    assert line.pop() == "a1"
+    assert line.pop_last("a") == "a3"
+    assert (len(line), popped(line, 2)) == (2, "b1 a2")
+    with pytest.raises(LookupError):
+        line.pop_last("a")
+
+
+def test_what_is_waited_for_no_longer_is_taken_out() -> None:
+    line = of("a1", "a2", "b1", "c1")
+    found = [line.remove(item[0], item) for item in ("a2", "b1", "b1", "d1", "a9")]
+    assert found == [True, True, False, False, False]
+    assert (len(line), popped(line, 2)) == (2, "a1 c1")
+
+
+def test_nothing_is_left_of_peers_that_wait_no_longer() -> None:
+    line = of(*"abc")
+    for number in range(1000):
+        line.add(f"{number}", "x")
+        line.remove(f"{number}", "x")
+    assert line.pop() == "a"
+    assert [*line._fresh] == ["b", "c"]
+    line.remove("b", "b"), line.remove("c", "c")
+    assert not line._fresh
+    assert not line._others
+
+
 @given(st.lists(st.one_of(st.sampled_from("abcd"), st.sampled_from(["pop", "put back"]))))
 def test_nothing_is_lost_and_each_peer_keeps_its_order(steps: list[str]) -> None:
     line: Line[tuple[str, int]] = Line()

@@ -63,6 +63,39 @@ class Line(Generic[T]):
             self._others.clear()
         return item
 
+    def pop_last(self, peer: str) -> T:
+        """What was added last of this peer, out of its turn.
+
+        Raises:
+            LookupError: it has nothing here.
+        """
+        queue = self._queue(peer)
+        item = queue.pop()
+        self._shorter(peer, queue)
+        return item
+
+    def remove(self, peer: str, item: T) -> bool:
+        """Take out what will not be waited for; whether it was here. Looks at all of this peer."""
+        try:
+            queue = self._queue(peer)
+            queue.remove(item)
+        except (KeyError, ValueError):
+            return False
+        self._shorter(peer, queue)
+        return True
+
+    def _queue(self, peer: str) -> deque[T]:
+        return self._fresh.get(peer) or self._others[peer]
+
+    def _shorter(self, peer: str, queue: deque[T]) -> None:
+        """Something was taken out elsewhere than in front."""
+        self._length -= 1
+        if not queue:
+            # One that has had its turn keeps its place in the round.
+            self._fresh.pop(peer, None)
+        if not self._length:
+            self._others.clear()
+
     def _next(self) -> deque[T]:
         """Of the peer whose turn it is, which goes to the end."""
         while True:
