@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bailiff.access.bearer import as_text, bearer_token, digest
 from bailiff.access.callers import Caller
@@ -20,10 +20,11 @@ from bailiff.access.errors import (
 from bailiff.access.metrics import AccessMetrics
 from bailiff.access.quotas import Quotas
 from bailiff.access.refusals import RefusalLog
-from bailiff.access.reviews import Denied, Reviews, Turns
+from bailiff.access.reviews import Denied, Reviews
+from bailiff.access.turns import Turns
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Hashable, Mapping
     from typing import TypeAlias
 
     from bailiff.access.asked import Asked, Headers
@@ -81,8 +82,9 @@ class Guard:
         self._quotas = Quotas(settings)
         self._refusals = RefusalLog(clock)
         turns, counted = Turns(settings), self.metrics
-        self._callers = Reviews[Caller](turns, clock, settings, counted.token_reviews)
-        self._rights = Reviews[bool](turns, clock, settings, counted.access_reviews)
+        asking = (turns, clock, settings)
+        self._callers = Reviews[Caller](*asking, counted.token_reviews, _caller_of_token)
+        self._rights = Reviews[bool](*asking, counted.access_reviews, _caller_of_right)
 
     async def admit(self, rules: Rules, asked: Asked) -> Account | None:
         """Let a request in. Nothing is waited for where all answers are kept.
@@ -123,7 +125,7 @@ class Guard:
             if not token:
                 return None
             now = self.clock.elapsed()
-            answer = self._kept(digest(token), now)
+            answer = self._kept(digest(token), token, now)
             if answer is None or isinstance(answer, Denied):
                 return None
             account = self._quotas.begin(answer.name, now)
@@ -185,7 +187,7 @@ class Guard:
         if token is None:
             raise UnauthenticatedError(_NO_TOKEN)
         key = digest(token)
-        answer = self._kept(key, self.clock.elapsed())
+        answer = self._kept(key, token, self.clock.elapsed())
         if answer is None and self._reviewer is not None:
             review = partial(self._reviewer.who, as_text(token))
             answer = await self._callers.ask(key, peer, review)
@@ -193,10 +195,15 @@ class Guard:
             return answer
         raise UnauthenticatedError("nobody here knows this token, or it has expired", _INVALID)
 
-    def _kept(self, key: bytes, now: float) -> Caller | Denied | None:
-        """What is known here of the token with this digest."""
+    def _kept(self, key: bytes, token: bytes, now: float) -> Caller | Denied | None:
+        """What is known here of a token with this digest; what lapses soon is renewed."""
         caller = self._tokens.find(key) if self._tokens else None
-        return caller or self._callers.kept(key, now)
+        if caller is not None:
+            return caller
+        answer = self._callers.kept(key, now)
+        if self._callers.is_due(key, now) and self._reviewer and isinstance(answer, Caller):
+            self._callers.renew(key, answer.name, partial(self._reviewer.who, as_text(token)))
+        return answer
 
     async def _charge(
         self, caller: Caller, found: Found | UnknownPathError, asked: Asked
@@ -221,11 +228,13 @@ class Guard:
         if rule.needs is None or not (rights := rule.needs(given)) or self._reviewer is None:
             return
         for right in rights:
-            key = (caller.key, right)
-            answer = self._rights.kept(key, self.clock.elapsed())
+            key, now = (caller.name, caller.key, right), self.clock.elapsed()
+            review = partial(self._reviewer.may, caller, right)
+            answer = self._rights.kept(key, now)
             if answer is None:
-                review = partial(self._reviewer.may, caller, right)
                 answer = await self._rights.ask(key, peer, review)
+            elif self._rights.is_due(key, now):
+                self._rights.renew(key, caller.name, review)
             if isinstance(answer, Denied):
                 raise DeniedError(f'user "{caller.name}" cannot {right}')
 
@@ -241,3 +250,11 @@ def _find(rules: Rules, asked: Asked) -> Found | UnknownPathError:
         return rules.find(asked.method, asked.path)
     except UnknownPathError as error:
         return error
+
+
+def _caller_of_token(_: Hashable, answer: Caller | Denied) -> str:
+    return answer.name if isinstance(answer, Caller) else ""
+
+
+def _caller_of_right(key: Any, _: object) -> str:  # noqa: ANN401 - as `_check` makes it
+    return str(key[0])

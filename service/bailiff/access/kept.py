@@ -10,12 +10,26 @@ if TYPE_CHECKING:
 
 V = TypeVar("V")
 
+# Parts of the time for which a value is kept: how long before its end it is to be renewed, and how
+# long that is not asked for again. So there are five attempts.
+_RENEWED_BEFORE, _PAUSE = 1 / 4, 1 / 20
+
+
+class _Entry(Generic[V]):
+    """A value, until when it counts, from when on it is to be renewed, and whose it is."""
+
+    __slots__ = ("due", "owner", "until", "value")
+
+    def __init__(self, value: V, until: float, due: float, owner: str) -> None:
+        self.value, self.until, self.due, self.owner = value, until, due, owner
+
 
 class Kept(Generic[V]):
-    """Values by key, each for the same time. Where it is full the oldest makes room.
+    """Values by key, each for the same time.
 
-    Instants are elapsed seconds, which go on while the machine sleeps (see Clock): what was true
-    before may not be now.
+    Where it is full the oldest of whoever has most makes room: so nobody drives out what is kept
+    for others by asking for much. Instants are elapsed seconds, which go on while the machine
+    sleeps (see Clock): what was true before may not be now.
     """
 
     def __init__(self, seconds: float, most: int) -> None:
@@ -27,8 +41,9 @@ class Kept(Generic[V]):
         """
         self._seconds = seconds
         self._most = most
-        # The oldest first: all are kept for the same time.
-        self._entries: OrderedDict[Hashable, tuple[float, V]] = OrderedDict()
+        self._entries: dict[Hashable, _Entry[V]] = {}
+        # The keys of each owner, the oldest first.
+        self._keys: dict[str, OrderedDict[Hashable, None]] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -38,18 +53,35 @@ class Kept(Generic[V]):
         entry = self._entries.get(key)
         if entry is None:
             return None
-        if now < entry[0]:
-            return entry[1]
-        del self._entries[key]
+        if now < entry.until:
+            return entry.value
+        self.drop(key)
         return None
 
-    def put(self, key: Hashable, value: V, now: float) -> None:
+    def is_due(self, key: Hashable, now: float) -> bool:
+        """Whether a value is kept and is to be renewed; says so now and then until it lapses."""
+        entry = self._entries.get(key)
+        if entry is None or now < entry.due or now >= entry.until:
+            return False
+        entry.due = now + self._seconds * _PAUSE
+        return True
+
+    def put(self, key: Hashable, value: V, now: float, owner: str = "") -> None:
         """Keep it from now on, in place of any other of this key."""
-        self._entries.pop(key, None)
+        self.drop(key)
         if len(self._entries) >= self._most:
-            self._entries.popitem(last=False)
-        self._entries[key] = (now + self._seconds, value)
+            heaviest = max(self._keys.values(), key=len)
+            self.drop(next(iter(heaviest)))
+        until = now + self._seconds
+        self._entries[key] = _Entry(value, until, until - self._seconds * _RENEWED_BEFORE, owner)
+        self._keys.setdefault(owner, OrderedDict())[key] = None
 
     def drop(self, key: Hashable) -> None:
         """Keep none of this key."""
-        self._entries.pop(key, None)
+        entry = self._entries.pop(key, None)
+        if entry is None:
+            return
+        keys = self._keys[entry.owner]
+        del keys[key]
+        if not keys:
+            del self._keys[entry.owner]

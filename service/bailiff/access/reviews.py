@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from bailiff.access.errors import QuotaError, UnavailableError
+import structlog
+
+from bailiff.access.errors import AccessError, UnavailableError
 from bailiff.access.kept import Kept
+from bailiff.access.turns import RETRY_SECONDS
 from bailiff.cluster import ClusterError
 
 if TYPE_CHECKING:
@@ -15,12 +18,14 @@ if TYPE_CHECKING:
 
     from bailiff.access.metrics import ReviewMetrics
     from bailiff.access.settings import AccessSettings
+    from bailiff.access.turns import Turns
     from bailiff.clock import Clock
 
 V = TypeVar("V")
 
-_RETRY_SECONDS = 1
 _AWAY = "the API server cannot be asked now who asks, or what it may"
+
+log = structlog.get_logger(__name__)
 
 
 class Denied:
@@ -30,54 +35,16 @@ class Denied:
 DENIED = Denied()
 
 
-class Turns:
-    """How many questions are asked at a time, of all kinds together, and how many may wait.
-
-    What one address may have waiting is bounded besides, so that it cannot be in everybody's way
-    by tokens that it makes up.
-    """
-
-    def __init__(self, settings: AccessSettings) -> None:
-        """Nobody waits yet."""
-        self._settings = settings
-        self._turns = asyncio.Semaphore(settings.max_reviews)
-        self._waiting: Counter[str] = Counter()
-
-    async def take(self, peer: str, work: Callable[[], Awaitable[V]]) -> V:
-        """What some work comes to, once it has its turn.
-
-        Raises:
-            UnavailableError: too many wait already, or it was not done in time.
-            QuotaError: too many of this address wait.
-        """
-        self._check(peer)
-        self._waiting[peer] += 1
-        try:
-            async with asyncio.timeout(self._settings.review_timeout_seconds), self._turns:
-                return await work()
-        except TimeoutError as error:
-            seconds = self._settings.review_timeout_seconds
-            why = f"the API server has not said within {seconds:g} s who asks or what it may"
-            raise UnavailableError(why, _RETRY_SECONDS) from error
-        finally:
-            self._waiting[peer] -= 1
-            if not self._waiting[peer]:
-                del self._waiting[peer]
-
-    def _check(self, peer: str) -> None:
-        if self._waiting.total() >= self._settings.max_waiting:
-            why = "too many callers wait for the API server to say who they are"
-            raise UnavailableError(why, _RETRY_SECONDS)
-        if self._waiting[peer] >= self._settings.max_waiting_per_peer:
-            why = "too many requests of this address wait for the API server to say who asks"
-            raise QuotaError(why, _RETRY_SECONDS)
-
-
 class Reviews(Generic[V]):
     """One kind of question, by a key that stands for its subject."""
 
     def __init__(
-        self, turns: Turns, clock: Clock, settings: AccessSettings, metrics: ReviewMetrics
+        self,
+        turns: Turns,
+        clock: Clock,
+        settings: AccessSettings,
+        metrics: ReviewMetrics,
+        owner: Callable[[Hashable, V | Denied], str],
     ) -> None:
         """Prepare.
 
@@ -86,10 +53,12 @@ class Reviews(Generic[V]):
             clock: for how long answers are kept, and for durations.
             settings: for how long, and how many.
             metrics: of this kind.
+            owner: the name of the caller whom an answer is about; "" where that is not known.
         """
         self._turns = turns
         self._clock = clock
         self._metrics = metrics
+        self._owner = owner
         self._allowed = Kept[V](settings.allowed_seconds, settings.max_kept)
         self._denied = Kept[Denied](settings.denied_seconds, settings.max_kept)
         self._under_way: dict[Hashable, asyncio.Task[V | Denied]] = {}
@@ -108,18 +77,14 @@ class Reviews(Generic[V]):
 
         Args:
             key: of what is asked about.
-            peer: the address that asks.
+            peer: who asks, by `peer_of`.
             review: asks; raises ClusterError.
 
         Raises:
             UnavailableError: the API server cannot be asked, or did not answer in time. Not kept.
             QuotaError: see Turns.
         """
-        task = self._under_way.get(key)
-        if task is None:
-            task = asyncio.create_task(self._review(key, peer, review), name="access review")
-            self._under_way[key] = task
-            task.add_done_callback(lambda done: self._ended(key, done))
+        task = self._under_way.get(key) or self._start(key, peer, review)
         try:
             # Who gives up takes the answer from nobody else.
             return await asyncio.shield(task)
@@ -128,21 +93,53 @@ class Reviews(Generic[V]):
                 raise UnavailableError("nobody is asked any more who asks: stopping") from None
             raise
 
+    def is_due(self, key: Hashable, now: float) -> bool:
+        """Whether an allowed answer is kept that lapses soon: who uses it then has it renewed."""
+        return self._allowed.is_due(key, now)
+
+    def renew(
+        self, key: Hashable, caller: str, review: Callable[[], Awaitable[V | Denied]]
+    ) -> None:
+        """Ask again in the background; where that fails the kept answer lapses when it would have.
+
+        Args:
+            key: of what is asked about.
+            caller: the name of whom it is about.
+            review: see `ask`.
+        """
+        if key not in self._under_way:
+            self._start(key, caller, review, renews=True)
+
+    def _start(
+        self,
+        key: Hashable,
+        peer: str,
+        review: Callable[[], Awaitable[V | Denied]],
+        *,
+        renews: bool = False,
+    ) -> asyncio.Task[V | Denied]:
+        work = self._review(key, partial(self._turns.take, peer, review, renews=renews))
+        task = self._under_way[key] = asyncio.create_task(work, name="access review")
+        task.add_done_callback(lambda done: self._ended(key, done))
+        return task
+
     def _ended(self, key: Hashable, task: asyncio.Task[V | Denied]) -> None:
         del self._under_way[key]
-        if not task.cancelled():
-            task.exception()  # whoever waited may have gone, and then nobody has looked at it
+        # Who waited may have gone, and for a renewal nobody waits: then nobody has looked.
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, AccessError):
+            log.error("the review of a caller failed", exc_info=error)
 
     async def _review(
-        self, key: Hashable, peer: str, review: Callable[[], Awaitable[V | Denied]]
+        self, key: Hashable, in_turn: Callable[[], Awaitable[V | Denied]]
     ) -> V | Denied:
         begun = self._clock.monotonic()
         try:
-            answer = await self._turns.take(peer, review)
+            answer = await in_turn()
         except ClusterError as error:
             self._metrics.observe("failed", self._clock.monotonic() - begun)
             # What happened is the operator's business, and told in the log.
-            raise UnavailableError(_AWAY, _RETRY_SECONDS) from error
+            raise UnavailableError(_AWAY, RETRY_SECONDS) from error
         except UnavailableError:
             self._metrics.observe("failed", self._clock.monotonic() - begun)
             raise
@@ -152,13 +149,13 @@ class Reviews(Generic[V]):
         return answer
 
     def _keep(self, key: Hashable, answer: V | Denied) -> None:
-        now = self._clock.elapsed()
+        now, owner = self._clock.elapsed(), self._owner(key, answer)
         if isinstance(answer, Denied):
             self._allowed.drop(key)
-            self._denied.put(key, answer, now)
+            self._denied.put(key, answer, now, owner)
         else:
             self._denied.drop(key)
-            self._allowed.put(key, answer, now)
+            self._allowed.put(key, answer, now, owner)
 
     async def close(self) -> None:
         """Ask no more; whoever waits is cancelled."""
