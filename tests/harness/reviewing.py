@@ -62,6 +62,27 @@ def guard_by(reviewer: Reviewer | None = None, **settings: float) -> Guard:
 
 def guard_by_file(folder: Path) -> Guard:
     """A guard who knows one token, "good", by a file in this folder."""
+    return Guard(AccessSettings(), ManualClock(), tokens=StaticTokens(_file_in(folder)))
+
+
+class BrokenTokens(StaticTokens):
+    """Tokens whose file is looked at well until `broken` is set, which is a fault of ours."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.broken = asyncio.Event()
+
+    async def run(self) -> None:
+        await self.broken.wait()
+        raise RuntimeError("can't start new thread")
+
+
+def broken_tokens(folder: Path) -> BrokenTokens:
+    """They know "good", as of `guard_by_file`."""
+    return BrokenTokens(_file_in(folder))
+
+
+def _file_in(folder: Path) -> Path:
     tokens = folder / "tokens.csv"
     tokens.write_text("good,alice,1\n")
-    return Guard(AccessSettings(), ManualClock(), tokens=StaticTokens(tokens))
+    return tokens

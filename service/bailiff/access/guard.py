@@ -144,15 +144,20 @@ class Guard:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[Guard]:
-        """Look after the file of tokens meanwhile; at the end nothing is asked any more."""
-        looking = asyncio.create_task(self._tokens.run()) if self._tokens else None
-        try:
-            yield self
-        finally:
-            if looking is not None:
-                looking.cancel()
-            await self._callers.close()
-            await self._rights.close()
+        """Look after the file of tokens meanwhile; at the end nothing is asked any more.
+
+        Where that fails, whatever runs meanwhile is cancelled and the failure is raised: a token
+        that is taken out of the file would hold for ever.
+        """
+        async with asyncio.TaskGroup() as group:
+            looking = group.create_task(self._tokens.run(), name="tokens") if self._tokens else None
+            try:
+                yield self
+            finally:
+                if looking is not None:
+                    looking.cancel()
+                await self._callers.close()
+                await self._rights.close()
 
     def _by_address(self, rules: Rules, asked: Asked) -> Account | None:
         """Of a port where nobody is asked who it is.

@@ -19,14 +19,17 @@ class AccessSettings(EnvironmentSettings):
         audience: that a token must be meant for, so that nobody who is shown it can use it at the
             API server, and no token for the API server is ever sent here.
         allowed_seconds: for which the API server's word that a token is good, or that a caller may
-            do something, is believed. Who is locked out is let in for as long.
+            do something, is believed. Who is locked out is let in for as long. What is in use is
+            asked for again in the last quarter of that.
         denied_seconds: for which its word to the contrary is believed. Short: who was just given a
             right, or a token, does not wait long.
         max_kept: answers of each kind that are kept; allowed and denied ones apart, so that a
-            flood of made-up tokens drives no good one out. Each takes about 1 KiB.
+            flood of made-up tokens drives no good one out. Where there are more, the oldest of the
+            caller with most makes room. Each takes about 1 KiB.
         max_reviews: questions to the API server at a time; more wait for their turn.
-        max_waiting: questions that may wait for their turn; more are refused.
-        max_waiting_per_peer: of these, those of one address.
+        max_waiting: questions that may wait for their turn; of more, those of the address with
+            most are refused. What is asked again waits apart, as many at most.
+        max_waiting_per_peer: of these, those of one address, or of one IPv6 network of /64.
         review_timeout_seconds: for one question, waiting for its turn included.
         max_token_bytes: of a token. Those of Kubernetes have about 1 KiB.
         max_requests_per_second: of one caller, on all ports of the process together; a stream's

@@ -134,7 +134,8 @@ def work(
             seen = Observed(worker, registry, freshness, comparison, control, alarms)
             pulse.judge = seen.verdicts
             desk = Desk(seen.take)
-            app = _guarded(create_status_app(pulse, desk.ask, clock, port.turn), guarding)
+            pages = create_status_app(pulse, desk.ask, clock, port.turn)
+            app = _guarded(pages, guarding, clock)
             beside = _beside(worker.liveness, control, desk)
             status = port.server(app, settings.host, settings.status_port, tls)
             async with beside, followed(tls), _served(status, settings):
@@ -146,10 +147,10 @@ def work(
     return program
 
 
-def _guarded(app: ASGIApp, guarding: Guarding | None) -> ASGIApp:
+def _guarded(app: ASGIApp, guarding: Guarding | None, clock: Clock) -> ASGIApp:
     if guarding is None:
         return app
-    return GuardedInItsLoop(app, guarding.open, Rules(STATUS_RULES), refused_page)
+    return GuardedInItsLoop(app, guarding.open, Rules(STATUS_RULES), refused_page, clock)
 
 
 def _policies(

@@ -1,5 +1,7 @@
 """Who is let in by what, what is counted of it, and what is told in the log."""
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +26,7 @@ from bailiff.access.callers import known_here
 from bailiff.access.quotas import Quotas
 from bailiff.decisions import SYSTEMS
 from tests.harness.clocks import ManualClock
-from tests.harness.reviewing import Reviewer
+from tests.harness.reviewing import Reviewer, broken_tokens
 
 RULES = Rules(rest_rules(SYSTEMS))
 CARL = known_here("carl")
@@ -258,6 +260,27 @@ async def test_who_asks_wrongly_again_and_again_does_not_fill_the_log(clock, tok
         await outcome(guard, "bad")
     assert len(logs) == 21
     assert logs[-1]["left_out"] == 480
+
+
+async def test_where_the_file_of_tokens_is_looked_at_no_more_what_runs_meanwhile_ends(tmp_path):
+    tokens = broken_tokens(tmp_path)
+    guard = guard_of(ManualClock(), tokens)
+
+    async def serve():
+        async with guard.running():
+            tokens.broken.set()
+            await asyncio.sleep(60)
+
+    with pytest.raises(ExceptionGroup) as caught:
+        await asyncio.wait_for(serve(), 30)
+    assert caught.group_contains(RuntimeError, match="new thread")
+
+
+async def test_at_the_end_the_file_of_tokens_is_looked_at_no_more(tmp_path):
+    before = asyncio.all_tasks()
+    async with guard_of(ManualClock(), broken_tokens(tmp_path)).running():
+        assert len(asyncio.all_tasks() - before) == 1
+    assert asyncio.all_tasks() == before
 
 
 SETTINGS = AccessSettings(

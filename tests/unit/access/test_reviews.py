@@ -280,7 +280,7 @@ async def test_a_fault_in_a_renewal_is_told_and_the_answer_lapses():
     reviewer = Reviewer()
     guard = guard_by(reviewer)
     assert await let_in(guard) is True
-    reviewer.callers = None  # what it does then raises TypeError, or the like
+    del reviewer.callers  # AttributeError
     await asyncio.sleep(50)
     with capture_logs() as logs:
         assert known(guard)
