@@ -116,7 +116,7 @@ def guarding_of(
         TokensUnusableError: the file of tokens does not serve.
     """
     settings = AccessSettings.read()
-    if not choice.asks_who and is_loopback(host):
+    if not choice.asks_who and _is_only_here(host):
         return None
     metrics = AccessMetrics()
     registry.register(metrics)
@@ -127,6 +127,13 @@ def guarding_of(
         tokens=_tokens(choice),
         metrics=metrics,
     )
+
+
+def _is_only_here(host: str) -> bool:
+    try:
+        return is_loopback(host)
+    except OSError:
+        return False  # who listens tells of it, or finds a name by then, of whoever
 
 
 def _tokens(choice: AccessChoice) -> StaticTokens | None:

@@ -90,7 +90,8 @@ def check_listening(host: str, access: AccessChoice) -> None:
     """Refuse to let everybody ask, unless told to; warn of what can be read under way.
 
     Raises:
-        InputError: others than this machine reach the port, and nothing says who may ask.
+        InputError: others than this machine reach the port, and nothing says who may ask; or
+            nobody knows such a host.
     """
     if is_only_here(host):
         return
@@ -104,12 +105,16 @@ def check_listening(host: str, access: AccessChoice) -> None:
 
 
 def is_only_here(host: str) -> bool:
-    """Whether nobody but this machine reaches who listens on `host`."""
+    """Whether nobody but this machine reaches who listens on `host`.
+
+    Raises:
+        InputError: nobody knows such a name. Were that left to who listens, the name might be
+            known by then, and be another machine's way in.
+    """
     try:
         return is_loopback(host)
-    except OSError:
-        # Nothing can listen there; that is told when it is tried.
-        return True
+    except OSError as error:
+        raise InputError(f"--host {host}: {error.strerror or error}") from error
 
 
 def _gather(said: dict[str, Any]) -> AccessChoice:

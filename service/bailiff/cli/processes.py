@@ -19,7 +19,7 @@ from bailiff.bootstrap.choices import (
 from bailiff.cli import election_options
 from bailiff.cli.access_options import check_cluster, check_listening, guarded, is_only_here
 from bailiff.cli.decision_options import deciding
-from bailiff.cli.errors import ExitCode, fail, run, told
+from bailiff.cli.errors import ExitCode, InputError, fail, run, told
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster, setting
 
 if TYPE_CHECKING:
@@ -112,8 +112,9 @@ def up(
         if error.name != "bailiff_demo":
             raise
         fail("the demo cluster is not part of this installation: see README.md", ExitCode.FAILED)
-    if not is_only_here(host):
-        fail(f"--host {host}: the demo is for this machine alone: 127.0.0.1", ExitCode.USAGE)
+    with told():
+        if not is_only_here(host):
+            raise InputError(f"--host {host}: the demo is for this machine alone: 127.0.0.1")
     if policies is not None:
         _check_policies(policies)
     ports = (rest_port, grpc_port, status_port, cluster_port)

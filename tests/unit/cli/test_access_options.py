@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bailiff.bootstrap.access import AccessChoice, is_loopback
+from bailiff.bootstrap.choices import ClusterChoice
+from bailiff.bootstrap.guarding import guarding_of
 from bailiff.bootstrap.securing import tls_of
 from bailiff.bootstrap.serve import ServeSettings
 from bailiff.bootstrap.settings import WorkSettings
@@ -132,12 +134,29 @@ def test_a_name_is_looked_up(monkeypatch) -> None:
         access_options.check_listening("elsewhere", AccessChoice())
 
 
-def test_a_name_that_nobody_knows_is_left_to_who_listens(monkeypatch) -> None:
+@pytest.fixture
+def no_name(monkeypatch) -> None:
     def unknown(*_, **__):
-        raise socket.gaierror
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    access_options.check_listening("nowhere", AccessChoice())
+
+
+@pytest.mark.usefixtures("no_name")
+@pytest.mark.parametrize("command", [*COMMANDS, "up"])
+def test_a_name_that_nobody_knows_is_named(command) -> None:
+    arguments = [command, *COMMANDS.get(command, ()), "--host", "nosuch.invalid"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert "--host nosuch.invalid: Name or service not known" in result.output
+
+
+@pytest.mark.usefixtures("no_name")
+def test_where_a_name_is_not_known_a_port_is_guarded() -> None:
+    from prometheus_client import CollectorRegistry
+
+    unknown = (ClusterChoice(), "nosuch.invalid", CollectorRegistry())
+    assert guarding_of(AccessChoice(), *unknown) is not None
 
 
 def test_up_is_for_this_machine_alone(monkeypatch) -> None:
