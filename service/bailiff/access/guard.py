@@ -103,7 +103,7 @@ class Guard:
             if isinstance(found, tuple) and found[0].needs is None:
                 return None
             caller = await self._identify(asked)
-            return await self._charge(caller, found, asked)
+            return await self._charge(caller, found)
         except AccessError as error:
             self._refused(error, caller, asked)
             raise
@@ -210,22 +210,20 @@ class Guard:
             self._callers.renew(key, answer.name, partial(self._reviewer.who, as_text(token)))
         return answer
 
-    async def _charge(
-        self, caller: Caller, found: Found | UnknownPathError, asked: Asked
-    ) -> Account:
+    async def _charge(self, caller: Caller, found: Found | UnknownPathError) -> Account:
         """Charged before its rights are looked at, so that the quota bounds what that costs.
 
         Who is refused has been charged for the request, too: else refusals would be free.
         """
         account = self._quotas.begin(caller.name, self.clock.elapsed())
         try:
-            await self._check(caller, found, asked.peer)
+            await self._check(caller, found)
         except BaseException:
             account.end()
             raise
         return account
 
-    async def _check(self, caller: Caller, found: Found | UnknownPathError, peer: str) -> None:
+    async def _check(self, caller: Caller, found: Found | UnknownPathError) -> None:
         """Raises what is wrong with the path, or DeniedError where the caller lacks a right."""
         if isinstance(found, UnknownPathError):
             raise found
@@ -237,7 +235,7 @@ class Guard:
             review = partial(self._reviewer.may, caller, right)
             answer = self._rights.kept(key, now)
             if answer is None:
-                answer = await self._rights.ask(key, peer, review)
+                answer = await self._rights.ask(key, caller.name, review, known=True)
             elif self._rights.is_due(key, now):
                 self._rights.renew(key, caller.name, review)
             if isinstance(answer, Denied):

@@ -71,20 +71,26 @@ class Reviews(Generic[V]):
         return answer
 
     async def ask(
-        self, key: Hashable, peer: str, review: Callable[[], Awaitable[V | Denied]]
+        self,
+        key: Hashable,
+        peer: str,
+        review: Callable[[], Awaitable[V | Denied]],
+        *,
+        known: bool = False,
     ) -> V | Denied:
         """The answer of a review, which is under way once for a key, however many wait for it.
 
         Args:
             key: of what is asked about.
-            peer: who asks, by `peer_of`.
+            peer: who asks, by `peer_of`; of a caller who is known its name.
             review: asks; raises ClusterError.
+            known: whether it is about such a caller.
 
         Raises:
             UnavailableError: the API server cannot be asked, or did not answer in time. Not kept.
             QuotaError: see Turns.
         """
-        task = self._under_way.get(key) or self._start(key, peer, review)
+        task = self._under_way.get(key) or self._start(key, peer, review, known)
         try:
             # Who gives up takes the answer from nobody else.
             return await asyncio.shield(task)
@@ -108,17 +114,16 @@ class Reviews(Generic[V]):
             review: see `ask`.
         """
         if key not in self._under_way:
-            self._start(key, caller, review, renews=True)
+            self._start(key, caller, review, known=True)
 
     def _start(
         self,
         key: Hashable,
         peer: str,
         review: Callable[[], Awaitable[V | Denied]],
-        *,
-        renews: bool = False,
+        known: bool,
     ) -> asyncio.Task[V | Denied]:
-        work = self._review(key, partial(self._turns.take, peer, review, renews=renews))
+        work = self._review(key, partial(self._turns.take, peer, review, known=known))
         task = self._under_way[key] = asyncio.create_task(work, name="access review")
         task.add_done_callback(lambda done: self._ended(key, done))
         return task

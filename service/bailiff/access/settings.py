@@ -27,9 +27,10 @@ class AccessSettings(EnvironmentSettings):
             flood of made-up tokens drives no good one out. Where there are more, the oldest of the
             caller with most makes room. Each takes about 1 KiB.
         max_reviews: questions to the API server at a time; more wait for their turn.
-        max_waiting: questions that may wait for their turn; of more, those of the address with
-            most are refused. What is asked again waits apart, as many at most.
-        max_waiting_per_peer: of these, those of one address, or of one IPv6 network of /64.
+        max_waiting: questions that may wait for their turn; of more, those of whoever has most are
+            refused. Those about callers who are known wait apart, as many at most.
+        max_waiting_per_peer: of these, those of one address or IPv6 network of /64, or of one
+            caller who is known.
         review_timeout_seconds: for one question, waiting for its turn included.
         max_token_bytes: of a token. Those of Kubernetes have about 1 KiB.
         max_requests_per_second: of one caller, on all ports of the process together; a stream's

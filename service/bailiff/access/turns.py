@@ -18,15 +18,15 @@ V = TypeVar("V")
 
 # After which it is worth asking again: answers of the API server take milliseconds.
 RETRY_SECONDS = 1
-_CROWDED = "too many callers wait for the API server to say who they are"
+_CROWDED = "too many callers wait for the API server to say who they are, or what they may"
 
 
 class Turns:
     """How many questions are asked at a time, of all kinds together, and how many may wait.
 
-    Peers take turns, so that none is in everybody's way by tokens that it makes up. Renewals of
-    what is known wait in a line of their own, and where both wait the two take turns: however many
-    strangers come, and from however many addresses, they keep nobody out who is in.
+    Peers take turns, so that none is in everybody's way by tokens that it makes up. What is asked
+    about callers who are known waits in a line of its own, and where both wait the two take turns:
+    however many strangers come, and from however many addresses, they keep nobody out who is in.
     """
 
     def __init__(self, settings: AccessSettings) -> None:
@@ -34,17 +34,17 @@ class Turns:
         bounds = (settings.max_waiting, settings.max_waiting_per_peer)
         self._seconds = settings.review_timeout_seconds
         self._free = settings.max_reviews
-        self._first, self._renewals = _Waiting(*bounds), _Waiting(*bounds)
+        self._strangers, self._known = _Waiting(*bounds), _Waiting(*bounds)
         # The line that is next goes first.
-        self._lines = (self._renewals, self._first)
+        self._lines = (self._known, self._strangers)
 
-    async def take(self, peer: str, work: Callable[[], Awaitable[V]], *, renews: bool = False) -> V:
+    async def take(self, peer: str, work: Callable[[], Awaitable[V]], *, known: bool = False) -> V:
         """What some work comes to, once it has its turn.
 
         Args:
-            peer: whose it is, by `peer_of`; of a renewal the caller's name.
+            peer: whose it is, by `peer_of`; of a caller who is known its name.
             work: to be done.
-            renews: whether its outcome is known, and is about to lapse.
+            known: whether it is about such a caller.
 
         Raises:
             UnavailableError: too many wait already, or it was not done in time.
@@ -52,7 +52,7 @@ class Turns:
         """
         try:
             async with asyncio.timeout(self._seconds):
-                await self._begin(self._renewals if renews else self._first, peer)
+                await self._begin(self._known if known else self._strangers, peer)
                 try:
                     return await work()
                 finally:
@@ -103,7 +103,7 @@ class _Waiting:
     def add(self, peer: str) -> _Waiter:
         """One more; raises UnavailableError and QuotaError, see Turns."""
         if self._numbers[peer] >= self._most_of_peer:
-            why = "too many requests of this address wait for the API server to say who asks"
+            why = "too many requests of this address, or of this caller, wait for the API server"
             raise QuotaError(why, RETRY_SECONDS)
         if len(self._line) >= self._most:
             self._make_room(self._numbers[peer])

@@ -228,6 +228,19 @@ async def test_however_many_strangers_come_who_is_in_stays_in():
     await attack
 
 
+async def test_who_is_in_may_ask_what_it_has_not_asked_before_however_many_strangers_come():
+    pods = [f"web-{number}" for number in range(8)]
+    reviewer = Reviewer(seconds=0.5)
+    reviewer.rights |= {("alice", Right("get", "pods", "shop", name)) for name in pods}
+    guard = guard_by(reviewer, max_reviews=2, max_waiting=20)
+    assert await let_in(guard) is True
+    attack = asyncio.create_task(flooded(guard, until=30))
+    await asyncio.sleep(2)
+    paths = [("GET", f"/v1/namespaces/shop/pods/{name}/decision") for name in pods]
+    assert [await let_in(guard, what=path) for path in paths] == [True] * len(pods)
+    await attack
+
+
 async def test_what_is_in_use_is_renewed_before_it_lapses_and_nobody_waits_for_that():
     reviewer = Reviewer(rights={("alice", READS_METRICS)})
     guard = guard_by(reviewer)

@@ -33,7 +33,7 @@ class Work:
         self.begun: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
 
-    def add(self, name: str, *, renews: bool = False) -> asyncio.Task[None]:
+    def add(self, name: str, *, known: bool = False) -> asyncio.Task[None]:
         """As `a1`, of the peer `a`."""
 
         async def work() -> None:
@@ -41,7 +41,7 @@ class Work:
             await asyncio.sleep(1)
             asyncio.get_running_loop().call_soon(self.at_the_end)
 
-        task = asyncio.create_task(self.turns.take(name[0], work, renews=renews))
+        task = asyncio.create_task(self.turns.take(name[0], work, known=known))
         self.tasks.append(task)
         return task
 
@@ -57,20 +57,20 @@ async def test_peers_take_turns() -> None:
     assert await work.end() == "a1 a2 b1 c1 a3 b2"  # a1 has not waited
 
 
-async def test_strangers_and_renewals_take_turns() -> None:
+async def test_strangers_and_who_is_known_take_turns() -> None:
     work = Work(turns(max_reviews=1, review_timeout_seconds=60))
     for name in ["a1", "b1", "c1"]:
         work.add(name)
     for name in ["x1", "x2", "y1"]:
-        work.add(name, renews=True)
+        work.add(name, known=True)
     assert await work.end() == "a1 x1 b1 y1 c1 x2"
 
 
-async def test_renewals_have_room_where_the_line_of_strangers_is_full() -> None:
+async def test_who_is_known_has_room_where_the_line_of_strangers_is_full() -> None:
     work = Work(turns(max_reviews=1, max_waiting=2, review_timeout_seconds=60))
     for name in ["a1", "b1", "c1", "d1"]:
         work.add(name)
-    work.add("x1", renews=True)
+    work.add("x1", known=True)
     assert await work.end() == "a1 x1 b1 c1"
 
 
@@ -125,15 +125,15 @@ STEPS = st.one_of(
 
 
 @given(st.lists(STEPS, max_size=40), st.sampled_from([True, False]))
-def test_no_turn_is_lost_whatever_happens(steps: list[str], also_renewals: bool) -> None:
+def test_no_turn_is_lost_whatever_happens(steps: list[str], also_known: bool) -> None:
     async def play() -> None:
         work = Work(turns(max_reviews=2, max_waiting=3, review_timeout_seconds=4))
         for number, step in enumerate(steps):
-            await _DO.get(step, _add)(work, step, also_renewals and number % 2 == 0)
+            await _DO.get(step, _add)(work, step, also_known and number % 2 == 0)
         await work.end()
         given = work.turns
         assert given._free == 2
-        for line in (given._first, given._renewals):
+        for line in (given._strangers, given._known):
             assert not len(line._line)
             assert not line._numbers
 
@@ -141,8 +141,8 @@ def test_no_turn_is_lost_whatever_happens(steps: list[str], also_renewals: bool)
         runner.run(play())
 
 
-async def _add(work: Work, step: str, renews: bool) -> None:
-    work.add(step, renews=renews)
+async def _add(work: Work, step: str, known: bool) -> None:
+    work.add(step, known=known)
 
 
 async def _wait(work: Work, *_: object) -> None:
