@@ -25,7 +25,8 @@ from tests.harness.device_objects import RULES, rule
 from tests.harness.helm.accounts import log_in, may_do_everything
 from tests.harness.helm.admission import POLICIES, admission_in_force
 from tests.harness.helm.chart import render, the
-from tests.harness.helm.writes import ALLOWED, FORBIDDEN, OTHER, PROGRESS, READY, Scene
+from tests.harness.helm.scene import READY, Scene
+from tests.harness.helm.writes import ALLOWED, FORBIDDEN, OTHER, PROGRESS
 from tests.harness.kube.programs import Program
 from tests.harness.leases import make_leases
 from tests.harness.objects import KEY, taint

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
-from bailiff.cluster import LEASES, PatchType, Request
-from bailiff.worker.systems.node_taints.annotator import ANNOTATION, NOTE_MANAGER
-from tests.harness.api import NODES, PODS, STRANGER, name_of, uid_of
-from tests.harness.device_objects import RULES
+from bailiff.cluster import LEASES, Request
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION
+from tests.harness.api import NODES, STRANGER, uid_of
+from tests.harness.helm.scene import READY, Scene, delete, send
 from tests.harness.objects import condition, node_object, taint
-from tests.harness.working import EVENTS
 
-READY = condition("Ready", reason="KubeletReady")
 GOING = {
     "type": "DisruptionTarget",
     "status": "True",
@@ -27,95 +23,16 @@ ADDRESS = {"type": "InternalIP", "address": "10.9.9.9"}
 AT = {"lastTransitionTime": "2026-01-01T00:00:00Z", "reason": "R", "message": "m"}
 PROGRESS = {"type": "EvictionInProgress", "status": "True"} | AT
 OTHER = {"type": "Other", "status": "True"} | AT
-
-
-class Scene(NamedTuple):
-    """Objects that the worker's account tries to write."""
-
-    namespace: str
-    node: str
-    pod: dict[str, Any]
-    rule: str
-    lease: str
-
-    def on_node(self, body, subresource=""):
-        return patch(NODES.path("", self.node, subresource), body)
-
-    def on_pod(self, body, subresource="status"):
-        return patch(PODS.path(self.namespace, name_of(self.pod), subresource), body)
-
-    def on_rule(self, body, subresource="status"):
-        return patch(RULES.path("", self.rule, subresource), body)
-
-    def on_lease(self, body):
-        return patch(LEASES.path(self.namespace, self.lease), body)
-
-    def conditions(self, *more):
-        return {"status": {"conditions": [READY, *more]}}
-
-    def event(self, kind="Pod", component="taint-eviction-controller", **more):
-        body = {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"generateName": "e-", "namespace": self.namespace},
-            "involvedObject": {"kind": kind, "namespace": self.namespace, "name": "some"},
-            "reportingComponent": component,
-            "source": {"component": component},
-        } | more
-        return send("POST", EVENTS.path(self.namespace), body)
-
-    def newer_event(self, controller):
-        body = {
-            "apiVersion": "events.k8s.io/v1",
-            "kind": "Event",
-            "metadata": {"generateName": "e-", "namespace": self.namespace},
-            "regarding": {"kind": "Pod", "namespace": self.namespace, "name": "some"},
-            "eventTime": "2026-01-01T00:00:00.000000Z",
-            "reportingController": controller,
-            "reportingInstance": "some",
-            "type": "Normal",
-            "reason": "Some",
-            "action": "Some",
-        }
-        return send("POST", f"/apis/events.k8s.io/v1/namespaces/{self.namespace}/events", body)
-
-    def removal(self, **options):
-        path = PODS.path(self.namespace, name_of(self.pod))
-        return delete(path, **options)
-
-    def eviction(self, **options):
-        path = PODS.path(self.namespace, name_of(self.pod), "eviction")
-        body = {
-            "apiVersion": "policy/v1",
-            "kind": "Eviction",
-            "metadata": {"name": name_of(self.pod), "namespace": self.namespace},
-            "deleteOptions": {"dryRun": ["All"]} | options,
-        }
-        return send("POST", path, body)
-
-    @property
-    def preconditions(self):
-        return {"preconditions": {"uid": uid_of(self.pod)}}
-
-
+TAINTED_LONG_AGO = {
+    # As the API server calls whoever wrote before it began to keep managedFields.
+    "manager": "before-first-apply",
+    "operation": "Update",
+    "apiVersion": "v1",
+    "time": "2020-01-01T00:00:00Z",
+    "fieldsType": "FieldsV1",
+    "fieldsV1": {"f:spec": {"f:taints": {}}},
+}
 Ask = Callable[[Scene], Request]
-
-
-def send(method, path, body, content_type="application/json"):
-    # Of a name that nobody else writes by: the client's own would be the administrator's, too.
-    query = {"dryRun": "All"} | ({} if method == "DELETE" else {"fieldManager": NOTE_MANAGER})
-    return Request(method, path, query, json.dumps(body).encode(), content_type)
-
-
-def delete(path, **options):
-    # Options in the body take the place of those in the query.
-    body = {"apiVersion": "v1", "kind": "DeleteOptions", "dryRun": ["All"]} | options
-    return send("DELETE", path, body)
-
-
-def patch(path, body):
-    return send("PATCH", path, body, PatchType.MERGE.value)
-
 
 FORBIDDEN: dict[str, tuple[Ask, str]] = {
     "a taint": (
@@ -154,6 +71,12 @@ FORBIDDEN: dict[str, tuple[Ask, str]] = {
     ),
     "who wrote the taints, and when": (
         lambda s: s.on_node({"metadata": {"managedFields": [{}]}}),
+        "who wrote a node's spec",
+    ),
+    "somebody who wrote the taints long ago": (
+        lambda s: s.on_owners(
+            {"op": "add", "path": "/metadata/managedFields/-", "value": TAINTED_LONG_AGO}
+        ),
         "who wrote a node's spec",
     ),
     "a node's status": (
