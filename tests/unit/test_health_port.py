@@ -11,12 +11,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bailiff.serving import HealthPort, Pulse, Verdicts
+from bailiff.serving import Answer, Complaint, HealthPort, Pulse, Verdicts
 from bailiff.serving.probes import ProbeBounds
 
 LIMIT = 20.0  # seconds for anything here; it is never reached
-WRONG = Verdicts(("a task has ended",), ("nothing is listed", "the clock is wrong"))
-LATE = "the event loop has not come round for"
+WRONG = Verdicts(
+    (Complaint("tasks", "a task has ended"),),
+    (Complaint("lists", "nothing is listed"), Complaint("clock", "the clock is wrong")),
+)
+LATE = "not well: loop"
 
 
 def beating(verdicts: Verdicts) -> Pulse:
@@ -60,8 +63,8 @@ def get(path: str) -> bytes:
         (get("/readyz"), Verdicts(), 200, "ok"),
         (get("/readyz?verbose"), Verdicts(), 200, "ok"),
         (get("http://a/readyz"), Verdicts(), 200, "ok"),
-        (get("/healthz"), WRONG, 503, "a task has ended"),
-        (get("/readyz"), WRONG, 503, "nothing is listed; the clock is wrong"),
+        (get("/healthz"), WRONG, 503, "not well: tasks"),
+        (get("/readyz"), WRONG, 503, "not ready: lists, clock"),
         (b"GET /healthz HTTP/1.0\r\n\r\n", Verdicts(), 200, "ok"),
         (get("/healthz/"), Verdicts(), 404, "here are /healthz and /readyz"),
         (get("/metrics"), Verdicts(), 404, "here are /healthz and /readyz"),
@@ -99,7 +102,7 @@ async def test_a_head_that_does_not_come_is_hung_up_on() -> None:
 
 
 async def test_a_long_complaint_is_cut() -> None:
-    async with serving(beating(Verdicts(readiness=("é" * 10_000,)))) as port:
+    async with serving(beating(Verdicts(readiness=(Complaint("é" * 10_000, ""),)))) as port:
         got = await ask(port, get("/readyz"))
     assert len(got) < 5000
     got.decode()
@@ -136,7 +139,7 @@ async def test_it_answers_while_the_loop_is_stuck_and_says_so() -> None:
         assert not asking.is_alive()
         assert got[-1].startswith(b"HTTP/1.1 503 ")
         pulse.beat()
-        assert pulse.health() == ()
+        assert pulse.health().is_well
 
 
 async def test_a_port_that_is_taken_is_told() -> None:
@@ -146,7 +149,7 @@ async def test_a_port_that_is_taken_is_told() -> None:
 
 
 async def test_what_the_thread_fails_of_is_told_to_its_owner() -> None:
-    def broken() -> tuple[str, ...]:
+    def broken() -> Answer:
         raise LookupError("broken")
 
     pulse = beating(Verdicts())

@@ -22,7 +22,7 @@ from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
 from bailiff.lookup import ClusterSource
 from bailiff.rest_api import RestServer, RestSettings, create_app
-from bailiff.serving import Edge, EdgeSettings, Verdicts
+from bailiff.serving import Complaint, Edge, EdgeSettings, Verdicts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 # Below the 30 s that Kubernetes gives a pod between SIGTERM and SIGKILL.
 _GRACE_SECONDS = 20.0
-_STOPPING = Verdicts(readiness=("the server finishes what it has and takes nothing new",))
+_STOPPING = Verdicts(
+    readiness=(Complaint("stopping", "the server finishes what it has and takes nothing new"),)
+)
 
 log = structlog.get_logger(__name__)
 

@@ -43,6 +43,7 @@ from bailiff.worker import (
     ShadowActions,
     Source,
     Unopposed,
+    VerdictLog,
     Watched,
     Watches,
     WatchMetrics,
@@ -130,9 +131,12 @@ def work(
             freshness = worker.trust(watches.healths, read_node)
             worker.metrics.clock_skew.set_function(clock.skew)
             alarm = SkewAlarm(clock, settings.clock_skew_limit)
-            alarms = (alarm, election)
-            seen = Observed(worker, registry, freshness, comparison, control, alarms)
-            pulse.judge = seen.verdicts
+            seen = Observed(
+                *(worker, registry, freshness, comparison, control),
+                alarms={"clock": alarm, "lease": election},
+            )
+            verdict_log = VerdictLog(clock)
+            pulse.judge = lambda: verdict_log.noted(seen.verdicts())
             desk = Desk(seen.take)
             pages = create_status_app(pulse, desk.ask, clock, port.turn)
             app = _guarded(pages, guarding, clock)

@@ -5,11 +5,12 @@ And what each of them bears: connections, bytes, time.
 
 from bailiff.serving.bounds import BOUNDS, Bounds, OverloadedError, Reason, Refuse
 from bailiff.serving.byte_budget import ByteBudget
+from bailiff.serving.complaints import Complaint
 from bailiff.serving.edge import Edge
 from bailiff.serving.gate import Gate
 from bailiff.serving.health_port import HealthPort
 from bailiff.serving.peers import Peer, peer_of
-from bailiff.serving.pulse import Pulse, Verdicts
+from bailiff.serving.pulse import Answer, Pulse, Verdicts
 from bailiff.serving.refusals import Refusals
 from bailiff.serving.server import HttpServer
 from bailiff.serving.settings import EdgeSettings
@@ -19,8 +20,10 @@ from bailiff.serving.tls import ServingTls, TlsFiles, TlsUnusableError
 
 __all__ = [
     "BOUNDS",
+    "Answer",
     "Bounds",
     "ByteBudget",
+    "Complaint",
     "Edge",
     "EdgeSettings",
     "Gate",

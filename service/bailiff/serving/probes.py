@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
-    from bailiff.serving.pulse import Pulse
+    from bailiff.serving.pulse import Answer, Pulse
 
 # Connections that are accepted in one round.
 _ROUND = 16
@@ -85,7 +85,7 @@ class Probes:
             told: readable as soon as this is to stop; closed at the end.
             bounds: see there.
         """
-        self._pages: dict[bytes, Callable[[], tuple[str, ...]]] = {
+        self._pages: dict[bytes, Callable[[], Answer]] = {
             b"/healthz": pulse.health,
             b"/readyz": pulse.readiness,
         }
@@ -179,8 +179,8 @@ class Probes:
             return 404, "here are /healthz and /readyz", True
         if method not in {b"GET", b"HEAD"}:
             return 405, "only GET and HEAD are answered", True
-        wrong = page()
-        return 503 if wrong else 200, "; ".join(wrong) or "ok", method == b"GET"
+        is_well, text = page()
+        return 200 if is_well else 503, text, method == b"GET"
 
     def _answer(self, one: socket.socket, status: int, text: str, wanted: bool = True) -> None:
         body = text[:_MAX_TEXT].encode()

@@ -11,6 +11,8 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from bailiff.serving.complaints import Complaint, in_words
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,18 +24,31 @@ _STALE_AFTER = 3.0
 
 
 class Verdicts(NamedTuple):
-    """What is wrong, for people; what is empty is well.
+    """What is wrong; what is empty is well.
 
     Attributes:
         health: what only a restart would mend.
         readiness: why no requests should be sent here, or what holds up the work.
     """
 
-    health: tuple[str, ...] = ()
-    readiness: tuple[str, ...] = ()
+    health: tuple[Complaint, ...] = ()
+    readiness: tuple[Complaint, ...] = ()
 
 
-STARTING = Verdicts(readiness=("the process is starting",))
+STARTING = Verdicts(readiness=(Complaint("starting", "the process is starting"),))
+
+
+class Answer(NamedTuple):
+    """What a probe is answered.
+
+    Attributes:
+        is_well: whether nothing is wrong.
+        text: `ok`, or what fails, by words that name nothing of the cluster: nobody is asked who
+            he is.
+    """
+
+    is_well: bool
+    text: str
 
 
 class Pulse:
@@ -71,20 +86,23 @@ class Pulse:
         """Say how things are now."""
         self._last = (self.judge(), self._now())
 
-    def health(self) -> tuple[str, ...]:
-        """What only a restart would mend, for people; empty if nothing is wrong."""
+    def health(self) -> Answer:
+        """Whether anything is wrong that only a restart would mend."""
         told, pause = self._look()
-        return (*told.health, *_late(pause, self._stuck_after))
+        return _answer("not well", told.health, pause, self._stuck_after)
 
-    def readiness(self) -> tuple[str, ...]:
-        """Why it is not ready, for people; empty if it is."""
+    def readiness(self) -> Answer:
+        """Whether it is ready."""
         told, pause = self._look()
-        return (*told.readiness, *_late(pause, min(self._stuck_after, _STALE_AFTER)))
+        limit = min(self._stuck_after, _STALE_AFTER)
+        return _answer("not ready", told.readiness, pause, limit)
 
     def _look(self) -> tuple[Verdicts, float]:
         told, at = self._last
         return told, self._now() - at
 
 
-def _late(pause: float, limit: float) -> tuple[str, ...]:
-    return (f"the event loop has not come round for {pause:.0f} s",) if pause > limit else ()
+def _answer(what: str, told: tuple[Complaint, ...], pause: float, limit: float) -> Answer:
+    if pause > limit:
+        told = (*told, Complaint("loop", f"the event loop has not come round for {pause:.0f} s"))
+    return Answer(not told, in_words(told, what))

@@ -16,6 +16,7 @@ from bailiff.worker.observe.metrics import WatchMetrics
 from bailiff.worker.observe.observed import Observed
 from bailiff.worker.observe.refused import refused_page
 from bailiff.worker.observe.status import create_status_app
+from bailiff.worker.observe.verdict_log import VerdictLog
 from bailiff.worker.policy.control import PolicyControl
 from bailiff.worker.policy.file import PoliciesUnusableError, PolicyFile
 from bailiff.worker.policy.pause_switch import PausedAlreadyError, PauseSwitch
@@ -55,6 +56,7 @@ __all__ = [
     "Shard",
     "Source",
     "Unopposed",
+    "VerdictLog",
     "WatchMetrics",
     "Watched",
     "Watches",

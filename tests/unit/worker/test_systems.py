@@ -235,7 +235,10 @@ async def test_its_part_of_the_pages_and_what_it_complains_of_are_shown():
         assert (await call(app, "GET", "/readyz")).status == 200
         world.curfew.wrong = "nobody knows what time it is"
         answer = await call(app, "GET", "/readyz")
-        assert (answer.status, answer.body) == (503, b"nobody knows what time it is")
+        assert (answer.status, answer.body) == (503, f"not ready: {NAME}".encode())
+        await asyncio.sleep(2)
+        told = msgspec.json.decode((await call(app, "GET", "/v1/queue")).body)
+        assert told["notReady"] == [{"check": NAME, "detail": "nobody knows what time it is"}]
     assert world.curfew.turns == 1
 
 

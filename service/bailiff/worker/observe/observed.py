@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bailiff.serving import Verdicts
+from bailiff.serving import Complaint, Verdicts
 from bailiff.worker.mirror.slices import in_turns
 from bailiff.worker.observe.listing import list_pending
 from bailiff.worker.observe.wanted import Line, Report, Taken, line_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from prometheus_client import CollectorRegistry, Metric
 
@@ -23,12 +24,19 @@ if TYPE_CHECKING:
     from bailiff.worker.worker import Worker
 
 
+# Of an API server's words.
+_LONGEST = 500
+
+
 class Complaining(Protocol):
     """Who may know that something is wrong."""
 
     def complaints(self) -> list[str]:
         """What is wrong, for people; empty if nothing is."""
         ...
+
+
+_NONE: Mapping[str, Complaining] = {}
 
 
 class Observed:
@@ -41,7 +49,7 @@ class Observed:
         freshness: Freshness,
         comparison: Comparison | None = None,
         policies: PolicyControl | None = None,
-        alarms: Sequence[Complaining] = (),
+        alarms: Mapping[str, Complaining] = _NONE,
     ) -> None:
         """Prepare.
 
@@ -51,24 +59,29 @@ class Observed:
             freshness: of the worker's watches.
             comparison: what a shadow reports; None: it is none.
             policies: where there are any.
-            alarms: who may complain, besides the freshness, the worker's systems and the policies.
+            alarms: who may complain, besides the freshness, the worker's systems and the policies,
+                by a word that names what is wrong for whoever asks.
         """
         self._worker = worker
         self._registry = registry
         self._freshness = freshness
         self._comparison = comparison
         self._policies = policies
-        told = () if policies is None else (policies,)
-        systems = worker.systems.values()
-        self._alarms: tuple[Complaining, ...] = (freshness, *systems, *alarms, *told)
+        told = _NONE if policies is None else {"policies": policies}
+        watches: Mapping[str, Complaining] = {"watches": freshness}
+        self._alarms = {**watches, **worker.systems, **alarms, **told}
 
     def verdicts(self) -> Verdicts:
         """What /healthz and /readyz say: ended tasks; nothing listed yet, or who complains."""
-        health = tuple(self._worker.liveness.complaints())
+        health = _complaints("tasks", self._worker.liveness.complaints())
+        return Verdicts(health, self._wrong())
+
+    def _wrong(self) -> tuple[Complaint, ...]:
         if not self._worker.mirror.synced:
             missing = "nodes and pods have not been listed yet"
-            return Verdicts(health, (missing, *self._freshness.errors()))
-        return Verdicts(health, tuple(said for one in self._alarms for said in one.complaints()))
+            return _complaints("lists", (missing, *self._freshness.errors()))
+        told = (_complaints(check, one.complaints()) for check, one in self._alarms.items())
+        return tuple(itertools.chain.from_iterable(told))
 
     async def take(self, wanted: Wanted) -> Taken:
         """This, as it is now; what takes long is done by slices."""
@@ -114,7 +127,12 @@ class Observed:
         mirror, systems = self._worker.mirror, self._worker.systems
         return {
             "synced": mirror.synced and all(one.synced for one in systems.values()),
+            "notReady": [one._asdict() for one in self._wrong()],
             "nodes": mirror.node_count,
             "pods": mirror.pod_count,
             "systems": {name: one.describe() for name, one in systems.items()},
         }
+
+
+def _complaints(check: str, details: Iterable[str]) -> tuple[Complaint, ...]:
+    return tuple(Complaint(check, one[:_LONGEST]) for one in details)

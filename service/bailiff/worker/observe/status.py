@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from bailiff.clock import Clock
-    from bailiff.serving import Pulse
+    from bailiff.serving import Answer, Pulse
     from bailiff.worker.observe.queue_pages import Page, QueuePages
     from bailiff.worker.observe.queue_query import QueueQuery
     from bailiff.worker.observe.snapshots import Kept
@@ -188,9 +188,8 @@ async def _busy(_: Request, error: Exception) -> Response:
     return said
 
 
-def _verdict(complaints: tuple[str, ...]) -> Response:
-    text = "; ".join(complaints) or "ok"
-    return PlainTextResponse(text, status_code=503 if complaints else 200)
+def _verdict(answer: Answer) -> Response:
+    return PlainTextResponse(answer.text, status_code=200 if answer.is_well else 503)
 
 
 def _problem(status: int, title: str, code: str, detail: str) -> Response:

@@ -231,7 +231,7 @@ class SystemInWorker(ABC):
         return False
 
     def complaints(self) -> list[str]:
-        """What is not known though it should be by now; for people, and /readyz."""
+        """What is not known though it should be by now; for people (see VerdictLog)."""
         return []
 
     def describe(self) -> dict[str, Any]:
