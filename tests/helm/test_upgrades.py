@@ -64,19 +64,41 @@ async def test_another_number_of_shards_brings_its_leases_and_takes_the_old_ones
     assert names == {"bailiff-worker-0-of-2", "bailiff-worker-1-of-2"}
 
 
+def names_of(secret):
+    """For which the certificate in it is valid; its authority has signed it."""
+    pem = {key: base64.b64decode(secret["data"][key]) for key in ("tls.crt", "ca.crt")}
+    found = x509.load_pem_x509_certificate(pem["tls.crt"])
+    found.verify_directly_issued_by(x509.load_pem_x509_certificate(pem["ca.crt"]))
+    names = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    return set(names.get_values_for_type(x509.DNSName))
+
+
 async def test_a_certificate_is_made_once_for_the_names_of_the_services(helm, cluster, bench):
     install(helm)
     first = await cluster.get(SECRETS, "bailiff-tls", bench.namespace)
-    pem = base64.b64decode(first["data"]["tls.crt"])
-    ca = x509.load_pem_x509_certificate(base64.b64decode(first["data"]["ca.crt"]))
-    found = x509.load_pem_x509_certificate(pem)
-    found.verify_directly_issued_by(ca)
-    names = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     wanted = {f"bailiff-{one}.{bench.namespace}.svc" for one in ("api", "worker")}
-    assert wanted | {"localhost"} <= set(names.get_values_for_type(x509.DNSName))
+    assert wanted | {"localhost"} <= names_of(first)
     install(helm, "upgrade", "logs.level=debug")
     second = await cluster.get(SECRETS, "bailiff-tls", bench.namespace)
     assert second["data"] == first["data"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "comes"),
+    [
+        ("api.allowedHosts={bailiff.example.com}", "bailiff.example.com"),
+        ("clusterDomain=other.local", "bailiff-api.{namespace}.svc.other.local"),
+    ],
+)
+async def test_a_certificate_is_made_anew_for_other_names(helm, cluster, bench, setting, comes):
+    install(helm)
+    comes = comes.format(namespace=bench.namespace)
+    assert comes not in names_of(await cluster.get(SECRETS, "bailiff-tls", bench.namespace))
+    install(helm, "upgrade", setting)
+    found = await cluster.get(SECRETS, "bailiff-tls", bench.namespace)
+    assert comes in names_of(found)
+    install(helm, "upgrade", setting, "logs.level=debug")
+    assert await cluster.get(SECRETS, "bailiff-tls", bench.namespace) == found
 
 
 def test_the_notes_tell_what_to_do_first(helm):
