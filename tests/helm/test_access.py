@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.harness.helm.chart import COMPONENTS, container_of, pod_of, render, the, try_values
+from tests.harness.helm.chart import (
+    CHART,
+    COMPONENTS,
+    container_of,
+    pod_of,
+    render,
+    run,
+    the,
+    try_values,
+)
 
 pytestmark = pytest.mark.helm
 
@@ -117,6 +128,51 @@ def test_prometheus_scrapes_by_tls_with_a_token(component):
     monitor = the(render(values=SCRAPED | NO_TLS | NO_REVIEW), "ServiceMonitor", component)
     [endpoint] = monitor["spec"]["endpoints"]
     assert endpoint.keys() == {"port", "path", "interval"}
+
+
+@each_component
+def test_prometheus_shows_a_certificate_where_tokens_are_not_asked_for(component):
+    done = try_values(SCRAPED | CLIENT_CA)
+    assert done.returncode != 0
+    assert "needs serviceMonitor.clientCertSecret.name" in done.stderr
+    secret = SCRAPED["serviceMonitor"] | {"clientCertSecret": {"name": "prometheus"}}
+    monitor = the(
+        render(values=CLIENT_CA | {"serviceMonitor": secret}), "ServiceMonitor", component
+    )
+    [endpoint] = monitor["spec"]["endpoints"]
+    assert endpoint["tlsConfig"]["cert"]["secret"] == {"name": "prometheus", "key": "tls.crt"}
+    assert endpoint["tlsConfig"]["keySecret"] == {"name": "prometheus", "key": "tls.key"}
+    assert endpoint.keys() & {"authorization", "bearerTokenFile"} == set()
+
+
+@pytest.mark.parametrize(
+    ("values", "asking"),
+    [
+        ({}, '--cacert ca.crt -H "Authorization: Bearer $TOKEN" https://localhost'),
+        (NO_TLS, '-H "Authorization: Bearer $TOKEN" http://127.0.0.1'),
+        (NO_REVIEW, "--cacert ca.crt https://localhost"),
+        (NO_TLS | NO_REVIEW, "http://127.0.0.1"),
+        (CLIENT_CA, "--cacert ca.crt --cert me.crt --key me.key https://localhost"),
+    ],
+    ids=["defaults", "TLS by a mesh", "callers by a mesh", "both by a mesh", "client certificates"],
+)
+@pytest.mark.parametrize("off", ["", "api", "worker"])
+def test_the_notes_ask_as_callers_have_to(values, asking, off):
+    said = notes(values | ({off: {"enabled": False}} if off else {}))
+    asked = {"api": f"  curl -s {asking}:8080/v1/namespaces/", "worker": ":8081/v1/policies\n"}
+    for component, line in asked.items():
+        assert (line in said) is (component != off)
+    assert said.count(f"  curl -s {asking}:") == (1 if off else 2)
+    assert ("> ca.crt" in said) is ("ca.crt" in asking)
+    assert ("TOKEN=$(" in said) is ("$TOKEN" in asking)
+
+
+def notes(values):
+    """What `helm install` says; it asks no cluster."""
+    dry = ("bailiff", str(CHART), "--dry-run=client", "--values", "-")
+    done = run("helm", "install", *dry, given=json.dumps(values))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.partition("\nNOTES:\n")[2] + "\n"
 
 
 def kinds(objects):

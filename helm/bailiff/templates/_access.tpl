@@ -84,6 +84,19 @@ tlsConfig:
     secret:
       name: {{ include "bailiff.tlsSecret" $root }}
       key: ca.crt
+{{- with $root.Values.serviceMonitor.clientCertSecret }}
+{{- if .name }}
+  cert:
+    secret:
+      name: {{ .name }}
+      key: {{ .cert }}
+  keySecret:
+    name: {{ .name }}
+    key: {{ .key }}
+{{- else if and $root.Values.authentication.clientCA.secretName (not $root.Values.authentication.tokenReview.enabled) }}
+{{- fail "serviceMonitor needs serviceMonitor.clientCertSecret.name: without authentication.tokenReview callers, Prometheus too, are known by certificates alone" }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if $root.Values.authentication.tokenReview.enabled }}
 {{- with $root.Values.serviceMonitor.tokenSecret }}
@@ -98,6 +111,16 @@ bearerTokenFile: {{ $root.Values.serviceMonitor.bearerTokenFile }}
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* How a person asks over a forwarded port: (list . PORT PATH). */}}
+{{- define "bailiff.curl" -}}
+{{- $root := index . 0 -}}
+{{- $access := $root.Values.authentication -}}
+curl -s{{ if $root.Values.tls.enabled }} --cacert ca.crt{{ end }}
+{{- if $access.tokenReview.enabled }} -H "Authorization: Bearer $TOKEN"
+{{- else if $access.clientCA.secretName }} --cert me.crt --key me.key
+{{- end }} {{ ternary "https://localhost" "http://127.0.0.1" $root.Values.tls.enabled }}:{{ index . 1 }}{{ index . 2 }}
 {{- end }}
 
 {{/* Tokens of callers are reviewed, and what they may see: TokenReview, SubjectAccessReview. */}}

@@ -19,7 +19,9 @@ _ENDPOINT = _object(
     port=_TEXT,
     path=_TEXT,
     scheme=_TEXT | {"enum": ["http", "https"]},
-    tlsConfig=_object(serverName=_TEXT, ca=_object(secret=_KEY)),
+    tlsConfig=_object(
+        serverName=_TEXT, ca=_object(secret=_KEY), cert=_object(secret=_KEY), keySecret=_KEY
+    ),
     authorization=_object(type=_TEXT, credentials=_KEY),
     bearerTokenFile=_TEXT,
     interval=_TEXT | {"pattern": "^(0|(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$"},
