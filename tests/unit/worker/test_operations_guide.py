@@ -145,3 +145,10 @@ def test_every_option_of_devices_is_explained():
     about = {name for name in options if re.search("device|claims", name)}
     assert len(about) == 3
     assert about <= first_cells()
+
+
+def test_a_worker_of_the_chart_is_asked_as_its_defaults_want_it():
+    """By `ask_worker`: plain HTTP is for one's own machine, the demo, and where a mesh does TLS."""
+    plain = re.findall(r"curl .*127\.0\.0\.1:8081([/\w]*)", TEXT)
+    assert sorted(plain) == ["", "/v1/queue", "/v1/shadow"]
+    assert 'ask_worker() { curl -s --cacert ca.crt -H "Authorization: Bearer $TOKEN"' in TEXT
