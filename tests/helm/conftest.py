@@ -19,12 +19,13 @@ from bailiff.cluster import (
     connect,
 )
 from tests.harness.api import NAMESPACES, Bench
+from tests.harness.helm.chart import run
 from tests.harness.helm.stand_ins import CERTIFICATES, SERVICE_MONITORS
 from tests.harness.kube.fixtures import kube_apiserver
 from tests.harness.objects import object_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from tests.harness.kube.apiserver import KubeApiserver
 
@@ -48,6 +49,22 @@ async def bench(cluster: Cluster) -> AsyncIterator[Bench]:
     bench = await Bench.set_up(cluster)
     yield bench
     await bench.clear_away()
+
+
+@pytest.fixture
+def helm(kube_apiserver: KubeApiserver, bench: Bench) -> Iterator[Callable[..., str]]:
+    """Runs helm upon a release in a namespace of its own; gone in the end."""
+
+    def _helm(command: str, *arguments: str) -> str:
+        done = run(
+            *("helm", command, "bailiff", *arguments),
+            *("--namespace", bench.namespace, "--kubeconfig", str(kube_apiserver.kubeconfig)),
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    yield _helm
+    _helm("uninstall")
 
 
 @pytest.fixture

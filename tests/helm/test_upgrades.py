@@ -8,28 +8,12 @@ import pytest
 from cryptography import x509
 
 from bailiff.cluster import LEASES, LeaseRecord, LeaseStore, Resource
-from tests.harness.helm.chart import CHART, run
+from tests.harness.helm.chart import CHART
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 
 SECRETS: Resource[dict] = Resource("", "v1", "secrets", dict)
 LEASE = "bailiff-worker-0-of-1"
-
-
-@pytest.fixture
-def helm(kube_apiserver, bench, tmp_path):
-    """Runs helm upon a release in a namespace of its own; gone in the end."""
-
-    def _helm(command, *arguments):
-        done = run(
-            *("helm", command, "bailiff", *arguments),
-            *("--namespace", bench.namespace, "--kubeconfig", str(kube_apiserver.kubeconfig)),
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    yield _helm
-    _helm("uninstall")
 
 
 def install(helm, command="install", *sets):

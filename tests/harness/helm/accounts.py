@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bailiff.cluster import Cluster, Request, Resource, connect
+from bailiff.cluster import Cluster, Resource, connect
 from tests.harness.helm.chart import Object, render, the
+from tests.harness.kube.tokens import token_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -80,7 +80,7 @@ async def log_in(
         async with asyncio.timeout(30):
             for attributes in _granted(_rules(objects), namespace):
                 await _allowed(cluster, f"system:serviceaccount:{namespace}:{account}", attributes)
-        token = await _token(cluster, namespace, account)
+        token = await token_of(cluster, namespace, account)
     return server.write_kubeconfig(f"{component}-{namespace}", {"token": token})
 
 
@@ -107,31 +107,36 @@ async def person(server: KubeApiserver, namespace: str, *rights: PersonRights) -
         async with asyncio.timeout(30):
             for attributes in _granted(rules, namespace):
                 await _allowed(cluster, f"system:serviceaccount:{namespace}:{name}", attributes)
-        token = await _token(cluster, namespace, name)
+        token = await token_of(cluster, namespace, name)
     return server.write_kubeconfig(f"{name}-{namespace}", {"token": token})
-
-
-async def _token(cluster: Cluster, namespace: str, account: str) -> str:
-    path = _RESOURCES["ServiceAccount"].path(namespace, account, "token")
-    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-    answer = await cluster.send(Request("POST", path, body=json.dumps(body).encode()))
-    token: str = json.loads(answer)["status"]["token"]
-    return token
 
 
 async def may_do_everything(cluster: Cluster, namespace: str, account: str) -> None:
     """Bind an account to cluster-admin, for as long as its namespace lasts."""
+    attributes = {"group": "example.com", "resource": "anything", "verb": "anything"}
+    await _bind(cluster, namespace, account, "cluster-admin", attributes)
+
+
+async def caller(cluster: Cluster, namespace: str, name: str, *, reads: bool = False) -> str:
+    """A token for Bailiff of a new account; one that reads may list pods everywhere, and so on."""
+    await cluster.create(_RESOURCES["ServiceAccount"], {"metadata": {"name": name}}, namespace)
+    if reads:
+        attributes = {"group": "", "resource": "pods", "verb": "list"}
+        # What the role `view` has, where a controller puts it together.
+        await _bind(cluster, namespace, name, "system:aggregate-to-view", attributes)
+    return await token_of(cluster, namespace, name, "bailiff")
+
+
+async def _bind(
+    cluster: Cluster, namespace: str, account: str, role: str, attributes: dict[str, Any]
+) -> None:
+    """Give an account a ClusterRole, and wait until it may do this."""
     body = {
-        "metadata": {"name": f"everything-{namespace}"},
-        "roleRef": {
-            "apiGroup": "rbac.authorization.k8s.io",
-            "kind": "ClusterRole",
-            "name": "cluster-admin",
-        },
+        "metadata": {"name": f"{account}-{role.replace(':', '-')}-{namespace}"},
+        "roleRef": {"apiGroup": _RBAC[0], "kind": "ClusterRole", "name": role},
         "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": namespace}],
     }
     await cluster.create(_RESOURCES["ClusterRoleBinding"], body)
-    attributes = {"group": "example.com", "resource": "anything", "verb": "anything"}
     async with asyncio.timeout(30):
         await _allowed(cluster, f"system:serviceaccount:{namespace}:{account}", attributes)
 
