@@ -7,7 +7,15 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from bailiff.face_settings import SettingsError
-from bailiff.serving import Bounds, ByteBudget, EdgeSettings, OverloadedError, Reason, Refusals
+from bailiff.serving import (
+    Bounds,
+    ByteBudget,
+    Edge,
+    EdgeSettings,
+    OverloadedError,
+    Reason,
+    Refusals,
+)
 from bailiff.serving.hosts import Hosts
 from bailiff.serving.places import Place, Places
 
@@ -49,6 +57,7 @@ def test_a_star_is_any_host() -> None:
 
 
 BOUNDS = Bounds(max_connections=5, max_connections_per_peer=2)
+PROXIES = EdgeSettings(trusted_proxies="10.9.0.0/16, 10.8.0.1")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +78,7 @@ BOUNDS = Bounds(max_connections=5, max_connections_per_peer=2)
     ],
 )
 def test_places(addresses: list[str], refused: list[Reason]) -> None:
-    places = Places(BOUNDS, EdgeSettings(trusted_proxies="10.9.0.0/16, 10.8.0.1").networks)
+    places = Places(BOUNDS, Edge(settings=PROXIES).is_proxy)
     taken = [places.take(address) for address in addresses]
     assert [one for one in taken if isinstance(one, Reason)] == refused
     for one in taken:

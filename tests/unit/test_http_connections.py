@@ -122,3 +122,17 @@ async def test_a_handshake_has_its_place_and_its_time(tmp_path: Path) -> None:
             assert await silent.read() == b"", "its time is over"
             assert (await held.ask(ASK_LONG, ssl=client)).startswith(b"HTTP/1.1 200 ")
             assert [port.refused(one) for one in ("peer_connections", "tls_handshake")] == [1, 1]
+
+
+async def test_a_handshake_makes_room_for_who_comes_alone(tmp_path: Path) -> None:
+    files = make_tls(tmp_path)
+    client = ssl.create_default_context(cafile=files.ca)
+    async with serving(Bounds(max_connections=4), tls=serving_tls(files)) as port:
+        with streams(port) as held:
+            silent = await held.open()
+            for host in ("127.0.0.1", "127.0.0.3", "127.0.0.4"):
+                await held.ask(local_addr=(host, 0), ssl=client)
+            alone = await held.ask(local_addr=("127.0.0.2", 0), ssl=client)
+            assert alone.startswith(b"HTTP/1.1 200 ")
+            assert await silent.read() == b""
+            assert port.refused("connections") == 0

@@ -8,7 +8,7 @@ import errno
 import socket
 import ssl
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bailiff.serving.bounds import Reason, written
 from bailiff.serving.line import Line
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from bailiff.serving.bounds import Bounds, Refuse
     from bailiff.serving.places import Place, Places
-    from bailiff.serving.refusals import Refusals
-    from bailiff.serving.tls import ServingTls
 
 # Seconds for what is taken from the kernel in one turn of the event loop, and how many of those are
 # opened then, peers in turns: a flood leaves time to those that are open, and who comes behind it
@@ -38,8 +36,15 @@ _LEFT = 16 * 1024
 _TLS_SHUTDOWN = 5.0
 
 
+class Counts(Protocol):
+    """Who counts what is refused, as `Refusals`."""
+
+    def count(self, reason: Reason, client: str = "", detail: str = "") -> None:
+        """One more, of this client."""
+
+
 class Listener:
-    """One listening socket; uvicorn takes it for an asyncio.Server that it closes."""
+    """One listening socket, of any protocol; what uvicorn closes as if it were asyncio's Server."""
 
     def __init__(
         self,
@@ -47,25 +52,26 @@ class Listener:
         protocol: Callable[[Place], asyncio.Protocol],
         places: Places,
         bounds: Bounds,
-        refuse: Refuse,
-        refusals: Refusals,
-        tls: ServingTls | None,
+        refusals: Counts,
+        context: Callable[[], ssl.SSLContext] | None = None,
+        refuse: Refuse | None = None,
     ) -> None:
         """Prepare.
 
         Args:
             listening: bound, not blocking.
-            protocol: makes that of a connection, given the place that it holds.
+            protocol: makes that of a connection, given its place, which it holds from its
+                `connection_made` to its `connection_lost`.
             places: where connections are counted.
             bounds: of the port.
-            refuse: how the port refuses.
             refusals: where refusals are counted.
-            tls: what connections are to speak, each by what is in force then; None: no TLS.
+            context: of TLS, for a connection that comes now; None: no TLS.
+            refuse: how the port says why in HTTP; None: it hangs up without a word.
         """
         self._loop = asyncio.get_running_loop()
         self._listening, self._protocol, self._places = listening, protocol, places
         self._bounds, self._refuse, self._refusals = bounds, refuse, refusals
-        self._tls = tls
+        self._context = context
         self._newcomers: Line[_Newcomer] = Line()
         self._opening: set[asyncio.Task[None]] = set()
         self._pause: asyncio.TimerHandle | None = None
@@ -80,10 +86,11 @@ class Listener:
         self._resume()
 
     def close(self) -> None:
-        """Take no more; handshakes under way are cut."""
+        """Take no more, once; handshakes under way are cut."""
         if self._pause is not None:
             self._pause.cancel()
         self._loop.remove_reader(self._listening)
+        self._listening.close()
         while len(self._newcomers):
             self._newcomers.pop().make_room()
         for task in self._opening:
@@ -106,20 +113,20 @@ class Listener:
                 if error.errno in _SHORT:
                     self._take_a_rest(error)
                 return
-            self._admit(connection, address[0])
+            self._let_in(connection, address[0])
 
     def _take_a_rest(self, error: OSError) -> None:
         self._refusals.count(Reason.OPEN_FILES, detail=str(error))
         self._loop.remove_reader(self._listening)
         self._pause = self._loop.call_later(_PAUSE, self._resume)
 
-    def _admit(self, connection: socket.socket, address: str) -> None:
+    def _let_in(self, connection: socket.socket, address: str) -> None:
         place = self._places.take(address)
         if isinstance(place, Reason):
             self._turn_away(connection, place, address)
             return
         connection.setblocking(False)
-        place.holder = newcomer = _Newcomer(connection, place, address)
+        place.holder = newcomer = _Newcomer(connection, place)
         if not len(self._newcomers):
             self._loop.call_soon(self._open_some)
         self._newcomers.add(place.peer or address, newcomer)
@@ -136,11 +143,12 @@ class Listener:
 
     def _turn_away(self, connection: socket.socket, reason: Reason, address: str) -> None:
         """Without waiting for anything; who is refused in TLS is not worth a handshake."""
-        self._refusals.count(reason, address)
-        if self._tls is None and self._may_tell():
+        why = self._full(reason)
+        self._refusals.count(reason, address, why)
+        if self._refuse is not None and self._context is None and self._may_tell():
             with contextlib.suppress(OSError):
                 connection.setblocking(False)
-                connection.send(written(reason, *self._refuse(reason.status, self._full(reason))))
+                connection.send(written(reason, *self._refuse(reason.status, why)))
                 connection.shutdown(socket.SHUT_WR)
                 # What was sent and is not taken would be answered by a reset, perhaps before the
                 # 503.
@@ -171,24 +179,24 @@ class Listener:
             connection.close()
             if not isinstance(error, (OSError, ssl.SSLError)):
                 raise
-            if self._tls is not None:
-                self._refusals.count(Reason.TLS_HANDSHAKE, newcomer.address, str(error))
+            if self._context is not None:
+                self._refusals.count(Reason.TLS_HANDSHAKE, place.address, str(error))
 
     def _tls_options(self) -> dict[str, Any]:
-        if self._tls is None:
+        if self._context is None:
             return {}
         return {
-            "ssl": self._tls.in_force.http,
+            "ssl": self._context(),
             "ssl_handshake_timeout": self._bounds.header_timeout_seconds,
             "ssl_shutdown_timeout": _TLS_SHUTDOWN,
         }
 
 
 class _Newcomer:
-    """Holds a place until there is a protocol: with TLS, until the handshake is over."""
+    """Holds a place until its protocol does: with TLS, until the handshake is over."""
 
-    def __init__(self, connection: socket.socket, place: Place, address: str) -> None:
-        self.connection, self.place, self.address = connection, place, address
+    def __init__(self, connection: socket.socket, place: Place) -> None:
+        self.connection, self.place = connection, place
         self.task: asyncio.Task[None] | None = None
         self.has_gone = False
 

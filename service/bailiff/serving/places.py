@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import ipaddress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from bailiff.serving.addresses import peer_of
 from bailiff.serving.bounds import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from ipaddress import IPv4Network, IPv6Network
+    from collections.abc import Callable
 
     from bailiff.serving.bounds import Bounds
 
 
-# Parts of the places, the last ones, that only peers get who have at most so much of an equal share
-# of all: where the others are at work for a crowd of several addresses, whoever comes new gets in.
-_RESERVED = ((1 / 8, 1 / 4), (1 / 4, 1.0))
+class _Reserve(NamedTuple):
+    """The last places, for peers that have little.
+
+    Attributes:
+        last: which part of all places.
+        share: how much of an equal share of all places one may have who gets another of these.
+    """
+
+    last: float
+    share: float
+
+
+_RESERVES = (_Reserve(last=1 / 4, share=1), _Reserve(last=1 / 8, share=1 / 4))
 
 
 class Holder(Protocol):
@@ -30,15 +38,28 @@ class Holder(Protocol):
 class Places:
     """The connections of one port, from the kernel's accept to their end.
 
-    Where all places are taken, the peer with the most of them makes room for one who has fewer: of
-    its connections the first goes that nobody is at work for. So a crowd from several addresses
-    can take what is left over, and nobody else's last place.
+    Of 4,096 places, while 10 peers are there, an equal share is 4,096 / 11 = 372: theirs, and one
+    for whoever comes next. Who asks for a place gets it
+
+    - while more than 1,024 are free (a quarter): whatever it has;
+    - of the last 1,024: if it has 372 at most, one share;
+    - of the last 512 (an eighth): if it has 93 at most, a quarter of a share;
+    - where none is free: if another peer has two more than it and makes room. Of the peer with
+      most places the first connection goes that nobody is at work for.
+
+    Beside that nobody has more than its own bound, 256 by default. The rules are against different
+    crowds. One that is at work on all of its connections makes no room: the reserve is what it
+    leaves to whoever comes new. One of more addresses than there are places takes the reserve, too,
+    and then has to make room.
+
+    Attributes:
+        taken: how many places are.
     """
 
-    def __init__(self, bounds: Bounds, trusted: Sequence[IPv4Network | IPv6Network] = ()) -> None:
-        """Nobody is connected yet; peers in `trusted` are proxies: bounded only in all."""
-        self._bounds, self._trusted = bounds, trusted
-        self._taken = 0
+    def __init__(self, bounds: Bounds, is_proxy: Callable[[str], bool] = lambda _: False) -> None:
+        """Nobody is connected yet; `is_proxy` tells addresses that are bounded only in all."""
+        self._bounds, self._is_proxy = bounds, is_proxy
+        self.taken = 0
         self._of_peers: dict[str, dict[Place, None]] = {}
         # Peers by how many places they have, and the most that one has.
         self._by_number: dict[int, dict[str, None]] = {}
@@ -46,19 +67,19 @@ class Places:
 
     def take(self, address: str) -> Place | Reason:
         """A place for a connection from this address, or why there is none."""
-        peer = self._peer(address)
+        peer = "" if self._is_proxy(address) else peer_of(address)
         number = len(self._of_peers.get(peer, ())) if peer else 0
         if number >= self._bounds.max_connections_per_peer:
             return Reason.PEER_CONNECTIONS
         if peer and self._is_above_share(number):
             return Reason.CONNECTIONS
         # Two fewer, or the two would drive each other out in turns.
-        if self._taken >= self._bounds.max_connections and not (
+        if self.taken >= self._bounds.max_connections and not (
             number + 1 < self._most and self._make_room()
         ):
             return Reason.CONNECTIONS
-        self._taken += 1
-        place = Place(self, peer)
+        self.taken += 1
+        place = Place(self, address, peer)
         if peer:
             self._of_peers.setdefault(peer, {})[place] = None
             self._renumber(peer, number, number + 1)
@@ -66,7 +87,7 @@ class Places:
 
     def leave(self, place: Place) -> None:
         """One connection less."""
-        self._taken -= 1
+        self.taken -= 1
         peer = place.peer
         if not peer:
             return
@@ -80,8 +101,8 @@ class Places:
         """Whether a peer with so many places may have no more, now that few are left."""
         most = self._bounds.max_connections
         share = most / (len(self._of_peers) + 1)
-        free = (most - self._taken) / most
-        return any(free <= part and number > share * least for part, least in _RESERVED)
+        free = (most - self.taken) / most
+        return any(free <= one.last and number > share * one.share for one in _RESERVES)
 
     def _make_room(self) -> bool:
         """One of those with most places loses one; whether it did."""
@@ -105,30 +126,22 @@ class Places:
             if before == self._most:  # it is one step from there to the next
                 self._most = after
 
-    def _peer(self, address: str) -> str:
-        """Under which name an address is counted; "" where it is not."""
-        if self._trusted:
-            known = ipaddress.ip_address(address.partition("%")[0])
-            if isinstance(known, ipaddress.IPv6Address):
-                known = known.ipv4_mapped or known
-            if any(known in network for network in self._trusted):
-                return ""
-        return peer_of(address)
-
 
 class Place:
     """That of one connection.
 
     Attributes:
-        peer: whose it is; "" of a trusted proxy.
+        address: of the host at its other end.
+        peer: the name under which that is counted with others; "" of a trusted proxy.
         holder: who can leave it for another's sake; None: nobody yet.
     """
 
-    __slots__ = ("_places", "holder", "peer")
+    __slots__ = ("_places", "address", "holder", "peer")
 
-    def __init__(self, places: Places, peer: str) -> None:
+    def __init__(self, places: Places, address: str, peer: str) -> None:
         """Taken by now."""
         self._places: Places | None = places
+        self.address = address
         self.peer = peer
         self.holder: Holder | None = None
 

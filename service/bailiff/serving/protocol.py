@@ -15,7 +15,6 @@ from bailiff.serving.reading import Reading
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
 
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from bailiff.serving.byte_budget import ByteBudget
     from bailiff.serving.edge import Edge
     from bailiff.serving.intake import Intake
+    from bailiff.serving.places import Place
     from bailiff.serving.refusals import Refusals
 
 # Bytes of an answer that a connection takes at once, as asyncio has it without TLS. More than that
@@ -45,7 +45,7 @@ class BoundedProtocol(Reading):
     budget: ByteBudget
     intake: Intake
     refusals: Refusals
-    leave: Callable[[], None]
+    place: Place
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - uvicorn's, passed on
         super().__init__(*args, **kwargs)
@@ -59,12 +59,14 @@ class BoundedProtocol(Reading):
     # asyncio says BaseTransport, and hands over a Transport to a stream protocol; so does uvicorn.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # noqa: D102
         super().connection_made(transport)
+        # Until now, while TLS was being agreed on, the listener could give the place up.
+        self.place.holder = self
         self.flow = self._flow = Flow(transport)
         transport.set_write_buffer_limits(high=_HIGH_WATER)
         self.wait_for(Reason.SLOW_HEAD)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: D102 - uvicorn's
-        self.leave()
+        self.place.leave()
         self.arrived()
         self._answer_read()
         self._give_back_bodies()
@@ -226,7 +228,7 @@ class BoundedProtocol(Reading):
             return False
         self.refusals.count(Reason.ROOM, self._peer)
         self._tell_to_have_gone()
-        self.leave()
+        self.place.leave()
         self.transport.abort()
         return True
 

@@ -181,7 +181,7 @@ class _Server(uvicorn.Server):
         made: BoundedProtocol = kind(
             config=self.config, server_state=self.server_state, app_state=state
         )
-        made.leave, place.holder = place.leave, made
+        made.place = place
         return made
 
     @contextlib.contextmanager
@@ -191,9 +191,10 @@ class _Server(uvicorn.Server):
 
 def _listening(bounds: Bounds, refuse: Refuse, edge: Edge, tls: ServingTls | None) -> _Listen:
     """How a socket is listened on; connections to all sockets of the port are counted together."""
-    places = Places(bounds, edge.settings.networks)
+    places = Places(bounds, edge.is_proxy)
+    context = None if tls is None else lambda: tls.in_force.http
 
     def listen(listening: socket.socket, protocol: _MakeProtocol) -> Listener:
-        return Listener(listening, protocol, places, bounds, refuse, edge.refusals, tls)
+        return Listener(listening, protocol, places, bounds, edge.refusals, context, refuse)
 
     return listen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pydantic import PositiveInt, field_validator
@@ -43,7 +44,7 @@ class EdgeSettings(EnvironmentSettings):
             ipaddress.ip_network(one)
         return given
 
-    @property
+    @cached_property
     def networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
         """Of the trusted proxies."""
         return tuple(ipaddress.ip_network(one) for one in split(self.trusted_proxies))
