@@ -63,7 +63,10 @@ class Access:
             if account is not None:
                 return account
         connection = self._doorman.find(context.peer())
-        address = connection.remote if connection is not None else ""
+        if connection is not None and connection.is_proxy and not self._guard.asks_who:
+            # Callers would be told apart by address alone, and all of a proxy's have one.
+            return None
+        address = connection.address if connection is not None else ""
         asked = Asked("", path, address, headers, certificate)
         try:
             return await self._guard.admit(self._rules, asked)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import grpc
 
-from bailiff.grpc_api.doorman import FREE_BYTES
+from bailiff.grpc_api.byte_shares import FREE_BYTES
 from bailiff.grpc_api.errors import IdleError, MalformedError, OverloadedError, SlowBodyError
 from bailiff.turns import WaitedTooLongError
 
@@ -79,7 +79,7 @@ class Admission:
 
         async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             connection = self._connection(context)
-            place = places.enter(connection.address, waiting.first)
+            place = places.enter(connection.counted_as, waiting.first)
             try:
                 data: Any = await context.read()
                 if data is grpc.aio.EOF:
@@ -109,7 +109,7 @@ class Admission:
 
         async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             connection = self._connection(context)
-            place = places.enter(connection.address, seconds)
+            place = places.enter(connection.counted_as, seconds)
 
             async def messages() -> AsyncIterator[Any]:
                 read: Callable[[], Awaitable[Any]] = context.read

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bailiff.decisions import Size
 from bailiff.grpc_api.errors import AnswerTooLargeError, OverloadedError, TooLargeError
 from bailiff.serving import ByteBudget
+from bailiff.serving.byte_budget import SMALL
 from bailiff.turns import is_long_protobuf
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class MessageBounds:
 
     @contextmanager
     def _bytes(self, length: int) -> Iterator[None]:
-        if not self._budget.take(length):
+        if not self._budget.take(length, long=length > SMALL):
             raise OverloadedError("too many bytes of requests are being answered already")
         try:
             yield

@@ -7,7 +7,6 @@ import math
 from typing import TYPE_CHECKING, cast
 
 from bailiff.grpc_api.frames import Inbound, Outbound
-from bailiff.grpc_api.unbegun import Unbegun
 from bailiff.serving.peers import peer_of_connection
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from bailiff.grpc_api.doorman import Doorman
     from bailiff.serving import Peer
+    from bailiff.serving.places import Place
 
 # Bytes read before grpcio's end is there, which takes one turn of the event loop.
 _EARLY = 256 * 1024
@@ -24,31 +24,39 @@ class Connection(asyncio.Protocol):
     """The client's end.
 
     Attributes:
+        place: among the connections of the port.
         peer: whose certificate TLS has verified; None: nobody's.
-        address: of the client's host; empty for a trusted proxy, which speaks for many.
-        remote: the same, of a trusted proxy too: who asks through it is known by nothing else.
+        address: of the client's host.
+        counted_as: the name under which that is counted with others; empty for a trusted proxy,
+            which speaks for many.
         name: what grpcio calls its peer.
         transport: to the client.
         inbound: what the client has sent.
         taken: bytes of the budget that the connection has for messages that are not whole.
+        in_all: the same, and those that it has for answers.
+        in_debt_since: since when it owes us something, as the budget knows it; infinity: nothing.
         active: calls that are read or answered here.
         answers: what is being written to it: since when, and bytes taken of the budget.
         stalled_since: when the client ceased to read; None: it reads.
     """
 
-    def __init__(self, doorman: Doorman, dial: Callable[[Connection], None], secured: bool) -> None:
+    def __init__(
+        self, doorman: Doorman, dial: Callable[[Connection], None], place: Place, *, secured: bool
+    ) -> None:
         """Prepare.
 
         Args:
             doorman: who looks after it.
             dial: leads the connection to grpcio.
+            place: see there.
             secured: TLS is spoken before it is made.
         """
         self._doorman = doorman
         self._dial = dial
         self._secured = secured
+        self.place = place
         self.peer: Peer | None = None
-        self.address = self.remote = ""
+        self.address, self.counted_as = place.address, place.peer
         self.name = ""
         self.transport = cast("asyncio.Transport", None)
         self._inner: _Inner | None = None
@@ -56,14 +64,20 @@ class Connection(asyncio.Protocol):
         self._waiting = bytearray()
         self._waits_since = 0.0
         self._is_blocked = self._is_starved = self._is_held = False
-        self.inbound = Inbound(Unbegun(asyncio.get_running_loop().call_later))
+        self.inbound = Inbound(doorman.unbegun_of(self))
         self._outbound = Outbound(self.inbound.end)
-        self.taken = 0
+        self.taken = self.in_all = 0
+        self.in_debt_since = math.inf
         self.answers: dict[object, tuple[float, int]] = {}
         self.active = 0
         self.stalled_since: float | None = None
         # Streams that had ended when it was seen to leave answers unread, and when that was.
         self._unread_from = (0, math.inf)
+
+    @property
+    def is_proxy(self) -> bool:
+        """Whether it is a trusted proxy's, which speaks for many."""
+        return not self.counted_as
 
     @property
     def held(self) -> int:
@@ -87,17 +101,10 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has come."""
         self.transport = cast("asyncio.Transport", transport)
+        self.place.holder = self
         if self._secured:
-            # It was admitted before its handshake.
             self.peer = peer_of_connection(transport)
-            self._dial(self)
-            return
-        remote = transport.get_extra_info("peername")
-        if self._doorman.admit(self, str(remote[0]) if remote else ""):
-            # To a client a failed attempt: its calls end as UNAVAILABLE, and it comes again after
-            # its backoff. A GOAWAY would let them wait, since the connection had been there.
-            self.transport.abort()
-            return
+        self._doorman.welcome(self)
         self._dial(self)
 
     def data_received(self, data: bytes) -> None:
@@ -111,7 +118,7 @@ class Connection(asyncio.Protocol):
         if not self._waiting:
             self._waits_since = self._doorman.now()
         self._waiting += data
-        self._doorman.weigh(self)
+        self._doorman.shares.weigh(self)
         if len(self._waiting) > _EARLY:
             self.transport.pause_reading()
 
@@ -129,7 +136,7 @@ class Connection(asyncio.Protocol):
             self._read_or_not()
             inbound.unbegun.hold(self)
         if inbound.held or self._waiting or self.taken:
-            self._doorman.weigh(self)
+            self._doorman.shares.weigh(self)
 
     def lead_on(self) -> None:
         """There is room for calls, or for more of them."""
@@ -171,7 +178,7 @@ class Connection(asyncio.Protocol):
         self._outbound.feed(data)
         self.transport.write(data)
         if self.taken:
-            self._doorman.weigh(self)
+            self._doorman.shares.weigh(self)
 
     def block(self, blocked: bool) -> None:
         """Grpcio takes nothing more for now, or takes it again."""
@@ -193,9 +200,30 @@ class Connection(asyncio.Protocol):
 
     def end_answer(self, key: object) -> None:
         """An answer is written, or cannot be any more."""
-        _, taken = self.answers.pop(key)
-        if taken:
-            self._doorman.give_back(self, taken)
+        self._doorman.shares.end_answer(self, key)
+
+    def owes_since(self) -> float:
+        """Since when its client owes us the rest of a message, or the reading of an answer.
+
+        Of what counts in the budget; infinity: nothing.
+        """
+        if self.transport.is_closing():
+            return math.inf
+        message = self.inbound.oldest() if self.taken else None
+        answer = next((since for since, taken in self.answers.values() if taken), math.inf)
+        return answer if message is None else min(message, answer)
+
+    def make_room(self) -> bool:
+        """End it for another's sake, unless a call is open or an answer still on its way."""
+        if self.inbound.open() or self.transport.get_write_buffer_size():
+            return False
+        self._doorman.end(self, "room")
+        self.place.leave()
+        return True
+
+    def cut(self) -> None:
+        """Give back all that is held for it, and hang up: others need the room."""
+        self._doorman.cut(self)
 
     def finish(self) -> None:
         """Nothing more comes from grpcio; what is written still goes to the client."""

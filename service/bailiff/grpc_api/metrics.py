@@ -42,8 +42,8 @@ class GrpcMetrics:
         ended = Counter(
             "bailiff_grpc_connections_ended",
             "Connections that the server has refused or ended, by reason: refused (there are "
-            "enough, in all or of that address), tls_handshake, slow_message, slow_reader, "
-            "unread_answers.",
+            "enough, in all or of that address), open_files (none could be taken for a second), "
+            "tls_handshake, room, bytes, slow_message, slow_reader, unread_answers.",
             ("reason",),
             registry=registry,
         )

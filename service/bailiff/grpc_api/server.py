@@ -81,9 +81,7 @@ class BailiffGrpcServer:
         await server.start()
         settings = self._settings
         try:
-            port = await self._door.open(
-                settings.host, settings.port, reuse_port=settings.reuse_port
-            )
+            port = self._door.open(settings.host, settings.port, reuse_port=settings.reuse_port)
         except OSError:
             await server.stop(None)
             raise

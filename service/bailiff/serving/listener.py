@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import errno
 import socket
-import ssl
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,6 +13,7 @@ from bailiff.serving.bounds import Reason, written
 from bailiff.serving.line import Line
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable
 
     from bailiff.serving.bounds import Bounds, Refuse
@@ -177,10 +177,16 @@ class Listener:
         except BaseException as error:
             place.leave()
             connection.close()
-            if not isinstance(error, (OSError, ssl.SSLError)):
+            if not isinstance(error, Exception):
                 raise
-            if self._context is not None:
-                self._refusals.count(Reason.TLS_HANDSHAKE, place.address, str(error))
+            self._has_failed(place, error)
+
+    def _has_failed(self, place: Place, error: Exception) -> None:
+        if not isinstance(error, OSError):  # as those of TLS and the time limit are
+            about = {"message": "a connection was not opened", "exception": error}
+            self._loop.call_exception_handler(about)
+        elif self._context is not None:
+            self._refusals.count(Reason.TLS_HANDSHAKE, place.address, str(error))
 
     def _tls_options(self) -> dict[str, Any]:
         if self._context is None:

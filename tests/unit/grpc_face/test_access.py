@@ -14,7 +14,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc  # type:
 from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
 from prometheus_client import CollectorRegistry
 
-from bailiff.access import AccessSettings, Guard, Rules, grpc_rules
+from bailiff.access import AccessSettings, Account, Asked, Guard, Rules, grpc_rules
 from bailiff.grpc_api import GrpcSettings
 from bailiff.grpc_api.doorman import Doorman
 from bailiff.grpc_api.interceptors import Layers
@@ -167,3 +167,31 @@ async def test_bytes_of_streams_are_charged_too() -> None:
         code, _, seconds = await refusal(face.stub.Decide(ONE, metadata=GOOD))
         assert code == "RESOURCE_EXHAUSTED"
         assert seconds > BATCH.ByteSize()
+
+
+async def test_the_guard_gets_the_address_of_a_proxy() -> None:
+    asked: list[str] = []
+
+    class Listening(Guard):
+        async def admit(self, rules: Rules, asking: Asked) -> Account | None:
+            asked.append(asking.peer)
+            return await super().admit(rules, asking)
+
+    guard = Listening(AccessSettings(), ManualClock(), reviewer=Reviewer())
+    async with running(guard=guard, is_proxy=lambda address: address == "127.0.0.1") as face:
+        assert (await refusal(face.stub.Decide(ONE)))[0] == "UNAUTHENTICATED"
+    assert asked == ["127.0.0.1"]
+
+
+async def test_callers_of_a_proxy_are_not_charged_as_one_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Else all addresses here are this machine's own, which have no quota.
+    monkeypatch.setattr("bailiff.access.guard._is_loopback", lambda _: False)
+    proxies: set[str] = set()
+    for last in ("RESOURCE_EXHAUSTED", "OK"):
+        guard = Guard(AccessSettings(max_burst_requests=2), ManualClock())
+        async with running(guard=guard, is_proxy=proxies.__contains__) as face:
+            told = [(await refusal(face.stub.Decide(ONE)))[0] for _ in range(3)]
+            assert told == ["OK", "OK", last]
+        proxies.add("127.0.0.1")

@@ -88,7 +88,7 @@ async def test_an_address_in_use_is_an_error() -> None:
         server = create_server(
             GrpcSettings(port=port), ManualClock(), CollectorRegistry(), Options()
         )
-        with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{port}"):
+        with pytest.raises(OSError, match="in use"):
             await server.start()
         await server.stop(0)
 
@@ -97,7 +97,7 @@ async def test_a_second_server_on_the_same_port_is_an_error(face: Face) -> None:
     second = create_server(
         GrpcSettings(port=face.port), ManualClock(), CollectorRegistry(), Options()
     )
-    with pytest.raises(OSError, match="cannot listen"):
+    with pytest.raises(OSError, match="in use"):
         await second.start()
 
 

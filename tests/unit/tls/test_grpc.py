@@ -18,7 +18,7 @@ import uvloop
 from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import Options
-from bailiff.grpc_api import GrpcSettings, create_server, secured_port
+from bailiff.grpc_api import GrpcSettings, create_server
 from bailiff.serving import ServingTls
 from bailiff.serving.tls import TlsContent
 from bailiff.v1 import eviction_decision_service_pb2 as pb
@@ -225,18 +225,17 @@ async def test_what_is_no_tls_is_counted_and_not_logged_each_time(tls, caplog, c
     assert "TLS handshake failed" in line
 
 
-async def test_who_begins_no_handshake_is_hung_up_on(tls, monkeypatch) -> None:
-    monkeypatch.setattr(secured_port, "_HANDSHAKE_SECONDS", 0.05)
-    async with running(serving_tls(tls)) as port:
+async def test_who_begins_no_handshake_is_hung_up_on(tls) -> None:
+    settings = GrpcSettings(port=0, message_timeout_seconds=0.05)
+    async with running(serving_tls(tls), settings=settings) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         with contextlib.suppress(ConnectionError):
             assert await reader.read() == b""
         writer.close()
 
 
-async def test_handshakes_count_as_connections(tls, monkeypatch) -> None:
-    monkeypatch.setattr(secured_port, "_HANDSHAKE_SECONDS", 10 * LIMIT)
-    settings = GrpcSettings(port=0, max_connections_per_peer=2)
+async def test_handshakes_count_as_connections(tls) -> None:
+    settings = GrpcSettings(port=0, max_connections_per_peer=2, message_timeout_seconds=10 * LIMIT)
     registry = CollectorRegistry()
     async with running(serving_tls(tls), registry, settings) as port:
         idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
@@ -249,5 +248,27 @@ async def test_handshakes_count_as_connections(tls, monkeypatch) -> None:
         for _, writer in idle:
             writer.close()
         await until(lambda: registry.get_sample_value("bailiff_grpc_connections") == 0)
+        async with channel_to(port, tls) as channel:
+            assert await decided(channel)
+
+
+async def test_a_handshake_that_fails_for_any_reason_leaves_its_place(tls, monkeypatch) -> None:
+    async def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("out of order")
+
+    registry = CollectorRegistry()
+    async with running(serving_tls(tls), registry) as port:
+        with monkeypatch.context() as patched:
+            loop = asyncio.get_running_loop()
+            patched.setattr(loop, "connect_accepted_socket", fail)
+            told: list[BaseException] = []
+            loop.set_exception_handler(lambda _, about: told.append(about["exception"]))
+            for _ in range(3):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                with contextlib.suppress(ConnectionError):
+                    assert await reader.read() == b""
+                writer.close()
+        await until(lambda: registry.get_sample_value("bailiff_grpc_connections") == 0)
+        assert [str(one) for one in told] == ["out of order"] * 3
         async with channel_to(port, tls) as channel:
             assert await decided(channel)
