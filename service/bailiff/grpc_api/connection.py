@@ -207,14 +207,17 @@ class Connection(asyncio.Protocol):
 
         Of what counts in the budget; infinity: nothing.
         """
-        if self.transport.is_closing():
+        if not self.in_all or self.transport.is_closing():
             return math.inf
         message = self.inbound.oldest() if self.taken else None
         answer = next((since for since, taken in self.answers.values() if taken), math.inf)
         return answer if message is None else min(message, answer)
 
     def make_room(self) -> bool:
-        """End it for another's sake, unless a call is open or an answer still on its way."""
+        """End it for another's sake, unless a call is open or an answer still on its way.
+
+        Calls that wait here to be led in have cost us nothing yet.
+        """
         if self.inbound.open() or self.transport.get_write_buffer_size():
             return False
         self._doorman.end(self, "room")

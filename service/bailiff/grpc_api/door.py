@@ -3,12 +3,13 @@
 grpcio gives no hold on its listener: it cannot bound connections by address, nor end one whose
 client does not read, and it takes every byte of every message that it has asked for. So the port is
 opened here, as those of HTTP are, and grpcio listens on a socket of this machine that has no name
-in any folder. Who is refused is hung up on without a word, which is a failed attempt to a client:
-its calls end as UNAVAILABLE, and it comes again after its backoff. A GOAWAY would let them wait,
-since the connection had been there. Bytes
-pass as they are. In passing the frames are walked over (`frames.py`), which tells what is held of
-messages that are not whole: that much is taken of the budget, and where it has no more the
-connection is not read from until it has.
+in any folder. Bytes pass as they are. In passing the frames are walked over (`frames.py`), which
+tells what is held of messages that are not whole: that much is taken of the budget, and where it
+has no more the connection is not read from until it has.
+
+Who is refused is hung up on without a word. To a client that is a failed attempt: its calls end as
+UNAVAILABLE, and it comes again after its backoff. A GOAWAY would let them wait, since the
+connection had been there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who is under way: so many at a time, of each address a share, and who waits longest makes room.
+"""Who is under way: so many at a time, of each peer a share, and who waits longest makes room.
 
 A call that the server waits for costs nobody time, only its place. So a place is refused only where
 none is held by a call that waits, whose client has had its chance.
@@ -21,15 +21,16 @@ class Place:
     """Of one call.
 
     Attributes:
-        address: of the client's host; empty: not to be told from others, and without a share.
+        peer: whose it is (`Connection.counted_as`); empty: not to be told from others, and
+            without a share.
         error: why the call has been ended, once it has.
     """
 
-    __slots__ = ("_task", "address", "deadline", "error", "since")
+    __slots__ = ("_task", "deadline", "error", "peer", "since")
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, peer: str) -> None:
         """Of the task that runs."""
-        self.address = address
+        self.peer = peer
         self.error: RefusedError | None = None
         self._task = asyncio.current_task()
         self.since = 0.0
@@ -60,7 +61,7 @@ class Places:
         """All are free.
 
         Args:
-            most: places; one address has at most half of them.
+            most: places; one peer has at most half of them.
             what: who takes them, as `calls`, for those who are refused.
             grace: seconds that a call may wait before it makes room for others.
             now: tells seconds.
@@ -74,24 +75,24 @@ class Places:
         self._taken_by: dict[str, int] = {}
         self.waiting: dict[Place, None] = {}
 
-    def enter(self, address: str, seconds: float) -> Place:
+    def enter(self, peer: str, seconds: float) -> Place:
         """Take a place, for the task that runs, which waits for its client first.
 
         Args:
-            address: of the client.
+            peer: of the client.
             seconds: how long it may wait.
 
         Raises:
             OverloadedError: there is none, and nobody to make room.
         """
         taken_by = self._taken_by
-        if address and taken_by.get(address, 0) >= self._share:
-            self._make_room(address)
+        if peer and taken_by.get(peer, 0) >= self._share:
+            self._make_room(peer)
         elif self._taken >= self._most:
             self._make_room("")
         self._taken += 1
-        taken_by[address] = taken_by.get(address, 0) + 1
-        place = Place(address)
+        taken_by[peer] = taken_by.get(peer, 0) + 1
+        place = Place(peer)
         place.since = now = self._now()
         place.deadline = now + seconds
         self.waiting[place] = None
@@ -119,14 +120,14 @@ class Places:
         for place in [one for one in self.waiting if one.deadline <= now]:
             self._end(place, error())
 
-    def _make_room(self, address: str) -> None:
-        """End the call that has waited longest: of this address, or of the one with the most."""
+    def _make_room(self, peer: str) -> None:
+        """End the call that has waited longest: of this peer, or of the one with the most."""
         before = self._now() - self._grace
-        heaviest = address or max(
-            {one.address for one in self.waiting}, key=self._taken_by.__getitem__, default=""
+        heaviest = peer or max(
+            {one.peer for one in self.waiting}, key=self._taken_by.__getitem__, default=""
         )
         for place in self.waiting:
-            if place.address == heaviest and place.since <= before:
+            if place.peer == heaviest and place.since <= before:
                 self._end(
                     place, OverloadedError(f"others want the place of {self._what} that wait")
                 )
@@ -141,8 +142,8 @@ class Places:
 
     def _give_back(self, place: Place) -> None:
         self._taken -= 1
-        left = self._taken_by[place.address] - 1
+        left = self._taken_by[place.peer] - 1
         if left:
-            self._taken_by[place.address] = left
+            self._taken_by[place.peer] = left
         else:
-            del self._taken_by[place.address]
+            del self._taken_by[place.peer]

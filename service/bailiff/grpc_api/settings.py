@@ -43,9 +43,12 @@ class GrpcSettings(FaceSettings):
         max_streams: the same of streams of requests.
         max_watches: the same of calls that follow the health, or read the descriptions.
         max_connections: connections in all; more are closed at once, which ends a client's calls as
-            UNAVAILABLE, and lets it come again after its backoff.
-        max_connections_per_peer: the same of one address.
-        message_timeout_seconds: time in which a call sends its message. As REST's for a body.
+            UNAVAILABLE, and lets it come again after its backoff. The last of them are for
+            addresses that have few, and a connection without a call makes room (`Places`).
+        max_connections_per_peer: the same of one address, of one /64 network for IPv6. Trusted
+            proxies are bounded by `max_connections` only.
+        message_timeout_seconds: time in which a call sends its message, and a TLS handshake is
+            over. As REST's for a body.
         answer_timeout_seconds: time in which a client reads an answer; then its connection ends.
             As REST's.
         stream_idle_seconds: how long a stream may rest between two messages.

@@ -174,7 +174,7 @@ async def test_the_guard_gets_the_address_of_a_proxy() -> None:
 
     class Listening(Guard):
         async def admit(self, rules: Rules, asking: Asked) -> Account | None:
-            asked.append(asking.peer)
+            asked.append(asking.address)
             return await super().admit(rules, asking)
 
     guard = Listening(AccessSettings(), ManualClock(), reviewer=Reviewer())
@@ -187,7 +187,7 @@ async def test_callers_of_a_proxy_are_not_charged_as_one_address(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Else all addresses here are this machine's own, which have no quota.
-    monkeypatch.setattr("bailiff.access.guard._is_loopback", lambda _: False)
+    monkeypatch.setattr(Asked, "is_local", False)
     proxies: set[str] = set()
     for last in ("RESOURCE_EXHAUSTED", "OK"):
         guard = Guard(AccessSettings(max_burst_requests=2), ManualClock())
