@@ -63,9 +63,6 @@ class Access:
             if account is not None:
                 return account
         connection = self._doorman.find(context.peer())
-        if connection is not None and connection.is_proxy and not self._guard.asks_who:
-            # Callers would be told apart by address alone, and all of a proxy's have one.
-            return None
         address = connection.address if connection is not None else ""
         asked = Asked("", path, address, headers, certificate)
         try:

@@ -181,17 +181,3 @@ async def test_the_guard_gets_the_address_of_a_proxy() -> None:
     async with running(guard=guard, is_proxy=lambda address: address == "127.0.0.1") as face:
         assert (await refusal(face.stub.Decide(ONE)))[0] == "UNAUTHENTICATED"
     assert asked == ["127.0.0.1"]
-
-
-async def test_callers_of_a_proxy_are_not_charged_as_one_address(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # Else all addresses here are this machine's own, which have no quota.
-    monkeypatch.setattr(Asked, "is_local", False)
-    proxies: set[str] = set()
-    for last in ("RESOURCE_EXHAUSTED", "OK"):
-        guard = Guard(AccessSettings(max_burst_requests=2), ManualClock())
-        async with running(guard=guard, is_proxy=proxies.__contains__) as face:
-            told = [(await refusal(face.stub.Decide(ONE)))[0] for _ in range(3)]
-            assert told == ["OK", "OK", last]
-        proxies.add("127.0.0.1")
