@@ -45,6 +45,12 @@ async def read(request: Request) -> Response:
         return Response()
 
 
+async def read_late(request: Request) -> Response:
+    """Reads its body after a while."""
+    await asyncio.sleep(0.3)
+    return await read(request)
+
+
 async def dripping(_: Request) -> Response:
     """An answer in pieces, for ever."""
 
@@ -67,6 +73,7 @@ APP = Starlette(
         Route("/dripping", dripping),
         Route("/client", client_of),
         Route("/read", read, methods=["POST"]),
+        Route("/read-late", read_late, methods=["POST"]),
     ]
 )
 

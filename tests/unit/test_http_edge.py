@@ -4,12 +4,14 @@ import asyncio
 import contextlib
 import re
 import socket
+from collections.abc import Callable
 
 import pytest
 import uvloop
 from structlog.testing import capture_logs
 
-from bailiff.serving import Bounds, ByteBudget
+from bailiff.serving import Bounds, ByteBudget, protocol
+from bailiff.serving.intake import Intake
 from tests.harness.http_edge import ASK, ASK_LONG, LIMIT, LONG, MIB, post, serving, streams
 
 
@@ -85,6 +87,30 @@ async def test_a_body_for_which_there_is_no_room_is_refused_where_nobody_has_sta
             assert (await held.ask()).startswith(b"HTTP/1.1 200 ")
 
 
+async def test_a_body_that_we_have_yet_to_read_is_not_late() -> None:
+    async with serving(Bounds(body_timeout_seconds=0.1)) as port:
+        with streams(port) as held:
+            reader = await held.open(post(4 * MIB, b"/read-late") + b"x" * 4 * MIB)
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+            assert not port.refused("slow_body")
+
+
+async def test_long_bodies_are_read_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[int] = []
+
+    def wait(_self: Intake, _address: str, length: int, go_on: Callable[[], None]) -> None:
+        waited.append(length)
+        asyncio.get_running_loop().call_later(0.02, go_on)
+
+    monkeypatch.setattr(Intake, "wait", wait)
+    async with serving() as port:
+        with streams(port) as held:
+            reader = await held.open(post(4 * MIB) + b"x" * 4 * MIB)
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+    # Nothing is read that has not waited for its turn, but for what came before the first.
+    assert sum(waited) > 3 * MIB
+
+
 async def test_bodies_of_a_byte_take_no_place() -> None:
     async with serving() as port:
         with streams(port) as held:
@@ -99,6 +125,18 @@ async def test_an_answer_that_is_not_read_is_cut(path: bytes) -> None:
     async with serving(Bounds(answer_timeout_seconds=0.1)) as port:
         with streams(port) as held:
             await held.open(ASK.replace(b"/ ", path), limit=1000)
+            await port.until("slow_reader")
+
+
+async def test_the_last_of_an_answer_is_to_be_read_in_time_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # What the server has still to send is so little that it does not wait with it.
+    monkeypatch.setattr(protocol, "_HIGH_WATER", 2 * LONG)
+    async with serving(Bounds(answer_timeout_seconds=0.1)) as port:
+        with streams(port) as held:
+            asked = ASK_LONG.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+            await held.open(asked, limit=1000)
             await port.until("slow_reader")
 
 
