@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BITE_SECONDS = 0.003
 _BITE = 16
 # How many are told a second why they are turned away, which takes five times as long as to hang up.
-_TOLD = 100
+_TOLD = 500
 # Where these are short, accept(2) fails for a connection that stays in the queue: asked again at
 # once it would fail again. Seconds to wait, as asyncio does.
 _SHORT = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
