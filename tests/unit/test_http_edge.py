@@ -25,6 +25,14 @@ async def test_one_connection_full_of_what_is_no_http_is_one_line() -> None:
             assert port.refused("malformed") == 20
 
 
+async def test_a_tunnel_is_refused_at_once() -> None:
+    async with serving() as port:
+        with streams(port) as held:
+            reader = await held.open(b"CONNECT db:5432 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+            assert port.refused("malformed") == 1
+
+
 async def test_line_ends_between_requests_do_not_keep_a_connection() -> None:
     async with serving(Bounds(header_timeout_seconds=0.1)) as port:
         with streams(port) as held:
