@@ -1,14 +1,20 @@
 """Who may connect to an HTTP port, how often, and for which host."""
 
+import asyncio
 import contextlib
+import socket
 import ssl
+from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
+from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
-from bailiff.serving import Bounds
-from tests.harness.http_edge import ASK, ASK_LONG, serving, streams
+from bailiff.serving import Bounds, Refusals
+from bailiff.serving.listener import Listener
+from bailiff.serving.places import Places
+from tests.harness.http_edge import ASK, ASK_LONG, LIMIT, serving, streams
 from tests.harness.kube.tls import make_tls
 from tests.harness.secured import serving_tls
 
@@ -77,6 +83,31 @@ async def test_who_is_being_answered_makes_no_room() -> None:
             told = await (await held.open(local_addr=("127.0.0.2", 0))).read()
             assert told.startswith(b"HTTP/1.1 503 ")
             assert (port.refused("room"), port.refused("connections")) == (0, 1)
+
+
+async def test_a_flood_leaves_turns_to_those_who_are_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A second passes whenever somebody looks, and what is taken at once ends after three.
+    seconds = count()
+    monkeypatch.setattr("bailiff.serving.listener.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("bailiff.serving.listener._BITE_SECONDS", 3.5)
+    bounds, taken = Bounds(), [0]
+    with socket.create_server(("127.0.0.1", 0)) as listening, contextlib.ExitStack() as stack:
+        address = listening.getsockname()
+        listening.setblocking(False)
+        places, refusals = Places(bounds), Refusals(CollectorRegistry())
+        listener = Listener(listening, lambda _: asyncio.Protocol(), places, bounds, refusals)
+        for _ in range(9):
+            stack.enter_context(socket.create_connection(address))
+        listener.start(16)
+        async with asyncio.timeout(LIMIT):
+            while taken[-1] < 9:
+                await asyncio.sleep(0)
+                taken.append(places.taken)
+        listener.close()
+        await listener.wait_closed()
+    assert max(after - before for before, after in pairwise(taken)) == 3
 
 
 async def test_of_a_flood_few_are_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
