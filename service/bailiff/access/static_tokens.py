@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import csv
-import os
 import stat
 from typing import TYPE_CHECKING
 
@@ -18,17 +17,13 @@ import structlog
 
 from bailiff.access.bearer import digest
 from bailiff.access.callers import known_here
+from bailiff.file_watch import LOOK_EVERY, FileWatch, see
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from bailiff.access.callers import Caller
-
-# Seconds between two looks at the file.
-LOOK_EVERY = 5.0
-# Of the file, in bytes: some 10,000 callers.
-MAX_BYTES = 1024 * 1024
 
 log = structlog.get_logger(__name__)
 
@@ -44,51 +39,48 @@ class StaticTokens:
         """Read them.
 
         Args:
-            path: of the file, at most 1 MiB.
-            look_every: seconds between two looks at it.
+            path: of the file, at most 1 MiB: some 10,000 callers.
+            look_every: seconds between two looks at it, above 0.
 
         Raises:
             TokenFileError: it cannot be used.
         """
         self._path = path
-        self._look_every = look_every
-        content = _read(path)
-        self._seen: bytes | str = content
-        self._callers = parse(content)
+        self._watch = FileWatch(lambda: see(path), look_every)
+        found = _interpret(self._watch.seen)
+        if isinstance(found, str):
+            raise TokenFileError(found)
+        self._callers = found
 
     def find(self, token_digest: bytes) -> Caller | None:
         """Whose token has this digest; None: nobody's here."""
         return self._callers.get(token_digest)
 
     async def run(self) -> None:
-        """Look at the file until cancelled; warns where everybody on this machine may read it.
-
-        A change counts once two looks have shown the same: a file that is written in place may be
-        seen half written.
-        """
-        before: bytes | str = self._seen
+        """Look at the file until cancelled; warns where everybody on this machine may read it."""
         if await asyncio.to_thread(_is_open_to_all, self._path):
             log.warning("everybody on this machine may read the tokens", file=str(self._path))
         while True:
-            await asyncio.sleep(self._look_every)
-            seen = await asyncio.to_thread(_see, self._path)
-            if seen == before != self._seen:
-                self._seen = seen
-                error = self._take(seen)
-                if error:
-                    log.error("tokens not changed", file=str(self._path), error=error)
-            before = seen
+            self._take(await self._watch.change())
 
-    def _take(self, seen: bytes | str) -> str:
-        """Know these from now on; or why not."""
-        if isinstance(seen, str):
-            return seen
-        try:
-            self._callers = parse(seen)
-        except TokenFileError as error:
-            return str(error)
-        log.info("tokens read", file=str(self._path), callers=len(self._callers))
-        return ""
+    def _take(self, sight: bytes | str) -> None:
+        """Know these from now on, where they can be used."""
+        found = _interpret(sight)
+        if isinstance(found, str):
+            log.error("tokens not changed", file=str(self._path), error=found)
+            return
+        self._callers = found
+        log.info("tokens read", file=str(self._path), callers=len(found))
+
+
+def _interpret(sight: bytes | str) -> Mapping[bytes, Caller] | str:
+    """The callers, by the digests of their tokens; as text, why there are none."""
+    if isinstance(sight, str):
+        return sight
+    try:
+        return parse(sight)
+    except TokenFileError as error:
+        return str(error)
 
 
 def parse(content: bytes) -> Mapping[bytes, Caller]:
@@ -127,37 +119,6 @@ def _caller(number: int, row: list[str]) -> tuple[bytes, Caller]:
         )
     groups = tuple(filter(None, (one.strip() for one in "".join(others).split(","))))
     return digest(token.encode()), known_here(name, uid, groups)
-
-
-def _see(path: Path) -> bytes | str:
-    """The content; as text, why it cannot be had."""
-    try:
-        return _read(path)
-    except TokenFileError as error:
-        return str(error)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        # Without O_NONBLOCK the opening of a FIFO waits for its other end.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            return _content(descriptor)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise TokenFileError(error.strerror or str(error)) from error
-
-
-def _content(descriptor: int) -> bytes:
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise TokenFileError("not a regular file")
-    content = b""
-    while len(content) <= MAX_BYTES and (piece := os.read(descriptor, MAX_BYTES + 1)):
-        content += piece
-    if len(content) > MAX_BYTES:
-        raise TokenFileError(f"larger than {MAX_BYTES} bytes")
-    return content
 
 
 def _is_open_to_all(path: Path) -> bool:

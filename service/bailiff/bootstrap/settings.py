@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bailiff.bootstrap.access import AccessChoice
 from bailiff.bootstrap.choices import CLOCK_SKEW_LIMIT, WORKER_PROBES, ProbeChoice
 from bailiff.decisions import Options
+from bailiff.file_watch import LOOK_EVERY
 from bailiff.worker import ElectionSettings, Shard
-from bailiff.worker.policy.file import LOOK_EVERY
 
 if TYPE_CHECKING:
     from pathlib import Path

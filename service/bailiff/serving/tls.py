@@ -1,11 +1,7 @@
 """What a process serves TLS with: files that are read at the start, and again when they change.
 
-What is compared is their content, not their times: a mounted Secret is swapped by a symbolic link.
-Content that cannot be used changes nothing: the certificate that is served stays.
-
-The files are written one by one, and each may be seen half written. So a change counts once two
-looks in a row have shown the same, and only if certificate and key are a pair. At the start the
-first look counts: there is nothing that could stay.
+Content that cannot be used changes nothing: the certificate that is served stays. The files are
+written one by one, so a change counts only if certificate and key are a pair.
 
 Each change makes a context of its own, for the connections that come then: OpenSSL can add to
 those who vouch for clients but forget none of them, and a pair that turns out to be none would
@@ -15,15 +11,14 @@ leave half of it in a context that is in use. Connections that stand are not tou
 from __future__ import annotations
 
 import asyncio
-import os
 import ssl
-import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import structlog
 from prometheus_client import Counter, Gauge
 
+from bailiff.file_watch import LOOK_EVERY, FileWatch, see
 from bailiff.key_pairs import load_pair
 
 if TYPE_CHECKING:
@@ -32,10 +27,6 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
-# Seconds between two looks. The kubelet takes up to a minute to bring a changed Secret.
-LOOK_EVERY = 5.0
-# Of each file. A Secret has at most 1 MiB.
-_MAX_BYTES = 1024 * 1024
 # Of TLS 1.2, all with forward secrecy; those of 1.3 are all good, and OpenSSL's to choose.
 _CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
@@ -115,10 +106,8 @@ class ServingTls:
             TlsUnusableError: there is nothing to serve with.
         """
         self.files = files
-        self._look_every = look_every
-        # What was taken or refused last.
-        self._seen = _see(files)
-        found = _interpret(self._seen, files)
+        self._watch = FileWatch(lambda: _see(files), look_every)
+        found = _interpret(self._watch.seen, files)
         if isinstance(found, str):
             raise TlsUnusableError(found)
         self.in_force = found
@@ -127,16 +116,10 @@ class ServingTls:
 
     async def run(self) -> None:
         """Look until cancelled, in a thread: neither disk nor OpenSSL stops the event loop."""
-        before = self._seen
         while True:
-            await asyncio.sleep(self._look_every)
-            sight = await asyncio.to_thread(_see, self.files)
-            if sight == before != self._seen:
-                await self._take(sight)
-            before = sight
+            await self._take(await self._watch.change())
 
     async def _take(self, sight: _Sight) -> None:
-        self._seen = sight
         found = await asyncio.to_thread(_interpret, sight, self.files)
         if isinstance(found, str):
             # Once for each content that has been seen twice, so at most every other look.
@@ -190,23 +173,11 @@ def _see(files: TlsFiles) -> _Sight:
     for path in (files.certificate, files.key, files.client_ca):
         if path is None:
             continue
-        try:
-            read.append(_read(path))
-        except OSError as error:
-            return f"{path}: {error.strerror or error}"
+        content = see(path)
+        if isinstance(content, str):
+            return f"{path}: {content}"
+        read.append(content)
     return TlsContent(*read)
-
-
-def _read(path: Path) -> bytes:
-    # Without O_NONBLOCK the opening of a FIFO waits for its other end.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("not a regular file")
-        content = file.read(_MAX_BYTES + 1)
-    if len(content) > _MAX_BYTES:
-        raise OSError(f"larger than {_MAX_BYTES} bytes")
-    return content
 
 
 def _interpret(sight: _Sight, files: TlsFiles) -> TlsInForce | str:

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from bailiff.access import StaticTokens, TokenFileError, UnauthenticatedError
 from bailiff.access.bearer import as_text, bearer_token, digest
-from bailiff.access.static_tokens import MAX_BYTES
+from bailiff.file_watch import MAX_BYTES
 
 AUTHORIZATION = b"authorization"
 

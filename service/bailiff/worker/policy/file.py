@@ -1,19 +1,13 @@
 """The file that the policies are read from: read at the start, then looked at again and again.
 
-What is compared is the content, not the time of the file: a mounted ConfigMap is swapped by a
-symbolic link. Content that cannot be used changes nothing: the policies in force stay.
-
-A file that is written in place may be seen half written, and where it ends between two sections it
-is valid: without the pause, say, that was to follow. So a change counts once two looks in a row
-have shown the same. At the start the first look counts: nothing is in force that could stay, and
-who starts a worker has written its file before.
+Content that cannot be used changes nothing: the policies in force stay. A file that is seen half
+written may be valid where it ends between two sections: without the pause, say, that was to follow.
+That is why a change counts only once two looks in a row have shown the same.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import stat
 from typing import TYPE_CHECKING, TypeAlias
 
 import structlog
@@ -21,6 +15,8 @@ from prometheus_client import Counter, Gauge
 
 from bailiff.decisions.policies import Policies, PolicyError, fingerprint, read
 from bailiff.decisions.policies.reading import MAX_BYTES
+from bailiff.file_watch import LOOK_EVERY, FileWatch
+from bailiff.file_watch import see as see_file
 from bailiff.kinds import Time
 from bailiff.kinds.meta import Value
 
@@ -31,9 +27,6 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from bailiff.clock import Clock
-
-# Seconds between two looks. The kubelet takes up to a minute to bring a changed ConfigMap.
-LOOK_EVERY = 5.0
 
 log = structlog.get_logger(__name__)
 
@@ -87,11 +80,9 @@ class PolicyFile:
         """
         self._path = path
         self._clock = clock
-        self._look_every = look_every
         self._metrics = PolicyMetrics(registry)
-        # What was taken or refused last.
-        self._seen: _Sight = see(path)
-        found = interpret(self._seen)
+        self._watch = FileWatch(lambda: see(path), look_every)
+        found = interpret(self._watch.seen)
         if isinstance(found, str):
             raise PoliciesUnusableError(f"{path}: {found}")
         self.in_force = PoliciesInForce(file=str(path), policies=found, since=clock.now())
@@ -100,16 +91,10 @@ class PolicyFile:
 
     async def run(self, apply: Callable[[Policies], None]) -> None:
         """Look until cancelled; `apply` is told of policies that are not those in force."""
-        before = self._seen
         while True:
-            await asyncio.sleep(self._look_every)
-            sight = await asyncio.to_thread(see, self._path)
-            if sight == before != self._seen:
-                await self._take(sight, apply)
-            before = sight
+            await self._take(await self._watch.change(), apply)
 
     async def _take(self, sight: _Sight, apply: Callable[[Policies], None]) -> None:
-        self._seen = sight
         found = await asyncio.to_thread(interpret, sight)
         if isinstance(found, str):
             self._refuse(found)
@@ -180,22 +165,7 @@ class PolicyMetrics:
 
 def see(path: Path) -> _Sight:
     """The content of the file; as text, why it cannot be had. Blocks as long as a disk does."""
-    try:
-        data = _read(path)
-    except OSError as error:
-        return error.strerror or str(error)
-    return data if len(data) <= MAX_BYTES else f"larger than {MAX_BYTES} bytes"
-
-
-def _read(path: Path) -> bytes:
-    # Without O_NONBLOCK the opening of a FIFO waits for its other end.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("not a regular file")
-        return os.read(descriptor, MAX_BYTES + 1)
-    finally:
-        os.close(descriptor)
+    return see_file(path, MAX_BYTES)
 
 
 def interpret(sight: _Sight) -> Policies | str:
