@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from bailiff.log_limit import LogLimit
+
 if TYPE_CHECKING:
     from bailiff.access.callers import Caller
     from bailiff.access.errors import AccessError
     from bailiff.clock import Clock
 
-# Lines a second, and lines that may be saved up: enough to see who it is, and too few to fill a
+# Seconds for one more line, and lines at once after a rest. A line tells which caller lacks which
+# right, so there are more of them than at the edge: enough to see who it is, and too few to fill a
 # disk by asking.
-_RATE, _MOST = 1.0, 20
+_SECONDS, _BURST = 1.0, 20
 # Characters of what the caller chose.
 _LONGEST = 256
 
@@ -25,10 +28,7 @@ class RefusalLog:
 
     def __init__(self, clock: Clock) -> None:
         """Nothing was refused yet."""
-        self._clock = clock
-        self._lines = float(_MOST)
-        self._filled = clock.elapsed()
-        self._left_out = 0
+        self._limit = LogLimit(clock.elapsed, _SECONDS, _BURST)
 
     def write(self, error: AccessError, caller: Caller | None, address: str, asked: str) -> None:
         """Tell of one; how many were left out since the last line is told with the next.
@@ -39,13 +39,9 @@ class RefusalLog:
             address: it comes from, in full: who looks for it wants to know which.
             asked: the method and the path, without the query.
         """
-        now = self._clock.elapsed()
-        self._lines = min(_MOST, self._lines + (now - self._filled) * _RATE)
-        self._filled = now
-        if self._lines < 1:
-            self._left_out += 1
+        left_out = self._limit.left_out()
+        if left_out is None:
             return
-        self._lines -= 1
         log.warning(
             "request refused",
             reason=error.reason,
@@ -53,6 +49,5 @@ class RefusalLog:
             user=caller.name[:_LONGEST] if caller else "",
             peer=address[:_LONGEST],
             asked=asked[:_LONGEST],
-            left_out=self._left_out,
+            left_out=left_out,
         )
-        self._left_out = 0

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import structlog
 from prometheus_client import CollectorRegistry, Counter
 
+from bailiff.log_limit import LogLimit
 from bailiff.serving.bounds import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Seconds from one line of a reason to its next.
+# Seconds from one line of a reason to its next. The lines of one reason differ by little but the
+# address, so one of each shows what goes on.
 _EVERY = 10.0
 
 log = structlog.get_logger(__name__)
@@ -43,9 +45,7 @@ class Refusals:
         )
         # Made beforehand, so that all of them are there from the start, as 0.
         self._counters = {reason: counter.labels(reason.value) for reason in Reason}
-        self._every, self._clock = every, clock
-        self._next: dict[Reason, float] = {}
-        self._left_out: dict[Reason, int] = {}
+        self._limit = LogLimit(clock, every)
 
     def count(self, reason: Reason, client: str = "", detail: str = "") -> None:
         """One more; told unless one for the same reason was told shortly before.
@@ -56,12 +56,8 @@ class Refusals:
             detail: what else helps to find the cause; nothing that is secret, and short.
         """
         self._counters[reason].inc()
-        now = self._clock()
-        if now < self._next.get(reason, now):
-            self._left_out[reason] = self._left_out.get(reason, 0) + 1
-            return
-        self._next[reason] = now + self._every
-        left_out = self._left_out.pop(reason, 0)
-        log.warning(
-            "http refused", reason=reason.value, client=client, detail=detail, left_out=left_out
-        )
+        left_out = self._limit.left_out(reason)
+        if left_out is not None:
+            log.warning(
+                "http refused", reason=reason.value, client=client, detail=detail, left_out=left_out
+            )

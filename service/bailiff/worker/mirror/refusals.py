@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from bailiff.log_limit import LogLimit
+
 if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster import Unreadable
@@ -14,9 +16,10 @@ if TYPE_CHECKING:
 
 # Objects that are logged once; each entry takes some 500 bytes.
 _MAX_TOLD = 1000
-# Lines at once after a rest, and seconds for one more: whoever may write objects must not fill the
-# log with them.
-_BURST, _SECONDS = 20, 6.0
+# Seconds for one more line, and lines at once after a rest: whoever may write objects must not fill
+# the log with them. Fewer a minute than of callers: what was left out stays, and is met again with
+# the next list.
+_SECONDS, _BURST = 6.0, 20
 # Of a name, for people.
 _MAX_NAME = 253
 
@@ -28,13 +31,10 @@ class LeftOut:
 
     def __init__(self, clock: Clock, metrics: WatchMetrics) -> None:
         """Start with none; `metrics` counts them."""
-        self._clock = clock
         self._metrics = metrics
         # Those that have been told of, latest last; more than there is room for are told of again.
         self._told: OrderedDict[tuple[str, str, str], None] = OrderedDict()
-        # When the bucket of lines is full, by the monotonic clock, and how many were not told.
-        self._full_at = float("-inf")
-        self._untold = 0
+        self._limit = LogLimit(clock.monotonic, _SECONDS, _BURST)
 
     def note(self, resource: str, one: Unreadable) -> None:
         """One has come, perhaps again; `resource` is the plural of its kind."""
@@ -45,33 +45,23 @@ class LeftOut:
         key = resource, one.metadata.uid, one.reason
         if key in self._told:
             return
-        if not self._may_tell():
-            self._untold += 1
+        left_out = self._limit.left_out()
+        if left_out is None:
             return
         self._told[key] = None
         if len(self._told) > _MAX_TOLD:
             self._told.popitem(last=False)
-        self._tell(resource, one)
+        self._tell(resource, one, left_out)
 
-    def _may_tell(self) -> bool:
-        now = self._clock.monotonic()
-        full_at = max(self._full_at, now) + _SECONDS
-        if full_at - now > _BURST * _SECONDS:
-            return False
-        self._full_at = full_at
-        return True
-
-    def _tell(self, resource: str, one: Unreadable) -> None:
+    def _tell(self, resource: str, one: Unreadable, left_out: int) -> None:
         event = "object cannot be decoded and is left out"
         if one.refusal is not None:
             event = "object is beyond Kubernetes' limits and is left out"
-        untold, self._untold = self._untold, 0
-        more = {"others_not_told": untold} if untold else {}
         log.warning(
             event,
             resource=resource,
             name=f"{one.metadata.namespace}/{one.metadata.name}".lstrip("/")[:_MAX_NAME],
             uid=one.metadata.uid,
             why=one.reason,
-            **more,
+            left_out=left_out,
         )
