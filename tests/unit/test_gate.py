@@ -56,6 +56,23 @@ async def test_heavy_work_has_each_turn_for_itself_and_peers_take_turns() -> Non
     assert [name for name, _ in work.begun] == ["a1", "a2", "b1", "c1", "a3", "a4"]
 
 
+async def test_a_turn_calls_as_many_as_found_time_and_more_where_half_was_left() -> None:
+    """The example of `Gate._learn`."""
+    work = Work(turn_seconds=5.0)
+    first = work.start(5.0, "z1")  # leaves the others no time to begin at once
+    light = work.start(0.1, *(f"a{n}" for n in range(48)))
+    heavy = work.start(2.0, *(f"a{n}" for n in range(48, 90)))
+    quotas: list[int] = []
+    for _ in range(4):
+        before = work.gate.number
+        while work.gate.number == before:
+            await asyncio.sleep(0)
+        quotas.append(work.gate._quota)
+    await asyncio.gather(first, light, heavy)
+    assert quotas == [16, 32, 32, 3]
+    assert work.in_turns()[:5] == [1, 16, 32, 3, 3]
+
+
 async def test_a_turn_ends_when_its_time_is_used_up() -> None:
     work = Work()
     await work.all(0.3, *(f"a{n}" for n in range(20)))

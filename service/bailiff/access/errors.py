@@ -1,13 +1,13 @@
-"""Why a caller is not answered; each face says it in its own way.
+"""Why a request is not answered; each face says it in its own way.
 
 AccessError
-├── UnauthenticatedError  nobody knows who asks
-├── DeniedError           known, and may not ask this
-├── UnavailableError      who it is, or what it may, cannot be found out now
-├── QuotaError            asks more than one caller may
-├── MisnamedError         asks about an object of a name that no object has
-└── UnknownPathError      asks what nobody is answered
-└── OtherMethodError  the path is answered to other methods
+├── UnauthenticatedError      nothing proves who the caller is
+├── DeniedError               the caller is known, and lacks a right
+├── UnavailableError          who the caller is, or which rights it has, cannot be found out now
+├── QuotaError                the caller has asked for more than its quota
+├── MisnamedError             the path names an object as no object can be named
+└── UnknownPathError          this port has no rule for the path (access/rules.py)
+    └── OtherMethodError      it has one, for another method of HTTP
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ class UnavailableError(AccessError):
 
 
 class QuotaError(AccessError):
-    """More than one caller may ask."""
+    """The caller has asked for more than the quota of one caller."""
 
     reason = "too_many_requests"
 
 
 class MisnamedError(AccessError):
-    """About an object of a name that no object can have.
+    """The path names an object as no object of Kubernetes can be named.
 
     Attributes:
-        parameter: of the path, as `name`.
+        parameter: of the path, in which the name stands, as `namespace`.
     """
 
     reason = "invalid_field"
@@ -83,17 +83,17 @@ class MisnamedError(AccessError):
 
 
 class UnknownPathError(AccessError):
-    """What is in no table is answered to nobody."""
+    """The port has no rule for the path (access/rules.py), so nobody is answered there."""
 
     reason = "not_found"
     is_told = False
 
 
 class OtherMethodError(UnknownPathError):
-    """The path is answered to other methods.
+    """The port has a rule for the path, but for other methods of HTTP.
 
     Attributes:
-        allowed: these, as `GET`.
+        allowed: those methods, as `GET`.
     """
 
     reason = "method_not_allowed"

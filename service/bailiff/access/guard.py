@@ -160,10 +160,10 @@ class Guard:
                 await self._rights.close()
 
     def _by_address(self, rules: Rules, asked: Asked) -> Account | None:
-        """Of a port where nobody is asked who it is.
+        """What a request is charged to on a port where callers need not prove who they are.
 
-        Who is on this machine shares one address with all others, and with a mesh's proxy: no
-        quota would be its own.
+        It is the caller's address. Callers on this machine are charged nothing: they share one
+        address with each other and with a mesh's proxy, so no quota would be one caller's own.
         """
         if asked.is_local:
             return None

@@ -92,11 +92,14 @@ class Reviews(Generic[V]):
         """
         task = self._under_way.get(key) or self._start(key, peer, review, known)
         try:
-            # Who gives up takes the answer from nobody else.
+            # Shielded: where one of several that wait for the task is cancelled, the others still
+            # get its answer.
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             if task.cancelled():
-                raise UnavailableError("nobody is asked any more who asks: stopping") from None
+                raise UnavailableError(
+                    "no more callers are looked up: this process stops"
+                ) from None
             raise
 
     def is_due(self, key: Hashable, now: float) -> bool:
@@ -130,7 +133,8 @@ class Reviews(Generic[V]):
 
     def _ended(self, key: Hashable, task: asyncio.Task[V | Denied]) -> None:
         del self._under_way[key]
-        # Who waited may have gone, and for a renewal nobody waits: then nobody has looked.
+        # Read here, since those that waited for the task may have gone, and a renewal has none: an
+        # exception that is never read is logged by asyncio, as one that nobody has handled.
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, AccessError):
             log.error("the review of a caller failed", exc_info=error)

@@ -1,9 +1,10 @@
 """What is asked, and what its caller needs for that: the one table, for all ports.
 
-What does not stand in it is answered to nobody where callers are asked who they are: so an
-operation that is new is closed until somebody has said here who may ask it. The questions come
-from the systems' own table. One that brings its facts is open to whoever is known, since its answer
-tells nothing of a cluster; of one about a cluster it is said here what its caller may read.
+Where callers have to prove who they are, a path without a rule here is refused to everybody: so a
+new operation is closed until a rule says who may ask it. The rules of the questions are made from
+the systems' own table. A question that brings its facts is open to whoever is known, since its
+answer tells nothing of a cluster; the rule of a question about a cluster names what its caller must
+be allowed to read.
 """
 
 from __future__ import annotations
