@@ -7,7 +7,6 @@ one message is read here.
 
 from __future__ import annotations
 
-import asyncio
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from bailiff.grpc_api.connection import Connection
     from bailiff.grpc_api.doorman import Doorman
     from bailiff.grpc_api.interceptors import Behaviour, Context
-    from bailiff.grpc_api.places import Places
+    from bailiff.grpc_api.places import Place, Places
     from bailiff.serving import Gate
 
 
@@ -79,8 +78,7 @@ class Admission:
 
         async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             connection = self._connection(context)
-            place = places.enter(connection.counted_as, waiting.first)
-            try:
+            with places.enter(connection.counted_as, waiting.first) as place:
                 data: Any = await context.read()
                 if data is grpc.aio.EOF:
                     raise MalformedError("the call has no message")
@@ -91,11 +89,6 @@ class Admission:
                 if gate is not None and not gate.enter():
                     await self._wait(gate, connection)
                 answer = await serve(data, _watched(context, connection, doorman))
-            except asyncio.CancelledError:
-                place.raise_error()
-                raise
-            finally:
-                places.leave(place)
             if answer is not None and _length(answer) > FREE_BYTES:
                 # grpcio writes it once we are through, and tells when it is written.
                 doorman.begin_answer(connection, context, _length(answer))
@@ -109,9 +102,8 @@ class Admission:
 
         async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             connection = self._connection(context)
-            place = places.enter(connection.counted_as, seconds)
 
-            async def messages() -> AsyncIterator[Any]:
+            async def messages(place: Place) -> AsyncIterator[Any]:
                 read: Callable[[], Awaitable[Any]] = context.read
                 while (data := await read()) is not grpc.aio.EOF:
                     places.work(place)
@@ -120,13 +112,8 @@ class Admission:
                     yield data
                     places.wait(place, seconds)
 
-            try:
-                return await serve(messages(), _watched(context, connection, doorman))
-            except asyncio.CancelledError:
-                place.raise_error()
-                raise
-            finally:
-                places.leave(place)
+            with places.enter(connection.counted_as, seconds) as place:
+                return await serve(messages(place), _watched(context, connection, doorman))
 
         return admitted
 

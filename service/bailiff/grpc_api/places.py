@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Place:
-    """Of one call.
+    """Of one call, which holds it in a `with` statement around all that it does.
+
+    At the end of the statement the place is given back. A call that was ended by `end`, which
+    cancels its task, leaves the statement with the error that `end` was given.
 
     Attributes:
         peer: whose it is (`Connection.counted_as`); empty: not to be told from others, and
@@ -26,12 +29,13 @@ class Place:
         error: why the call has been ended, once it has.
     """
 
-    __slots__ = ("_task", "deadline", "error", "peer", "since")
+    __slots__ = ("_places", "_task", "deadline", "error", "peer", "since")
 
-    def __init__(self, peer: str) -> None:
+    def __init__(self, places: Places, peer: str) -> None:
         """Of the task that runs."""
         self.peer = peer
         self.error: RefusedError | None = None
+        self._places = places
         self._task = asyncio.current_task()
         self.since = 0.0
         self.deadline = 0.0
@@ -42,9 +46,12 @@ class Place:
             self.error = error
             self._task.cancel()
 
-    def raise_error(self) -> None:
-        """Raise why the call was ended, if it was ended by `end`."""
-        if self.error is not None:
+    def __enter__(self) -> Place:
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        self._places.leave(self)
+        if self.error is not None and isinstance(error, asyncio.CancelledError):
             if self._task is not None:
                 self._task.uncancel()
             raise self.error from None
@@ -92,7 +99,7 @@ class Places:
             self._make_room("")
         self._taken += 1
         taken_by[peer] = taken_by.get(peer, 0) + 1
-        place = Place(peer)
+        place = Place(self, peer)
         place.since = now = self._now()
         place.deadline = now + seconds
         self.waiting[place] = None

@@ -20,17 +20,11 @@ async def client(places: Places, address: str, *, waits: bool = True) -> asyncio
     entered = asyncio.Event()
 
     async def call() -> Place:
-        place = places.enter(address, 10)
-        if not waits:
-            places.work(place)
-        entered.set()
-        try:
+        with places.enter(address, 10) as place:
+            if not waits:
+                places.work(place)
+            entered.set()
             await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            place.raise_error()
-            raise
-        finally:
-            places.leave(place)
         return place
 
     task = asyncio.create_task(call())
