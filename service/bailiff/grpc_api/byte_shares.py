@@ -94,8 +94,9 @@ class ByteShares:
         peer = connection.counted_as
         if peer and self._held_by.get(peer, 0) + count > self._budget.most // 2:
             return False
-        # A connection has many calls, so it is all of them together that is long or short.
-        if not self._budget.take(count, long=connection.in_all + count > SMALL):
+        # Many short ones of a connection are together as long as one.
+        size = max(connection.in_all + count, connection.inbound.longest())
+        if not self._budget.take(count, long=size > SMALL):
             return False
         # Anew: who is cut off to make room may be of this address, or this very connection.
         self._held_by[peer] = self._held_by.get(peer, 0) + count

@@ -78,6 +78,10 @@ class _Message:
     def is_whole(self) -> bool:
         return len(self.prefix) == _PREFIX and not self.left
 
+    def length(self) -> int:
+        """Without the prefix, as far as that has come."""
+        return self.taken + self.left
+
 
 class Inbound(_Frames):
     """What a client sends.
@@ -136,6 +140,10 @@ class Inbound(_Frames):
     def oldest(self) -> float | None:
         """When the oldest message began that is not whole yet; None: all are."""
         return min((one.since for one in self._streams.values() if one is not None), default=None)
+
+    def longest(self) -> int:
+        """Bytes of the longest message that is not whole yet, once it is; 0: all are."""
+        return max((one.length() for one in self._streams.values() if one is not None), default=0)
 
     def end(self, stream: int, *, reset: bool = False) -> None:
         """A stream has ended, reset by its client or not; what still comes in it nobody holds."""

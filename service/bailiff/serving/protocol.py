@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # Bytes of an answer that a connection takes at once, as asyncio has it without TLS. More than that
 # is counted in the budget, until the client has read the most of it.
 _HIGH_WATER = 64 * 1024
+# Seconds. A clock that is set anew for less would run round and round.
+_SHORTEST_CLOCK = 0.05
 # Seconds for a client to read why it is refused.
 _FAREWELL_SECONDS = 1.0
 _NO_ROOM = "too many bytes are under way"
@@ -51,6 +53,8 @@ class BoundedProtocol(Reading):
         super().__init__(*args, **kwargs)
         self._sending_clock: asyncio.TimerHandle | None = None
         self._reading_clock: asyncio.TimerHandle | None = None
+        # How long we had not read from it when the sending clock was set.
+        self._paused_before = 0.0
         # What is being answered; `cycle` is the latest that was asked.
         self._answered: RequestResponseCycle | None = None
         # Bytes in the budget: of bodies, and of the answer that is not read.
@@ -87,9 +91,13 @@ class BoundedProtocol(Reading):
             of_head = reason is Reason.SLOW_HEAD
             bounds = self.bounds
             seconds = bounds.header_timeout_seconds if of_head else bounds.body_timeout_seconds
-            self._sending_clock = self.loop.call_later(seconds, self._sent_too_slowly, reason)
+            self._set_sending_clock(seconds, reason)
             if not of_head:
                 self.budget.owes(self)
+
+    def _set_sending_clock(self, seconds: float, reason: Reason) -> None:
+        self._paused_before = self._flow.paused_seconds
+        self._sending_clock = self.loop.call_later(seconds, self._sent_too_slowly, reason)
 
     def arrived(self) -> None:
         """As Reading's."""
@@ -100,12 +108,13 @@ class BoundedProtocol(Reading):
 
     def _sent_too_slowly(self, reason: Reason) -> None:
         self._sending_clock = None
+        paused = self._flow.paused_seconds - self._paused_before
         if reason is Reason.SLOW_HEAD:
             self.refusals.count(reason, self._peer)
             self._hang_up()
-        elif self._flow.read_paused or self._flow.is_held:
-            # It is us who do not read: somebody has yet to take what there is.
-            self.wait_for(reason)
+        elif paused:
+            # For so long it was us who did not read.
+            self._set_sending_clock(max(paused, _SHORTEST_CLOCK), reason)
         else:
             seconds = self.bounds.body_timeout_seconds
             self.refuse(reason, f"the body must arrive within {seconds:g} s")
