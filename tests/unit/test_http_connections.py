@@ -85,6 +85,14 @@ async def test_who_is_being_answered_makes_no_room() -> None:
             assert (port.refused("room"), port.refused("connections")) == (0, 1)
 
 
+class Gone(asyncio.Protocol):
+    """A connection that ends at once; its place stays taken."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.abort()
+
+
 async def test_a_flood_leaves_turns_to_those_who_are_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -97,7 +105,7 @@ async def test_a_flood_leaves_turns_to_those_who_are_there(
         address = listening.getsockname()
         listening.setblocking(False)
         places, refusals = Places(bounds), Refusals(CollectorRegistry())
-        listener = Listener(listening, lambda _: asyncio.Protocol(), places, bounds, refusals)
+        listener = Listener(listening, lambda _: Gone(), places, bounds, refusals)
         for _ in range(9):
             stack.enter_context(socket.create_connection(address))
         listener.start(16)
@@ -105,6 +113,7 @@ async def test_a_flood_leaves_turns_to_those_who_are_there(
             while taken[-1] < 9:
                 await asyncio.sleep(0)
                 taken.append(places.taken)
+            await asyncio.sleep(0.1)  # the last are opened, and end
         listener.close()
         await listener.wait_closed()
     assert max(after - before for before, after in pairwise(taken)) == 3
