@@ -52,7 +52,10 @@ ATTACKS = {
     "rest-long-key": Named(Port.REST, http.asked_again(8, http.long_key(), ONE)),
     "rest-empty-objects": Named(Port.REST, http.asked_again(4, http.empty_objects(), ONE)),
     "rest-one-device": Named(Port.REST, http.asked_again(8, http.slices_of_one_device(), ONE)),
-    "grpc-stalled-messages": Named(Port.GRPC, grpc.stalled_messages(100, 16 * MIB - 100)),
+    "grpc-stalled-messages": Named(Port.GRPC, grpc.stalled_messages(100, 16 * MIB - 100, 1)),
+    "grpc-stalled-messages-of-three": Named(
+        Port.GRPC, grpc.stalled_messages(100, 16 * MIB - 100, 3)
+    ),
     "grpc-idle-calls": Named(Port.GRPC, grpc.idle_calls(10, "Decide"), is_quick=True),
     "grpc-idle-streams": Named(Port.GRPC, grpc.idle_calls(10, "DecideStream", ONE)),
     "grpc-resets": Named(Port.GRPC, grpc.resets(4)),

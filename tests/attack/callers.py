@@ -1,8 +1,8 @@
 """`python -m tests.attack.callers PORTS SECONDS`: healthy callers, in a process of their own.
 
-PORTS are JSON, as `{"rest": 8080, "grpc": 9090, "probes": 8082}`. Each kind asks at a fixed rate,
-whether the last question has been answered or not; an answer's time counts from when it was due to
-be asked. Prints what came of it, as JSON.
+PORTS are JSON, as `{"rest": 8080, "grpc": 9090, "probes": 8082}`, and secured where the environment
+tells how. Each kind asks at a fixed rate, whether the last question has been answered or not; an
+answer's time counts from when it was due to be asked. Prints what came of it, as JSON.
 """
 
 from __future__ import annotations
@@ -12,26 +12,18 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 
 import aiohttp
-import grpc
 import uvloop
 
-from bailiff.v1 import eviction_decision_service_pb2 as pb
-from bailiff.v1 import kubernetes_pb2 as core
-from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
+from tests.attack.access import Access, given
+from tests.attack.asking import FACTS, Ask, Rpc, Web, long_facts
 
 # Seconds for an answer. The kubelet gives a probe of the chart 3 s.
 _PATIENCE, _PROBE_PATIENCE = 5.0, 3.0
-_FACTS = {
-    "pod": {"metadata": {"name": "web-1"}, "spec": {"nodeName": "n"}},
-    "node": {
-        "metadata": {"name": "n"},
-        "spec": {"taints": [{"key": "k", "effect": "NoExecute"}]},
-    },
-}
-Ask = Callable[[], Awaitable[None]]
+# Seconds between two callers of whom nothing is known yet.
+NEWCOMERS_EVERY = 0.2
 
 
 class Kind:
@@ -71,58 +63,43 @@ class Kind:
         return {"seconds": self.seconds, "failed": self.failed}
 
 
-class _NotGoodError(Exception):
-    """An answer that is none of 200."""
+Kinds = Iterator[tuple[str, Kind]]
+Session = aiohttp.ClientSession
 
 
-def _fetching(session: aiohttp.ClientSession, method: str, url: str, body: object = None) -> Ask:
-    async def ask() -> None:
-        async with session.request(method, url, json=body) as answer:
-            text = await answer.text()
-            if answer.status != 200:
-                raise _NotGoodError(f"{answer.status} {text[:80]}")
-
-    return ask
-
-
-def _calling(port: int) -> Ask:
-    stub = EvictionDecisionServiceStub(grpc.aio.insecure_channel(f"127.0.0.1:{port}"))
-    node = core.Node(
-        metadata=core.ObjectMeta(name="n"),
-        spec=core.NodeSpec(taints=[core.Taint(key="k", effect="NoExecute")]),
-    )
-    asked = pb.DecideRequest(pod=core.Pod(metadata=core.ObjectMeta(name="web-1")), node=node)
-
-    async def ask() -> None:
-        await stub.Decide(asked)
-
-    return ask
-
-
-def _kinds(
-    ports: dict[str, int], kept: aiohttp.ClientSession, new: aiohttp.ClientSession
-) -> Iterator[tuple[str, Kind]]:
-    def at(port: str, path: str) -> str:
-        return f"http://127.0.0.1:{ports[port]}{path}"
-
+def _kinds(ports: dict[str, int], access: Access | None, kept: Session, new: Session) -> Kinds:
     if "probes" in ports:
+        web = Web(new, ports["probes"], None)
         for path in ("/healthz", "/readyz"):
-            yield path, Kind(_fetching(new, "GET", at("probes", path)), 0.25, _PROBE_PATIENCE)
+            yield path, Kind(web.get(path), 0.25, _PROBE_PATIENCE)
     if "rest" in ports:
-        url = at("rest", "/v1/decisions")
-        yield "rest kept", Kind(_fetching(kept, "POST", url, _FACTS), 0.05, _PATIENCE)
-        yield "rest new", Kind(_fetching(new, "POST", url, _FACTS), 0.1, _PATIENCE)
+        anew = Web(new, ports["rest"], access)
+        yield "rest kept", Kind(Web(kept, ports["rest"], access).decide(FACTS), 0.05, _PATIENCE)
+        yield "rest new", Kind(anew.decide(FACTS), 0.1, _PATIENCE)
+        yield "rest long", Kind(anew.decide(long_facts()), 0.25, _PATIENCE)
     if "grpc" in ports:
-        yield "grpc", Kind(_calling(ports["grpc"]), 0.05, _PATIENCE)
+        rpc = Rpc(ports["grpc"], access)
+        yield "grpc", Kind(rpc.kept(), 0.05, _PATIENCE)
+        yield "grpc new", Kind(rpc.new, 0.1, _PATIENCE)
     if "status" in ports:
-        url = at("status", "/v1/queue?limit=10")
-        yield "queue", Kind(_fetching(new, "GET", url), 0.5, _PATIENCE)
+        web = Web(new, ports["status"], access)
+        yield "queue", Kind(web.get("/v1/queue?limit=10"), 0.5, _PATIENCE)
+
+
+def _of_the_secured(ports: dict[str, int], access: Access, kept: Session, new: Session) -> Kinds:
+    """Those for whose sake the API server is asked."""
+    if "rest" in ports:
+        yield "rest live", Kind(Web(kept, ports["rest"], access).look_up(), 0.1, _PATIENCE)
+        unknown = Web(new, ports["rest"], access).introduce([*access.fresh])
+        yield "rest unknown", Kind(unknown, NEWCOMERS_EVERY, _PATIENCE)
 
 
 async def _run(ports: dict[str, int], seconds: float) -> None:
-    fresh = aiohttp.TCPConnector(force_close=True)
-    async with aiohttp.ClientSession() as kept, aiohttp.ClientSession(connector=fresh) as new:
-        kinds = dict(_kinds(ports, kept, new))
+    fresh, access = aiohttp.TCPConnector(force_close=True), given()
+    async with Session() as kept, Session(connector=fresh) as new:
+        kinds = dict(_kinds(ports, access, kept, new))
+        if access:
+            kinds |= _of_the_secured(ports, access, kept, new)
         until = time.monotonic() + seconds
         await asyncio.gather(*(kind.run(until) for kind in kinds.values()))
         print(json.dumps({name: kind.told() for name, kind in kinds.items()}), flush=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2 as core
@@ -20,9 +20,9 @@ _EACH = 100
 Act = Callable[[Connection], Awaitable[None]]
 
 
-def _on_connections(
-    number: int, act: Act, source: str | None = None, window: int = 65535
-) -> Attack:
+def _on_connections(sources: Sequence[str], act: Act, window: int = 65535) -> Attack:
+    """One connection from each of these addresses."""
+
     async def attack(port: int, tally: Counter[str]) -> None:
         def one(address: str) -> Callable[[], Awaitable[None]]:
             async def once() -> None:
@@ -35,14 +35,13 @@ def _on_connections(
 
             return once
 
-        sources = [source] * number if source else crowd(number)
         await together([one(address) for address in sources], tally)
 
     return attack
 
 
-def stalled_messages(number: int, size: int) -> Attack:
-    """Calls that send a long message but for its last byte."""
+def stalled_messages(number: int, size: int, addresses: int) -> Attack:
+    """Calls that send a long message but for its last byte, from so many addresses."""
 
     async def act(connection: Connection) -> None:
         stream = connection.open(SERVICE + "DecideBatch")
@@ -50,7 +49,7 @@ def stalled_messages(number: int, size: int) -> Attack:
         while not connection.gone and stream not in connection.refused:
             await asyncio.sleep(0.1)
 
-    return _on_connections(number, act)
+    return _on_connections(crowd(number, each=-(-number // addresses)), act)
 
 
 def idle_calls(connections: int, method: str, source: str | None = None) -> Attack:
@@ -62,7 +61,7 @@ def idle_calls(connections: int, method: str, source: str | None = None) -> Atta
         while not connection.gone and len(connection.refused) < _EACH:
             await asyncio.sleep(0.1)
 
-    return _on_connections(connections, act, source)
+    return _on_connections([source] * connections if source else crowd(connections), act)
 
 
 def resets(connections: int) -> Attack:
@@ -75,7 +74,7 @@ def resets(connections: int) -> Attack:
                 connection.write(frame(RST_STREAM, 0, stream, b"\0\0\0\x08"))
             await asyncio.sleep(0)
 
-    return _on_connections(connections, act, ONE)
+    return _on_connections([ONE] * connections, act)
 
 
 def bad_metadata(connections: int) -> Attack:
@@ -86,7 +85,7 @@ def bad_metadata(connections: int) -> Attack:
             connection.open(SERVICE + "Decide", (b"x-name", b"\xff\xfe"), end=True)
             await asyncio.sleep(0.001)
 
-    return _on_connections(connections, act, ONE)
+    return _on_connections([ONE] * connections, act)
 
 
 def unread_answers(connections: int) -> Attack:
@@ -104,7 +103,7 @@ def unread_answers(connections: int) -> Attack:
         while not connection.gone and len(connection.refused) < _EACH:
             await asyncio.sleep(0.1)
 
-    return _on_connections(connections, act, window=0)
+    return _on_connections(crowd(connections), act, window=0)
 
 
 def connections(number: int) -> Attack:
