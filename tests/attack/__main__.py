@@ -1,10 +1,12 @@
 """`python -m tests.attack [NAME...]`: attacks on running processes, and what healthy callers get.
 
 `bailiff serve` and `bailiff worker` run each in a memory cgroup of the chart's limit, on a real
-API server where KUBEBUILDER_ASSETS names one, else on the demo cluster. Promised is, to everybody
-but the attacker: all probes are answered, 99 % of requests, their p99 is below 250 ms, no process
-ends, and no eviction comes more than 1 s late. Exits 1 where that was not kept, 3 where no cgroup
-can be made.
+API server where KUBEBUILDER_ASSETS names one, else on the demo cluster. Attacks named `secured-`
+meet them as the chart installs them: accounts with its rights, TLS, and callers known by tokens of
+the cluster. These need the real API server, and are left out where there is none. Promised is, to
+everybody but the attacker: all probes are answered, 99 % of requests, their p99 is below 250 ms, no
+process ends, and no eviction comes more than 1 s late. Exits 1 where that was not kept, 3 where no
+cgroup can be made.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from tests.attack.attacks import ATTACKS
 from tests.attack.cgroup import why_not
 from tests.attack.running import run_attack
 from tests.attack.stage import stage
+from tests.attack.verdict import Verdict
+from tests.harness.kube.programs import WHY_NOT, assets
 
 _NO_CGROUP = 3
 # Between two attacks: for what the last one has left to be closed.
@@ -50,18 +54,31 @@ def _chosen(name: str, given: argparse.Namespace) -> bool:
 
 
 async def _run(names: list[str], seconds: float, pending: int) -> int:
-    broken = 0
-    async with stage() as found:
+    verdicts: list[Verdict] = []
+    for is_secured in (False, True):
+        chosen = [name for name in names if ATTACKS[name].is_secured is is_secured]
+        if is_secured and chosen and assets() is None:
+            print(f"{', '.join(chosen)}: {WHY_NOT}")
+        elif chosen:
+            verdicts += await _on_a_stage(chosen, seconds, pending, is_secured)
+    broken = sum(bool(verdict.broken()) for verdict in verdicts)
+    print(f"{len(verdicts) - broken} of {len(verdicts)} kept")
+    return int(broken > 0)
+
+
+async def _on_a_stage(
+    names: list[str], seconds: float, pending: int, is_secured: bool
+) -> list[Verdict]:
+    verdicts = []
+    async with stage(secured=is_secured) as found:
         if any(ATTACKS[name].port.is_workers for name in names):
             await found.pend(pending)
         for name in names:
-            verdict = await run_attack(found, name, seconds)
-            print(verdict, flush=True)
-            broken += bool(verdict.broken())
+            verdicts.append(await run_attack(found, name, seconds))
+            print(verdicts[-1], flush=True)
             await asyncio.sleep(_REST_SECONDS)
             await found.mend()
-    print(f"{len(names) - broken} of {len(names)} kept")
-    return int(broken > 0)
+    return verdicts
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tests.attack import grpc_attacks as grpc
 from tests.attack import http_attacks as http
+from tests.attack import secured_attacks as secured
 from tests.attack.clients import ONE, Attack
 
 MIB = 1024 * 1024
@@ -28,15 +29,21 @@ class Port(StrEnum):
 
 
 class Named(NamedTuple):
-    """An attack, and whether a minute's selection has it."""
+    """An attack.
+
+    Attributes:
+        is_quick: whether a minute's selection has it.
+        is_secured: whether it is one on ports that have TLS and ask who calls.
+    """
 
     port: Port
     attack: Attack
     is_quick: bool = False
+    is_secured: bool = False
 
 
 _QUEUE = http.request("GET", "/v1/queue?limit=1000")
-ATTACKS = {
+_OPEN = {
     "rest-trailers": Named(Port.REST, http.trailers(), is_quick=True),
     "rest-half-heads": Named(Port.REST, http.half_heads(3000)),
     "rest-line-ends": Named(Port.REST, http.line_ends(4096)),
@@ -73,3 +80,24 @@ ATTACKS = {
         Port.STATUS, http.asked_again(60, http.request("GET", "/metrics"), ONE)
     ),
 }
+
+
+def _secured(port: Port, attack: Attack, *, is_quick: bool = False) -> Named:
+    return Named(port, attack, is_quick, is_secured=True)
+
+
+_SECURED = {
+    "secured-made-up-tokens": _secured(
+        Port.REST, secured.made_up_tokens(50, "POST", _DECIDE, b"{}"), is_quick=True
+    ),
+    "secured-grpc-made-up-tokens": _secured(Port.GRPC, secured.made_up_tokens_over_grpc(5)),
+    "secured-denied": _secured(Port.REST, secured.denied(60)),
+    "secured-half-handshakes": _secured(Port.REST, secured.half_handshakes(3000)),
+    "secured-grpc-half-handshakes": _secured(Port.GRPC, secured.half_handshakes(3000)),
+    "secured-handshakes": _secured(Port.REST, secured.handshakes(32)),
+    "secured-grpc-handshakes": _secured(Port.GRPC, secured.handshakes(32)),
+    "secured-status-made-up-tokens": _secured(
+        Port.STATUS, secured.made_up_tokens(15, "GET", "/v1/queue")
+    ),
+}
+ATTACKS = _OPEN | _SECURED

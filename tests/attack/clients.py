@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import TypeAlias
@@ -23,11 +24,27 @@ def crowd(number: int, each: int = 200) -> list[str]:
     return [f"127.0.1.{2 + index // each}" for index in range(number)]
 
 
+def _any_server(*protocols: str) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if protocols:
+        context.set_alpn_protocols(protocols)
+    return context
+
+
+# TLS of who does not mind whom it attacks, and the same for gRPC.
+ANY, ANY_GRPC = _any_server(), _any_server("h2")
+
+
 @contextlib.asynccontextmanager
-async def connected(port: int, source: str) -> AsyncIterator[Stream]:
+async def connected(
+    port: int, source: str, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[Stream]:
     """A connection from an address of this machine; reset in the end."""
     async with asyncio.timeout(_HURRY):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+        reader, writer = await asyncio.open_connection(
+            "127.0.0.1", port, local_addr=(source, 0), ssl=tls
+        )
     try:
         yield reader, writer
     finally:

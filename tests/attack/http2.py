@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import struct
 from collections import defaultdict
 
@@ -176,12 +177,16 @@ class Connection:
             self._left += more
 
 
-async def connect(port: int, source: str, window: int = INITIAL_WINDOW) -> Connection:
+async def connect(
+    port: int, source: str, window: int = INITIAL_WINDOW, tls: ssl.SSLContext | None = None
+) -> Connection:
     """A connection from an address of this machine.
 
     Raises:
         OSError: it is refused.
     """
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+    reader, writer = await asyncio.open_connection(
+        "127.0.0.1", port, local_addr=(source, 0), ssl=tls
+    )
     writer.write(PREFACE + settings(window))
     return Connection(reader, writer, takes_answers=window > 0)

@@ -14,12 +14,15 @@ _CHUNKED = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chun
 _HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: local"
 
 
-def request(method: str, path: str, body: bytes = b"", length: int | None = None) -> bytes:
+def request(
+    method: str, path: str, body: bytes = b"", length: int | None = None, token: str = ""
+) -> bytes:
     """A request whose head tells `length`, or else that of the body."""
     told = len(body) if length is None else length
+    proof = f"Authorization: Bearer {token}\r\n" if token else ""
     return (
         f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {told}\r\n\r\n"
+        f"{proof}Content-Length: {told}\r\n\r\n"
     ).encode() + body
 
 
@@ -109,7 +112,7 @@ def asked_again(number: int, asked: bytes, source: str | None = None) -> Attack:
                 async with connected(port, address) as (reader, writer):
                     while True:
                         writer.write(asked)
-                        tally[await _status(reader)] += 1
+                        tally[await status_of(reader)] += 1
 
             return lambda: asyncio.ensure_future(act())
 
@@ -129,7 +132,7 @@ def connections(number: int) -> Attack:
     return held(number, b"")
 
 
-async def _status(reader: asyncio.StreamReader) -> str:
+async def status_of(reader: asyncio.StreamReader) -> str:
     """Read an answer; its status."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     length = head.partition("content-length: ")[2].partition("\r\n")[0]

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from typing import Any
 
+from tests.attack.access import Access, environment
 from tests.attack.attacks import ATTACKS, Port
+from tests.attack.callers import NEWCOMERS_EVERY
 from tests.attack.evictions import TimedPods
+from tests.attack.logins import fresh_tokens
 from tests.attack.stage import Stage, Target
 from tests.attack.verdict import Callers, Verdict
 
@@ -20,12 +24,14 @@ async def run_attack(stage: Stage, name: str, seconds: float) -> Verdict:
     """Attack for so many seconds; what came of it."""
     target = stage.of(ATTACKS[name].port)
     timed = await _timed(stage, seconds) if target is stage.worker else None
+    access = await _introduced(stage, seconds + 2 * _BEFORE)
     target.cgroup.forget_peak()
     looking = asyncio.create_task(timed.run()) if timed else None
-    calling = asyncio.create_task(_python("callers", _ports(target), seconds + 2 * _BEFORE))
+    calls = _python(access, "callers", _ports(target), seconds + 2 * _BEFORE)
+    calling = asyncio.create_task(calls)
     await asyncio.sleep(_BEFORE)
     port = target.ports[ATTACKS[name].port]
-    attacker = await _python("attacker", name, port, seconds)
+    attacker = await _python(access, "attacker", name, port, seconds)
     told = await calling
     if looking:
         await looking
@@ -33,6 +39,14 @@ async def run_attack(stage: Stage, name: str, seconds: float) -> Verdict:
     late = timed.late() if timed else []
     peak, limit = target.cgroup.peak, target.limit
     return Verdict(name, callers, peak, limit, target.program.exited, late, attacker)
+
+
+async def _introduced(stage: Stage, seconds: float) -> Access | None:
+    """What callers have, with tokens for those of whom nothing is to be known yet."""
+    if stage.access is None:
+        return None
+    number = int(seconds / NEWCOMERS_EVERY) + 1
+    return replace(stage.access, fresh=await fresh_tokens(stage.cluster, number))
 
 
 async def _timed(stage: Stage, seconds: float) -> TimedPods:
@@ -46,7 +60,7 @@ def _ports(target: Target) -> str:
     return json.dumps(named)
 
 
-async def _python(module: str, *arguments: object) -> Any:
+async def _python(access: Access | None, module: str, *arguments: object) -> Any:
     """Run one of our modules; what it prints, read as JSON."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -54,6 +68,7 @@ async def _python(module: str, *arguments: object) -> Any:
         f"tests.attack.{module}",
         *map(str, arguments),
         stdout=asyncio.subprocess.PIPE,
+        env=environment(access),
     )
     try:
         out, _ = await process.communicate()

@@ -12,8 +12,10 @@ from pathlib import Path
 import yaml
 
 from bailiff.cluster import Cluster, connect
+from tests.attack.access import Access
 from tests.attack.attacks import Port
 from tests.attack.cgroup import MemoryCgroup, memory_cgroup
+from tests.attack.logins import Logins, secure
 from tests.chaos.fleet import Fleet
 from tests.harness.kube.apiserver import KubeApiserver
 from tests.harness.kube.programs import Program, assets, free_port
@@ -25,7 +27,8 @@ _VALUES = Path(__file__).parents[2] / "helm/bailiff/values.yaml"
 _UNITS = {"Mi": 1024**2, "Gi": 1024**3}
 # Pods that are pending while the worker is attacked, and what they tolerate in seconds.
 _LONG = 3600
-_LEASE = "attacked"
+# As the chart names it, whose account may write no other.
+LEASE = "bailiff-worker"
 
 
 def chart_limit(component: str) -> int:
@@ -60,11 +63,22 @@ class Target:
 
 @dataclass
 class Stage:
-    """Both processes and the cluster that they use."""
+    """Both processes and the cluster that they use.
+
+    Attributes:
+        access: what healthy callers have; None: nobody is asked who it is.
+    """
 
     cluster: Cluster
     api: Target
     worker: Target
+    access: Access | None = None
+
+    @property
+    def status(self) -> StatusPages:
+        """What the worker says of itself."""
+        port, access = self.worker.ports[Port.STATUS], self.access
+        return StatusPages(port, access.tls, access.token) if access else StatusPages(port)
 
     def of(self, port: Port) -> Target:
         """Whose port that is, if it is none that both have."""
@@ -78,7 +92,7 @@ class Stage:
 
     async def settle(self) -> None:
         """Wait until both are ready."""
-        await until(StatusPages(self.worker.ports[Port.STATUS]).leads, 60.0)
+        await until(self.status.leads, 60.0)
         await self.api.wait()
 
     async def pend(self, pods: int) -> None:
@@ -87,7 +101,7 @@ class Stage:
         await fleet.set_up(20)
         await fleet.spread(pods, fleet.nodes, _LONG, shortest=_LONG)
         await fleet.taint(fleet.nodes)
-        pages = StatusPages(self.worker.ports[Port.STATUS])
+        pages = self.status
 
         async def all_pend() -> bool:
             return bool((await pages.queue()).get("total", 0) >= pods)
@@ -96,16 +110,31 @@ class Stage:
 
 
 @contextlib.asynccontextmanager
-async def stage() -> AsyncIterator[Stage]:
-    """Start it all, and end it."""
+async def stage(*, secured: bool = False) -> AsyncIterator[Stage]:
+    """Start it all, and end it; secured as the chart has it, or open to everybody."""
     with tempfile.TemporaryDirectory(prefix="bailiff-attack-") as name:
         folder = Path(name)
-        async with _kubeconfig(folder) as kubeconfig, await connect(kubeconfig) as cluster:
-            await make_leases(cluster, "default", name=_LEASE)
-            with _serve(kubeconfig, folder) as api, _work(kubeconfig, folder) as worker:
-                found = Stage(cluster, api, worker)
+        async with (
+            (_secured if secured else _open)(folder) as logins,
+            await connect(logins.admin) as cluster,
+        ):
+            await make_leases(cluster, logins.namespace, name=LEASE)
+            with _serve(logins, folder) as api, _work(logins, folder) as worker:
+                found = Stage(cluster, api, worker, logins.access)
                 await found.settle()
                 yield found
+
+
+@contextlib.asynccontextmanager
+async def _secured(folder: Path) -> AsyncIterator[Logins]:
+    with KubeApiserver() as server:
+        yield await secure(server, folder)
+
+
+@contextlib.asynccontextmanager
+async def _open(folder: Path) -> AsyncIterator[Logins]:
+    async with _kubeconfig(folder) as path:
+        yield Logins(path, path, path, "default")
 
 
 @contextlib.asynccontextmanager
@@ -133,19 +162,19 @@ def serve_alone() -> Iterator[Target]:
         yield target
 
 
-def _serve(kubeconfig: Path | None, folder: Path) -> contextlib.AbstractContextManager[Target]:
+def _serve(logins: Logins | None, folder: Path) -> contextlib.AbstractContextManager[Target]:
     ports = {port: free_port() for port in (Port.REST, Port.GRPC, Port.HEALTH)}
     flags = [f"--{port.value}-port={number}" for port, number in ports.items()]
-    cluster = [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
+    cluster = [f"--kubeconfig={logins.api}", *logins.flags] if logins else []
     return _target("serve", "api", [*cluster, *flags], ports, folder)
 
 
-def _work(kubeconfig: Path, folder: Path) -> contextlib.AbstractContextManager[Target]:
-    status, health = free_port(), free_port()
-    lease = ["--leader-elect", "--lease-namespace=default", f"--lease-name={_LEASE}"]
-    flags = [f"--kubeconfig={kubeconfig}", f"--status-port={status}", f"--health-port={health}"]
-    ports = {Port.STATUS: status, Port.HEALTH: health}
-    return _target("worker", "worker", [*flags, *lease], ports, folder)
+def _work(logins: Logins, folder: Path) -> contextlib.AbstractContextManager[Target]:
+    ports = {port: free_port() for port in (Port.STATUS, Port.HEALTH)}
+    flags = [f"--{port.value}-port={number}" for port, number in ports.items()]
+    lease = ["--leader-elect", f"--lease-namespace={logins.namespace}", f"--lease-name={LEASE}"]
+    cluster = [f"--kubeconfig={logins.worker}", *logins.flags]
+    return _target("worker", "worker", [*cluster, *flags, *lease], ports, folder)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import ssl
 from typing import Any
 
 import aiohttp
@@ -14,16 +15,23 @@ class StatusPages:
 
     Args:
         port: the worker's status port.
+        tls: of a client, where the port has TLS.
+        token: of one who may look.
     """
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, tls: ssl.SSLContext | None = None, token: str = "") -> None:
         self.port = port
+        self._url = f"http{'s' if tls else ''}://127.0.0.1:{port}"
+        self._tls = tls or True
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     async def tells(self, path: str) -> tuple[int, str]:
         """HTTP status and body of a page; 0 while nobody answers."""
-        url = f"http://127.0.0.1:{self.port}{path}"
         with contextlib.suppress(aiohttp.ClientError):
-            async with aiohttp.ClientSession() as session, session.get(url) as response:
+            async with (
+                aiohttp.ClientSession(self._url, headers=self._headers) as session,
+                session.get(path, ssl=self._tls) as response,
+            ):
                 return response.status, await response.text()
         return 0, ""
 
