@@ -131,9 +131,9 @@ class Streams:
         """The status line, and the rest of the head."""
         return await (await self.open(sent, **options)).readuntil(b"\r\n\r\n")
 
-    def write(self, sent: bytes) -> None:
-        """To the latest."""
-        self._writers[-1].write(sent)
+    def write(self, sent: bytes, which: int = -1) -> None:
+        """To the latest, or to another by its number."""
+        self._writers[which].write(sent)
 
     def close(self) -> None:
         for writer in self._writers:

@@ -95,6 +95,24 @@ async def test_a_body_for_which_there_is_no_room_is_refused_where_nobody_has_sta
             assert (await held.ask()).startswith(b"HTTP/1.1 200 ")
 
 
+async def test_who_has_been_refused_makes_room_without_a_second_answer() -> None:
+    now = [0.0]
+    budget = ByteBudget(4 * MIB, spared_seconds=1, clock=lambda: now[0])
+    async with serving(budget=budget) as port:
+        with streams(port) as held:
+            refused = await held.open(post(4 * MIB) + b"x" * MIB)
+            while budget.taken < MIB:
+                await asyncio.sleep(0.01)
+            await held.open(post(4 * MIB) + b"x" * 2 * MIB)
+            while budget.taken < 3 * MIB:
+                await asyncio.sleep(0.01)
+            held.write(b"x" * MIB, 0)
+            assert (await refused.readuntil(b"\r\n")).startswith(b"HTTP/1.1 503 ")
+            now[0] = 2.0  # its farewell is not over yet
+            long = await held.open(post(2 * MIB) + b"x" * 2 * MIB)
+            assert (await long.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+
+
 async def test_a_body_that_we_have_yet_to_read_is_not_late() -> None:
     async with serving(Bounds(body_timeout_seconds=0.1)) as port:
         with streams(port) as held:

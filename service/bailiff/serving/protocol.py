@@ -182,9 +182,12 @@ class BoundedProtocol(Reading):
             self._answer_read()
 
     def cut(self) -> None:
-        """Give back all that is held, and hang up: others need the room."""
+        """Give back all that is held, and hang up: others need the room.
+
+        Who has been refused has its answer, and loses the time to read it.
+        """
         self._give_back_bodies()
-        if self._unread:
+        if self._unread or self._is_over():
             self._give_back_unread()
             self.refusals.count(Reason.BYTES, self._peer, _NO_ROOM)
             self.transport.abort()
@@ -267,6 +270,7 @@ class BoundedProtocol(Reading):
         for cycle in (self._answered, self.cycle):
             if cycle is not None and not cycle.response_complete:
                 cycle.disconnected = True
+                cycle.body = bytearray()  # nobody will read it
                 cycle.message_event.set()
 
     @property
