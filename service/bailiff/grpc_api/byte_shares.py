@@ -96,7 +96,7 @@ class ByteShares:
             return False
         # Many short ones of a connection are together as long as one.
         size = max(connection.in_all + count, connection.inbound.longest())
-        if not self._budget.take(count, long=size > SMALL):
+        if not self._budget.take(count, long=size > SMALL, peer=peer):
             return False
         # Anew: who is cut off to make room may be of this address, or this very connection.
         self._held_by[peer] = self._held_by.get(peer, 0) + count
@@ -106,7 +106,7 @@ class ByteShares:
     def _give(self, connection: Connection, count: int) -> None:
         if not count:
             return
-        self._budget.give_back(count)
+        self._budget.give_back(count, connection.counted_as)
         connection.in_all -= count
         left = self._held_by[connection.counted_as] - count
         if left:
@@ -123,7 +123,7 @@ class ByteShares:
             connection.in_debt_since = since
             self._budget.settled(connection)
             if since != math.inf:
-                self._budget.owes(connection)
+                self._budget.owes(connection, connection.counted_as)
 
 
 def _wanted(connection: Connection) -> int:

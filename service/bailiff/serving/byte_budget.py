@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from bailiff.serving.bounds import OverloadedError
 
@@ -20,6 +19,11 @@ SMALL = 256 * 1024
 _KEPT_BACK = 4
 # Seconds for which nobody is cut off for others' sake: time to send or read some MiB.
 _SPARED_SECONDS = 1.0
+# How many times as much one has to hold as another wants in all, to be cut off for its sake however
+# short it has owed. Less, and two of about the same would cut each other off in turns.
+_FAR_MORE = 2
+# As whose bytes those count of what is being answered, which clients have no hand in any more.
+_WORK = "work"
 
 
 class Debtor(Protocol):
@@ -29,19 +33,28 @@ class Debtor(Protocol):
         """Give back all that is held for it, and hang up."""
 
 
+class _Owed(NamedTuple):
+    """Since when somebody owes us something, and as whose its bytes count."""
+
+    since: float
+    peer: str
+
+
 class ByteBudget:
     """Counts bytes that clients make a process hold: messages under way, in and out.
 
     One for all ports of a process, since all of them draw on the same memory. To be used in one
     thread. Where bytes are short, who has owed us bytes, or has not read ours, for longest is cut
-    off first: so those who stall cannot take the place of those who do not.
+    off first: so those who stall cannot take the place of those who do not. Who stalls and comes
+    back at once has never owed for long. So then those are cut off who owe us something and whose
+    peer holds far more than who wants bytes now: whoever needs little gets it.
 
     Attributes:
         most: bytes that may be held at a time.
         taken: bytes that are held now.
     """
 
-    __slots__ = ("_clock", "_debtors", "_for_long", "_spared", "most", "taken")
+    __slots__ = ("_clock", "_debtors", "_for_long", "_held", "_spared", "most", "taken")
 
     def __init__(
         self,
@@ -53,27 +66,30 @@ class ByteBudget:
 
         Args:
             most: 1 and up.
-            spared_seconds: whoever has owed us something for no longer is not cut off.
+            spared_seconds: whoever has owed us something for no longer is not cut off, unless its
+                peer holds far more than another.
             clock: seconds.
         """
         self.most = most
         self.taken = 0
         self._for_long = most - most // _KEPT_BACK
         self._spared, self._clock = spared_seconds, clock
-        self._debtors: dict[Debtor, float] = {}
+        self._debtors: dict[Debtor, _Owed] = {}
+        self._held: dict[str, int] = {}
 
-    def take(self, count: int, *, long: bool = False) -> bool:
+    def take(self, count: int, *, long: bool = False, peer: str = _WORK) -> bool:
         """Hold so many bytes more; False: they do not fit, and none is taken.
 
         Args:
             count: bytes.
             long: they belong to a message of more than SMALL bytes, of which all together leave a
                 quarter of the bytes to others.
+            peer: whose they are, by `peer_of`; "" of a trusted proxy, who speaks for many.
         """
         room = self._for_long if long else self.most
-        if self.taken + count > room and not self._reclaim(count, room):
+        if self.taken + count > room and not self._reclaim(count, room, peer):
             return False
-        self.taken += count
+        self._hold(count, peer)
         return True
 
     def check_room(self, count: int) -> None:
@@ -86,13 +102,13 @@ class ByteBudget:
             raise OverloadedError
         self.give_back(count)
 
-    def give_back(self, count: int) -> None:
-        """Hold so many bytes less: as many as were taken, once."""
-        self.taken -= count
+    def give_back(self, count: int, peer: str = _WORK) -> None:
+        """Hold so many bytes less: as many as were taken for this peer, once."""
+        self._hold(-count, peer)
 
-    def owes(self, debtor: Debtor) -> None:
-        """From now on it owes us something, unless it did already."""
-        self._debtors.setdefault(debtor, self._clock())
+    def owes(self, debtor: Debtor, peer: str = "") -> None:
+        """From now on it owes us something, unless it did already; `peer`: as for `take`."""
+        self._debtors.setdefault(debtor, _Owed(self._clock(), peer))
 
     def settled(self, debtor: Debtor) -> None:
         """It owes us nothing any more."""
@@ -100,17 +116,44 @@ class ByteBudget:
 
     def has_owed_for_long(self, debtor: Debtor) -> bool:
         """Whether it has owed us something for longer than anybody is spared."""
-        return self._debtors.get(debtor, math.inf) < self._clock() - self._spared
+        owed = self._debtors.get(debtor)
+        return owed is not None and owed.since < self._clock() - self._spared
 
-    def _reclaim(self, count: int, room: int) -> bool:
+    def _hold(self, count: int, peer: str) -> None:
+        self.taken += count
+        held = self._held.get(peer, 0) + count
+        if held:
+            self._held[peer] = held
+        else:
+            self._held.pop(peer, None)
+
+    def _reclaim(self, count: int, room: int, peer: str) -> bool:
         """Cut debtors off, those of longest standing first, until so many bytes fit."""
         if count > room:
             return False
         latest = self._clock() - self._spared
         while self._debtors and self.taken + count > room:
-            debtor, since = next(iter(self._debtors.items()))
-            if since > latest:
-                return False
-            del self._debtors[debtor]
-            debtor.cut()
+            debtor, owed = next(iter(self._debtors.items()))
+            if owed.since > latest:
+                break
+            self._cut(debtor)
+        if self.taken + count > room and peer:
+            self._level(count, room, peer)
         return self.taken + count <= room
+
+    def _level(self, count: int, room: int, peer: str) -> None:
+        """Cut those off whose peers hold far more than this one wants in all, the most first."""
+        least = _FAR_MORE * (self._held.get(peer, 0) + count)
+        of_peers: dict[str, list[Debtor]] = {}
+        for debtor, owed in self._debtors.items():
+            if owed.peer:
+                of_peers.setdefault(owed.peer, []).append(debtor)
+        for heavy in sorted(of_peers, key=lambda one: self._held.get(one, 0), reverse=True):
+            for debtor in of_peers[heavy]:
+                if self.taken + count <= room or self._held.get(heavy, 0) < least:
+                    break
+                self._cut(debtor)
+
+    def _cut(self, debtor: Debtor) -> None:
+        if self._debtors.pop(debtor, None) is not None:
+            debtor.cut()

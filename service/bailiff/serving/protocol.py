@@ -93,7 +93,7 @@ class BoundedProtocol(Reading):
             seconds = bounds.header_timeout_seconds if of_head else bounds.body_timeout_seconds
             self._set_sending_clock(seconds, reason)
             if not of_head:
-                self.budget.owes(self)
+                self.budget.owes(self, self.place.peer)
 
     def _set_sending_clock(self, seconds: float, reason: Reason) -> None:
         self._paused_before = self._flow.paused_seconds
@@ -151,7 +151,7 @@ class BoundedProtocol(Reading):
         if self.cycle.response_complete or self._is_over():
             return  # nobody will read it
         size = len(body)
-        if not self.budget.take(size, long=self._bodies + size > SMALL):
+        if not self._take(size, long=self._bodies + size > SMALL):
             self._refuse_bytes()
             return
         self._bodies += size
@@ -169,9 +169,9 @@ class BoundedProtocol(Reading):
         super().pause_writing()
         self._wait_for_reader()
         size = self.transport.get_write_buffer_size()
-        if self.budget.take(size, long=size > SMALL):
+        if self._take(size, long=size > SMALL):
             self._unread += size
-            self.budget.owes(self)
+            self.budget.owes(self, self.place.peer)
         else:
             self.refusals.count(Reason.BYTES, self._peer, _NO_ROOM)
             self.loop.call_soon(self.transport.abort)  # who writes here has not finished
@@ -194,12 +194,15 @@ class BoundedProtocol(Reading):
         else:
             self._refuse_bytes()
 
+    def _take(self, size: int, *, long: bool) -> bool:
+        return self.budget.take(size, long=long, peer=self.place.peer)
+
     def _give_back_bodies(self) -> None:
-        self.budget.give_back(self._bodies)
+        self.budget.give_back(self._bodies, self.place.peer)
         self._bodies = 0
 
     def _give_back_unread(self) -> None:
-        self.budget.give_back(self._unread)
+        self.budget.give_back(self._unread, self.place.peer)
         self._unread = 0
 
     # The end.
