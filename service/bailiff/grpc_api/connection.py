@@ -6,7 +6,7 @@ import asyncio
 import math
 from typing import TYPE_CHECKING, cast
 
-from bailiff.grpc_api.frames import Inbound, Outbound
+from bailiff.grpc_api.frames import FramingError, Inbound, Outbound
 from bailiff.serving.peers import peer_of_connection
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Connection(asyncio.Protocol):
         self._waiting = bytearray()
         self._waits_since = 0.0
         self._is_blocked = self._is_starved = self._is_held = False
-        self.inbound = Inbound(doorman.unbegun_of(self))
+        self.inbound = Inbound(doorman.pacing_of(self))
         self._outbound = Outbound(self.inbound.end)
         self.taken = self.in_all = 0
         self.in_debt_since = math.inf
@@ -126,7 +126,11 @@ class Connection(asyncio.Protocol):
         """Give grpcio as much as there is room for."""
         inner = cast("_Inner", self._inner)
         inbound = self.inbound
-        led = inbound.feed(data, came)
+        try:
+            led = inbound.feed(data, came)
+        except FramingError as error:
+            self._doorman.end(self, "malformed", str(error))
+            return
         if led == len(data):
             inner.transport.write(data)
         else:
@@ -134,7 +138,7 @@ class Connection(asyncio.Protocol):
             self._waiting, self._waits_since = bytearray(data[led:]), came
             self._is_held = True
             self._read_or_not()
-            inbound.unbegun.hold(self)
+            inbound.pacing.hold(self)
         if inbound.held or self._waiting or self.taken:
             self._doorman.shares.weigh(self)
 
@@ -147,7 +151,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         """The client has gone."""
-        self.inbound.unbegun.forget(self)
+        self.inbound.pacing.forget(self)
         self.inbound.give_up()
         self._doorman.forget(self)
         if self._inner is not None:

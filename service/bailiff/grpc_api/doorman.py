@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from bailiff.grpc_api.byte_shares import ByteShares
 from bailiff.grpc_api.connection import Connection
+from bailiff.grpc_api.pacing import Pacing
 from bailiff.grpc_api.rarely import Rarely
-from bailiff.grpc_api.unbegun import Unbegun
 from bailiff.serving import Bounds, Reason
 from bailiff.serving.places import Places
 
@@ -77,7 +77,7 @@ class Doorman:
         self.rounds: list[Callable[[], None]] = []
         self._connections: dict[str, Connection] = {}
         self._all: set[Connection] = set()
-        self._unbegun: weakref.WeakValueDictionary[str, Unbegun] = weakref.WeakValueDictionary()
+        self._pacing: weakref.WeakValueDictionary[str, Pacing] = weakref.WeakValueDictionary()
         self._timer: asyncio.TimerHandle | None = None
         self._warn = Rarely(__name__)
 
@@ -92,11 +92,11 @@ class Doorman:
         for connection in list(self._all):
             connection.abort()
 
-    def unbegun_of(self, connection: Connection) -> Unbegun:
-        """Counts calls that nobody has begun: those of its address, or of one of a proxy's own."""
-        calls = Unbegun(asyncio.get_running_loop().call_later)
+    def pacing_of(self, connection: Connection) -> Pacing:
+        """That of its address, or of one of a proxy's own."""
+        pacing = Pacing(self.now, asyncio.get_running_loop().call_later)
         peer = connection.counted_as
-        return self._unbegun.setdefault(peer, calls) if peer else calls
+        return self._pacing.setdefault(peer, pacing) if peer else pacing
 
     def welcome(self, connection: Connection) -> None:
         """A connection is there, with TLS where that is spoken."""
@@ -154,10 +154,11 @@ class Doorman:
         self.shares.drop(connection)
         self.end(connection, "bytes")
 
-    def end(self, connection: Connection, reason: str) -> None:
-        """End a connection, for one of the reasons of the metric."""
+    def end(self, connection: Connection, reason: str, detail: str = "") -> None:
+        """End a connection, for one of the reasons of the metric; the detail is for the log."""
         self._metrics.connections_ended(reason)
-        self._warn("connection ended", reason=reason, address=connection.address)
+        told = {"detail": detail} if detail else {}
+        self._warn("connection ended", reason=reason, address=connection.address, **told)
         connection.abort()
 
     def _end_heaviest(self) -> None:
@@ -188,6 +189,8 @@ def _overdue(connection: Connection, begun: float, written: float, now: float) -
     """What a connection has owed for too long, if anything."""
     if connection.inbound.held and (connection.inbound.oldest() or begun) < begun:
         return "slow_message"
+    if connection.inbound.begun and next(iter(connection.inbound.begun.values())) < begun:
+        return "unserved"  # grpcio will never hand it over, and it would count for ever
     if connection.stalled_since is not None and connection.stalled_since < written:
         return "slow_reader"
     if connection.answers and next(iter(connection.answers.values()))[0] < written:

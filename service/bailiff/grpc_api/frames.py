@@ -10,10 +10,12 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
+from bailiff.grpc_api.pacing import MOST_CALLS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bailiff.grpc_api.unbegun import Unbegun
+    from bailiff.grpc_api.pacing import Pacing
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _HEAD = 9
@@ -25,6 +27,15 @@ _PREFIX = 5
 
 _DATA, _HEADERS, _RST_STREAM = 0, 1, 3
 _END_STREAM, _PADDED = 0x1, 0x8
+
+
+class FramingError(Exception):
+    """Frames of which grpcio and we might not think the same.
+
+    Streams of a client have odd, ascending numbers (RFC 9113, 5.1.1). grpcio ignores an even one
+    without a word, and one that it refuses does not raise its count: whoever could have us believe
+    in such a stream could hide all later ones from us.
+    """
 
 
 class _Frames:
@@ -87,7 +98,7 @@ class Inbound(_Frames):
     """What a client sends.
 
     Attributes:
-        unbegun: counts the calls of the client's address that nobody has begun to serve.
+        pacing: how much of the client's address may be led in.
         held: bytes of messages that are not whole yet, of all streams.
         begun: when the streams came that nobody has begun to serve, in their order.
         ended: how many streams have ended.
@@ -102,13 +113,13 @@ class Inbound(_Frames):
         "begun",
         "ended",
         "held",
-        "unbegun",
+        "pacing",
     )
 
-    def __init__(self, unbegun: Unbegun) -> None:
+    def __init__(self, pacing: Pacing) -> None:
         """Prepare; nothing has come."""
         super().__init__(len(PREFACE))
-        self.unbegun = unbegun
+        self.pacing = pacing
         # When the bytes came that are walked over.
         self._came = 0.0
         self._last = 0
@@ -134,7 +145,7 @@ class Inbound(_Frames):
         """
         if not self.begun:
             return None
-        self.unbegun.begin()
+        self.pacing.begin()
         return self.begun.pop(next(iter(self.begun)))
 
     def oldest(self) -> float | None:
@@ -149,7 +160,7 @@ class Inbound(_Frames):
         """A stream has ended, reset by its client or not; what still comes in it nobody holds."""
         self.ended += 1
         if self.begun.pop(stream, None) is not None:
-            self.unbegun.begin(reset=reset)
+            self.pacing.begin(reset=reset)
         message = self._streams.pop(stream, None)
         if message is not None:
             self.held -= message.held()
@@ -160,37 +171,48 @@ class Inbound(_Frames):
             self.end(next(iter(self.begun)), reset=True)
 
     def feed(self, data: bytes, came: float) -> int:
-        """Walk over bytes that came at this time, up to a call that there is no room for.
+        """Walk over bytes that came at this time, up to what there is no room for.
 
         Returns:
             How many of them; the others are to be fed again.
+
+        Raises:
+            FramingError: no client of gRPC sends such frames.
         """
         self._came = came
         before = len(self._head)
         if before:
             data, self._head = self._head + data, b""
         position, end = self._rest(data), len(data)
+        pacing = self.pacing
+        if pacing.frames * _HEAD < end:
+            pacing.refill()
         while end - position >= _HEAD:
             high, low, kind, flags, stream = _FRAME(data, position)
             stream &= _STREAM
-            if kind == _HEADERS and stream > self._last and self.unbegun.room() <= 0:
+            if pacing.frames < 1 or (kind == _HEADERS and pacing.calls >= MOST_CALLS):
                 # The beginning of this head may have been led in with the bytes before.
                 self._head = data[position:before]
                 return max(0, position - before)
+            pacing.frames -= 1
             position += _HEAD
             length = high << 8 | low
             if kind == _DATA and stream in self._streams:
                 self._data(data, position, length, flags, stream)
             else:
-                self._stream = 0
-                if kind == _HEADERS:
-                    self._headers(stream)
-                elif kind == _RST_STREAM:
-                    self.end(stream, reset=True)
+                self._other(kind, stream)
             position += length
         if not self._left:
             self._stop_at(data, position)
         return end - before
+
+    def _other(self, kind: int, stream: int) -> None:
+        """A frame has begun that brings nothing of a message."""
+        self._stream = 0
+        if kind == _HEADERS:
+            self._headers(stream)
+        elif kind == _RST_STREAM:
+            self.end(stream, reset=True)
 
     def _rest(self, data: bytes) -> int:
         """Take what belongs to the frame that had begun; where the next one begins."""
@@ -201,12 +223,13 @@ class Inbound(_Frames):
         return stop
 
     def _headers(self, stream: int) -> None:
-        # A client's streams have ascending numbers; a lower one brings trailers.
-        if stream > self._last:
+        if stream > self._last and stream & 1:
             self._last = stream
             self._streams[stream] = None
             self.begun[stream] = self._came
-            self.unbegun.count += 1
+            self.pacing.calls += 1
+        elif stream not in self._streams:  # else they are trailers
+            raise FramingError(f"headers of stream {stream} after those of {self._last}")
 
     def _data(self, data: bytes, start: int, length: int, flags: int, stream: int) -> None:
         """A DATA frame has begun."""

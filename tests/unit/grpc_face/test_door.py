@@ -270,7 +270,7 @@ async def test_an_ipv6_network_is_one_peer(door: Door) -> None:
     one, two, other = (door.connection(address) for address in (*SAME, OTHER))
     assert (one.address, two.address) == SAME
     assert one.counted_as == two.counted_as != other.counted_as
-    assert one.inbound.unbegun is two.inbound.unbegun is not other.inbound.unbegun
+    assert one.inbound.pacing is two.inbound.pacing is not other.inbound.pacing
     assert door.hold(one, 400_000)
     assert not door.hold(two, 400_000), "it has half of the bytes"
     assert door.hold(other, 300_000)
@@ -279,7 +279,7 @@ async def test_an_ipv6_network_is_one_peer(door: Door) -> None:
 async def test_a_proxy_has_its_address_and_shares_nothing(door: Door) -> None:
     one, two = (door.connection(PROXY) for _ in range(2))
     assert (one.address, one.is_proxy) == (PROXY, True)
-    assert one.inbound.unbegun is not two.inbound.unbegun
+    assert one.inbound.pacing is not two.inbound.pacing
     assert door.hold(one, 400_000)
     assert door.hold(two, 300_000)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiff.grpc_api.frames import PREFACE, Inbound, Outbound
-from bailiff.grpc_api.unbegun import MOST, Unbegun
+from bailiff.grpc_api.frames import PREFACE, FramingError, Inbound, Outbound
+from bailiff.grpc_api.pacing import MOST_CALLS, MOST_FRAMES, Pacing
 from tests.harness.faces.http2 import (
     DATA,
     END_STREAM,
@@ -22,9 +23,6 @@ from tests.harness.faces.http2 import (
     message,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 PADDED = 0x8
 
 
@@ -34,10 +32,14 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
 
 
 def inbound(*frames: bytes, places: tuple[int, ...] = ()) -> Inbound:
-    seen = Inbound(Unbegun(later))
+    seen = Inbound(paced())
     for piece in cut(PREFACE + b"".join(frames), list(places)):
         assert seen.feed(piece, 7.0) == len(piece)
     return seen
+
+
+def paced() -> Pacing:
+    return Pacing(lambda: 0.0, later)
 
 
 def later(_seconds: float, what: Callable[[], None]) -> None:
@@ -66,7 +68,6 @@ BODY = message(b"x" * 100)
         pytest.param([begin(), frame(DATA, 0, 1, BODY[:9]), frame(RST_STREAM, 0, 1, bytes(4))], 0,
                      id="the client gives it up"),
         pytest.param([frame(DATA, 0, 1, BODY[:9])], 0, id="in no stream"),
-        pytest.param([begin(3), begin(1), frame(DATA, 0, 1, BODY[:9])], 0, id="in an old stream"),
         pytest.param([begin(), frame(DATA, PADDED, 1, b"\x05" + BODY + bytes(5))], 0,
                      id="padding is no message"),
         pytest.param([begin(), frame(DATA, PADDED, 1, b"\x05" + BODY[:9] + bytes(5))], 9,
@@ -82,6 +83,20 @@ def test_what_is_held(frames: list[bytes], held: int, places: list[int]) -> None
     seen = inbound(*frames, places=tuple(places))
     assert seen.held == held
     assert (seen.oldest() is None) == (held == 0)
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        pytest.param([begin(2)], id="a server's number"),
+        pytest.param([begin(0x7FFFFFFE)], id="the highest of a server"),
+        pytest.param([begin(3), begin(1)], id="descending"),
+        pytest.param([begin(5), frame(RST_STREAM, 0, 5, bytes(4)), begin(5)], id="twice"),
+    ],
+)
+def test_streams_that_grpcio_might_count_otherwise_are_refused(frames: list[bytes]) -> None:
+    with pytest.raises(FramingError):
+        inbound(*frames)
 
 
 @given(
@@ -133,13 +148,13 @@ def test_streams_are_begun_in_their_order() -> None:
     assert seen.serve() is None
 
 
-CALLS = [*range(1, 4 * MOST, 2)]
+CALLS = [*range(1, 4 * MOST_CALLS, 2)]
 ASKED = b"".join(begin(stream) + frame(DATA, END_STREAM, stream, BODY) for stream in CALLS)
 
 
 @given(places=st.lists(st.integers(0, len(ASKED)), max_size=20))
 def test_calls_come_in_as_they_are_served_each_byte_once_and_in_order(places: list[int]) -> None:
-    seen, led, begun = Inbound(Unbegun(later)), bytearray(), []
+    seen, led, begun = Inbound(paced()), bytearray(), []
     seen.feed(PREFACE, 0.0)
     for piece in cut(ASKED, places):
         rest = piece
@@ -147,10 +162,10 @@ def test_calls_come_in_as_they_are_served_each_byte_once_and_in_order(places: li
             taken = seen.feed(rest, 1.0)
             led += rest[:taken]
             rest = rest[taken:]
-            assert len(seen.begun) <= MOST
+            assert len(seen.begun) <= MOST_CALLS
             if not rest:
                 break
-            assert len(seen.begun) == MOST
+            assert len(seen.begun) == MOST_CALLS
             begun.append(next(iter(seen.begun)))
             assert seen.serve() == 1.0
     assert led == ASKED
@@ -159,50 +174,75 @@ def test_calls_come_in_as_they_are_served_each_byte_once_and_in_order(places: li
 
 def test_a_call_that_its_client_resets_counts_for_a_moment_more() -> None:
     due: list[Callable[[], None]] = []
-    calls = Unbegun(lambda _, what: due.append(what))
+    calls = Pacing(lambda: 0.0, lambda _, what: due.append(what))
     seen = Inbound(calls)
     seen.feed(PREFACE + begin(1) + frame(RST_STREAM, 0, 1, bytes(4)) + begin(3), 0.0)
-    assert (calls.count, list(seen.begun)) == (2, [3])
+    assert (calls.calls, list(seen.begun)) == (2, [3])
     seen.give_up()
     for what in due:
         what()
-    assert (calls.count, seen.begun) == (0, {})
+    assert (calls.calls, seen.begun) == (0, {})
+
+
+def test_of_an_address_so_many_frames_are_walked_over_in_a_second() -> None:
+    now, due = 0.0, list[Callable[[], None]]()
+    pacing = Pacing(lambda: now, lambda _, what: due.append(what))
+    one = Inbound(pacing)
+    pings = frame(PING, 0, 0, bytes(8)) * int(MOST_FRAMES)
+    assert one.feed(PREFACE + pings, 0.0) == len(PREFACE + pings)
+    assert Inbound(pacing).feed(PREFACE + pings, 0.0) == len(PREFACE), "they are the address's"
+
+    class Flood:
+        """A connection that has more to send."""
+
+        def lead_on(self) -> None:
+            led.append(one.feed(pings, now))
+            pacing.hold(self)
+
+    led: list[int] = []
+    pacing.hold(Flood())
+    for _ in range(10):
+        now += 0.02
+        due.pop()()
+    frames = sum(led) / len(frame(PING, 0, 0, bytes(8)))
+    assert frames == pytest.approx(10_000, rel=0.01)  # of a fifth of a second
 
 
 class Waits:
     """A connection with calls that wait."""
 
-    def __init__(self, calls: Unbegun, number: int) -> None:
+    def __init__(self, calls: Pacing, number: int) -> None:
         self.calls, self.left = calls, number
 
     def lead_on(self) -> None:
-        more = min(self.left, self.calls.room())
+        more = min(self.left, MOST_CALLS - self.calls.calls)
         self.left -= more
-        self.calls.count += more
+        self.calls.calls += more
         if self.left:
             self.calls.hold(self)
 
 
 def test_connections_of_one_address_take_turns() -> None:
-    calls = Unbegun(later)
-    calls.count = MOST
-    waiting = [Waits(calls, 3 * MOST), Waits(calls, 3 * MOST), Waits(calls, 3)]
+    calls = paced()
+    calls.calls = MOST_CALLS
+    waiting = [Waits(calls, 3 * MOST_CALLS), Waits(calls, 3 * MOST_CALLS), Waits(calls, 3)]
     for one in waiting:
         calls.hold(one)
-    for _ in range(MOST // 2 * 3):
+    for _ in range(MOST_CALLS // 2 * 3):
         calls.begin()
     assert waiting[2].left == 0
-    assert max(waiting[0].left, waiting[1].left) < 3 * MOST
+    assert max(waiting[0].left, waiting[1].left) < 3 * MOST_CALLS
     calls.forget(waiting[0])
     before = waiting[0].left
-    for _ in range(10 * MOST):
+    for _ in range(10 * MOST_CALLS):
         calls.begin()
     assert (waiting[0].left, waiting[1].left) == (before, 0)
 
 
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=5))
 def test_anything_can_be_sent(data: bytes, places: list[int]) -> None:
-    seen = Inbound(Unbegun(later))
-    for piece in cut(PREFACE + data, places):
-        seen.feed(piece, 0.0)
+    seen = Inbound(paced())
+    with contextlib.suppress(FramingError):
+        for piece in cut(PREFACE + data, places):
+            seen.feed(piece, 0.0)
     assert 0 <= seen.held <= len(data)
