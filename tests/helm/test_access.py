@@ -167,6 +167,60 @@ def test_the_notes_ask_as_callers_have_to(values, asking, off):
     assert ("TOKEN=$(" in said) is ("$TOKEN" in asking)
 
 
+SWITCH_OFF = "kube-controller-manager --controllers=*,-taint-eviction-controller"
+SECRET = {"secretKeyRef": {"name": "s", "key": "k"}}
+
+
+@pytest.mark.parametrize(
+    ("worker", "why"),
+    [
+        ({"extraArgs": ["--shadow"]}, "--shadow in worker.extraArgs"),
+        ({"extraArgs": ["--concurrency=5", "--dry-run"]}, "--dry-run in worker.extraArgs"),
+        ({"extraEnv": [{"name": "BAILIFF_SHADOW", "value": "true"}]}, "BAILIFF_SHADOW in worker"),
+        ({"extraEnv": [{"name": "BAILIFF_DRY_RUN", "value": " On"}]}, "BAILIFF_DRY_RUN in worker"),
+        (
+            {
+                "extraArgs": ["--dry-run"],
+                "extraEnv": [{"name": "BAILIFF_SHADOW", "valueFrom": SECRET}],
+            },
+            "--dry-run in worker.extraArgs",
+        ),
+    ],
+    ids=str,
+)
+def test_the_notes_switch_nothing_off_where_the_worker_evicts_nothing(worker, why):
+    said = notes({"worker": worker})
+    assert f"The worker evicts nothing ({why}" in said
+    assert "Leave the\ncontrollers of kube-controller-manager on" in said
+    assert "evicts from now on" not in said
+    assert SWITCH_OFF not in said
+    assert ("get lease" in said) is ("SHADOW" not in why and "shadow" not in why)
+
+
+@pytest.mark.parametrize(
+    "worker",
+    [
+        {},
+        {"extraArgs": ["--audit-log=--shadow"]},
+        {"extraEnv": [{"name": "BAILIFF_SHADOW", "value": "false"}]},
+        {"extraEnv": [{"name": "BAILIFF_SHADOW", "value": ""}]},
+        {"extraEnv": [{"name": "BAILIFF_DRY_RUN", "value": value} for value in ("1", "0")]},
+    ],
+    ids=str,
+)
+def test_the_notes_tell_what_to_switch_off_where_the_worker_evicts(worker):
+    said = notes({"worker": worker})
+    assert "The worker evicts from now on. Switch off" in said
+    assert f"\n  {SWITCH_OFF}" in said
+
+
+@pytest.mark.parametrize("given", [{"valueFrom": SECRET}, {"value": "$(OTHER)"}], ids=str)
+def test_the_notes_say_where_it_cannot_be_known_whether_the_worker_evicts(given):
+    said = notes({"worker": {"extraEnv": [{"name": "BAILIFF_SHADOW"} | given]}})
+    assert "Does the worker evict? That depends on BAILIFF_SHADOW in worker.extraEnv" in said
+    assert "evicts from now on" not in said
+
+
 def notes(values):
     """What `helm install` says; it asks no cluster."""
     dry = ("bailiff", str(CHART), "--dry-run=client", "--values", "-")

@@ -111,6 +111,38 @@ BAILIFF_SHARDS: {{ .Values.worker.shards | quote }}
 BAILIFF_POLICIES: /etc/bailiff/policies.yaml
 {{- end }}
 
+{{/* Whether the worker evicts (yes, no, unknown) and why not, and whether it is a shadow; as YAML. Options can
+only switch on; of a variable that is set twice the last counts, and an empty one is as none. */}}
+{{- define "bailiff.worker.mode" -}}
+{{- $variables := dict }}
+{{- range .Values.worker.extraEnv }}
+{{- $_ := set $variables .name . }}
+{{- end }}
+{{- $mode := dict "evicts" "yes" }}
+{{- range $option, $name := dict "--dry-run" "BAILIFF_DRY_RUN" "--shadow" "BAILIFF_SHADOW" }}
+{{- $variable := get $variables $name | default dict }}
+{{- $value := get $variable "value" | trim | lower }}
+{{- $found := "" }}
+{{- if has $option $.Values.worker.extraArgs }}
+{{- $found = "no" }}
+{{- $_ := set $mode "why" (printf "%s in worker.extraArgs" $option) }}
+{{- else if has $value (list "1" "true" "t" "yes" "y" "on") }}
+{{- $found = "no" }}
+{{- $_ := set $mode "why" (printf "%s in worker.extraEnv" $name) }}
+{{- else if and (ne $mode.evicts "no") (or (hasKey $variable "valueFrom") (not (has $value (list "" "0" "false" "f" "no" "n" "off")))) }}
+{{- $found = "unknown" }}
+{{- $_ := set $mode "why" (printf "%s in worker.extraEnv" $name) }}
+{{- end }}
+{{- if $found }}
+{{- $_ := set $mode "evicts" $found }}
+{{- if and (eq $option "--shadow") (eq $found "no") }}
+{{- $_ := set $mode "shadow" true }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- toYaml $mode }}
+{{- end }}
+
 {{/* What both pods' metadata have. */}}
 {{- define "bailiff.podMetadata" -}}
 {{- $root := index . 0 -}}
