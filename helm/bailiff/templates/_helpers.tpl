@@ -203,6 +203,7 @@ topologySpreadConstraints:
 
 {{/* What both containers have. */}}
 {{- define "bailiff.container" -}}
+{{- $args := . -}}
 {{- $root := index . 0 -}}
 {{- $own := index $root.Values (index . 1) -}}
 image: {{ include "bailiff.image" $root | quote }}
@@ -219,6 +220,9 @@ args:
 env:
   {{- $replaced := dict }}
   {{- range $own.extraEnv }}
+  {{- if regexMatch "^(PYTHON|LD_|OPENSSL_|GCONV_|GLIBC_|MALLOC_)" .name }}
+  {{- fail (printf "%s.extraEnv: %s brings code into the process and is refused" (index $args 1) .name) }}
+  {{- end }}
   {{- $_ := set $replaced .name true }}
   {{- end }}
   {{- range $name, $value := include (printf "bailiff.%s.settings" (index . 1)) $root | fromYaml }}
