@@ -10,6 +10,7 @@ import typer
 import bailiff
 from bailiff.cli import explain, leases, pausing, policies, preview, processes
 from bailiff.cli.errors import Commands, ExitCode, fail
+from bailiff.cli.help import Command
 from bailiff.cli.options import ENVIRONMENT
 from bailiff.cli.output import OUTPUT, Output, pretty
 
@@ -28,14 +29,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command(rich_help_panel=_ASKING, context_settings=explain.SETTINGS)(explain.explain)
+app.command(cls=Command, rich_help_panel=_ASKING, context_settings=explain.SETTINGS)(
+    explain.explain
+)
 app.add_typer(preview.app, name="preview", rich_help_panel=_ASKING)
-app.command(rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.serve)
-app.command(rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.worker)
-app.command(rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.up)
-app.command(rich_help_panel=_STEERING)(pausing.pause)
-app.command(rich_help_panel=_STEERING)(pausing.resume)
-app.command(rich_help_panel=_STEERING)(pausing.paused)
+app.command(cls=Command, rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.serve)
+app.command(cls=Command, rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.worker)
+app.command(cls=Command, rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.up)
+app.command(cls=Command, rich_help_panel=_STEERING)(pausing.pause)
+app.command(cls=Command, rich_help_panel=_STEERING)(pausing.resume)
+app.command(cls=Command, rich_help_panel=_STEERING)(pausing.paused)
 app.add_typer(policies.app, name="policies", rich_help_panel=_STEERING)
 app.add_typer(leases.app, name="leases", rich_help_panel=_STEERING)
 
@@ -59,7 +62,7 @@ def root(
     """The eviction decision service for Kubernetes: should this pod be evicted, and when?"""
 
 
-@app.command(rich_help_panel=_STEERING)
+@app.command(cls=Command, rich_help_panel=_STEERING)
 def version(output: Annotated[Output, OUTPUT] = Output.TEXT) -> None:
     """Tell the versions of Bailiff, Python and the platform."""
     facts = {

@@ -9,6 +9,7 @@ import typer
 
 from bailiff.cli import election_options
 from bailiff.cli.errors import told
+from bailiff.cli.help import Command
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, usual_cluster
 
 app = typer.Typer(help="The Leases by which workers agree who acts for which nodes.")
@@ -19,7 +20,7 @@ def leases() -> None:
     """The Leases by which workers agree who acts for which nodes."""
 
 
-@app.command()
+@app.command(cls=Command)
 def create(
     shards: Annotated[int, election_options.SHARDS] = 1,
     lease_namespace: Annotated[str | None, election_options.LEASE_NAMESPACE] = None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bailiff.cli.errors import ExitCode, fail
+from bailiff.cli.help import Command
 from bailiff.cli.output import OUTPUT, Output, pretty
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def policies() -> None:
     """Files of policies, as `bailiff worker --policies` reads them."""
 
 
-@app.command()
+@app.command(cls=Command)
 def check(
     file: Annotated[
         Path,

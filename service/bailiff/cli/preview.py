@@ -9,6 +9,7 @@ import typer
 
 from bailiff.cli.decision_options import deciding
 from bailiff.cli.errors import told
+from bailiff.cli.help import Command
 from bailiff.cli.options import CONTEXT, FILES, IN_CLUSTER, KUBECONFIG, NOW, usual_cluster
 from bailiff.cli.output import LINES, Lines
 
@@ -22,7 +23,7 @@ app = typer.Typer(
 )
 
 
-@app.command()
+@app.command(cls=Command)
 @deciding
 def taint(
     ctx: typer.Context,
@@ -52,7 +53,7 @@ def taint(
         previewing.taint(asking, node, taints, files, chosen, output)
 
 
-@app.command()
+@app.command(cls=Command)
 @deciding
 def rule(
     ctx: typer.Context,

@@ -1,5 +1,7 @@
 """The command line: wrong usage, help, the environment, options that reach the core."""
 
+import re
+
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -138,6 +140,42 @@ def test_help(run, command, flag):
     result = run(*command.split(), flag)
     assert result.exit_code == 0
     assert "Usage:" in result.output
+
+
+def leaves(command, name=""):
+    """Every command that is no group of commands, by all its words."""
+    nested = getattr(command, "commands", None)
+    if nested is None:
+        return {name: command}
+    return {
+        words: leaf
+        for one, below in nested.items()
+        for words, leaf in leaves(below, f"{name} {one}".strip()).items()
+    }
+
+
+EVERY = leaves(typer.main.get_group(app))
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("columns", ["80", "200"])
+def test_help_names_every_option_whole(run, name, columns):
+    said = run(*name.split(), "--help", env={"COLUMNS": columns}).output
+    assert "…" not in said
+    shown = [option for option in EVERY[name].params if not getattr(option, "hidden", False)]
+    assert shown
+    for option in shown:
+        for word in (*option.opts, *option.secondary_opts):
+            # An argument is named as its usage names it.
+            assert not word.startswith("-") or re.search(rf"(?<![\w-]){word}(?![\w-])", said), word
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_help_tells_what_a_command_is_for(run, name):
+    said = run(*name.split(), "--help", env={"COLUMNS": "200"}).output
+    assert EVERY[name].help.split("\n")[0] in said
+    assert "Show this message and exit." in said
+    assert "--lifeline" not in said
 
 
 def test_one_prefix_for_all_that_the_environment_may_say(run):
