@@ -39,6 +39,11 @@ if TYPE_CHECKING:
 
 _NO_TOKEN = "say who asks: Authorization: Bearer and a token"  # noqa: S105 - what one is asked for
 _INVALID = "invalid_token"
+_UNKNOWN_TOKEN = "nobody here knows this token, or it has expired"  # noqa: S105 - no secret
+_OTHER_AUDIENCE = (
+    ", or it is not meant for the audience {audience} "
+    "(kubectl create token NAME --audience {audience})"
+)
 
 
 class Guard:
@@ -77,6 +82,9 @@ class Guard:
         self.asks_who = certificates or tokens is not None or reviewer is not None
         self.knows_certificates = certificates
         self._longest_token = settings.max_token_bytes
+        self._unknown_token = _UNKNOWN_TOKEN
+        if reviewer is not None:
+            self._unknown_token += _OTHER_AUDIENCE.format(audience=settings.audience)
         self._tokens = tokens
         self._reviewer = reviewer
         self._quotas = Quotas(settings)
@@ -198,7 +206,7 @@ class Guard:
             answer = await self._callers.ask(key, peer, review)
         if isinstance(answer, Caller):
             return answer
-        raise UnauthenticatedError("nobody here knows this token, or it has expired", _INVALID)
+        raise UnauthenticatedError(self._unknown_token, _INVALID)
 
     def _kept(self, key: bytes, token: bytes, now: float) -> Caller | Denied | None:
         """What is known here of a token with this digest; what lapses soon is renewed."""

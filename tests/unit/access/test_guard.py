@@ -101,6 +101,18 @@ async def test_who_is_let_in(clock, tokens, given, error):
     assert await outcome(guard, **given) is error
 
 
+UNKNOWN = "nobody here knows this token, or it has expired"
+AUDIENCE = ", or it is not meant for the audience ops (kubectl create token NAME --audience ops)"
+
+
+@pytest.mark.parametrize(("reviewer", "told"), [(Reviewer(), UNKNOWN + AUDIENCE), (None, UNKNOWN)])
+async def test_who_sends_an_unknown_token_is_told_which_audience(clock, tokens, reviewer, told):
+    guard = guard_of(clock, tokens, reviewer, audience="ops")
+    with pytest.raises(UnauthenticatedError) as refused:
+        await guard.admit(RULES, asked("bad"))
+    assert str(refused.value) == told
+
+
 async def test_without_a_cluster_whoever_is_known_may_ask_everything(clock, tokens):
     guard = guard_of(clock, tokens)
     for path in ("/metrics", "/v1/nodes/n1/decisions"):
