@@ -248,7 +248,7 @@ class Elector:
         for one in self._candidacies:
             if one.has_new_holder():
                 listener.new_leader()
-                log.info("lease has another holder", shard=str(one.shard), holder=one.tenure.holder)
+                log.info("lease has a new holder", shard=str(one.shard), holder=one.tenure.holder)
         held = self._held if self.may_act() else None
         if held is not None and not self._leading:
             log.info("this worker acts now", shard=str(held.shard), identity=held.tenure.identity)
