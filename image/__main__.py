@@ -32,10 +32,11 @@ def main() -> int:
         return 2
     options.folder.mkdir(parents=True, exist_ok=True)
     try:
-        print(*build(options.folder, options.builder_id))
+        archive, digest = build(options.folder, options.builder_id)
     except (LicenceRefusedError, LookupError, subprocess.CalledProcessError) as error:
         print(f"no image was built: {error}", file=sys.stderr)
         return 1
+    print(f"{archive}\nits image is {digest}: by this a registry knows it, and it is signed")
     return 0
 
 
