@@ -30,7 +30,9 @@ class Version(BaseModel):
 
     version: str = Field(description="Of Bailiff.", examples=[bailiff.__version__])
     kubernetes: str = Field(
-        description="The version of Kubernetes whose rules it follows.", examples=[KUBERNETES]
+        description="The release of Kubernetes whose rules Bailiff follows, whatever release the "
+        "cluster has.",
+        examples=[KUBERNETES],
     )
 
 
@@ -59,7 +61,7 @@ async def readyz(services: Given) -> Health:
 
 @router.get("/version", operation_id="version", summary="What is running?")
 async def version() -> Version:
-    """Bailiff's version, and the Kubernetes version whose rules it follows."""
+    """Bailiff's version, and the release of Kubernetes whose rules it follows."""
     return Version(version=bailiff.__version__, kubernetes=KUBERNETES)
 
 
