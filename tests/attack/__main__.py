@@ -48,8 +48,8 @@ def main() -> int:
 
 
 def _chosen(name: str, given: argparse.Namespace) -> bool:
-    if given.quick:
-        return ATTACKS[name].is_quick
+    if given.quick and not ATTACKS[name].is_quick:
+        return False
     return not given.names or any(fnmatch(name, pattern) for pattern in given.names)
 
 

@@ -66,6 +66,8 @@ _OPEN = {
     "grpc-idle-calls": Named(Port.GRPC, grpc.idle_calls(10, "Decide"), is_quick=True),
     "grpc-idle-streams": Named(Port.GRPC, grpc.idle_calls(10, "DecideStream", ONE)),
     "grpc-resets": Named(Port.GRPC, grpc.resets(4)),
+    "grpc-tiny-frames": Named(Port.GRPC, grpc.tiny_frames(20)),
+    "grpc-hidden-streams": Named(Port.GRPC, grpc.hidden_streams(4, 15 * MIB)),
     "grpc-bad-metadata": Named(Port.GRPC, grpc.bad_metadata(4)),
     "grpc-unread-answers": Named(Port.GRPC, grpc.unread_answers(4)),
     "grpc-connections": Named(Port.GRPC, grpc.connections(8192)),

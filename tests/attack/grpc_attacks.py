@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2 as core
 from tests.attack.clients import ONE, Attack, connected, crowd, together
-from tests.attack.http2 import Connection, connect
-from tests.harness.faces.http2 import RST_STREAM, frame
+from tests.attack.http2 import Connection, connect, head
+from tests.harness.faces.http2 import END_HEADERS, HEADERS, RST_STREAM, frame
 
 SERVICE = "/bailiff.v1.EvictionDecisionService/"
 MIB = 1024 * 1024
@@ -75,6 +75,30 @@ def resets(connections: int) -> Attack:
             await asyncio.sleep(0)
 
     return _on_connections([ONE] * connections, act)
+
+
+def tiny_frames(connections: int) -> Attack:
+    """Frames of a kind that nobody knows, each of nine bytes."""
+    frames = frame(0xFA, 0, 0) * 10_000
+
+    async def act(connection: Connection) -> None:
+        while not connection.gone:
+            connection.write(frames)
+            await connection.drain()
+
+    return _on_connections([ONE] * connections, act)
+
+
+def hidden_streams(connections: int, size: int) -> Attack:
+    """Long messages in streams after one that only a server may begin."""
+
+    async def act(connection: Connection) -> None:
+        connection.write(frame(HEADERS, END_HEADERS, 0x7FFFFFFE, head(SERVICE + "Decide")))
+        for _ in range(20):
+            stream = connection.open("/grpc.health.v1.Health/Check")
+            await connection.send(stream, struct.pack(">BI", 0, size) + b"\0" * (size - 1))
+
+    return _on_connections(crowd(connections), act)
 
 
 def bad_metadata(connections: int) -> Attack:

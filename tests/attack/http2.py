@@ -95,6 +95,10 @@ class Connection:
         if not self._writer.transport.is_closing():
             self._writer.write(data)
 
+    async def drain(self) -> None:
+        """Until the server has taken the most of what was written."""
+        await self._writer.drain()
+
     async def send(self, stream: int, data: bytes, *, end: bool = False) -> int:
         """Send data of a call, as fast as the server takes it; how many bytes it took."""
         sent = 0
