@@ -9,9 +9,13 @@ from __future__ import annotations
 import asyncio
 import math
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
+
+from bailiff.addresses import peer_of
+from bailiff.line import Line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -37,8 +41,12 @@ class WaitedTooLongError(Exception):
         super().__init__(f"no turn came within {seconds:g} s")
 
 
+# From which address is asked what the present task answers; the faces set it.
+ASKED_FROM: ContextVar[str] = ContextVar("asked from", default="")
+
+
 class Turns:
-    """For work that others have to wait for: few at a time, in the order in which they came.
+    """For work that others have to wait for: few at a time, addresses in turns.
 
     Nobody is refused for how many wait, only for how long: where answers are quick many may wait,
     and whoever is answered at all is answered in time.
@@ -51,28 +59,45 @@ class Turns:
             at_a_time: how many work at a time.
             longest: seconds for which one waits.
         """
-        self._places = asyncio.Semaphore(at_a_time)
+        self._free = at_a_time
         self._longest = longest
+        self._line: Line[asyncio.Future[None]] = Line()
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Raises WaitedTooLongError: see there."""
-        if self._places.locked():
-            await self._wait()
+        if self._free:  # then nobody waits
+            self._free -= 1
         else:
-            await self._places.acquire()  # at once
+            await self._wait()
         try:
             yield
         finally:
-            self._places.release()
+            self._end()
 
     async def _wait(self) -> None:
-        seconds = None if math.isinf(self._longest) else self._longest
+        peer, called = peer_of(ASKED_FROM.get()), asyncio.get_running_loop().create_future()
+        self._line.add(peer, called)
         try:
-            async with asyncio.timeout(seconds):
-                await self._places.acquire()
-        except TimeoutError as error:
-            raise WaitedTooLongError(self._longest) from error
+            async with asyncio.timeout(None if math.isinf(self._longest) else self._longest):
+                await called
+        except BaseException as error:
+            if called.cancelled():
+                self._line.remove(peer, called)
+            else:
+                self._end()  # it had its turn, and has no use for it any more
+            if isinstance(error, TimeoutError):
+                raise WaitedTooLongError(self._longest) from error
+            raise
+
+    def _end(self) -> None:
+        """A turn is over: it goes to who is next."""
+        while len(self._line):
+            called = self._line.pop()
+            if not called.done():  # else it was cancelled, and has not left yet
+                called.set_result(None)
+                return
+        self._free += 1
 
 
 def is_long_json(length: int) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiff.serving.line import Line
+from bailiff.line import Line
 
 
 def popped(line: Line[str], number: int) -> str:

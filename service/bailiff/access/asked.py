@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from bailiff.serving.addresses import peer_of
+from bailiff.addresses import peer_of
 
 if TYPE_CHECKING:
     from bailiff.access.callers import Caller

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from bailiff.access.errors import QuotaError, UnavailableError
-from bailiff.serving.line import Line
+from bailiff.line import Line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -14,7 +14,7 @@ import grpc
 
 from bailiff.grpc_api.byte_shares import FREE_BYTES
 from bailiff.grpc_api.errors import IdleError, MalformedError, OverloadedError, SlowBodyError
-from bailiff.turns import WaitedTooLongError
+from bailiff.turns import ASKED_FROM, WaitedTooLongError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -148,6 +148,7 @@ class Beginning:
             if connection is None:
                 return await serve(request, context)  # which refuses it where that matters
             came = connection.inbound.serve()
+            ASKED_FROM.set(connection.address)
             connection.active += 1
             try:
                 if came is not None and now() - came > most:

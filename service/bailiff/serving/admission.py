@@ -10,7 +10,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from bailiff.serving.bounds import Reason, headers_of
 from bailiff.serving.hosts import Hosts
-from bailiff.turns import WaitedTooLongError
+from bailiff.turns import ASKED_FROM, WaitedTooLongError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Iterable
@@ -85,6 +85,7 @@ class Admission:
 
     def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """As the application, once a turn of the event loop has room for it."""
+        ASKED_FROM.set(_client_of(scope))
         if self._gate.enter():
             scope[TURN] = self._gate.number
             return self._app(scope, receive, send)

@@ -12,8 +12,8 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from bailiff.serving.addresses import peer_of
-from bailiff.serving.line import Line
+from bailiff.addresses import peer_of
+from bailiff.line import Line
 from bailiff.turns import WaitedTooLongError
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
-from bailiff.serving.addresses import peer_of
-from bailiff.serving.line import Line
+from bailiff.addresses import peer_of
+from bailiff.line import Line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

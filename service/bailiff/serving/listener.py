@@ -9,8 +9,8 @@ import socket
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
+from bailiff.line import Line
 from bailiff.serving.bounds import Reason, written
-from bailiff.serving.line import Line
 
 if TYPE_CHECKING:
     import ssl

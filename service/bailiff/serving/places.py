@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from bailiff.serving.addresses import peer_of
+from bailiff.addresses import peer_of
 from bailiff.serving.bounds import Reason
 
 if TYPE_CHECKING:
