@@ -84,6 +84,15 @@ class Connection(asyncio.Protocol):
         """Bytes that wait here or in grpcio, and that nobody can do anything with yet."""
         return self.inbound.held + len(self._waiting)
 
+    def waits_since(self) -> float:
+        """Since when something waits to be led in, or a call to be begun; infinity: nothing does.
+
+        grpcio may never begin it; and of a client that has gone we hear nothing while we do not
+        read what it has left.
+        """
+        since = next(iter(self.inbound.begun.values()), math.inf)
+        return min(since, self._waits_since) if self._waiting else since
+
     def unread(self) -> int:
         """Answers that grpcio has, and that wait until the client reads."""
         return max(0, self.inbound.open() - len(self.inbound.begun) - self.active)

@@ -189,8 +189,8 @@ def _overdue(connection: Connection, begun: float, written: float, now: float) -
     """What a connection has owed for too long, if anything."""
     if connection.inbound.held and (connection.inbound.oldest() or begun) < begun:
         return "slow_message"
-    if connection.inbound.begun and next(iter(connection.inbound.begun.values())) < begun:
-        return "unserved"  # grpcio will never hand it over, and it would count for ever
+    if connection.waits_since() < begun:
+        return "unserved"
     if connection.stalled_since is not None and connection.stalled_since < written:
         return "slow_reader"
     if connection.answers and next(iter(connection.answers.values()))[0] < written:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 # waits about 10 ms behind them; a turn of the event loop answers fewer.
 MOST_CALLS = 8
 # Seconds for which a call counts that its client has reset: grpcio has work with it all the same,
-# and cannot be asked when that is done. So one address may reset 160 calls in a second.
-_RESET_SECONDS = 0.05
+# and cannot be asked when that is done. So one address may reset 40 calls in a second. grpcio takes
+# in one call of a method at a time, which needs some turns of the event loop: under load that is
+# some hundred in a second, and those who wait behind a reset one wait as long as for any other.
+_RESET_SECONDS = 0.2
 # Frames of one address in a second, and at once. At 0.3 us for each an address takes 1.5 % of the
 # loop, and 3 ms at a time; 10,000 calls in a second send about 40,000.
 _FRAMES_EACH_SECOND, MOST_FRAMES = 50_000.0, 10_000.0

@@ -76,6 +76,10 @@ class Http2Client:
         self._writer.write(frame(HEADERS, END_HEADERS, stream, head(encoded, more)))
         return stream
 
+    def reset(self, stream: int) -> None:
+        """Give a call up."""
+        self._writer.write(frame(RST_STREAM, 0, stream, struct.pack(">I", 8)))
+
     async def send(self, stream: int, data: bytes, *, end: bool = False) -> None:
         """Send DATA as fast as the server takes it, until the stream has ended."""
         while data and stream not in self.ended and not self.closed.is_set():

@@ -323,6 +323,17 @@ async def test_nobody_waits_behind_all_the_calls_of_another() -> None:
         assert calls_that_ended(face) < 200
 
 
+async def test_who_begins_more_than_can_be_led_in_loses_the_connection() -> None:
+    async with running(GrpcSettings(port=0, message_timeout_seconds=0.4)) as face:
+        async with client(face) as one:
+            for _ in range(500):
+                one.reset(one.call(DECIDE))
+            async with asyncio.timeout(20):
+                await one.closed.wait()
+        assert face.sample("bailiff_grpc_connections_ended_total", reason="unserved") == 1
+        assert await is_healthy(face)
+
+
 async def test_a_call_that_has_waited_too_long_is_refused() -> None:
     async with running(GrpcSettings(port=0, max_queue_age_seconds=1e-9)) as face:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
