@@ -96,10 +96,15 @@ class Bench:
         self._nodes.append(name)
         return name
 
-    async def bare_node(self) -> str:
-        """A node of which nothing can be owned, as some tools for fake nodes make it; its name."""
+    async def bare_node(self, **metadata: object) -> str:
+        """A node of which nothing can be owned, as some tools for fake nodes make it; its name.
+
+        Args:
+            metadata: this of it can be owned, besides.
+        """
         name = f"node-{secrets.token_hex(4)}"
-        await self.cluster.create(NODES, object_of("Node", name))
+        body = object_of("Node", name)
+        await self.cluster.create(NODES, body | {"metadata": body["metadata"] | metadata})
         self._nodes.append(name)
         return name
 

@@ -20,7 +20,7 @@ from bailiff.cluster import (
 from bailiff.decisions.device_taints.findings import TERMS as DEVICE_TERMS
 from bailiff.decisions.node_taints.findings import TERMS as NODE_TERMS
 from bailiff.worker.systems.node_taints.annotator import ANNOTATION
-from tests.harness.api import NODES
+from tests.harness.api import NODES, PODS
 from tests.harness.device_objects import RULES, rule
 from tests.harness.helm.accounts import log_in, may_do_everything
 from tests.harness.helm.admission import POLICIES, admission_in_force
@@ -41,9 +41,8 @@ async def scene_of(bench) -> Scene:
     node = await bench.node(taint(KEY))
     marks = {"labels": {"zone": "a"}, "annotations": {"example.com/a": "x", ANNOTATION: "old"}}
     await cluster.patch(NODES, node, "", {"metadata": marks})
-    pod = await bench.pod("some", node=node, labels={"app": "web"})
-    start = {"startTime": "2026-01-01T00:00:00Z", "podIP": "10.1.1.1"}
-    pod = await bench.set_status(pod, phase="Running", conditions=[READY], **start)
+    pod, going = [await running(bench, name, node) for name in ("some", "going")]
+    await cluster.delete(PODS, "going", bench.namespace)
     await make_leases(cluster, bench.namespace)
     name = f"rule-{bench.namespace}"
     await cluster.create(RULES, rule(name, "None"), "")
@@ -55,7 +54,14 @@ async def scene_of(bench) -> Scene:
         patch_type=PatchType.MERGE,
         subresource="status",
     )
-    return Scene(bench.namespace, node, pod, name, "bailiff-worker-0-of-1")
+    specless = await bench.bare_node(labels={"zone": "a"})
+    return Scene(bench.namespace, node, specless, pod, going, name, "bailiff-worker-0-of-1")
+
+
+async def running(bench, name, node):
+    pod = await bench.pod(name, node=node, labels={"app": "web"})
+    start = {"startTime": "2026-01-01T00:00:00Z", "podIP": "10.1.1.1"}
+    return await bench.set_status(pod, phase="Running", conditions=[READY], **start)
 
 
 async def refusals(own, scene, asked) -> dict[str, str]:

@@ -16,11 +16,23 @@ READY = condition("Ready", reason="KubeletReady")
 
 
 class Scene(NamedTuple):
-    """Objects that the worker's account tries to write."""
+    """Objects that the worker's account tries to write.
+
+    Attributes:
+        namespace: of the pods and the Lease.
+        node: with a taint, so that somebody owns some of its spec.
+        specless: a node of which somebody owns a label, and nobody any of its spec.
+        pod: that runs on the node.
+        going: another one that is being deleted, and whose containers still run.
+        rule: a DeviceTaintRule.
+        lease: the worker's.
+    """
 
     namespace: str
     node: str
+    specless: str
     pod: dict[str, Any]
+    going: dict[str, Any]
     rule: str
     lease: str
 
@@ -30,6 +42,9 @@ class Scene(NamedTuple):
     def on_owners(self, *edits):
         path = NODES.path("", self.node)
         return send("PATCH", path, list(edits), PatchType.JSON.value)
+
+    def on_specless(self, metadata):
+        return patch(NODES.path("", self.specless), {"metadata": metadata})
 
     def on_pod(self, body, subresource="status"):
         return patch(PODS.path(self.namespace, name_of(self.pod), subresource), body)
@@ -72,6 +87,10 @@ class Scene(NamedTuple):
     def removal(self, **options):
         path = PODS.path(self.namespace, name_of(self.pod))
         return delete(path, **options)
+
+    def second_removal(self, **options):
+        path = PODS.path(self.namespace, name_of(self.going))
+        return delete(path, preconditions={"uid": uid_of(self.going)}, **options)
 
     def eviction(self, **options):
         path = PODS.path(self.namespace, name_of(self.pod), "eviction")
