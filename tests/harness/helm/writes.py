@@ -147,6 +147,14 @@ FORBIDDEN: dict[str, tuple[Ask, str]] = {
         lambda s: s.removal(gracePeriodSeconds=0, **s.preconditions),
         "less time to end",
     ),
+    "a pod at once that is being deleted": (
+        lambda s: s.second_removal(gracePeriodSeconds=0),
+        "less time to end",
+    ),
+    "a pod that is being deleted sooner": (
+        lambda s: s.second_removal(gracePeriodSeconds=29),
+        "less time to end",
+    ),
     "an eviction of any of that name": (lambda s: s.eviction(), "only by its UID"),
     "an eviction at once": (
         lambda s: s.eviction(gracePeriodSeconds=0, **s.preconditions),
@@ -203,6 +211,7 @@ ALLOWED: dict[str, Ask] = {
     ),
     "nothing at all": lambda s: s.on_pod({"metadata": {"uid": uid_of(s.pod)}}),
     "a delete": lambda s: s.removal(**s.preconditions),
+    "a delete once more": lambda s: s.second_removal(),
     "an eviction": lambda s: s.eviction(**s.preconditions),
     "an Event on a pod": lambda s: s.event(),
     "an Event on our Lease": lambda s: s.event("Lease", "bailiff-worker"),
