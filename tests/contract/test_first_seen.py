@@ -96,6 +96,17 @@ async def test_once_noted_a_node_that_was_made_bare_tells_of_edits_too(bench, cl
     assert not (await cluster.get(NODES, node)).metadata.annotations.taints_first_observed
 
 
+async def test_a_note_that_is_all_that_is_left_of_a_node_can_be_cleared(bench, cluster, as_worker):
+    """Nobody owns anything of the node then, and the API server forgets who did."""
+    actions = ClusterActions(as_worker, instance="test")
+    node = await bench.bare_node()
+    await bench.taint(node, taint(KEY))
+    await annotate(actions, await cluster.get(NODES, node), "[]")
+    await bench.taint(node)
+    await annotate(actions, await cluster.get(NODES, node), "")
+    assert "managedFields" not in (await cluster.get(NODES_AS_JSON, node))["metadata"]
+
+
 @pytest.mark.parity
 async def test_a_note_for_a_node_that_was_made_bare_is_guarded_as_any_other(bench, cluster):
     node = await bench.bare_node()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bailiff.cluster import LEASES, Request
-from bailiff.worker.systems.node_taints.annotator import ANNOTATION
+from bailiff.worker.systems.node_taints.annotator import ANNOTATION, NOTE_MANAGER
 from tests.harness.api import NODES, STRANGER, uid_of
 from tests.harness.helm.scene import READY, Scene, delete, send
 from tests.harness.objects import condition, node_object, taint
@@ -23,6 +23,14 @@ ADDRESS = {"type": "InternalIP", "address": "10.9.9.9"}
 AT = {"lastTransitionTime": "2026-01-01T00:00:00Z", "reason": "R", "message": "m"}
 PROGRESS = {"type": "EvictionInProgress", "status": "True"} | AT
 OTHER = {"type": "Other", "status": "True"} | AT
+OURS = {
+    "manager": NOTE_MANAGER,
+    "operation": "Update",
+    "apiVersion": "v1",
+    "time": "2026-01-01T00:00:00Z",
+    "fieldsType": "FieldsV1",
+    "fieldsV1": {"f:metadata": {"f:annotations": {".": {}, f"f:{ANNOTATION}": {}}}},
+}
 TAINTED_LONG_AGO = {
     # As the API server calls whoever wrote before it began to keep managedFields.
     "manager": "before-first-apply",
@@ -78,6 +86,18 @@ FORBIDDEN: dict[str, tuple[Ask, str]] = {
             {"op": "add", "path": "/metadata/managedFields/-", "value": TAINTED_LONG_AGO}
         ),
         "who wrote a node's spec",
+    ),
+    "who wrote anything of a node": (
+        lambda s: s.on_specless({"managedFields": [{}]}),
+        "who wrote anything of a node",
+    ),
+    "who wrote anything of a node, with a note": (
+        lambda s: s.on_specless({"managedFields": [{}], "annotations": {ANNOTATION: "x"}}),
+        "who wrote anything of a node",
+    ),
+    "that the worker alone wrote a node": (
+        lambda s: s.on_specless({"managedFields": [OURS]}),
+        "who wrote anything of a node",
     ),
     "a node's status": (
         lambda s: s.on_node({"status": {"conditions": [condition("Ready", "False")]}}, "status"),
