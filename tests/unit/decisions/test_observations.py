@@ -36,12 +36,16 @@ def noting(at: datetime, edited: datetime | None = None, key: str = "a") -> dict
     return note | ({} if edited is None else {"edited": edited.isoformat()})
 
 
-def node(*notes: dict[str, str], edited: datetime | None = None) -> Node:
-    """A node with one taint, these notes, and its last edit by the API server's clock."""
+def node(
+    *notes: dict[str, str], edited: datetime | None = None, made: datetime | None = None
+) -> Node:
+    """A node with one taint, these notes, and its last edit and creation as the API server says."""
     managed = () if edited is None else edited_at(edited)
     text = json.dumps(notes) if notes else ""
     annotations = Annotations(taints_first_observed=text)
-    return node_of("n", TAINT, annotations=annotations, managed_fields=managed)
+    return node_of(
+        "n", TAINT, annotations=annotations, managed_fields=managed, creation_timestamp=made
+    )
 
 
 def told(at: datetime) -> TaintObservation:
@@ -106,6 +110,30 @@ def told(at: datetime) -> TaintObservation:
             (),
             Since(NOW, "firstObserved", is_known=False),
             id="a note dated 2099 counts from now",
+        ),
+        pytest.param(
+            node(noting(after(-9e9), after(3)), edited=after(3), made=after(2)),
+            (),
+            Since(after(2), "firstObserved"),
+            id="a note from before the node was made counts from then",
+        ),
+        pytest.param(
+            node(noting(after(-9e9)), made=after(2)),
+            (),
+            Since(after(2), "firstObserved"),
+            id="the same without managedFields",
+        ),
+        pytest.param(
+            node(noting(after(3.5), after(3)), edited=after(3), made=after(2)),
+            (),
+            Since(after(3.5), "firstObserved"),
+            id="a note from after the node was made",
+        ),
+        pytest.param(
+            node(made=after(2)),
+            (told(CAME),),
+            Since(CAME, "firstObserved"),
+            id="what the caller knows is not asked for the node's creation",
         ),
         pytest.param(
             node(edited=NOW),

@@ -111,10 +111,14 @@ def is_told(node: Node, first_observed: Iterable[TaintObservation]) -> bool:
 
 
 def vouched(node: Node) -> dict[Identity, Since]:
-    """What the node's notes tell, as far as no later edit of its taints shows."""
-    edited = node.taints_edited
+    """What the node's notes tell, as far as no later edit of its taints shows.
+
+    Whoever may write a node's annotations may write any time into a note. None is believed that is
+    before the node's creation, by the API server's clock: no taint was on the node then.
+    """
+    edited, made = node.taints_edited, node.metadata.creation_timestamp
     return {
-        identity: Since(note.time, "firstObserved")
+        identity: Since(note.time if made is None else max(note.time, made), "firstObserved")
         for identity, note in read(node).items()
         if edited is None or note.edited == edited
     }
