@@ -10,6 +10,7 @@ have shown the same. At the start the first look counts: nothing is in force tha
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import stat
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -36,18 +37,23 @@ def see(path: Path, max_bytes: int = MAX_BYTES) -> bytes | str:
         max_bytes: it may be so long, and is refused where it is longer.
     """
     try:
-        content = _read(path, max_bytes + 1)
+        content = read_regular(path, max_bytes + 1)
     except OSError as error:
         return error.strerror or str(error)
     return content if len(content) <= max_bytes else f"larger than {max_bytes} bytes"
 
 
-def _read(path: Path, most: int) -> bytes:
+def read_regular(path: Path, most: int) -> bytes:
+    """The first bytes of a file, `most` at most; see `see` of what it blocks for.
+
+    Raises:
+        OSError: it cannot be read, or is not a regular file.
+    """
     # Without O_NONBLOCK the opening of a FIFO waits for its other end.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("not a regular file")
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             return file.read(most)
     finally:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from bailiff.cluster.errors import ConfigError
 from bailiff.cluster.tls import Tls
+from bailiff.file_watch import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,11 +48,10 @@ class FilesRead:
 
         Raises:
             ConfigError: it is larger than 4 MiB.
-            OSError: it cannot be read.
+            OSError: it cannot be read, or is not a regular file: nobody need write to a FIFO.
         """
         self.note(path)
-        with path.open("rb") as file:
-            return file.read(_MAX_FILE_BYTES)
+        return read_regular(path, _MAX_FILE_BYTES)
 
     def changed(self) -> bool:
         """Whether one was written, replaced or removed since; looks at no content."""

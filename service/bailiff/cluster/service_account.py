@@ -69,7 +69,7 @@ def service_account_namespace(folder: pathlib.Path = SERVICE_ACCOUNT) -> str:
         ConfigError: outside of a pod, or the file is empty.
     """
     try:
-        namespace = (folder / "namespace").read_text().strip()
+        namespace = FilesRead().read(folder / "namespace").decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"the pod's namespace is not known: {error}") from error
     if not namespace:

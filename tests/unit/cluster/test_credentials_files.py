@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 from bailiff.cluster import ConfigError
+from bailiff.cluster.kubeconfig import kubeconfig_namespace, kubeconfig_reader
 from bailiff.cluster.login import FilesRead, Login
+from bailiff.cluster.service_account import in_cluster_reader, service_account_namespace
 from tests.harness.logins import at, login, seconds, started, token
 
 __all__ = ["started"]
@@ -95,3 +99,46 @@ class TestFiles:
             sparse.truncate(2**32)
         with pytest.raises(ConfigError, match="more than"):
             FilesRead().read(file)
+
+
+class TestFifos:
+    """Nobody need ever write to one: a process that waited for it would not even end when told."""
+
+    @pytest.fixture
+    def fifo(self, tmp_path: Path) -> Path:
+        path = tmp_path / "fifo"
+        os.mkfifo(path)
+        return path
+
+    async def test_as_a_kubeconfig(self, fifo: Path) -> None:
+        with pytest.raises(ConfigError, match="not a regular file"):
+            await kubeconfig_reader(fifo, None)()
+        with pytest.raises(ConfigError, match="cannot be read"):
+            kubeconfig_namespace(fifo, None)
+
+    async def test_as_the_file_of_a_token(self, fifo: Path) -> None:
+        user = {"name": "u", "user": {"tokenFile": fifo.name}}
+        content = {
+            "current-context": "c",
+            "clusters": [{"name": "k", "cluster": {"server": "https://k"}}],
+            "contexts": [{"name": "c", "context": {"cluster": "k", "user": "u"}}],
+            "users": [user],
+        }
+        path = fifo.with_name("config")
+        path.write_text(json.dumps(content))
+        with pytest.raises(ConfigError, match="not a regular file"):
+            await kubeconfig_reader(path, None)()
+
+    async def test_as_the_token_of_a_service_account(
+        self, fifo: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "k")
+        monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
+        os.mkfifo(fifo.with_name("token"))
+        with pytest.raises(ConfigError, match="not a regular file"):
+            await in_cluster_reader(fifo.parent)()
+
+    def test_as_the_namespace_of_a_service_account(self, fifo: Path) -> None:
+        os.mkfifo(fifo.with_name("namespace"))
+        with pytest.raises(ConfigError, match="not a regular file"):
+            service_account_namespace(fifo.parent)
