@@ -85,7 +85,10 @@ class Door:
             task.cancel()
 
     def _let_in(self, place: Place) -> Connection:
-        return Connection(self._doorman, self._dial, place, secured=self._tls is not None)
+        made = Connection(self._doorman, self._dial, place, secured=self._tls is not None)
+        # One on which a call is open makes no room, so it is enough to look at those that ended.
+        place.acts = lambda: made.inbound.ended
+        return made
 
     def _dial(self, connection: Connection) -> None:
         task = asyncio.get_running_loop().create_task(self._lead(connection))

@@ -55,6 +55,8 @@ class BoundedProtocol(Reading):
         self._reading_clock: asyncio.TimerHandle | None = None
         # How long we had not read from it when the sending clock was set.
         self._paused_before = 0.0
+        # Requests that have come, and those that were answered.
+        self._acts = 0
         # What is being answered; `cycle` is the latest that was asked.
         self._answered: RequestResponseCycle | None = None
         # Bytes in the budget: of bodies, and of the answer that is not read.
@@ -65,6 +67,7 @@ class BoundedProtocol(Reading):
         super().connection_made(transport)
         # Until now, while TLS was being agreed on, the listener could give the place up.
         self.place.holder = self
+        self.place.acts = lambda: self._acts
         self.flow = self._flow = Flow(transport)
         transport.set_write_buffer_limits(high=_HIGH_WATER)
         self.wait_for(Reason.SLOW_HEAD)
@@ -81,6 +84,7 @@ class BoundedProtocol(Reading):
         scope: Any = cycle.scope
         scope[SINCE] = monotonic()
         self._answered = cycle
+        self._acts += 1
         super()._start_asgi_task(cycle, app)
 
     # What is owed to us.
@@ -158,6 +162,7 @@ class BoundedProtocol(Reading):
         Reading.on_body(self, body)
 
     def on_response_complete(self) -> None:  # noqa: D102 - uvicorn's
+        self._acts += 1
         if self._bodies and self.cycle.response_complete:  # the latest that was asked
             self._give_back_bodies()
         HttpToolsProtocol.on_response_complete(self)
