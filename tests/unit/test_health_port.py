@@ -121,6 +121,32 @@ async def test_who_asks_gets_in_though_others_hold_all_connections() -> None:
             writer.close()
 
 
+async def test_who_asks_behind_a_crowd_of_silent_ones_is_answered_in_the_first_round(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Pauses are as long as the test: what is not taken before the second is not answered."""
+    paused = threading.Event()
+    monkeypatch.setattr("bailiff.serving.probes.Pace.pause", lambda _: 0.5 * paused.is_set())
+    async with serving(bounds=ProbeBounds(connections=8)) as port:
+        with contextlib.ExitStack() as stack:
+
+            def come(sent: bytes = b"") -> socket.socket:
+                made = socket.create_connection(("127.0.0.1", port), timeout=LIMIT)
+                made.sendall(sent)
+                return stack.enter_context(made)
+
+            come()
+            paused.set()
+            await asyncio.sleep(0.05)  # the round of the first is over, and the next may pause
+            come()
+            await asyncio.sleep(0.1)
+            silent = [come() for _ in range(100)]
+            since = time.monotonic()
+            assert b" 200 " in await asyncio.to_thread(come(get("/healthz")).recv, 4096)
+            assert time.monotonic() - since < 1.0
+            assert all([await asyncio.to_thread(one.recv, 1) == b"" for one in silent[:90]])
+
+
 async def test_it_answers_while_the_loop_is_stuck_and_says_so() -> None:
     """The client is a thread, too, since the test's loop is the one that is stuck."""
     pulse = Pulse(0.05, Verdicts)

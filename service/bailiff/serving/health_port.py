@@ -19,8 +19,8 @@ from bailiff.serving.probes import ProbeBounds, Probes
 if TYPE_CHECKING:
     from bailiff.serving.pulse import Pulse
 
-# Connections that wait to be accepted, in the kernel.
-_BACKLOG = 1024
+# Connections that wait to be accepted, in the kernel, which takes no more than net.core.somaxconn.
+_BACKLOG = 4096
 _JOIN_SECONDS = 3.0
 _BOUNDS = ProbeBounds()
 
