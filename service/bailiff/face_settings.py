@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+# Whatever is larger than these is a mistake, and the libraries below count in 32 bits: bytes twice
+# over, seconds as milliseconds. A million seconds are eleven days; no time is without a bound.
+MOST, _MOST_BYTES = 1_000_000, 1_000_000_000
+# What a process may hold, and a caller send, is no matter of 32 bits.
+_MOST_IN_ALL = 10**12
+
+Seconds = Annotated[float, Field(gt=0, le=MOST, allow_inf_nan=False)]
+Count = Annotated[int, Field(gt=0, le=MOST)]
+Bytes = Annotated[int, Field(gt=0, le=_MOST_BYTES)]
+Total = Annotated[int, Field(gt=0, le=_MOST_IN_ALL)]
+Rate = Annotated[float, Field(gt=0, le=_MOST_IN_ALL, allow_inf_nan=False)]
 
 
 class SettingsError(ValueError):

@@ -1,13 +1,18 @@
 """Settings of a face from arguments and the environment."""
 
 import contextlib
+import math
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from bailiff.face_settings import FaceSettings, SettingsError
+from bailiff.access.settings import AccessSettings
+from bailiff.face_settings import EnvironmentSettings, FaceSettings, SettingsError
 from bailiff.grpc_api import GrpcSettings
 from bailiff.rest_api import RestSettings
+from bailiff.serving import EdgeSettings
+from tests.harness.faces.grpc_face import running
 
 KINDS: dict[str, type[RestSettings] | type[GrpcSettings]] = {
     "BAILIFF_REST": RestSettings,
@@ -65,3 +70,63 @@ def test_a_setting_that_there_is_not_is_an_error() -> None:
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValidationError):
         RestSettings().port = 7
+
+
+ALL: tuple[type[EnvironmentSettings], ...] = (
+    GrpcSettings,
+    RestSettings,
+    AccessSettings,
+    EdgeSettings,
+)
+NUMBERS = [(kind, name) for kind in ALL for name, value in kind() if type(value) in (int, float)]
+ODD = ["inf", "-inf", "nan", "1e12", str(10**12), str(2**31 - 1), str(2**31), "99999999999", "1e-9"]
+
+
+def longest(kind: type[EnvironmentSettings], name: str) -> Any:
+    """The greatest value that is allowed."""
+    field: Any = kind.model_fields[name]
+    bounds = [*field.metadata, *(one for arg in _parts(field.annotation) for one in arg)]
+    (found,) = (one.le for one in bounds if hasattr(one, "le"))
+    return found
+
+
+def _parts(annotation: Any) -> list[Any]:
+    """What is said of the parts of an optional type."""
+    found = [getattr(one, "__metadata__", ()) for one in getattr(annotation, "__args__", ())]
+    return [one.metadata for parts in found for one in parts if hasattr(one, "metadata")]
+
+
+def in_32_bits(settings: GrpcSettings) -> bool:
+    return all(-(2**31) <= value < 2**31 for _, value in settings.channel_arguments())
+
+
+@pytest.mark.parametrize(("kind", "name"), NUMBERS)
+def test_an_odd_number_is_refused_by_name_or_is_one_that_works(
+    monkeypatch: pytest.MonkeyPatch, kind: type[EnvironmentSettings], name: str
+) -> None:
+    variable = f"{kind.model_config['env_prefix']}{name}".upper()
+    for odd in ODD:
+        monkeypatch.setenv(variable, odd)
+        try:
+            settings = kind.read()
+        except SettingsError as error:
+            assert str(error).startswith(f"{variable}: ")  # noqa: PT017 - or none is raised
+            continue
+        value = getattr(settings, name)
+        assert math.isfinite(value)
+        assert value <= longest(kind, name)
+        assert not isinstance(settings, GrpcSettings) or in_32_bits(settings)
+
+
+@pytest.mark.parametrize(("kind", "name"), NUMBERS)
+def test_no_time_is_without_an_end(kind: type[EnvironmentSettings], name: str) -> None:
+    if name.endswith("_seconds") and not name.endswith("_per_second"):
+        assert longest(kind, name) <= 1_000_000
+
+
+async def test_a_server_comes_up_with_the_greatest_of_all_numbers() -> None:
+    most = {name: longest(GrpcSettings, name) for kind, name in NUMBERS if kind is GrpcSettings}
+    settings = GrpcSettings(**{**most, "port": 0})
+    assert in_32_bits(settings)
+    async with running(settings):
+        pass

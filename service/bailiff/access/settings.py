@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from bailiff.face_settings import EnvironmentSettings
+from bailiff.face_settings import Bytes, Count, EnvironmentSettings, Rate, Seconds, Total
 
 _MIB = 1024 * 1024
 
@@ -48,17 +48,17 @@ class AccessSettings(EnvironmentSettings):
     model_config = SettingsConfigDict(env_prefix="BAILIFF_ACCESS_")
 
     audience: str = Field(default="bailiff", min_length=1)
-    allowed_seconds: PositiveFloat = 60.0
-    denied_seconds: PositiveFloat = 10.0
-    max_kept: PositiveInt = 4096
-    max_reviews: PositiveInt = 8
-    max_waiting: PositiveInt = 256
-    max_waiting_per_peer: PositiveInt = 64
-    review_timeout_seconds: PositiveFloat = 5.0
-    max_token_bytes: PositiveInt = 16 * 1024
-    max_requests_per_second: PositiveFloat = 5000.0
-    max_burst_requests: PositiveInt = 10_000
-    max_concurrent_requests: PositiveInt = 256
-    max_bytes_per_second: PositiveFloat = 32.0 * _MIB
-    max_burst_bytes: PositiveInt = 256 * _MIB
-    max_callers: PositiveInt = 4096
+    allowed_seconds: Seconds = 60.0
+    denied_seconds: Seconds = 10.0
+    max_kept: Count = 4096
+    max_reviews: Count = 8
+    max_waiting: Count = 256
+    max_waiting_per_peer: Count = 64
+    review_timeout_seconds: Seconds = 5.0
+    max_token_bytes: Bytes = 16 * 1024
+    max_requests_per_second: Rate = 5000.0
+    max_burst_requests: Total = 10_000
+    max_concurrent_requests: Count = 256
+    max_bytes_per_second: Rate = 32.0 * _MIB
+    max_burst_bytes: Total = 256 * _MIB
+    max_callers: Count = 4096

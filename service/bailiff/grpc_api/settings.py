@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from bailiff.face_settings import FaceSettings
+from bailiff.face_settings import MOST, Bytes, Count, FaceSettings, Seconds
 
 # Connections that the door has ended, and grpcio not yet.
 _LEAVING = 64
@@ -72,24 +72,24 @@ class GrpcSettings(FaceSettings):
 
     port: int = Field(default=9090, ge=0, le=65535)
     reuse_port: bool = False
-    max_message_bytes: PositiveInt = 4 * 1024 * 1024
-    max_batch_message_bytes: PositiveInt = 16 * 1024 * 1024
-    max_long_messages: NonNegativeInt = 4
-    max_answer_bytes: PositiveInt = 4 * 1024 * 1024
-    max_concurrent_rpcs: PositiveInt = 1000
-    max_queue_age_seconds: PositiveFloat = 1.0
-    max_streams: PositiveInt = 200
-    max_watches: PositiveInt = 100
-    max_connections: PositiveInt = 1024
-    max_connections_per_peer: PositiveInt = 256
-    message_timeout_seconds: PositiveFloat = 10.0
-    answer_timeout_seconds: PositiveFloat = 60.0
-    stream_idle_seconds: PositiveFloat = 300.0
-    max_concurrent_streams: PositiveInt = 100
-    max_connection_age_seconds: PositiveFloat | None = 300.0
-    max_connection_age_grace_seconds: PositiveFloat = 60.0
-    keepalive_seconds: PositiveFloat = 60.0
-    keepalive_timeout_seconds: PositiveFloat = 20.0
+    max_message_bytes: Bytes = 4 * 1024 * 1024
+    max_batch_message_bytes: Bytes = 16 * 1024 * 1024
+    max_long_messages: int = Field(default=4, ge=0, le=MOST)
+    max_answer_bytes: Bytes = 4 * 1024 * 1024
+    max_concurrent_rpcs: Count = 1000
+    max_queue_age_seconds: Seconds = 1.0
+    max_streams: Count = 200
+    max_watches: Count = 100
+    max_connections: Count = 1024
+    max_connections_per_peer: Count = 256
+    message_timeout_seconds: Seconds = 10.0
+    answer_timeout_seconds: Seconds = 60.0
+    stream_idle_seconds: Seconds = 300.0
+    max_concurrent_streams: Count = 100
+    max_connection_age_seconds: Seconds | None = 300.0
+    max_connection_age_grace_seconds: Seconds = 60.0
+    keepalive_seconds: Seconds = 60.0
+    keepalive_timeout_seconds: Seconds = 20.0
     reflection: bool = True
 
     def channel_arguments(self) -> tuple[tuple[str, int], ...]:
@@ -142,4 +142,4 @@ class GrpcSettings(FaceSettings):
 
 
 def _milliseconds(seconds: float) -> int:
-    return round(seconds * 1000)
+    return max(1, round(seconds * 1000))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from bailiff.face_settings import FaceSettings
+from bailiff.face_settings import MOST, Bytes, Count, FaceSettings, Seconds
 from bailiff.serving import BOUNDS, Threads
 
 if TYPE_CHECKING:
@@ -49,20 +49,20 @@ class RestSettings(FaceSettings):
     model_config = SettingsConfigDict(env_prefix="BAILIFF_REST_")
 
     port: int = Field(default=8080, ge=0, le=65535)
-    max_body_bytes: PositiveInt = 1 * _MIB
-    max_batch_body_bytes: PositiveInt = 4 * _MIB
-    max_long_body_bytes: PositiveInt = 16 * _MIB
-    max_threads: PositiveInt = 2
-    max_queue_age_seconds: PositiveFloat = 1.0
-    max_connections: PositiveInt = BOUNDS.max_connections
-    max_connections_per_peer: PositiveInt = BOUNDS.max_connections_per_peer
-    header_timeout_seconds: PositiveFloat = BOUNDS.header_timeout_seconds
-    max_header_bytes: PositiveInt = BOUNDS.max_header_bytes
-    body_timeout_seconds: PositiveFloat = BOUNDS.body_timeout_seconds
-    answer_timeout_seconds: PositiveFloat = BOUNDS.answer_timeout_seconds
-    keep_alive_seconds: NonNegativeInt = 75
-    cluster_timeout_seconds: PositiveFloat = 10.0
-    max_cluster_reads: PositiveInt = 16
+    max_body_bytes: Bytes = 1 * _MIB
+    max_batch_body_bytes: Bytes = 4 * _MIB
+    max_long_body_bytes: Bytes = 16 * _MIB
+    max_threads: Count = 2
+    max_queue_age_seconds: Seconds = 1.0
+    max_connections: Count = BOUNDS.max_connections
+    max_connections_per_peer: Count = BOUNDS.max_connections_per_peer
+    header_timeout_seconds: Seconds = BOUNDS.header_timeout_seconds
+    max_header_bytes: Bytes = BOUNDS.max_header_bytes
+    body_timeout_seconds: Seconds = BOUNDS.body_timeout_seconds
+    answer_timeout_seconds: Seconds = BOUNDS.answer_timeout_seconds
+    keep_alive_seconds: int = Field(default=75, ge=0, le=MOST)
+    cluster_timeout_seconds: Seconds = 10.0
+    max_cluster_reads: Count = 16
 
     def threads(self, budget: ByteBudget) -> Threads:
         """Where questions are answered that take long; `budget` has their bytes."""

@@ -6,10 +6,10 @@ import ipaddress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pydantic import PositiveInt, field_validator
+from pydantic import field_validator
 from pydantic_settings import SettingsConfigDict
 
-from bailiff.face_settings import EnvironmentSettings
+from bailiff.face_settings import EnvironmentSettings, Total
 from bailiff.serving.byte_budget import DEFAULT_BYTES
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class EdgeSettings(EnvironmentSettings):
 
     model_config = SettingsConfigDict(env_prefix="BAILIFF_", frozen=True, extra="forbid")
 
-    max_bytes_under_way: PositiveInt = DEFAULT_BYTES
+    max_bytes_under_way: Total = DEFAULT_BYTES
     allowed_hosts: str = ""
     trusted_proxies: str = ""
 
