@@ -16,7 +16,7 @@ from bailiff.serving import (
     Reason,
     Refusals,
 )
-from bailiff.serving.hosts import Hosts
+from bailiff.serving.hosts import Hosts, authority_of
 from bailiff.serving.places import Place, Places
 
 
@@ -44,12 +44,43 @@ from bailiff.serving.places import Place, Places
         (b"evil\xff", False),
         (b"[::1].evil.org", False),
         (b"[localhost", False),
+        (b"[localhost]", False),
+        (b"localhost:", True),
+        (b"localhost:80:evil.com", False),
+        (b"localhost:evil.com", False),
+        (b"127.0.0.1:80:evil.com", False),
+        (b"[::1]:80:evil.com", False),
+        (b"[::1]:evil.com", False),
+        (b"localhost@evil.com", False),
+        (b"evil.com@localhost", False),
+        (b"evil.com/.example.com", False),
+        (b"evil.com#.example.com", False),
+        (b"evil.com:80@a.example.com", False),
+        (b"localhost evil.com", False),
         (b"a" * 300 + b".example.com", False),
     ],
 )
 def test_hosts(host: bytes, allowed: bool) -> None:
     hosts = Hosts(["bailiff.kube-system.svc", "*.example.com"], "mine")
     assert [hosts.allow(host) for _ in range(2)] == [allowed, allowed]
+
+
+@pytest.mark.parametrize(
+    ("target", "authority"),
+    [
+        (b"/version", b""),
+        (b"//evil.com/version", b""),
+        (b"/version?at=http://evil.com/", b""),
+        (b"*", b""),
+        (b"http://evil.com/version", b"evil.com"),
+        (b"HTTP://evil.com:80", b"evil.com:80"),
+        (b"http://evil.com?localhost", b"evil.com"),
+        (b"http://localhost@evil.com/", b"localhost@evil.com"),
+        (b"http://[::1]:80/a://b", b"[::1]:80"),
+    ],
+)
+def test_the_host_that_a_target_names(target: bytes, authority: bytes) -> None:
+    assert authority_of(target) == authority
 
 
 def test_a_star_is_any_host() -> None:

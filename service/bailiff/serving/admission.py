@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 SINCE = "bailiff.since"
 # The number of the turn of the event loop in which a request was let in.
 TURN = "bailiff.turn"
+# The host that its target names, where that names one.
+AUTHORITY = "bailiff.authority"
 _MISDIRECTED = "no such host is served here: see BAILIFF_ALLOWED_HOSTS"
 _WITHOUT_HOST = "the header Host must be there, once"
 
@@ -79,9 +81,13 @@ class Admission:
                 host, number = value, number + 1
         if number != 1 and (number or scope["http_version"] != "1.0"):  # RFC 9112, 3.2
             return self._refused(scope, send, Reason.MALFORMED, _WITHOUT_HOST)
-        if number and not self._allows(host):
+        if (number and not self._allows(host)) or not self._allows_target(scope):
             return self._refused(scope, send, Reason.HOST, _MISDIRECTED)
         return self._serve(scope, receive, send)
+
+    def _allows_target(self, scope: Scope) -> bool:
+        """Whether the target of a request names no host, or one that is known."""
+        return AUTHORITY not in scope or self._allows(scope[AUTHORITY])
 
     def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """As the application, once a turn of the event loop has room for it."""

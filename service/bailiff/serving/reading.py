@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from bailiff.serving.admission import AUTHORITY
 from bailiff.serving.bounds import Reason
+from bailiff.serving.hosts import authority_of
 from bailiff.serving.intake import LONG_PIECE
 
 if TYPE_CHECKING:
@@ -137,6 +139,8 @@ class Reading(HttpToolsProtocol):
         self._framing_bytes = -len(self._piece)  # counted from the next piece on
         self._header_count = len(self.headers)
         self.arrived()
+        if authority := authority_of(self.url):
+            cast("Any", self.scope)[AUTHORITY] = authority  # uvicorn keeps no more than the path
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:  # noqa: D102 - uvicorn's
