@@ -96,6 +96,7 @@ async def test_once_noted_a_node_that_was_made_bare_tells_of_edits_too(bench, cl
     assert not (await cluster.get(NODES, node)).metadata.annotations.taints_first_observed
 
 
+@pytest.mark.kube_apiserver
 async def test_a_note_that_is_all_that_is_left_of_a_node_can_be_cleared(bench, cluster, as_worker):
     """Nobody owns anything of the node then, and the API server forgets who did."""
     actions = ClusterActions(as_worker, instance="test")
