@@ -88,13 +88,17 @@ class Pacing:
     def hold(self, connection: Held) -> None:
         """Lead it on when there is room."""
         self._held[connection] = None
-        if self.frames < 1 and not self._is_waiting:
-            self._is_waiting = True
-            self._later(_AGAIN_SECONDS, self._look_again)
+        self._look_later()
 
     def forget(self, connection: Held) -> None:
         """It has ended."""
         self._held.pop(connection, None)
+
+    def _look_later(self) -> None:
+        """Where frames are short: of calls `begin` tells."""
+        if self._held and self.frames < 1 and not self._is_waiting:
+            self._is_waiting = True
+            self._later(_AGAIN_SECONDS, self._look_again)
 
     def _look_again(self) -> None:
         self._is_waiting = False
@@ -107,3 +111,4 @@ class Pacing:
             first = next(iter(self._held))
             del self._held[first]
             first.lead_on()
+        self._look_later()

@@ -222,6 +222,22 @@ class Waits:
             self.calls.hold(self)
 
 
+def test_calls_that_found_no_frames_left_are_looked_at_again() -> None:
+    now, due = 0.0, list[Callable[[], None]]()
+    calls = Pacing(lambda: now, lambda _, what: due.append(what))
+    calls.calls = MOST_CALLS
+    waiting = Waits(calls, 3)
+    calls.hold(waiting)
+    calls.frames = 0.0
+    for _ in range(MOST_CALLS):
+        calls.begin()
+    assert waiting.left == 3
+    now += 0.02
+    for what in due:
+        what()
+    assert waiting.left == 0
+
+
 def test_connections_of_one_address_take_turns() -> None:
     calls = paced()
     calls.calls = MOST_CALLS
