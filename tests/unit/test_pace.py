@@ -134,3 +134,23 @@ def test_who_comes_new_does_not_wait_for_those_who_are_there(
     ):
         last = listener if listens else sockets.pop()
         assert runner.run(rounds_until_read(sockets, last)) <= 3
+
+
+async def rounds_without(sockets: list[socket.socket], listener: socket.socket) -> int:
+    """In how many of ten rounds a socket that listens was not looked at."""
+    readers = Readers([*sockets, listener])
+    for _ in range(20):
+        await readers.round()
+    return sum(len(sockets) not in seen for seen in readers.of_rounds[10:])
+
+
+def test_whoever_listens_is_looked_at_in_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pacing, "_AT_A_TIME", 2)
+    with (
+        readable(60) as sockets,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()),
+        asyncio.Runner(loop_factory=lambda: paced_loop(1.0)) as runner,
+    ):
+        # The round that is under way has not been looked at yet.
+        assert runner.run(rounds_without(sockets, listener)) <= 1

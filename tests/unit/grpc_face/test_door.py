@@ -316,3 +316,11 @@ async def test_each_message_has_its_own_time(door: Door) -> None:
         assert 0 < door.budget.taken < 100_000
     door.now += 1.1
     assert door.budget.has_owed_for_long(one)
+
+
+async def test_a_message_is_long_by_what_its_head_says(door: Door) -> None:
+    # More than the three quarters that long ones may have would be held.
+    door.budget.take(720_000)
+    one = door.connection("10.0.0.1")
+    assert not door.hold(one, 100_000)
+    door.budget.give_back(720_000)
