@@ -122,12 +122,7 @@ async def in_thread(work: Callable[..., T], *arguments: Any) -> T:  # noqa: ANN4
     has, and keeps till then what bounds the number of those that work.
     """
     thread = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
-    cancelled: asyncio.CancelledError | None = None
-    while not thread.done():
-        try:
-            await asyncio.wait({thread})
-        except asyncio.CancelledError as error:
-            cancelled = error
+    cancelled = await outlast(thread)
     if cancelled is not None:
         # Nobody is left to be told of a refusal; a fault of ours is told in the log.
         fault = thread.exception()
@@ -135,3 +130,18 @@ async def in_thread(work: Callable[..., T], *arguments: Any) -> T:  # noqa: ANN4
             log.error("failed for a caller that has gone", exc_info=fault)
         raise cancelled
     return thread.result()
+
+
+async def outlast(work: asyncio.Future[T]) -> asyncio.CancelledError | None:
+    """Wait until work has ended that nobody can stop, and only then be cancelled oneself.
+
+    Returns:
+        What was to cancel whoever waits, the last of them, to be raised; None: nothing was.
+    """
+    cancelled: asyncio.CancelledError | None = None
+    while not work.done():
+        try:
+            await asyncio.wait({work})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    return cancelled

@@ -14,6 +14,7 @@ import grpc
 
 from bailiff.grpc_api.byte_shares import FREE_BYTES
 from bailiff.grpc_api.errors import IdleError, MalformedError, OverloadedError, SlowBodyError
+from bailiff.grpc_api.following import Following
 from bailiff.turns import ASKED_FROM, WaitedTooLongError
 
 if TYPE_CHECKING:
@@ -69,23 +70,20 @@ class Admission:
     def around(self, method: str, serve: Behaviour) -> Behaviour:  # noqa: ARG002 - alike for all
         """As `serve`, for calls that are let in; it gets the message, or an iterator of them."""
         waiting = self._waiting
+        if waiting.follow:
+            return self._around_follower(serve, waiting.first)
         if waiting.between is None:
-            return self._around_one(serve, waiting)
+            return self._around_one(serve, waiting.first)
         return self._around_many(serve, waiting.between)
 
-    def _around_one(self, serve: Behaviour, waiting: Waiting) -> Behaviour:
+    def _around_one(self, serve: Behaviour, seconds: float) -> Behaviour:
         places, doorman, gate = self._places, self._doorman, self._gate
 
         async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
             connection = self._connection(context)
-            with places.enter(connection.counted_as, waiting.first) as place:
-                data: Any = await context.read()
-                if data is grpc.aio.EOF:
-                    raise MalformedError("the call has no message")
-                if waiting.follow:
-                    places.wait(place, math.inf)
-                else:
-                    places.work(place)
+            with places.enter(connection.counted_as, seconds) as place:
+                data = await _only_message(context)
+                places.work(place)
                 if gate is not None and not gate.enter():
                     await self._wait(gate, connection)
                 answer = await serve(data, _watched(context, connection, doorman))
@@ -94,6 +92,22 @@ class Admission:
                 doorman.begin_answer(connection, context, _length(answer))
                 context.add_done_callback(cast("Any", connection.end_answer))
             return answer
+
+        return admitted
+
+    def _around_follower(self, serve: Behaviour, seconds: float) -> Behaviour:
+        places, doorman = self._places, self._doorman
+
+        async def admitted(_requests: Any, context: Context) -> bytes | None:  # noqa: ANN401 - see Behaviour
+            connection = self._connection(context)
+            with places.enter(connection.counted_as, seconds) as place:
+                data = await _only_message(context)
+                places.wait(place, math.inf)
+                following = Following(_watched(context, connection, doorman), connection)
+                try:
+                    return await serve(data, cast("Context", following))
+                finally:
+                    await following.end()
 
         return admitted
 
@@ -158,6 +172,13 @@ class Beginning:
                 connection.active -= 1
 
         return begun
+
+
+async def _only_message(context: Context) -> Any:  # noqa: ANN401 - bytes, or a message of a standard service
+    data: Any = await context.read()
+    if data is grpc.aio.EOF:
+        raise MalformedError("the call has no message")
+    return data
 
 
 def _length(answer: object) -> int:

@@ -96,6 +96,11 @@ class Http2Client:
         if end:
             self._writer.write(frame(DATA, END_STREAM, stream))
 
+    def widen(self, window: int) -> None:
+        """From here on the server may send so many bytes in each stream."""
+        settings = struct.pack(">HI", INITIAL_WINDOW_SIZE, window)
+        self._writer.write(frame(SETTINGS, 0, 0, settings))
+
     async def end_of(self, stream: int) -> None:
         """Wait until the server has ended a stream, or the connection."""
         while stream not in self.ended and not self.closed.is_set():

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # no types
+from prometheus_client import CollectorRegistry
 
-from bailiff.grpc_api import GrpcSettings
+from bailiff.decisions import Options
+from bailiff.grpc_api import GrpcSettings, create_server
 from bailiff.grpc_api.doorman import Doorman
 from bailiff.grpc_api.rarely import limit_log_of_grpcio
 from bailiff.serving import ByteBudget
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
+from tests.harness.clocks import START, ManualClock
 from tests.harness.faces.grpc_face import NODE, POD, SERVICE, Face, error_of, running
 from tests.harness.faces.http2 import Http2Client, message
 
@@ -48,6 +51,15 @@ async def is_healthy(face: Face) -> bool:
     health = health_pb2_grpc.HealthStub(face.channel)
     told = await health.Check(health_pb2.HealthCheckRequest())
     return told.status == SERVING and (await face.stub.Decide(REQUEST)).HasField("decision")
+
+
+async def follows(face: Face) -> int:
+    """What somebody is told who begins to follow the health."""
+    watch = health_pb2_grpc.HealthStub(face.channel).Watch(health_pb2.HealthCheckRequest())
+    async with asyncio.timeout(20):
+        told = await watch.read()
+    watch.cancel()
+    return int(told.status)
 
 
 async def error_of_silence(face: Face, method: str) -> tuple[grpc.StatusCode, str]:
@@ -143,6 +155,42 @@ async def test_who_follows_the_health_makes_room_for_others() -> None:
         assert greedy.ended == set(streams[:18])
         assert await is_healthy(face)
         watch.cancel()
+
+
+async def test_who_follows_the_health_and_does_not_read_is_told_of_its_end_once_it_reads() -> None:
+    async with (
+        running(GrpcSettings(port=0, max_watches=4)) as face,
+        client(face, window=0) as greedy,
+    ):
+        streams = [greedy.call(WATCH) for _ in range(6)]
+        for stream in streams:
+            await greedy.send(stream, message(b""), end=True)
+        # They are being written to, and cannot be ended meanwhile; their places are free.
+        for _ in range(10):
+            assert await is_healthy(face)
+        assert await follows(face) == SERVING
+        greedy.widen(65_535)
+        async with asyncio.timeout(20):
+            while len(greedy.ended) < 4:
+                await asyncio.sleep(0.02)
+        assert greedy.ended == set(streams[:4])
+
+
+async def test_who_follows_the_health_and_does_not_read_keeps_it_from_nobody() -> None:
+    settings = GrpcSettings(port=0)
+    server = create_server(settings, ManualClock(START), CollectorRegistry(), Options())
+    port = await server.start()
+    silent = await Http2Client.connect(port, window=0)
+    await silent.send(silent.call(WATCH), message(b""), end=True)
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel, asyncio.timeout(20):
+        health = health_pb2_grpc.HealthStub(channel)
+        watch = health.Watch(health_pb2.HealthCheckRequest())
+        assert (await watch.read()).status == SERVING
+        stopping = asyncio.create_task(server.stop(1))
+        assert (await watch.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
+        watch.cancel()
+        await stopping
+    await silent.close()
 
 
 async def test_questions_about_the_health_that_do_not_come_refuse_no_other() -> None:
