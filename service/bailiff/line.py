@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 T = TypeVar("T")
 
@@ -48,15 +51,13 @@ class Line(Generic[T]):
         queue.appendleft(item)
         self._length += 1
 
-    def pop(self) -> T:
-        """The next one.
+    def pop(self, but: Container[str] = ()) -> T:
+        """The next one, but for those of some peers, which keep their places.
 
         Raises:
-            IndexError: nobody waits.
+            IndexError: nobody waits, or only they do.
         """
-        if not self._length:
-            raise IndexError("nobody waits")
-        queue = self._next()
+        queue = self._next(but)
         self._length -= 1
         item = queue.popleft()
         if not self._length:
@@ -96,11 +97,12 @@ class Line(Generic[T]):
         if not self._length:
             self._others.clear()
 
-    def _next(self) -> deque[T]:
+    def _next(self, but: Container[str]) -> deque[T]:
         """Of the peer whose turn it is, which goes to the end."""
-        while True:
-            peers = self._fresh or self._others
-            peer, queue = peers.popitem(last=False)
-            if queue:
-                self._others[peer] = queue
-                return queue
+        for peers in (self._fresh, self._others):
+            while (peer := next((one for one in peers if one not in but), None)) is not None:
+                queue = peers.pop(peer)
+                if queue:
+                    self._others[peer] = queue
+                    return queue
+        raise IndexError("nobody waits")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import structlog
 
@@ -41,15 +42,24 @@ class WaitedTooLongError(Exception):
         super().__init__(f"no turn came within {seconds:g} s")
 
 
-# From which address is asked what the present task answers; the faces set it.
+# From which address is asked what the present task answers; the faces set it. Empty: a proxy's,
+# which speaks for many.
 ASKED_FROM: ContextVar[str] = ContextVar("asked from", default="")
+
+
+class _Asked(NamedTuple):
+    """Somebody who waits for a turn."""
+
+    peer: str
+    called: asyncio.Future[None]
 
 
 class Turns:
     """For work that others have to wait for: few at a time, addresses in turns.
 
-    Nobody is refused for how many wait, only for how long: where answers are quick many may wait,
-    and whoever is answered at all is answered in time.
+    One address has half of the turns at most, or whoever comes next would wait for as long as its
+    work takes. Nobody is refused for how many wait, only for how long: where answers are quick many
+    may wait, and whoever is answered at all is answered in time.
     """
 
     def __init__(self, at_a_time: int, longest: float = math.inf) -> None:
@@ -60,44 +70,64 @@ class Turns:
             longest: seconds for which one waits.
         """
         self._free = at_a_time
+        self._share = max(1, at_a_time // 2)
+        self._taken_by: Counter[str] = Counter()
+        # Those that have all that they may.
+        self._sated: set[str] = set()
         self._longest = longest
-        self._line: Line[asyncio.Future[None]] = Line()
+        self._line: Line[_Asked] = Line()
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Raises WaitedTooLongError: see there."""
-        if self._free:  # then nobody waits
-            self._free -= 1
+        peer = peer_of(ASKED_FROM.get())
+        if self._free and peer not in self._sated:  # then nobody waits who may begin
+            self._take(peer)
         else:
-            await self._wait()
+            await self._wait(peer)
         try:
             yield
         finally:
-            self._end()
+            self._end(peer)
 
-    async def _wait(self) -> None:
-        peer, called = peer_of(ASKED_FROM.get()), asyncio.get_running_loop().create_future()
-        self._line.add(peer, called)
+    async def _wait(self, peer: str) -> None:
+        asked = _Asked(peer, asyncio.get_running_loop().create_future())
+        self._line.add(peer, asked)
         try:
             async with asyncio.timeout(None if math.isinf(self._longest) else self._longest):
-                await called
+                await asked.called
         except BaseException as error:
-            if called.cancelled():
-                self._line.remove(peer, called)
+            if asked.called.cancelled():
+                self._line.remove(peer, asked)
             else:
-                self._end()  # it had its turn, and has no use for it any more
+                self._end(peer)  # it had its turn, and has no use for it any more
             if isinstance(error, TimeoutError):
                 raise WaitedTooLongError(self._longest) from error
             raise
 
-    def _end(self) -> None:
+    def _take(self, peer: str) -> None:
+        self._free -= 1
+        self._taken_by[peer] += 1
+        if peer and self._taken_by[peer] >= self._share:
+            self._sated.add(peer)
+
+    def _end(self, peer: str) -> None:
         """A turn is over: it goes to who is next."""
-        while len(self._line):
-            called = self._line.pop()
-            if not called.done():  # else it was cancelled, and has not left yet
-                called.set_result(None)
-                return
         self._free += 1
+        self._sated.discard(peer)
+        self._taken_by[peer] -= 1
+        if not self._taken_by[peer]:
+            del self._taken_by[peer]
+        while self._free and (asked := self._next()):
+            if not asked.called.done():  # else it was cancelled, and has not left yet
+                self._take(asked.peer)
+                asked.called.set_result(None)
+
+    def _next(self) -> _Asked | None:
+        try:
+            return self._line.pop(but=self._sated)
+        except IndexError:
+            return None
 
 
 def is_long_json(length: int) -> bool:

@@ -51,6 +51,17 @@ def test_who_comes_again_at_once_does_not_go_first_again() -> None:
     assert popped(line, 3) == "a2 c2 a3"
 
 
+def test_a_peer_that_may_not_be_next_keeps_its_place() -> None:
+    line = of("a1", "a2", "b1", "c1", "c2")
+    assert [line.pop(but={"a"}), line.pop(but={"a", "b"})] == ["b1", "c1"]
+    assert line.pop(but={"b"}) == "a1"
+    assert line.pop(but={"a"}) == "c2"
+    with pytest.raises(IndexError):
+        line.pop(but={"a"})
+    assert len(line) == 1
+    assert line.pop() == "a2"
+
+
 def test_what_is_put_back_comes_as_it_would_have() -> None:
     line = of("a1", "a2", "b1", "c1", "c2")
     taken = [line.pop() for _ in range(4)]

@@ -162,7 +162,7 @@ class Beginning:
             if connection is None:
                 return await serve(request, context)  # which refuses it where that matters
             came = connection.inbound.serve()
-            ASKED_FROM.set(connection.address)
+            ASKED_FROM.set(connection.counted_as)
             connection.active += 1
             try:
                 if came is not None and now() - came > most:
