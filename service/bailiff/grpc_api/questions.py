@@ -134,8 +134,8 @@ class AskedByMethod:
 
     async def _answer(self, data: bytes, in_one: bool) -> bytes:
         with self._desk.bounds.admit(data, self._most):
-            request = None if is_long_protobuf(len(data)) else self._parsed(data)
-            if request is None or is_long_protobuf(len(data), self._objects_in(request)):
+            request = self._parsed_short(data)
+            if request is None:
                 return await self._in_thread(self.answer_long, data, in_one)
             plan = self._plan(self._read(request))
             if plan.is_quick:
@@ -149,15 +149,19 @@ class AskedByMethod:
         except NoTurnError as error:
             raise OverloadedError(str(error)) from error
 
-    def _parsed(self, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
-        """The request; None where a message in it is none: read as a long one it tells which."""
+    def _parsed_short(self, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
+        """The request; None if it is to be read in a thread, and nothing of it is kept till then.
+
+        So is one in which a message is none: read as a long one it tells which.
+        """
+        if is_long_protobuf(len(data)):
+            return None
         try:
-            return self._parse(data)
+            request = self._parse(data)
         except MalformedError:
             return None
-
-    def _objects_in(self, request: Any) -> int:  # noqa: ANN401 - as above
-        return sum(len(getattr(request, name)) for name in self._lists)
+        objects = sum(len(getattr(request, name)) for name in self._lists)
+        return None if is_long_protobuf(len(data), objects) else request
 
     def _plan(self, facts: Any) -> Plan[Any]:  # noqa: ANN401 - of the question's type
         try:

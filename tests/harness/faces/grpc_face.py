@@ -149,17 +149,19 @@ async def ask_in_process(
         body: as REST takes it.
         aside: answer it as if it were long.
     """
-    metrics = GrpcMetrics(CollectorRegistry())
-    threads = Threads(1, math.inf, ByteBudget())
-    desk = Desk(ManualClock(NOW), Options(), MessageBounds(GrpcSettings()), metrics, threads)
-    method = method_of(question)
-    asked = AskedByMethod(
-        SYSTEMS.questions[question], SERVICE_DESCRIPTOR.methods_by_name[method], desk
-    )
+    asked = asked_in_process(question, Threads(1, math.inf, ByteBudget()))
     data = request_of(question, body).SerializeToString()
     answer = asked.answer_long(data, in_one=True) if aside else await asked.answer(data)
-    response: Message = getattr(pb, f"{method}Response").FromString(answer)
+    response: Message = getattr(pb, f"{method_of(question)}Response").FromString(answer)
     return plain(response)
+
+
+def asked_in_process(question: str, threads: Threads) -> AskedByMethod:
+    """A question of the core's table, answered with these threads by a clock at NOW."""
+    metrics = GrpcMetrics(CollectorRegistry())
+    desk = Desk(ManualClock(NOW), Options(), MessageBounds(GrpcSettings()), metrics, threads)
+    method = SERVICE_DESCRIPTOR.methods_by_name[method_of(question)]
+    return AskedByMethod(SYSTEMS.questions[question], method, desk)
 
 
 def method_of(question: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import sys
 import threading
 from typing import Any
 
@@ -16,6 +18,7 @@ from bailiff.grpc_api.counting import MAX_FIELDS, MAX_ITEMS
 from bailiff.grpc_api.errors import AnswerTooLargeError, OverloadedError
 from bailiff.grpc_api.parts import PART_BYTES, parts
 from bailiff.grpc_api.questions import AskedByMethod
+from bailiff.serving import ByteBudget, Threads
 from bailiff.turns import is_long_protobuf
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1 import kubernetes_pb2 as kube
@@ -24,6 +27,7 @@ from tests.harness.faces.device_questions import NODE, Body
 from tests.harness.faces.grpc_face import (
     Face,
     ask,
+    asked_in_process,
     error_of,
     message_of,
     request_of,
@@ -274,3 +278,27 @@ async def test_what_devices_decide_is_counted(face: Face) -> None:
     assert face.sample("bailiff_grpc_decisions_total", **given) == 5
     for method in ("DecideBatch", "PreviewDeviceTaintRule"):
         assert face.sample("bailiff_grpc_requests_total", method=method, code="OK") == 1
+
+
+async def test_of_a_question_that_waits_for_a_thread_only_its_bytes_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads, over = Threads(1, math.inf, ByteBudget()), threading.Event()
+    asked = asked_in_process("decideBatch", threads)
+    pods = [kube.Pod(metadata=kube.ObjectMeta(name=f"p-{i}")) for i in range(5000)]
+    data = pb.DecideBatchRequest(pods=pods, node=kube.Node()).SerializeToString()
+    assert not is_long_protobuf(len(data))
+    parse, parsed = asked._parse, list[Any]()
+
+    def seen(data: bytes) -> Any:
+        parsed.append(parse(data))
+        return parsed[0]
+
+    monkeypatch.setattr(asked, "_parse", seen)
+    works = asyncio.create_task(threads.run(over.wait))
+    waits = asyncio.create_task(asked.answer(data))
+    await asyncio.sleep(0.01)
+    holders = sys.getrefcount(parsed[0])
+    over.set()
+    await asyncio.gather(works, waits)
+    assert holders == 2
