@@ -14,6 +14,7 @@ import structlog
 import uvloop
 
 from bailiff.bootstrap.choices import ClusterUnusable, StartError
+from bailiff.bootstrap.heap import giving_back_free_memory
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -79,7 +80,8 @@ async def _supervised(program: Program, *, lifeline: bool) -> None:
         loop.add_signal_handler(number, stop.set)
     if lifeline:
         loop.add_reader(sys.stdin.fileno(), _end_of_input, loop, stop)
-    await program(stop)
+    async with giving_back_free_memory():
+        await program(stop)
 
 
 def _first_leaf(group: BaseExceptionGroup[Any]) -> BaseException:

@@ -82,11 +82,11 @@ class ByteShares:
         """Read again from those for whom there is memory again."""
         for connection in list(self._starved):
             more = _wanted(connection)
-            # To make room for one of them another may have been cut off.
+            # To make room for one of them another may have been cut off, or that very one.
             if connection not in self._starved or (more > 0 and not self._take(connection, more)):
                 continue
             connection.taken += max(0, more)
-            del self._starved[connection]
+            self._starved.pop(connection, None)
             connection.starve(False)
 
     def _take(self, connection: Connection, count: int) -> bool:

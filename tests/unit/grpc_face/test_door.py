@@ -304,6 +304,18 @@ async def test_who_cuts_itself_off_gives_all_back(door: Door) -> None:
     assert one.wire.is_closing()
 
 
+async def test_who_waits_for_bytes_may_be_cut_off_to_make_room_for_itself(door: Door) -> None:
+    door.budget.take(300_000)
+    one = door.connection(PROXY)
+    assert door.hold(one, 300_000)
+    one.inbound.feed(frame(DATA, 0, 1, bytes(10_000)) * 25, door.now)
+    door.doorman.shares.weigh(one)
+    door.now += 2
+    door.doorman.shares.feed()
+    assert one.wire.is_closing()
+    door.budget.give_back(300_000)
+
+
 async def test_each_message_has_its_own_time(door: Door) -> None:
     one = door.connection("10.0.0.1")
     assert door.hold(one, 100_000, stream=1)
