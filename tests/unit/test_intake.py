@@ -30,3 +30,22 @@ async def test_one_goes_on_in_each_turn_however_much_it_sends() -> None:
     intake.wait("10.0.0.1", 1000, partial(came.append, "c"))
     await asyncio.sleep(0)
     assert came == ["a", "b", "c"]
+
+
+async def test_those_who_send_for_long_have_so_many_bytes_a_second() -> None:
+    intake, came, loop = Intake(100, each_second=1000), list[str](), asyncio.get_running_loop()
+    began = loop.time()
+    for name in "abcde":
+        intake.wait("10.0.0.1", 100, partial(came.append, name))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    # What nobody sent before is saved up: 125 bytes, and the turn that has begun ends.
+    assert came == ["a", "b"]
+    while len(came) < 5:
+        await asyncio.sleep(0.001)
+    assert loop.time() >= began + 0.27
+    # Who comes when nobody waits does not come sooner.
+    intake.wait("10.0.0.1", 100, partial(came.append, "f"))
+    while came[-1] == "e":
+        await asyncio.sleep(0.001)
+    assert loop.time() >= began + 0.37

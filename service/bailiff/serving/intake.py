@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 LONG_PIECE = 64 * 1024
 # Bytes that one turn lets in; to take and to join them takes about 1 ms.
 TURN_BYTES = 1024 * 1024
+# Bytes that are let in in a second, and seconds for which they are saved up. To decode a body takes
+# longer, so nobody waits for this but those who send and never end: for them the loop would copy as
+# much memory as it can.
+EACH_SECOND = 256 * 1024 * 1024
+_SAVED_SECONDS = 0.125
 
 
 class _Paused(NamedTuple):
@@ -27,9 +32,16 @@ class _Paused(NamedTuple):
 class Intake:
     """Lets connections that send much be read from again: so many bytes a turn, peers in turns."""
 
-    def __init__(self, turn_bytes: int = TURN_BYTES) -> None:
-        """Nobody waits; one turn lets in so many bytes, and one connection at least."""
-        self._most = turn_bytes
+    def __init__(self, turn_bytes: int = TURN_BYTES, each_second: int = EACH_SECOND) -> None:
+        """Nobody waits.
+
+        Args:
+            turn_bytes: that one turn lets in, and one connection at least.
+            each_second: bytes of a second.
+        """
+        self._most, self._each_second = turn_bytes, each_second
+        # When the seconds have passed that all bytes up to now may take.
+        self._passed_at = 0.0
         self._line: Line[_Paused] = Line()
 
     def wait(self, address: str, length: int, go_on: Callable[[], None]) -> None:
@@ -41,8 +53,16 @@ class Intake:
             go_on: must not raise; the connection may have ended by then.
         """
         if not len(self._line):
-            asyncio.get_running_loop().call_soon(self._turn)
+            self._begin_turn()
         self._line.add(peer_of(address), _Paused(go_on, length))
+
+    def _begin_turn(self) -> None:
+        loop = asyncio.get_running_loop()
+        rest = self._passed_at - loop.time()
+        if rest > 0:
+            loop.call_later(rest, self._turn)
+        else:
+            loop.call_soon(self._turn)
 
     def _turn(self) -> None:
         left = self._most
@@ -50,5 +70,7 @@ class Intake:
             one = self._line.pop()
             left -= one.length
             one.go_on()
+        since = asyncio.get_running_loop().time() - _SAVED_SECONDS
+        self._passed_at = max(self._passed_at, since) + (self._most - left) / self._each_second
         if len(self._line):
-            asyncio.get_running_loop().call_soon(self._turn)
+            self._begin_turn()
