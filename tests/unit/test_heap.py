@@ -2,47 +2,36 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 
 import pytest
 
-from bailiff.bootstrap.heap import look_after, resident_bytes, trim_of_libc
+from bailiff.bootstrap.heap import Growth, resident_bytes, trim_of_libc
 
 MIB = 1024 * 1024
-
-
-async def times_trimmed(sizes: list[int], after: int) -> int:
-    """How often a process gave back that had these sizes, one a look, and `after` once it had."""
-    trimmed, left = list[int](), list(sizes)
-
-    def resident() -> int:
-        return after if trimmed else left[0]
-
-    async def look() -> None:
-        await look_after(lambda: trimmed.append(left[0]), resident, every=0)
-
-    looking = asyncio.create_task(look())
-    for _ in sizes[1:]:
-        await asyncio.sleep(0.02)
-        left.pop(0)
-    await asyncio.sleep(0.02)
-    looking.cancel()
-    return len(trimmed)
 
 
 @pytest.mark.parametrize(
     ("sizes", "times"),
     [
-        ([100, 110, 120, 131], 0),
-        ([100, 110, 132], 1),
+        ([100, 110, 220, 227], 0),
+        ([100, 110, 228], 1),
         # What it shrinks to by itself is what it grows from.
-        ([100, 60, 92], 1),
-        ([100, 60, 91], 0),
+        ([100, 60, 188], 1),
+        ([100, 60, 187], 0),
+        # Some growth is given back after thirty looks.
+        ([100] + [132] * 29, 0),
+        ([100] + [132] * 59, 1),
+        ([100] + [131] * 60, 0),
     ],
 )
-async def test_a_process_that_has_grown_by_much_gives_back(sizes: list[int], times: int) -> None:
-    assert await times_trimmed([size * MIB for size in sizes], after=100 * MIB) == times
+def test_a_process_that_has_grown_gives_back(sizes: list[int], times: int) -> None:
+    growth, given_back = Growth(sizes[0] * MIB), 0
+    for size in sizes[1:]:
+        if growth.look(size * MIB):
+            given_back += 1
+            growth.gave_back(100 * MIB)
+    assert given_back == times
 
 
 @pytest.mark.skipif(trim_of_libc() is None, reason="only glibc can be asked to give back")
