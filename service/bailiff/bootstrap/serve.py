@@ -97,6 +97,7 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
                 is_proxy=edge.is_proxy,
                 guard=guard,
                 gate=gate,
+                intake=edge.intake,
                 threads=threads,
             )
             async with followed(tls):

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, cast
 
 from bailiff.grpc_api.frames import FramingError, Inbound, Outbound
+from bailiff.serving.intake import LONG_PIECE
 from bailiff.serving.peers import peer_of_connection
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Connection(asyncio.Protocol):
         # What is not led in yet, and when the first of it came.
         self._waiting = bytearray()
         self._waits_since = 0.0
-        self._is_blocked = self._is_starved = self._is_held = False
+        self._is_blocked = self._is_starved = self._is_held = self._has_sent_much = False
         self.inbound = Inbound(doorman.pacing_of(self))
         self._outbound = Outbound(self.inbound.end)
         self.taken = self.in_all = 0
@@ -122,14 +123,22 @@ class Connection(asyncio.Protocol):
             self._wait(data)
         else:
             self._lead_in(data, self._doorman.now())
+        if len(data) >= LONG_PIECE and not self._has_sent_much:
+            self._has_sent_much = True
+            self._read_or_not()
+            self._doorman.intake.wait(self.address, len(data), self._read_on)
+
+    def _read_on(self) -> None:
+        """It is its turn again, after others that have sent much."""
+        self._has_sent_much = False
+        self._read_or_not()
 
     def _wait(self, data: bytes) -> None:
         if not self._waiting:
             self._waits_since = self._doorman.now()
         self._waiting += data
         self._doorman.shares.weigh(self)
-        if len(self._waiting) > _EARLY:
-            self.transport.pause_reading()
+        self._read_or_not()
 
     def _lead_in(self, data: bytes, came: float) -> None:
         """Give grpcio as much as there is room for."""
@@ -206,7 +215,8 @@ class Connection(asyncio.Protocol):
     def _read_or_not(self) -> None:
         if self.transport.is_closing():
             return
-        if self._is_blocked or self._is_starved or self._is_held:
+        is_early = self._inner is None and len(self._waiting) > _EARLY
+        if self._is_blocked or self._is_starved or self._is_held or self._has_sent_much or is_early:
             self.transport.pause_reading()
         else:
             self.transport.resume_reading()

@@ -12,6 +12,7 @@ from bailiff.grpc_api.connection import Connection
 from bailiff.grpc_api.pacing import Pacing
 from bailiff.grpc_api.rarely import Rarely
 from bailiff.serving import Bounds, Reason
+from bailiff.serving.intake import Intake
 from bailiff.serving.places import Places
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Doorman:
         bounds: of the port.
         places: those of its connections, handshakes included.
         shares: what connections hold of the budget.
+        intake: in which they wait to be read from when they have sent much.
         now: tells seconds.
         rounds: what else is to be looked at in every round.
     """
@@ -53,6 +55,7 @@ class Doorman:
         metrics: GrpcMetrics,
         is_proxy: Callable[[str], bool] = lambda _: False,
         now: Callable[[], float] = time.monotonic,
+        intake: Intake | None = None,
     ) -> None:
         """Prepare.
 
@@ -62,6 +65,7 @@ class Doorman:
             metrics: where connections are counted.
             is_proxy: tells the addresses of trusted proxies, who are bounded in all only.
             now: tells seconds.
+            intake: in which connections wait to be read from that send much; None: one of its own.
         """
         self._settings = settings
         self._metrics = metrics
@@ -73,6 +77,7 @@ class Doorman:
         self.places = Places(self.bounds, is_proxy)
         metrics.connections.set_function(lambda: self.places.taken)
         self.shares = ByteShares(budget)
+        self.intake = intake or Intake()
         self.now = now
         self.rounds: list[Callable[[], None]] = []
         self._connections: dict[str, Connection] = {}

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bailiff.grpc_api.service import Handlers
     from bailiff.grpc_api.settings import GrpcSettings
     from bailiff.serving import ServingTls
+    from bailiff.serving.intake import Intake
 
 # Of a server that is not told whose to use: see RestSettings.
 _THREADS = 2
@@ -120,6 +121,7 @@ def create_server(
     is_proxy: Callable[[str], bool] = lambda _: False,
     guard: Guard | None = None,
     gate: Gate | None = None,
+    intake: Intake | None = None,
     threads: Threads | None = None,
 ) -> BailiffGrpcServer:
     """A server, not started.
@@ -135,13 +137,14 @@ def create_server(
         is_proxy: tells the addresses of trusted proxies, who speak for many.
         guard: says who may ask what; None: everybody may ask everything.
         gate: through which work on the event loop begins; None: one of its own.
+        intake: in which connections wait to be read from that send much; None: one of its own.
         threads: where questions are answered that take long; None: some of its own.
     """
     metrics = GrpcMetrics(registry)
     budget = budget or ByteBudget()
     threads = threads or Threads(_THREADS, settings.max_queue_age_seconds, budget)
     desk = Desk(clock, defaults, MessageBounds(settings, budget), metrics, threads)
-    doorman = Doorman(settings, budget, metrics, is_proxy)
+    doorman = Doorman(settings, budget, metrics, is_proxy, intake=intake)
     handlers = rpc_handlers(systems, desk)
     rules = Rules(grpc_rules(handlers))
     rooms = Rooms(settings, doorman, metrics, clock, gate or Gate(), rules, guard)

@@ -20,6 +20,7 @@ from bailiff.grpc_api.errors import OverloadedError
 from bailiff.grpc_api.frames import PREFACE
 from bailiff.grpc_api.metrics import GrpcMetrics
 from bailiff.serving import ByteBudget
+from bailiff.serving.intake import LONG_PIECE, Intake
 from bailiff.serving.places import Place
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.harness.faces.grpc_face import NODE, POD, SERVICE, Face, running
@@ -192,6 +193,7 @@ class Wire(asyncio.Transport):
         super().__init__()
         self._is_closing = False
         self.unsent = 0
+        self.is_read = True
 
     def is_closing(self) -> bool:
         return self._is_closing
@@ -200,10 +202,10 @@ class Wire(asyncio.Transport):
         self._is_closing = True
 
     def pause_reading(self) -> None:
-        pass
+        self.is_read = False
 
     def resume_reading(self) -> None:
-        pass
+        self.is_read = True
 
     def get_write_buffer_size(self) -> int:
         return self.unsent
@@ -227,6 +229,7 @@ class Door:
             GrpcMetrics(CollectorRegistry()),
             lambda address: address == "10.9.9.9",
             lambda: self.now,
+            Intake(turn_bytes=LONG_PIECE),
         )
         self.made: list[Led] = []
 
@@ -336,3 +339,38 @@ async def test_a_message_is_long_by_what_its_head_says(door: Door) -> None:
     one = door.connection("10.0.0.1")
     assert not door.hold(one, 100_000)
     door.budget.give_back(720_000)
+
+
+async def test_who_sends_much_is_read_from_in_its_turn(door: Door) -> None:
+    one, two, few = (door.connection(address) for address in ("10.0.0.1", "10.0.0.2", "10.0.0.3"))
+    for sending in (one, two):
+        sending.data_received(bytes(LONG_PIECE))
+    few.data_received(bytes(LONG_PIECE - 1))
+    assert [made.wire.is_read for made in door.made] == [False, False, True]
+    await asyncio.sleep(0)
+    # One turn has room for one of them, the next one for the other.
+    assert [made.wire.is_read for made in door.made] == [True, False, True]
+    await asyncio.sleep(0)
+    assert all(made.wire.is_read for made in door.made)
+
+
+async def test_who_has_no_room_is_not_read_from_in_its_turn_either(door: Door) -> None:
+    one = door.connection("10.0.0.1")
+    one.data_received(bytes(LONG_PIECE))
+    one.block(True)
+    for _ in range(2):
+        await asyncio.sleep(0)
+    assert not one.wire.is_read
+    one.block(False)
+    assert one.wire.is_read
+
+
+async def test_of_what_comes_before_grpcio_is_there_little_is_read(door: Door) -> None:
+    one = door.connection("10.0.0.1")
+    for _ in range(4):
+        one.data_received(bytes(LONG_PIECE))
+        await asyncio.sleep(0)
+        assert one.wire.is_read
+    one.data_received(b"1")
+    await asyncio.sleep(0)
+    assert not one.wire.is_read
