@@ -67,6 +67,16 @@ def readable(count: int) -> Iterator[list[socket.socket]]:
         yield ends[::2]
 
 
+@contextlib.contextmanager
+def called() -> Iterator[socket.socket]:
+    """A socket that listens, and that somebody wants to connect to all the time."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_connection(listener.getsockname()),
+    ):
+        yield listener
+
+
 class Readers:
     """Who was read in which round of a loop."""
 
@@ -128,8 +138,7 @@ def test_who_comes_new_does_not_wait_for_those_who_are_there(
     monkeypatch.setattr(pacing, "_AT_A_TIME", 2)
     with (
         readable(60) as sockets,
-        socket.create_server(("127.0.0.1", 0)) as listener,
-        socket.create_connection(listener.getsockname()),
+        called() as listener,
         asyncio.Runner(loop_factory=lambda: paced_loop(1.0)) as runner,
     ):
         last = listener if listens else sockets.pop()
@@ -148,8 +157,7 @@ def test_whoever_listens_is_looked_at_in_every_round(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(pacing, "_AT_A_TIME", 2)
     with (
         readable(60) as sockets,
-        socket.create_server(("127.0.0.1", 0)) as listener,
-        socket.create_connection(listener.getsockname()),
+        called() as listener,
         asyncio.Runner(loop_factory=lambda: paced_loop(1.0)) as runner,
     ):
         # The round that is under way has not been looked at yet.
