@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
+import resource
+from collections.abc import Iterator
+from typing import BinaryIO
 
 import pytest
 
-from bailiff.bootstrap.heap import Growth, resident_bytes, trim_of_libc
+from bailiff.bootstrap.heap import (
+    Growth,
+    giving_back_free_memory,
+    open_statm,
+    resident_bytes,
+    trim_of_libc,
+)
 
 MIB = 1024 * 1024
 
@@ -34,20 +44,59 @@ def test_a_process_that_has_grown_gives_back(sizes: list[int], times: int) -> No
     assert given_back == times
 
 
-@pytest.mark.skipif(trim_of_libc() is None, reason="only glibc can be asked to give back")
-def test_what_lies_between_what_is_used_is_given_back() -> None:
+@pytest.fixture
+def statm() -> Iterator[BinaryIO]:
+    with open_statm() as opened:
+        yield opened
+
+
+ONLY_GLIBC = pytest.mark.skipif(trim_of_libc() is None, reason="only glibc gives back")
+
+
+@ONLY_GLIBC
+def test_what_lies_between_what_is_used_is_given_back(statm: BinaryIO) -> None:
     libc, trim = ctypes.CDLL(None), trim_of_libc()
     libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
     assert trim is not None
-    before, size = resident_bytes(), 16 * 1024
+    before, size = resident_bytes(statm), 16 * 1024
     pieces = [libc.malloc(size) for _ in range(8000)]
     for piece in pieces:
         ctypes.memset(piece, 1, size)
     for number, piece in enumerate(pieces):
         if number % 16:
             libc.free(piece)
-    assert resident_bytes() > before + 64 * MIB
+    assert resident_bytes(statm) > before + 64 * MIB
     trim()
-    assert resident_bytes() < before + 32 * MIB
+    assert resident_bytes(statm) < before + 32 * MIB
     for piece in pieces[::16]:
         libc.free(piece)
+
+
+@ONLY_GLIBC
+async def test_a_process_without_descriptors_goes_on_looking(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bailiff.bootstrap.heap._EVERY_SECONDS", 0.01)
+    least = resource.getrlimit(resource.RLIMIT_NOFILE)
+    async with giving_back_free_memory():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, least[1]))
+        try:
+            await asyncio.sleep(0.1)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, least)
+
+
+@ONLY_GLIBC
+async def test_a_process_without_threads_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = list[object]()
+
+    async def refuse(work: object) -> None:
+        tried.append(work)
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("bailiff.bootstrap.heap._EVERY_SECONDS", 0.001)
+    monkeypatch.setattr(Growth, "look", lambda *_: True)
+    monkeypatch.setattr(asyncio, "to_thread", refuse)
+    async with giving_back_free_memory(), asyncio.timeout(20):
+        while len(tried) < 2:
+            await asyncio.sleep(0.001)

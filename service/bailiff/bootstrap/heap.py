@@ -14,10 +14,14 @@ import contextlib
 import ctypes
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
+
+import structlog
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+
+log = structlog.get_logger(__name__)
 
 _MIB = 1024 * 1024
 _EVERY_SECONDS = 1.0
@@ -40,13 +44,14 @@ async def giving_back_free_memory() -> AsyncIterator[None]:
         return
     for setting, value in _SETTINGS.items():
         ctypes.CDLL(None).mallopt(setting, value)
-    looking = asyncio.create_task(_look_after(trim))
-    try:
-        yield
-    finally:
-        looking.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await looking
+    with open_statm() as statm:
+        looking = asyncio.create_task(_look_after(trim, statm))
+        try:
+            yield
+        finally:
+            looking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await looking
 
 
 class Growth:
@@ -70,18 +75,29 @@ class Growth:
         self._least, self._looks = resident, 0
 
 
-async def _look_after(trim: Callable[[], object]) -> None:
-    growth = Growth(resident_bytes())
+async def _look_after(trim: Callable[[], object], statm: BinaryIO) -> None:
+    growth = Growth(resident_bytes(statm))
     while True:
         await asyncio.sleep(_EVERY_SECONDS)
-        if growth.look(resident_bytes()):
+        if not growth.look(resident_bytes(statm)):
+            continue
+        try:
             await asyncio.to_thread(trim)
-            growth.gave_back(resident_bytes())
+        except RuntimeError as error:  # no thread can be started
+            log.warning("free memory is not given back yet", error=str(error))
+        else:
+            growth.gave_back(resident_bytes(statm))
 
 
-def resident_bytes() -> int:
-    """How much memory the process has (proc(5), /proc/self/statm)."""
-    return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def open_statm() -> BinaryIO:
+    """To be kept open: later on there may be no descriptor left."""
+    return _STATM.open("rb", buffering=0)
+
+
+def resident_bytes(statm: BinaryIO) -> int:
+    """How much memory the process has, by /proc/self/statm (proc(5)), which may stay open."""
+    statm.seek(0)
+    return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def trim_of_libc() -> Callable[[], object] | None:

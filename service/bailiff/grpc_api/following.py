@@ -60,7 +60,7 @@ class Following:
             cancelled = await outlast(self._writing)
         finally:
             self._connection.active += 1
-        with contextlib.suppress(grpc.aio.InternalError):  # the caller has gone
+        with contextlib.suppress(grpc.aio.BaseError):  # the caller has gone, or the server stopped
             self._writing.result()
         if cancelled is not None:
             raise cancelled

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 import pytest
+from grpc._cython import cygrpc
 
 from bailiff.grpc_api.following import Following
 
@@ -22,12 +23,12 @@ class Client:
     def __init__(self) -> None:
         self.told: list[str] = []
         self.reads = asyncio.Event()
-        self.is_gone = False
+        self.error: Exception | None = None
 
     async def write(self, answer: str) -> None:
         await self.reads.wait()
-        if self.is_gone:
-            raise grpc.aio.InternalError
+        if self.error is not None:
+            raise self.error
         self.told.append(answer)
 
     def following(self) -> tuple[Following, Any]:
@@ -69,14 +70,15 @@ async def test_a_call_ends_when_its_answer_is_written_and_counts_as_unread_till_
     assert client.told == ["a"]
 
 
-async def test_of_a_client_that_has_gone_the_next_answer_tells() -> None:
+@pytest.mark.parametrize("error", [grpc.aio.InternalError(), cygrpc._ServerStoppedError()])
+async def test_of_a_client_that_has_gone_the_next_answer_tells(error: Exception) -> None:
     client = Client()
-    client.is_gone = True
+    client.error = error
     client.reads.set()
     following, _ = client.following()
     await following.write("a")
     await asyncio.sleep(0.01)
-    with pytest.raises(grpc.aio.InternalError):
+    with pytest.raises(type(error)):
         await following.write("b")
     await following.end()
 
