@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bailiff.serving import ServingTls
 
 # Of one core: some hundreds of answers a second.
-_SHARE = 0.4
+_SHARE = 0.5
 # Seconds of work in one round of their loop. It pauses after each, and an answer takes five rounds.
 _TURN = 0.002
 # Observers are few: so many connections that the thread has time for all of them.
