@@ -47,12 +47,17 @@ class Guarded:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        certificate = self._certificate(scope)
-        account = self._known(scope) if certificate is None else None
+        guard = self._guard
+        certificate = self._certificate(scope) if guard.knows_certificates else None
+        account = None
+        if certificate is None:
+            account = guard.admit_known(
+                self._rules, scope["method"], scope["path"], scope["headers"]
+            )
         if account is None:
             asked = _asked(scope, certificate)
             try:
-                account = await self._guard.admit(self._rules, asked)
+                account = await guard.admit(self._rules, asked)
             except AccessError as error:
                 self._name_route(scope, asked)
                 await self._refuse(scope, error)(scope, receive, send)
@@ -66,16 +71,8 @@ class Guarded:
         finally:
             account.end()
 
-    def _known(self, scope: Scope) -> Account | None:
-        return self._guard.admit_known(
-            self._rules, scope["method"], scope["path"], scope["headers"]
-        )
-
     def _certificate(self, scope: Scope) -> Caller | None:
-        guard = self._guard
-        if not guard.knows_certificates:
-            return None
-        return caller_of_peer(peer_of(scope, guard.clock.now()))
+        return caller_of_peer(peer_of(scope, self._guard.clock.now()))
 
     def _name_route(self, scope: Scope, asked: Asked) -> None:
         """As a router would: requests are counted by it."""
