@@ -172,8 +172,10 @@ class Connection(asyncio.Protocol):
         self.inbound.pacing.forget(self)
         self.inbound.give_up()
         self._doorman.forget(self)
-        if self._inner is not None:
-            self._inner.transport.abort()
+        # The two hold each other: neither would be freed before a garbage collection.
+        inner, self._inner = self._inner, None
+        if inner is not None:
+            inner.transport.abort()
 
     def pause_writing(self) -> None:
         """The client does not read, so nothing more is taken from grpcio."""

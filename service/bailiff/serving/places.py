@@ -200,6 +200,8 @@ class Place:
 
     def leave(self) -> None:
         """The connection has ended; further calls do nothing."""
+        # Its holder holds it: neither would be freed before a garbage collection.
+        self.holder, self.acts = None, _nothing
         places, self._places = self._places, None
         if places is not None:
             places.leave(self)

@@ -79,6 +79,10 @@ class BoundedProtocol(Reading):
         self._give_back_bodies()
         self._tell_to_have_gone()
         super().connection_lost(exc)
+        if self.pipeline:
+            # Those hold the connection until they are answered, which they never will be.
+            self.pipeline.clear()
+            self.cycle = cast("RequestResponseCycle", self._answered)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401
         scope: Any = cycle.scope
