@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import resource
+import weakref
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -51,6 +53,50 @@ def statm() -> Iterator[BinaryIO]:
 
 
 ONLY_GLIBC = pytest.mark.skipif(trim_of_libc() is None, reason="only glibc gives back")
+
+
+class Circle:
+    """Only the garbage collector can tell that nobody uses it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture
+def old_garbage() -> Iterator[weakref.ref[Circle]]:
+    """What only a full collection finds; no other is made by itself meanwhile."""
+    circle = Circle()
+    gc.collect()
+    gc.disable()
+    try:
+        found = weakref.ref(circle)
+        del circle
+        yield found
+    finally:
+        gc.enable()
+
+
+async def test_a_process_that_has_grown_is_searched_for_garbage(
+    monkeypatch: pytest.MonkeyPatch, old_garbage: weakref.ref[Circle]
+) -> None:
+    monkeypatch.setattr("bailiff.bootstrap.heap._EVERY_SECONDS", 0.001)
+    looks = iter([False, False, True])
+    monkeypatch.setattr(Growth, "look", lambda *_: next(looks, False))
+    async with giving_back_free_memory(), asyncio.timeout(20):
+        gc.collect(1)
+        assert old_garbage() is not None
+        while old_garbage() is not None:
+            await asyncio.sleep(0.001)
+
+
+async def test_full_collections_are_made_for_no_other_reason() -> None:
+    before = gc.get_threshold()
+    async with giving_back_free_memory():
+        young, middle, old = gc.get_threshold()
+        assert (young, middle) == before[:2]
+        # More than there are in half a year at a hundred a second.
+        assert old > 100 * 60 * 60 * 24 * 180
+    assert gc.get_threshold() == before
 
 
 @ONLY_GLIBC
