@@ -7,6 +7,7 @@ whenever somebody asks for it: nobody ever sees what it meant before the rule ch
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,7 +48,9 @@ class ClaimVerdicts:
 
     def __init__(self) -> None:
         self._allocated: Links[tuple[str, str], tuple[str, ClaimKey]] = Links()
-        self._pools = Pools(self._devices_in)
+        # Not a method: pools that held what holds them would be freed by garbage collections only,
+        # after each question about devices, with all that it was about.
+        self._pools = Pools(partial(_devices_in, self._allocated))
         self._rules = Rules()
         self._claims: dict[ClaimKey, ResourceClaim] = {}
         # Only claims with tainted devices are in here.
@@ -161,10 +164,6 @@ class ClaimVerdicts:
         known = self._kept(key)
         return Changed(frozenset({key}), rules_of(known) | rules_of(self._judge(key)))
 
-    def _devices_in(self, pool: tuple[str, str]) -> set[str]:
-        """The devices of a pool that are allocated to claims."""
-        return {device for device, _ in self._allocated.of(pool)}
-
     def _on(self, devices: Iterable[DeviceId]) -> set[ClaimKey]:
         return {claim for device in devices for claim in self._claims_on.of(device)}
 
@@ -206,6 +205,13 @@ class ClaimVerdicts:
     def _look_at(self, key: ClaimKey) -> ClaimFinding:
         claim = self._claims.get(key)
         return UNTAINTED if claim is None else judge_claim(claim, self._pools, self._rules)
+
+
+def _devices_in(
+    allocated: Links[tuple[str, str], tuple[str, ClaimKey]], pool: tuple[str, str]
+) -> set[str]:
+    """The devices of a pool that are allocated to claims."""
+    return {device for device, _ in allocated.of(pool)}
 
 
 def rules_of(found: ClaimFinding) -> frozenset[str]:

@@ -1,18 +1,25 @@
-"""What connections leave behind: nothing that would be there until a garbage collection."""
+"""What connections and questions leave behind: nothing that waits for a garbage collection."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import weakref
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import grpc
 import pytest
+from prometheus_client import CollectorRegistry
 
+from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import GrpcSettings
 from bailiff.grpc_api.connection import Connection
+from bailiff.rest_api import RestSettings, create_app
 from bailiff.serving.protocol import BoundedProtocol
-from tests.harness.faces.grpc_face import SERVICE, running
+from tests.harness.corpus import CLOCK, answer_of_core, load, question_of
+from tests.harness.faces.asgi import call
+from tests.harness.faces.grpc_face import SERVICE, method_of, request_of, running
 from tests.harness.faces.http2 import Http2Client, message
 from tests.harness.http_edge import ASK, LIMIT, post, serving, streams
 
@@ -91,3 +98,68 @@ async def test_a_connection_of_grpc_is_freed_when_it_ends(
         for client in clients:
             await client.close()
         await seen.until_freed()
+
+
+class Garbage:
+    """What a garbage collection would have to find."""
+
+    def __init__(self) -> None:
+        self.ours: Counter[str] = Counter()
+
+    def collect(self) -> None:
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        try:
+            gc.collect()
+        finally:
+            gc.set_debug(0)
+        self.ours.update(
+            type(one).__name__ for one in gc.garbage if type(one).__module__.startswith("bailiff.")
+        )
+        gc.garbage.clear()
+
+
+@pytest.fixture
+def garbage() -> Iterator[Garbage]:
+    gc.collect()
+    gc.disable()
+    try:
+        yield Garbage()
+    finally:
+        gc.enable()
+
+
+CASES = [(question_of(case, SYSTEMS), case) for case in load()]
+
+
+def test_the_core_leaves_nothing_of_a_question(garbage: Garbage) -> None:
+    for question, case in CASES:
+        answer_of_core(question, case["body"])
+    garbage.collect()
+    assert not garbage.ours
+
+
+async def test_rest_leaves_nothing_of_a_question(garbage: Garbage) -> None:
+    app = create_app(RestSettings(), CLOCK, CollectorRegistry(), Options())
+    for question, case in CASES:
+        await call(app, "POST", f"/v1/{question.path}", case["body"])
+    garbage.collect()
+    assert not garbage.ours
+
+
+async def test_grpc_leaves_nothing_of_a_question(garbage: Garbage) -> None:
+    answers = Counter[str]()
+    async with running(now=CLOCK.now()) as face:
+        for question, case in CASES:
+            if "not-in-protobuf" in case:
+                continue
+            request = request_of(question.name, case["body"])
+            try:
+                await getattr(face.stub, method_of(question.name))(request)
+            except grpc.aio.AioRpcError as error:
+                answers[error.code().name] += 1
+            else:
+                answers["OK"] += 1
+        garbage.collect()
+    assert not garbage.ours
+    assert answers["OK"]
+    assert answers["INVALID_ARGUMENT"]
