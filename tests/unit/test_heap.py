@@ -34,16 +34,38 @@ MIB = 1024 * 1024
         # Some growth is given back after thirty looks.
         ([100] + [132] * 29, 0),
         ([100] + [132] * 59, 1),
+        ([100] + [132] * 60, 2),
         ([100] + [131] * 60, 0),
     ],
 )
 def test_a_process_that_has_grown_gives_back(sizes: list[int], times: int) -> None:
-    growth, given_back = Growth(sizes[0] * MIB), 0
-    for size in sizes[1:]:
+    assert len(list(given_back(sizes, left=100))) == times
+
+
+def given_back(sizes: list[int], left: int) -> Iterator[int]:
+    """At which looks a process of these sizes in MiB gives back, after which so much is left."""
+    growth = Growth(sizes[0] * MIB)
+    for look, size in enumerate(sizes[1:], start=1):
         if growth.look(size * MIB):
-            given_back += 1
-            growth.gave_back(100 * MIB)
-    assert given_back == times
+            yield look
+            growth.gave_back(left * MIB)
+
+
+def test_what_is_in_use_is_looked_at_ever_more_rarely() -> None:
+    looks = list(given_back([100] + [300] * 20_000, left=300))
+    assert looks[:5] == [1, 31, 91, 211, 451]
+    assert looks[-1] - looks[-2] == 3600
+
+
+def test_what_was_given_back_later_is_looked_for_as_often_again() -> None:
+    growth = Growth(100 * MIB)
+    pauses = []
+    # In use until the third time.
+    for left in (300, 300, 100, 100):
+        pauses.append(next((n for n in range(1, 100) if growth.look(300 * MIB)), 0))
+        growth.gave_back(left * MIB)
+    assert pauses == [1, 30, 60, 1]
+    assert [growth.look(140 * MIB) for _ in range(30)] == [False] * 29 + [True]
 
 
 @pytest.fixture

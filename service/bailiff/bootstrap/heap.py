@@ -32,10 +32,10 @@ log = structlog.get_logger(__name__)
 
 _MIB = 1024 * 1024
 _EVERY_SECONDS = 1.0
-# Bytes by which a process has to have grown since it last gave back, and after so many looks.
-# Looking through the heaps takes 10 to 20 ms for some hundred MB. That is done in a thread, but
-# whoever allocates meanwhile waits.
-_MUCH, _SOME, _LOOKS = 128 * _MIB, 32 * _MIB, 30
+# Bytes by which a process has to have grown since it last gave back, and after so many looks, of
+# which at most so many pass. Looking through the heaps takes 10 to 20 ms for some hundred MB. That
+# is done in a thread, but whoever allocates meanwhile waits.
+_MUCH, _SOME, _LOOKS, _MOST_LOOKS = 128 * _MIB, 32 * _MIB, 30, 3600
 # Bytes that may lie free at a heap's end, and from which on a piece is no part of a heap: pieces of
 # bodies have 256 KiB (mallopt(3), with the numbers of malloc.h).
 _SETTINGS = {-1: 64 * _MIB, -3: 4 * _MIB}
@@ -78,24 +78,33 @@ def _no_full_collections() -> Iterator[None]:
 
 
 class Growth:
-    """Tells when a process has grown so much that it is to give back: by much, or some for long."""
+    """Tells when a process has grown so much that it is to give back: by much, or some for long.
+
+    Whether what it has is in use nobody tells: where it was, and nothing could be given back, that
+    is tried again after twice as long.
+    """
 
     def __init__(self, resident: int) -> None:
         """From so many bytes on."""
-        self._least = resident
-        self._looks = 0
+        # The least that it ever had, and since it last gave back; what it had when it did.
+        self._least = self._last = self._before = resident
+        # Since it last gave back, and after how many some is enough.
+        self._looks, self._pause = 0, _LOOKS
 
     def look(self, resident: int) -> bool:
         """Whether it is time, now that the process has so many bytes; asked once a second."""
         self._looks += 1
-        if resident >= self._least + (_MUCH if self._looks < _LOOKS else _SOME):
-            return True
-        self._least = min(self._least, resident)
-        return False
+        self._before = resident
+        self._last, self._least = min(self._last, resident), min(self._least, resident)
+        if self._looks >= self._pause:
+            return resident >= self._least + _SOME
+        return resident >= self._last + _MUCH
 
     def gave_back(self, resident: int) -> None:
         """So many bytes are left."""
-        self._least, self._looks = resident, 0
+        in_vain = self._looks >= self._pause and self._before - resident < _SOME
+        self._pause = min(2 * self._pause, _MOST_LOOKS) if in_vain else _LOOKS
+        self._last, self._looks = resident, 0
 
 
 async def _look_after(trim: Callable[[], object], statm: BinaryIO) -> None:
