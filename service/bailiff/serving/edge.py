@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bailiff.serving.byte_budget import ByteBudget
 from bailiff.serving.gate import Gate
 from bailiff.serving.intake import Intake
+from bailiff.serving.pieces import Pieces
 from bailiff.serving.refusals import Refusals
 from bailiff.serving.settings import EdgeSettings, split
 
@@ -26,6 +27,7 @@ class Edge:
         settings: see there; its bytes are the budget's where `of` makes it.
         gate: through which work on the event loop begins.
         intake: in which those wait to be read from who send much.
+        pieces: tells whether what has come over HTTP is looked at now.
     """
 
     budget: ByteBudget = field(default_factory=ByteBudget)
@@ -33,6 +35,7 @@ class Edge:
     settings: EdgeSettings = field(default_factory=EdgeSettings)
     gate: Gate = field(default_factory=Gate)
     intake: Intake = field(default_factory=Intake)
+    pieces: Pieces = field(default_factory=Pieces)
 
     @classmethod
     def of(cls, settings: EdgeSettings, registry: CollectorRegistry | None = None) -> Edge:

@@ -286,13 +286,15 @@ class BoundedProtocol(Reading):
                 cycle.body = bytearray()  # nobody will read it
                 cycle.message_event.set()
 
-    @property
-    def _peer(self) -> str:
-        return self.client[0] if self.client else ""
-
 
 def bounded_protocol(bounds: Bounds, refuse: Refuse, edge: Edge) -> type[BoundedProtocol]:
     """The protocol with these bounds, and these words for what is beyond them."""
-    shared = {"budget": edge.budget, "intake": edge.intake, "refusals": edge.refusals}
-    of_port = {**shared, "bounds": bounds}
-    return type("Bounded", (BoundedProtocol,), {**of_port, "refuse_as": staticmethod(refuse)})
+    of_port = {
+        "budget": edge.budget,
+        "intake": edge.intake,
+        "pieces": edge.pieces,
+        "refusals": edge.refusals,
+        "bounds": bounds,
+        "refuse_as": staticmethod(refuse),
+    }
+    return type("Bounded", (BoundedProtocol,), of_port)

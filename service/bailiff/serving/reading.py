@@ -11,11 +11,14 @@ from bailiff.serving.admission import AUTHORITY
 from bailiff.serving.bounds import Reason
 from bailiff.serving.hosts import authority_of
 from bailiff.serving.intake import LONG_PIECE
+from bailiff.serving.pieces import SHORT_PIECE
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
     from bailiff.serving.bounds import Bounds
+    from bailiff.serving.flow import Flow
+    from bailiff.serving.pieces import Pieces
 
 
 class _HeadTooLargeError(Exception):
@@ -30,6 +33,8 @@ class Reading(HttpToolsProtocol):
     """
 
     bounds: Bounds
+    pieces: Pieces
+    _flow: Flow  # since the connection was made
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - uvicorn's, passed on
         super().__init__(*args, **kwargs)
@@ -40,6 +45,8 @@ class Reading(HttpToolsProtocol):
         # Since the head or the last of the body: trailers, or what frames the next chunk.
         self._framing_bytes = 0
         self._piece = b""
+        # What has come and waits for its turn; the connection is not read from meanwhile.
+        self._waiting = b""
         # What is to be read once more: see _prepare_again.
         self._again = b""
         self._offers_upgrade = False
@@ -64,8 +71,36 @@ class Reading(HttpToolsProtocol):
         raise NotImplementedError
 
     def data_received(self, data: bytes) -> None:  # noqa: D102 - asyncio's
+        if self._waiting or (len(data) <= SHORT_PIECE and not self.pieces.is_time()):
+            self._let_wait(data)
+            return
         if len(data) >= LONG_PIECE:
             self.sent_much(len(data))
+        self._look_at(data)
+
+    def _let_wait(self, data: bytes) -> None:
+        if not self._waiting:
+            self._unset_keepalive_if_required()
+            self._flow.hold()
+            self.pieces.wait(self._peer, self._look_at_waiting)
+        self._waiting += data
+
+    def _look_at_waiting(self) -> None:
+        data, self._waiting = self._waiting, b""
+        if data:
+            self._flow.let_go()
+            self._look_at(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: D102 - asyncio's
+        self._waiting = b""
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Uvicorn's, before the server stops: a request that has come is answered."""
+        self._look_at_waiting()
+        super().shutdown()
+
+    def _look_at(self, data: bytes) -> None:
         if self._is_over():
             return
         self._unset_keepalive_if_required()
@@ -171,6 +206,10 @@ class Reading(HttpToolsProtocol):
         if self._again:
             self._again = b""
             self.refuse(Reason.MALFORMED, "another protocol is offered twice")
+
+    @property
+    def _peer(self) -> str:
+        return self.client[0] if self.client else ""
 
     def _is_over(self) -> bool:
         return self._is_refused or self.transport.is_closing()

@@ -1,0 +1,131 @@
+"""What comes from many clients in one turn of the event loop is looked at in several."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+import pytest
+
+from bailiff.serving import HttpServer
+from bailiff.serving.pieces import Pieces
+from tests.harness.http_edge import APP, ASK, LIMIT, post, serving, streams
+
+
+class Looks:
+    """Pieces, each of which takes 1 s to look at."""
+
+    def __init__(self, seconds: float) -> None:
+        self.now = 0.0
+        self.seen: list[str] = []
+        self.pieces = Pieces(seconds, lambda: self.now)
+
+    def come(self, *names: str) -> None:
+        """Named by their address and a number."""
+        for name in names:
+            if self.pieces.is_time():
+                self.look(name)
+            else:
+                self.pieces.wait(name[0], partial(self.look, name))
+
+    def look(self, name: str) -> None:
+        self.seen.append(name)
+        self.now += 1.0
+
+    async def turn(self) -> list[str]:
+        """What the next turn looks at."""
+        before = len(self.seen)
+        await asyncio.sleep(0)
+        return self.seen[before:]
+
+
+async def test_a_turn_looks_for_so_long_and_peers_take_turns() -> None:
+    looks = Looks(seconds=2)
+    looks.come("a1", "a2", "a3", "a4", "a5", "b1")
+    assert looks.seen == ["a1", "a2"]
+    assert await looks.turn() == ["a3", "b1"]
+    assert await looks.turn() == ["a4", "a5"]
+    assert await looks.turn() == []
+
+
+async def test_what_comes_while_others_wait_waits_behind_them() -> None:
+    looks = Looks(seconds=2)
+    looks.come("a1", "a2", "a3", "a4", "a5")
+    assert await looks.turn() == ["a3", "a4"]
+    looks.come("a6")
+    assert await looks.turn() == ["a5", "a6"]
+    looks.come("a7", "a8", "a9")
+    assert looks.seen[-2:] == ["a7", "a8"]
+
+
+async def test_each_turn_has_its_own_time() -> None:
+    looks = Looks(seconds=2)
+    for _ in range(3):
+        looks.come("a1", "a2")
+        assert await looks.turn() == []
+    assert looks.seen == ["a1", "a2"] * 3
+
+
+async def test_one_is_looked_at_in_each_turn_however_long_it_takes() -> None:
+    looks = Looks(seconds=0)
+    looks.come("a1", "a2", "a3")
+    assert looks.seen == ["a1"]
+    assert await looks.turn() == ["a2"]
+    assert await looks.turn() == ["a3"]
+
+
+async def test_one_that_fails_holds_nobody_up() -> None:
+    told = list[object]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, about: told.append(about))
+    looks = Looks(seconds=1)
+    looks.pieces.wait("a", partial(looks.seen.remove, "what is not there"))
+    looks.pieces.wait("b", partial(looks.look, "b1"))
+    assert await looks.turn() == []
+    assert await looks.turn() == ["b1"]
+    assert len(told) == 1
+
+
+@pytest.fixture
+def all_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Pieces, "is_time", lambda _: False)
+
+
+@pytest.mark.usefixtures("all_wait")
+async def test_requests_that_waited_are_answered_in_their_order() -> None:
+    async with serving() as port, asyncio.timeout(LIMIT):
+        with streams(port) as clients:
+            reader = await clients.open(ASK)
+            # In pieces, the last of which ends one request and begins another.
+            for piece in (post(4), b"12", b"34" + ASK[:10], ASK[10:]):
+                await asyncio.sleep(0.01)
+                clients.write(piece)
+            for body in (b"ok", b"4", b"ok"):
+                head = await reader.readuntil(b"\r\n\r\n")
+                assert head.startswith(b"HTTP/1.1 200 ")
+                assert await reader.readexactly(len(body)) == body
+
+
+@pytest.mark.usefixtures("all_wait")
+async def test_who_hangs_up_while_its_request_waits_leaves_nothing() -> None:
+    async with serving() as port, asyncio.timeout(LIMIT):
+        with streams(port) as clients:
+            for _ in range(10):
+                await clients.open(ASK)
+        with streams(port) as later:
+            assert (await later.ask()).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.usefixtures("all_wait")
+async def test_a_request_that_waits_is_answered_when_the_server_stops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits = asyncio.Event()
+    monkeypatch.setattr(Pieces, "wait", lambda *_: waits.set())
+    server = HttpServer(APP, "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", await server.start())
+    async with asyncio.timeout(LIMIT):
+        writer.write(ASK)
+        await waits.wait()
+        await server.stop(grace=LIMIT)
+        assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
+    writer.close()
