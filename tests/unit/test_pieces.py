@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from typing import Any
 
 import pytest
 
 from bailiff.serving import HttpServer
-from bailiff.serving.pieces import Pieces
+from bailiff.serving.pieces import SHORT_PIECE, Pieces
 from tests.harness.http_edge import APP, ASK, LIMIT, post, serving, streams
 
 
@@ -129,3 +130,27 @@ async def test_a_request_that_waits_is_answered_when_the_server_stops(
         await server.stop(grace=LIMIT)
         assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
     writer.close()
+
+
+@pytest.mark.usefixtures("all_wait")
+async def test_long_pieces_do_not_wait_but_behind_short_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: asyncio.Queue[Any] = asyncio.Queue()
+    monkeypatch.setattr(Pieces, "wait", lambda _, _address, look: looks.put_nowait(look))
+    short, long = b" " * SHORT_PIECE, b" " * (SHORT_PIECE + 1)
+    async with serving() as port, asyncio.timeout(LIMIT):
+        with streams(port) as clients:
+            reader = await clients.open(post(len(long + short + long)))
+            look = await looks.get()
+            protocol = look.__self__
+            assert not protocol.transport.is_reading()
+            look()
+            assert protocol.transport.is_reading()
+            protocol.data_received(long)
+            assert looks.empty()
+            protocol.data_received(short)
+            protocol.data_received(long)
+            looks.get_nowait()()
+            assert looks.empty()
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
