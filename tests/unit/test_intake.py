@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+import pytest
+
 from bailiff.serving.intake import Intake
 
 
@@ -32,8 +34,10 @@ async def test_one_goes_on_in_each_turn_however_much_it_sends() -> None:
     assert came == ["a", "b", "c"]
 
 
+@pytest.mark.looptime
 async def test_those_who_send_for_long_have_so_many_bytes_a_second() -> None:
     intake, came, loop = Intake(100, each_second=1000), list[str](), asyncio.get_running_loop()
+    await asyncio.sleep(1)  # in which nobody sends
     began = loop.time()
     for name in "abcde":
         intake.wait("10.0.0.1", 100, partial(came.append, name))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bailiff.serving import HttpServer
+from bailiff.serving import Bounds, HttpServer
 from bailiff.serving.pieces import SHORT_PIECE, Pieces
 from tests.harness.http_edge import APP, ASK, LIMIT, post, serving, streams
 
@@ -91,6 +91,14 @@ def all_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Pieces, "is_time", lambda _: False)
 
 
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch, all_wait: None) -> asyncio.Queue[Any]:
+    """What waits, to be called by the test."""
+    looks: asyncio.Queue[Any] = asyncio.Queue()
+    monkeypatch.setattr(Pieces, "wait", lambda _, _address, look: looks.put_nowait(look))
+    return looks
+
+
 @pytest.mark.usefixtures("all_wait")
 async def test_requests_that_waited_are_answered_in_their_order() -> None:
     async with serving() as port, asyncio.timeout(LIMIT):
@@ -106,38 +114,66 @@ async def test_requests_that_waited_are_answered_in_their_order() -> None:
                 assert await reader.readexactly(len(body)) == body
 
 
-@pytest.mark.usefixtures("all_wait")
-async def test_who_hangs_up_while_its_request_waits_leaves_nothing() -> None:
+async def test_who_hangs_up_while_its_request_waits_is_let_go(looks: asyncio.Queue[Any]) -> None:
     async with serving() as port, asyncio.timeout(LIMIT):
         with streams(port) as clients:
             for _ in range(10):
                 await clients.open(ASK)
-        with streams(port) as later:
-            assert (await later.ask()).startswith(b"HTTP/1.1 200 ")
+            waiting = [await looks.get() for _ in range(10)]
+        for look in waiting:
+            look()
+        while not all(look.__self__.transport.is_closing() for look in waiting):
+            await asyncio.sleep(0.01)
 
 
-@pytest.mark.usefixtures("all_wait")
 async def test_a_request_that_waits_is_answered_when_the_server_stops(
-    monkeypatch: pytest.MonkeyPatch,
+    looks: asyncio.Queue[Any],
 ) -> None:
-    waits = asyncio.Event()
-    monkeypatch.setattr(Pieces, "wait", lambda *_: waits.set())
     server = HttpServer(APP, "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", await server.start())
     async with asyncio.timeout(LIMIT):
         writer.write(ASK)
-        await waits.wait()
+        await looks.get()
         await server.stop(grace=LIMIT)
         assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
     writer.close()
 
 
-@pytest.mark.usefixtures("all_wait")
-async def test_long_pieces_do_not_wait_but_behind_short_ones(
-    monkeypatch: pytest.MonkeyPatch,
+async def test_the_time_that_a_request_waited_is_not_its_client_s(
+    looks: asyncio.Queue[Any],
 ) -> None:
-    looks: asyncio.Queue[Any] = asyncio.Queue()
-    monkeypatch.setattr(Pieces, "wait", lambda _, _address, look: looks.put_nowait(look))
+    bounds = Bounds(header_timeout_seconds=0.1)
+    async with serving(bounds) as port, asyncio.timeout(LIMIT):
+        with streams(port) as clients:
+            reader = await clients.open(ASK)
+            look = await looks.get()
+            await asyncio.sleep(0.3)
+            look()
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+            assert not port.refused("slow_head")
+            # And whoever sends half of a head is hung up on all the same.
+            reader = await clients.open(ASK[:10])
+            (await looks.get())()
+            assert await reader.read() == b""
+            assert port.refused("slow_head") == 1
+
+
+async def test_a_request_that_waited_too_long_is_refused(looks: asyncio.Queue[Any]) -> None:
+    async with serving(Bounds(max_queue_age_seconds=0.1)) as port, asyncio.timeout(LIMIT):
+        with streams(port) as clients:
+            reader = await clients.open(ASK)
+            look = await looks.get()
+            await asyncio.sleep(0.2)
+            look()
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 503 ")
+            # The next one has its own time.
+            clients.write(ASK)
+            (await looks.get())()
+            head = await reader.readuntil(b"HTTP/1.1 200 ")
+            assert head
+
+
+async def test_long_pieces_do_not_wait_but_behind_short_ones(looks: asyncio.Queue[Any]) -> None:
     short, long = b" " * SHORT_PIECE, b" " * (SHORT_PIECE + 1)
     async with serving() as port, asyncio.timeout(LIMIT):
         with streams(port) as clients:

@@ -152,7 +152,7 @@ class AskedByMethod:
     def _parsed_short(self, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
         """The request; None if it is to be read in a thread, and nothing of it is kept till then.
 
-        So is one in which a message is none: read as a long one it tells which.
+        A malformed one, too: how long ones are read tells where it is at fault.
         """
         if is_long_protobuf(len(data)):
             return None

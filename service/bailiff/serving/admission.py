@@ -99,7 +99,8 @@ class Admission:
 
     async def _wait(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await self._gate.wait(_client_of(scope), self._patience(scope))
+            left = self._patience(scope) - (monotonic() - scope[SINCE])
+            await self._gate.wait(_client_of(scope), left)
         except WaitedTooLongError:
             await self._refused(scope, send, Reason.QUEUE_AGE, self._late)
         else:

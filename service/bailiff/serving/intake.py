@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 # A piece of so many bytes is one of a long body: who sent it reads on in its turn.
 LONG_PIECE = 64 * 1024
-# Bytes that one turn lets in, two pieces of a long body; to read them, from memory that the kernel
-# has to clear first, and to join them takes up to 2 ms.
+# After so many bytes a turn lets no more in: three pieces of a long body, of 250 KiB each. To read
+# them, into memory that the kernel has to clear first, and to join them takes up to 2 ms.
 TURN_BYTES = 512 * 1024
 # Bytes that are let in in a second, and seconds for which they are saved up. To decode a body takes
 # longer, so nobody waits for this but those who send and never end: for them the loop would copy as

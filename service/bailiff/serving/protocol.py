@@ -87,7 +87,7 @@ class BoundedProtocol(Reading):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401
         scope: Any = cycle.scope
-        scope[SINCE] = monotonic()
+        scope[SINCE] = self._came or monotonic()
         self._answered = cycle
         self._acts += 1
         super()._start_asgi_task(cycle, app)
@@ -118,12 +118,12 @@ class BoundedProtocol(Reading):
     def _sent_too_slowly(self, reason: Reason) -> None:
         self._sending_clock = None
         paused = self._flow.paused_seconds - self._paused_before
-        if reason is Reason.SLOW_HEAD:
-            self.refusals.count(reason, self._peer)
-            self._hang_up()
-        elif paused:
+        if paused:
             # For so long it was us who did not read.
             self._set_sending_clock(max(paused, _SHORTEST_CLOCK), reason)
+        elif reason is Reason.SLOW_HEAD:
+            self.refusals.count(reason, self._peer)
+            self._hang_up()
         else:
             seconds = self.bounds.body_timeout_seconds
             self.refuse(reason, f"the body must arrive within {seconds:g} s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 import httptools
@@ -45,8 +46,10 @@ class Reading(HttpToolsProtocol):
         # Since the head or the last of the body: trailers, or what frames the next chunk.
         self._framing_bytes = 0
         self._piece = b""
-        # What has come and waits for its turn; the connection is not read from meanwhile.
+        # What has come and waits for its turn, and since when; the connection is not read from
+        # meanwhile.
         self._waiting = b""
+        self._came = 0.0
         # What is to be read once more: see _prepare_again.
         self._again = b""
         self._offers_upgrade = False
@@ -80,6 +83,7 @@ class Reading(HttpToolsProtocol):
 
     def _let_wait(self, data: bytes) -> None:
         if not self._waiting:
+            self._came = monotonic()
             self._unset_keepalive_if_required()
             self._flow.hold()
             self.pieces.wait(self._peer, self._look_at_waiting)
@@ -87,9 +91,16 @@ class Reading(HttpToolsProtocol):
 
     def _look_at_waiting(self) -> None:
         data, self._waiting = self._waiting, b""
-        if data:
-            self._flow.let_go()
+        if not data:
+            return
+        self._flow.let_go()
+        try:
             self._look_at(data)
+        except BaseException:
+            self.transport.abort()  # as the event loop does where it calls data_received itself
+            raise
+        finally:
+            self._came = 0.0
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: D102 - asyncio's
         self._waiting = b""
