@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from typing import TYPE_CHECKING
 
 import grpc
@@ -36,7 +37,7 @@ class Guarded(Gate):
     """Lets nobody in at once.
 
     Attributes:
-        waited: who waited, and for how long it may have.
+        waited: who waited, and for how many seconds it may have, those begun included.
         is_full: nobody is let in at all.
     """
 
@@ -49,7 +50,7 @@ class Guarded(Gate):
         return False
 
     async def wait(self, address: str, longest: float) -> None:
-        self.waited.append((address, longest))
+        self.waited.append((address, longest if math.isinf(longest) else math.ceil(longest)))
         asyncio.get_running_loop().call_soon(self._next_turn)
         if self.is_full and longest < 1000:
             raise WaitedTooLongError(longest)

@@ -32,11 +32,12 @@ log = structlog.get_logger(__name__)
 
 _MIB = 1024 * 1024
 _EVERY_SECONDS = 1.0
-# Bytes by which a process has to have grown since it last gave back. Looking through the heaps takes
-# 10 to 20 ms for some hundred MB; that is done in a thread, but whoever allocates meanwhile waits.
+# Bytes by which a process has to have grown since it last gave back. Looking through the heaps
+# takes 10 to 20 ms for some hundred MB; that is done in a thread, but whoever allocates meanwhile
+# waits.
 _MUCH = 128 * _MIB
-# Bytes of growth that are enough after this many looks, or after twice as many and so on where there
-# was nothing to give back, up to an hour.
+# Bytes of growth that are enough after this many looks, or after twice as many and so on where
+# there was nothing to give back, up to an hour.
 _SOME, _LOOKS, _MOST_LOOKS = 32 * _MIB, 30, 3600
 # Bytes that may lie free at a heap's end, and from which on a piece is no part of a heap: pieces of
 # bodies have 256 KiB (mallopt(3), with the numbers of malloc.h).

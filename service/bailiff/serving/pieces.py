@@ -2,8 +2,8 @@
 
 A thousand clients that send at once are all ready to be read from in the same turn. To parse a
 request and to begin its task takes 0.1 ms, so that turn would take 100 ms, and a call of gRPC on a
-new connection needs ten turns until it is answered. So a turn looks at what has come for a short time only, and at the
-rest in the next ones, peers in turns.
+new connection needs ten turns until it is answered. So a turn looks at what has come for a short
+time only, and at the rest in the next ones, peers in turns.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from bailiff.line import Line
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# A piece of at most so many bytes may wait: a usual request. While it does, it is in memory and does
-# not count in the budget yet: 64 MiB at most, where 4,096 connections are allowed.
+# A piece of at most so many bytes may wait: a usual request. While it does, it is in memory and
+# does not count in the budget yet: 64 MiB at most, where 4,096 connections are allowed.
 SHORT_PIECE = 16 * 1024
 # Seconds of a turn for what has come, and as many for what waits.
 _SECONDS = 0.0005
