@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import time
 from typing import TYPE_CHECKING
 
 import grpc
@@ -115,6 +116,14 @@ async def test_a_request_over_rest_waits_once_for_its_turn() -> None:
     told = await ask_rest(gate, head("/v1/decisions", len(BODY)) + BODY)
     assert told.startswith(b"HTTP/1.1 200 ")
     assert gate.waited == [(LOCAL, 7)]
+
+
+async def test_what_a_request_has_waited_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bailiff.serving.protocol.monotonic", lambda: time.monotonic() - 3)
+    gate = Guarded()
+    told = await ask_rest(gate, head("/v1/decisions", len(BODY)) + BODY)
+    assert told.startswith(b"HTTP/1.1 200 ")
+    assert gate.waited == [(LOCAL, 4)]
 
 
 async def test_a_body_that_comes_later_waits_again() -> None:
