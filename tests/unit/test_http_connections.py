@@ -4,17 +4,20 @@ import asyncio
 import contextlib
 import socket
 import ssl
+import time
+from collections.abc import Callable
 from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
+import uvloop
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
-from bailiff.serving import Bounds, Refusals
+from bailiff.serving import Bounds, HttpServer, Refusals
 from bailiff.serving.listener import Listener
 from bailiff.serving.places import Places
-from tests.harness.http_edge import ASK, ASK_LONG, LIMIT, serving, streams
+from tests.harness.http_edge import APP, ASK, ASK_LONG, LIMIT, serving, streams
 from tests.harness.kube.tls import make_tls
 from tests.harness.secured import serving_tls
 
@@ -185,3 +188,35 @@ async def test_a_handshake_makes_room_for_who_comes_alone(tmp_path: Path) -> Non
             assert alone.startswith(b"HTTP/1.1 200 ")
             assert await silent.read() == b""
             assert port.refused("connections") == 0
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_those_who_are_being_let_in_when_the_server_stops_are_answered(
+    loop: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bailiff.serving.listener._BITE", 1)
+
+    async def at_work() -> None:
+        while True:
+            time.sleep(0.005)  # noqa: ASYNC251 - so that all are open after 300 ms only
+            await asyncio.sleep(0)
+
+    async def scene() -> None:
+        server = HttpServer(APP, "127.0.0.1", 0)
+        port = await server.start()
+        clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
+        for client in clients:
+            client.sendall(ASK)
+            client.setblocking(False)
+        working = asyncio.create_task(at_work())
+        await asyncio.sleep(0.01)  # some are let in by now, and some of those are open
+        began = time.monotonic()
+        await server.stop(grace=LIMIT)
+        assert time.monotonic() < began + LIMIT / 2
+        working.cancel()
+        for client in clients:
+            assert client.recv(1000).startswith(b"HTTP/1.1 200 ")
+            client.close()
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(scene())

@@ -85,12 +85,17 @@ class Listener:
         self._listening.listen(backlog)
         self._resume()
 
+    async def finish(self) -> None:
+        """Take no more, and open all that were let in, but for handshakes of TLS, which are cut."""
+        self._take_no_more()
+        if self._context is not None:
+            self.close()
+        while len(self._newcomers) or self._opening:
+            await asyncio.gather(*self._opening, asyncio.sleep(0), return_exceptions=True)
+
     def close(self) -> None:
-        """Take no more, once; handshakes under way are cut."""
-        if self._pause is not None:
-            self._pause.cancel()
-        self._loop.remove_reader(self._listening)
-        self._listening.close()
+        """Take no more; those that are not open yet are cut."""
+        self._take_no_more()
         while len(self._newcomers):
             self._newcomers.pop().make_room()
         for task in self._opening:
@@ -99,6 +104,13 @@ class Listener:
     async def wait_closed(self) -> None:
         """Until nothing of it runs."""
         await asyncio.gather(*self._opening, return_exceptions=True)
+
+    def _take_no_more(self) -> None:
+        if self._pause is not None:
+            self._pause.cancel()
+        if self._listening.fileno() >= 0:
+            self._loop.remove_reader(self._listening)
+            self._listening.close()
 
     def _resume(self) -> None:
         self._pause = None

@@ -37,6 +37,8 @@ _Listen: TypeAlias = "Callable[[socket.socket, _MakeProtocol], Listener]"
 # Connections that wait in the kernel until they are taken; it takes no more than
 # net.core.somaxconn. One that finds no place there tries again after a second.
 _BACKLOG = 8192
+# Seconds for what those have sent to be read who were let in last.
+_LAST_LOOK_SECONDS = 0.05
 # uvicorn looks every 0.1 s whether it should stop; this is its time to notice and to close.
 _NOTICE_SECONDS = 2.0
 
@@ -165,15 +167,24 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self.ready = asyncio.Event()
         self._listen = listen
+        self._listeners: list[Listener] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await self.lifespan.startup()
-        listeners = [self._listen(listening, self._protocol) for listening in sockets or ()]
-        for listener in listeners:
+        self._listeners = [self._listen(one, self._protocol) for one in sockets or ()]
+        for listener in self._listeners:
             listener.start(self.config.backlog)
-        self.servers = listeners  # type: ignore[assignment]  # it closes them, and no more
+        self.servers = self._listeners  # type: ignore[assignment]  # it closes them, and no more
         self.started = True
         self.ready.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # uvicorn tells those to end that are open: one that is opened later would hear nothing, and
+        # keep the server until the end of its grace.
+        for listener in self._listeners:
+            await listener.finish()
+        await asyncio.sleep(_LAST_LOOK_SECONDS)
+        await super().shutdown(sockets)
 
     def _protocol(self, place: Place) -> BoundedProtocol:
         kind: Any = self.config.http_protocol_class
