@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from bailiff.serving import Bounds, HttpServer
 from bailiff.serving.pieces import SHORT_PIECE, Pieces
-from tests.harness.http_edge import APP, ASK, LIMIT, post, serving, streams
+from tests.harness.http_edge import APP, ASK, LIMIT, Port, Streams, post, serving, streams
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 
 class Looks:
@@ -99,6 +103,25 @@ def looks(monkeypatch: pytest.MonkeyPatch, all_wait: None) -> asyncio.Queue[Any]
     return looks
 
 
+class OneWaits(NamedTuple):
+    """A client of a port, and what it has sent first, which waits until `look` is called."""
+
+    port: Port
+    clients: Streams
+    reader: asyncio.StreamReader
+    look: Any
+
+
+@contextlib.asynccontextmanager
+async def one_waits(
+    looks: asyncio.Queue[Any], sent: bytes = ASK, bounds: Bounds | None = None
+) -> AsyncIterator[OneWaits]:
+    async with serving(bounds) as port, asyncio.timeout(LIMIT):
+        with streams(port) as clients:
+            reader = await clients.open(sent)
+            yield OneWaits(port, clients, reader, await looks.get())
+
+
 @pytest.mark.usefixtures("all_wait")
 async def test_requests_that_waited_are_answered_in_their_order() -> None:
     async with serving() as port, asyncio.timeout(LIMIT):
@@ -143,52 +166,44 @@ async def test_the_time_that_a_request_waited_is_not_its_client_s(
     looks: asyncio.Queue[Any],
 ) -> None:
     bounds = Bounds(header_timeout_seconds=0.1)
-    async with serving(bounds) as port, asyncio.timeout(LIMIT):
-        with streams(port) as clients:
-            reader = await clients.open(ASK)
-            look = await looks.get()
-            await asyncio.sleep(0.3)
-            look()
-            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
-            assert not port.refused("slow_head")
-            # And whoever sends half of a head is hung up on all the same.
-            reader = await clients.open(ASK[:10])
-            (await looks.get())()
-            assert await reader.read() == b""
-            assert port.refused("slow_head") == 1
+    async with one_waits(looks, bounds=bounds) as (port, clients, reader, look):
+        await asyncio.sleep(0.3)
+        look()
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+        assert not port.refused("slow_head")
+        # And whoever sends half of a head is hung up on all the same.
+        slow = await clients.open(ASK[:10])
+        (await looks.get())()
+        assert await slow.read() == b""
+        assert port.refused("slow_head") == 1
 
 
 async def test_a_request_that_waited_too_long_is_refused(looks: asyncio.Queue[Any]) -> None:
-    async with serving(Bounds(max_queue_age_seconds=0.1)) as port, asyncio.timeout(LIMIT):
-        with streams(port) as clients:
-            reader = await clients.open(ASK)
-            look = await looks.get()
-            await asyncio.sleep(0.2)
-            look()
-            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 503 ")
-            # The next one has its own time.
-            body = b" " * (SHORT_PIECE + 1)
-            look.__self__.data_received(post(len(body)) + body)
-            assert await reader.readuntil(b"HTTP/1.1 200 ")
+    bounds = Bounds(max_queue_age_seconds=0.1)
+    async with one_waits(looks, bounds=bounds) as (_, _, reader, look):
+        await asyncio.sleep(0.2)
+        look()
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 503 ")
+        # The next one has its own time.
+        body = b" " * (SHORT_PIECE + 1)
+        look.__self__.data_received(post(len(body)) + body)
+        assert await reader.readuntil(b"HTTP/1.1 200 ")
 
 
 async def test_long_pieces_do_not_wait_but_behind_short_ones(looks: asyncio.Queue[Any]) -> None:
     short, long = b" " * SHORT_PIECE, b" " * (SHORT_PIECE + 1)
-    async with serving() as port, asyncio.timeout(LIMIT):
-        with streams(port) as clients:
-            reader = await clients.open(post(len(long + short)))
-            look = await looks.get()
-            protocol = look.__self__
-            assert not protocol.transport.is_reading()
-            look()
-            assert protocol.transport.is_reading()
-            protocol.data_received(long)
-            assert looks.empty()
-            protocol.data_received(short)
-            protocol.data_received(post(len(long)) + long)
-            looks.get_nowait()()
-            assert looks.empty()
-            for body in (long + short, long):
-                assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
-                told = str(len(body)).encode()
-                assert await reader.readexactly(len(told)) == told
+    async with one_waits(looks, post(len(long + short))) as (_, _, reader, look):
+        protocol = look.__self__
+        assert not protocol.transport.is_reading()
+        look()
+        assert protocol.transport.is_reading()
+        protocol.data_received(long)
+        assert looks.empty()
+        protocol.data_received(short)
+        protocol.data_received(post(len(long)) + long)
+        looks.get_nowait()()
+        assert looks.empty()
+        for body in (long + short, long):
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+            told = str(len(body)).encode()
+            assert await reader.readexactly(len(told)) == told

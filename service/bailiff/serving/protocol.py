@@ -79,7 +79,6 @@ class BoundedProtocol(Reading):
         self._give_back_bodies()
         self._tell_to_have_gone()
         super().connection_lost(exc)
-        self._unset_keepalive_if_required()  # uvicorn does so where the client said goodbye
         if self.pipeline:
             # Those hold the connection until they are answered, which they never will be.
             self.pipeline.clear()

@@ -105,6 +105,7 @@ class Reading(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: D102 - asyncio's
         self._waiting = b""
         super().connection_lost(exc)
+        self._unset_keepalive_if_required()  # uvicorn does so where the client said goodbye
 
     def shutdown(self) -> None:
         """Uvicorn's, before the server stops: a request that has come is answered."""
