@@ -11,8 +11,15 @@ from bailiff.kinds.pod_claims import (
     PodResourceClaimStatus,
     PodSchedulingGroup,
 )
+from bailiff.kinds.pod_resources import (
+    Container,
+    ContainerStatus,
+    Quantities,
+    ResourceRequirements,
+)
+from bailiff.kinds.pod_volumes import Volume
 from bailiff.kinds.taint import Toleration
-from bailiff.kinds.texts import ObjectName
+from bailiff.kinds.texts import ObjectName, Word
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,7 +28,7 @@ _FINISHED_PHASES = frozenset({"Succeeded", "Failed"})
 
 
 class PodSpec(Value, frozen=True):
-    """Where a pod runs and what it tolerates.
+    """Where a pod runs, what it asks for and what it tolerates.
 
     Attributes:
         node_name: the node it is bound to; empty until it is.
@@ -30,6 +37,12 @@ class PodSpec(Value, frozen=True):
         priority: of its priority class; the higher, the more it matters.
         resource_claims: the claims of devices it needs.
         scheduling_group: the PodGroup it belongs to.
+        containers: its containers.
+        init_containers: run before those, one after the other; sidecars stay.
+        overhead: what it takes besides its containers, by resource.
+        resources: of the pod as a whole.
+        volumes: what it may write to.
+        termination_grace_period_seconds: that it has to end by itself.
     """
 
     node_name: ObjectName = ""
@@ -37,6 +50,12 @@ class PodSpec(Value, frozen=True):
     priority: Int32 = 0
     resource_claims: tuple[PodResourceClaim, ...] = ()
     scheduling_group: PodSchedulingGroup | None = None
+    containers: tuple[Container, ...] = ()
+    init_containers: tuple[Container, ...] = ()
+    overhead: Quantities = {}
+    resources: ResourceRequirements | None = None
+    volumes: tuple[Volume, ...] = ()
+    termination_grace_period_seconds: Int64 | None = None
 
 
 class PodCondition(Value, frozen=True):
@@ -69,12 +88,18 @@ class PodStatus(Value, frozen=True):
         resource_claim_statuses: the claims that were made for it from templates.
         extended_resource_claim_status: the claim that was made for it because it asks for devices
             as extended resources.
+        qos_class: `Guaranteed`, `Burstable` or `BestEffort`, as the API server has worked it out.
+        container_statuses: what the containers have been given.
+        init_container_statuses: what the init containers have been given.
     """
 
     phase: str = ""
     conditions: tuple[PodCondition, ...] = ()
     resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
+    qos_class: Word = ""
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
 
 
 class Pod(KubernetesObject, frozen=True):

@@ -1,0 +1,55 @@
+"""Thresholds: from which amount of a signal on a node is under pressure.
+
+Source: pkg/kubelet/eviction/api/types.go. How they are read from a configuration stands in
+bailiff.decisions.pressure.configuration.
+"""
+
+from __future__ import annotations
+
+from bailiff.decisions.pressure.signals import Signal
+from bailiff.kinds.meta import Int64, Value
+from bailiff.kinds.quantity import QuantityText, parse_quantity
+
+
+class ThresholdValue(Value, frozen=True):
+    """An amount: a quantity, or a part of the capacity. Exactly one of them is set.
+
+    Attributes:
+        quantity: as it was written, such as `100Mi`.
+        percentage: a part of the capacity from 0 to 1: the value of a Go float32.
+    """
+
+    quantity: QuantityText | None = None
+    percentage: float | None = None
+
+    def of(self, capacity: int) -> int:
+        """The amount, where so much is there in all (GetThresholdQuantity).
+
+        Args:
+            capacity: of the signal, in its unit: bytes, inodes or processes.
+        """
+        if self.quantity is not None:
+            return parse_quantity(self.quantity).value
+        return int(float(capacity) * (self.percentage or 0.0))
+
+
+class Threshold(Value, frozen=True):
+    """When a node is under pressure, and for how long it may be before pods go.
+
+    Attributes:
+        signal: what is watched; it is met where less is available than `value`.
+        value: the amount.
+        grace_period_nanoseconds: for so long it has to be met, as a Go time.Duration counts; 0: a
+            hard threshold.
+        min_reclaim: so much more has to be available before it is over; absent: none.
+    """
+
+    signal: Signal
+    value: ThresholdValue
+    grace_period_nanoseconds: Int64 = 0
+    min_reclaim: ThresholdValue | None = None
+
+    @property
+    def is_hard(self) -> bool:
+        """Pods go at once (isHardEvictionThreshold)."""
+        return self.grace_period_nanoseconds == 0
