@@ -6,6 +6,8 @@ bailiff.decisions.pressure.configuration.
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.kinds.meta import Int64, Value
 from bailiff.kinds.quantity import QuantityText, parse_quantity
@@ -22,14 +24,14 @@ class ThresholdValue(Value, frozen=True):
     quantity: QuantityText | None = None
     percentage: float | None = None
 
-    def of(self, capacity: int) -> int:
+    def of(self, capacity: int) -> Decimal | int:
         """The amount, where so much is there in all (GetThresholdQuantity).
 
         Args:
             capacity: of the signal, in its unit: bytes, inodes or processes.
         """
         if self.quantity is not None:
-            return parse_quantity(self.quantity).value
+            return parse_quantity(self.quantity).amount
         return int(float(capacity) * (self.percentage or 0.0))
 
 
@@ -53,3 +55,15 @@ class Threshold(Value, frozen=True):
     def is_hard(self) -> bool:
         """Pods go at once (isHardEvictionThreshold)."""
         return self.grace_period_nanoseconds == 0
+
+    def amount(self, capacity: int, *, reclaimed: bool = False) -> Decimal | int:
+        """Below which it is met, where so much is there in all.
+
+        Args:
+            capacity: of the signal, in its unit.
+            reclaimed: with the minimum reclaim.
+        """
+        amount = self.value.of(capacity)
+        if reclaimed and self.min_reclaim is not None:
+            return amount + self.min_reclaim.of(capacity)
+        return amount
