@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from bailiff.decisions.decision import ObjectReference
+from bailiff.decisions.pressure.admission import admit
 from bailiff.decisions.pressure.configuration import ThresholdReader
 from bailiff.decisions.pressure.layout import Layout, ReclaimStep
 from bailiff.decisions.pressure.messages import observed_text
@@ -30,6 +31,9 @@ from bailiff.kinds.quantity import NANO, format_binary, parse_quantity
 from bailiff.kinds.stats import Summary
 
 Json = dict[str, Any]
+
+LEAST_GRACE = "pressure-least-grace"
+CONTAINERFS_ALIASING = "pressure-containerfs-aliasing"
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 _ANNOTATED = "annotations"
@@ -218,10 +222,10 @@ def _outcome(planned: RoundPlan) -> Json:
         }
         for one in planned.victims
     ]
-    events = [("Pod/" + one["pod"], one["message"], one[_ANNOTATED]) for one in evicted]
+    events = [["Pod/" + one["pod"], one["message"], one[_ANNOTATED]] for one in evicted]
     if planned.starved is not None:
         why = f"Attempting to reclaim {planned.starved.signal.resource}"
-        events.insert(0, ("Node/node-1", why, {}))
+        events.insert(0, ["Node/node-1", why, {}])
     return _told_state(planned.state) | {
         "reclaim": [_STEPS[one] for one in planned.reclaim],
         "evicted": evicted,
@@ -251,9 +255,85 @@ def _told_state(state: PressureState) -> Json:
     }
 
 
+class OneOf:
+    """Equal to each of some outcomes: upstream picks one of them at random."""
+
+    def __init__(self, outcomes: list[Any]) -> None:
+        self.outcomes = outcomes
+
+    def __eq__(self, other: object) -> bool:
+        return other in self.outcomes
+
+    __hash__ = None  # type: ignore[assignment]  # nobody keeps it in a set
+
+
+class Tied:
+    """Equal to each order that differs from this one within groups of equal pods alone."""
+
+    def __init__(self, order: list[str], groups: list[list[str]]) -> None:
+        self._group = {name: tuple(sorted(group)) for group in groups for name in group}
+        self._order = [self._group.get(name, name) for name in order]
+        self._names = sorted(order)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, list) or sorted(other) != self._names:
+            return False
+        return [self._group.get(name, name) for name in other] == self._order
+
+    __hash__ = None  # type: ignore[assignment]  # as above
+
+
+def comparable_ranking(expect: Json) -> Json:
+    return {"order": Tied(expect["order"], expect.get("tieGroups") or [])}
+
+
 def comparable_pressure_sequence(expect: Json) -> Json:
     """Each step as all the outcomes that upstream may come to."""
-    return {"steps": [[_comparable(one) for one in _outcomes(step)] for step in expect["steps"]]}
+    steps = [OneOf([_comparable(one) for one in _outcomes(step)]) for step in expect["steps"]]
+    return {"steps": steps}
+
+
+def explain_pressure_sequence(case: Json, answer: Json, expect: Json) -> list[str]:
+    """The differences that account for all steps that differ; none where something does not."""
+    if _is_aliased(case["config"]):
+        return [CONTAINERFS_ALIASING]
+    for ours, theirs in zip(answer["steps"], expect["steps"], strict=True):
+        if ours != OneOf([_with_least_grace(one) for one in theirs.outcomes]):
+            return []
+    return [LEAST_GRACE]
+
+
+def _with_least_grace(step: Json) -> Json:
+    given = [one | {"gracePeriodSeconds": max(1, one["gracePeriodSeconds"])} for one in step["evicted"]]
+    return step | {"evicted": given}
+
+
+def _is_aliased(config: Json) -> bool:
+    inodes, available = "containerfs.inodesFree", "containerfs.available"
+    return any(
+        inodes in (config[one] or {}) and available not in (config[one] or {})
+        for one in ("evictionHard", "evictionSoft")
+    )
+
+
+def has_odd_percentage(case: Json) -> bool:
+    """A percentage that Go's number parser takes, and that nobody can have meant."""
+    maps = (case["evictionHard"], case["evictionSoft"], case["evictionMinimumReclaim"])
+    texts = [text.lower() for one in maps for text in (one or {}).values() if text.endswith("%")]
+    return any("n" in text or "_" in text or text.endswith("%%") for text in texts)
+
+
+def has_huge_quantity(case: Json) -> bool:
+    """A quantity beyond an int64, which upstream turns into a negative number."""
+    maps = (case["evictionHard"], case["evictionSoft"], case["evictionMinimumReclaim"])
+    return any(_is_huge(text) for one in maps for text in (one or {}).values())
+
+
+def _is_huge(text: str) -> bool:
+    try:
+        return parse_quantity(text).value >= 2**63
+    except ValueError:
+        return False
 
 
 def _outcomes(step: Json) -> list[Json]:
@@ -282,7 +362,7 @@ def _comparable(step: Json) -> Json:
             }
             for one in step["evicted"]
         ],
-        "events": [(one["object"], one["message"], one[_ANNOTATED] or {}) for one in step["events"]],
+        "events": [[one["object"], one["message"], one[_ANNOTATED] or {}] for one in step["events"]],
         "error": step["error"] is not None,
     }
 
