@@ -16,6 +16,7 @@ from bailiff.decisions.device_taints import DEVICE_TAINTS
 from bailiff.decisions.joining import combine, combine_alike
 from bailiff.decisions.lengths import weigh_decisions
 from bailiff.decisions.node_taints import NODE_TAINTS
+from bailiff.decisions.pressure.system import PRESSURE
 from bailiff.decisions.question import Plan, Size
 from bailiff.decisions.questions import (
     PodAnswer,
@@ -266,4 +267,4 @@ def _by_name(questions: Iterable[Question[Any]]) -> Mapping[str, Question[Any]]:
     return found
 
 
-SYSTEMS = Systems((NODE_TAINTS, DEVICE_TAINTS))
+SYSTEMS = Systems((NODE_TAINTS, DEVICE_TAINTS, PRESSURE))

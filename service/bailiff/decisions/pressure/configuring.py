@@ -19,6 +19,8 @@ from bailiff.kinds.meta import Value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bailiff.decisions.pressure.facts import PressureFacts
+
 LINUX_HARD: Mapping[str, str] = {
     "memory.available": "100Mi",
     "nodefs.available": "10%",
@@ -50,20 +52,21 @@ class ReadConfiguration(Value, frozen=True):
     defaults: Mapping[str, str] = {}
 
 
+# Configurations are frozen, so the same is read once: a worker's nodes share a few.
 NO_CONFIGURATION = KubeletConfiguration()
 
 
-def settings_of(configuration: KubeletConfiguration | None, version: str = "") -> PressureSettings:
+def settings_of(facts: PressureFacts) -> PressureSettings:
     """The settings of a round.
 
-    Args:
-        configuration: None: the defaults.
-        version: of the kubelet, see `read_configuration`.
-
     Raises:
-        FactsError: names the first error.
+        FactsError: names the first thing that is wrong in the configuration.
     """
-    read = read_configuration(configuration or NO_CONFIGURATION, version)
+    read = read_configuration(
+        facts.configuration or NO_CONFIGURATION,
+        facts.kubelet_version,
+        windows=facts.operating_system == "windows",
+    )
     for error in read.errors:
         raise FactsError(f"$.pressure.configuration.{error.path}", error.reason)
     return read.settings

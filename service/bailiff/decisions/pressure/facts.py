@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.meta import Value
 from bailiff.kinds.stats import Summary
+from bailiff.kinds.texts import Word
 
 
 class FileSystemLayout(Value, frozen=True, forbid_unknown_fields=True):
@@ -37,6 +40,8 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
         summary: what the node's kubelet answers to GET /stats/summary.
         configuration: the node's KubeletConfiguration, of which the eviction's fields are read;
             absent: the kubelet's defaults.
+        kubelet_version: as `v1.36.2`, since behaviour changed with 1.37; absent: 1.36.
+        operating_system: `linux` or `windows`, where memory is what may still be committed.
         layout: of the node's file systems; absent: taken from the summary, by file systems that are
             of equal size and have as much free.
         state: what the last round has left in its report, as `next`; absent: this is the first.
@@ -47,6 +52,8 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
 
     summary: Summary | None = None
     configuration: KubeletConfiguration | None = None
+    kubelet_version: Word = ""
+    operating_system: Literal["", "linux", "windows"] = ""
     layout: FileSystemLayout | None = None
     state: PressureState = PressureState()
     reclaims: bool = False
