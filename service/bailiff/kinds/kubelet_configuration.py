@@ -7,13 +7,26 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from bailiff.kinds.meta import Int32, KubernetesObject
+from bailiff.kinds.meta import Int32, KubernetesObject, Value
 
 # Far more than there are signals; the texts in it are looked at by who reads them.
 Statements = Annotated[
     Mapping[Annotated[str, Meta(max_length=64)], Annotated[str, Meta(max_length=64)]],
     Meta(max_length=64),
 ]
+
+
+class FeatureGates(
+    Value, frozen=True, rename={"kubelet_separate_disk_gc": "KubeletSeparateDiskGC"}
+):
+    """The gates that eviction reads; all others are skipped.
+
+    Attributes:
+        kubelet_separate_disk_gc: KubeletSeparateDiskGC; a node whose writable layers are on another
+            file system than its images needs it; absent: on.
+    """
+
+    kubelet_separate_disk_gc: bool | None = None
 
 
 class KubeletConfiguration(KubernetesObject, frozen=True):
@@ -32,7 +45,7 @@ class KubeletConfiguration(KubernetesObject, frozen=True):
         local_storage_capacity_isolation: pods' own limits on the node's disk count; absent: yes.
         merge_default_eviction_settings: signals that `evictionHard` leaves out keep their defaults.
         kernel_memcg_notification: the kernel tells when memory is low.
-        feature_gates: KubeletSeparateDiskGC is read.
+        feature_gates: those that eviction reads.
     """
 
     eviction_hard: Statements | None = None
@@ -47,4 +60,4 @@ class KubeletConfiguration(KubernetesObject, frozen=True):
     local_storage_capacity_isolation: bool | None = None
     merge_default_eviction_settings: bool | None = None
     kernel_memcg_notification: bool = False
-    feature_gates: Mapping[str, bool] = {}
+    feature_gates: FeatureGates = FeatureGates()

@@ -26,11 +26,12 @@ from bailiff.v1 import device_taints_pb2 as bailiff_dot_v1_dot_device__taints__p
 from bailiff.v1 import kubernetes_pb2 as bailiff_dot_v1_dot_kubernetes__pb2
 from bailiff.v1 import node_taints_pb2 as bailiff_dot_v1_dot_node__taints__pb2
 from bailiff.v1 import object_reference_pb2 as bailiff_dot_v1_dot_object__reference__pb2
+from bailiff.v1 import pressure_pb2 as bailiff_dot_v1_dot_pressure__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x62\x61iliff/v1/decision.proto\x12\nbailiff.v1\x1a\x1e\x62\x61iliff/v1/device_taints.proto\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1c\x62\x61iliff/v1/node_taints.proto\x1a!bailiff/v1/object_reference.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc0\x03\n\x08\x44\x65\x63ision\x12(\n\x03pod\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x0c\n\x04node\x18\x02 \x01(\t\x12$\n\x07verdict\x18\x03 \x01(\x0e\x32\x13.bailiff.v1.Verdict\x12,\n\x08\x65vict_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10\x63ounted_from_now\x18\x06 \x01(\x08\x12.\n\ndecided_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndecided_by\x18\x08 \x01(\t\x12\x0e\n\x06reason\x18\t \x01(\t\x12\x0f\n\x07message\x18\n \x01(\t\x12+\n\x08\x65viction\x18\x0b \x01(\x0b\x32\x19.bailiff.v1.EvictionTerms\x12$\n\x05\x65vent\x18\x0c \x01(\x0b\x32\x15.bailiff.v1.EventNote\x12%\n\x08\x66indings\x18\r \x03(\x0b\x32\x13.bailiff.v1.Finding\"\xbb\x02\n\rEvictionTerms\x12\x12\n\ncontroller\x18\x01 \x01(\t\x12\x14\n\x0c\x65vent_reason\x18\x02 \x01(\t\x12+\n\tcondition\x18\x03 \x01(\x0b\x32\x18.bailiff.v1.PodCondition\x12\r\n\x05phase\x18\x04 \x01(\t\x12\x15\n\rstatus_reason\x18\x05 \x01(\t\x12!\n\x14grace_period_seconds\x18\x06 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\tkeeps_pod\x18\x07 \x01(\x08\x12\x16\n\x0estatus_message\x18\x08 \x01(\t\x12\x12\n\nevent_type\x18\t \x01(\t\x12\x15\n\revent_message\x18\n \x01(\t\x12\x1b\n\x13\x63\x61ncellation_reason\x18\x0b \x01(\tB\x17\n\x15_grace_period_seconds\":\n\tEventNote\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\"\xf9\x02\n\x07\x46inding\x12\x0e\n\x06system\x18\x01 \x01(\t\x12$\n\x07verdict\x18\x02 \x01(\x0e\x32\x13.bailiff.v1.Verdict\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12,\n\x08\x65vict_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10\x63ounted_from_now\x18\x07 \x01(\x08\x12\r\n\x05\x63\x61use\x18\x08 \x01(\t\x12-\n\tdue_since\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x14grace_period_seconds\x18\n \x01(\x03H\x00\x88\x01\x01\x12$\n\x05trace\x18\x0b \x03(\x0b\x32\x15.bailiff.v1.TraceStepB\x17\n\x15_grace_period_seconds\"\x8f\x01\n\tTraceStep\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0f\n\x07outcome\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12$\n\x07subject\x18\x04 \x01(\x0b\x32\x13.bailiff.v1.Subject\x12,\n\x08\x64\x65\x61\x64line\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa8\x01\n\x07Subject\x12\x32\n\nnode_taint\x18\x01 \x01(\x0b\x32\x1c.bailiff.v1.NodeTaintSubjectH\x00\x12\x36\n\x0c\x64\x65vice_taint\x18\x02 \x01(\x0b\x32\x1e.bailiff.v1.DeviceTaintSubjectH\x00\x12)\n\x05other\x18\xe8\x07 \x01(\x0b\x32\x17.google.protobuf.StructH\x00\x42\x06\n\x04kind*a\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x10\n\x0cVERDICT_KEEP\x10\x01\x12\x15\n\x11VERDICT_EVICT_NOW\x10\x02\x12\x14\n\x10VERDICT_EVICT_AT\x10\x03\x42\x30\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x62\x61iliff/v1/decision.proto\x12\nbailiff.v1\x1a\x1e\x62\x61iliff/v1/device_taints.proto\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1c\x62\x61iliff/v1/node_taints.proto\x1a!bailiff/v1/object_reference.proto\x1a\x19\x62\x61iliff/v1/pressure.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc0\x03\n\x08\x44\x65\x63ision\x12(\n\x03pod\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x0c\n\x04node\x18\x02 \x01(\t\x12$\n\x07verdict\x18\x03 \x01(\x0e\x32\x13.bailiff.v1.Verdict\x12,\n\x08\x65vict_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10\x63ounted_from_now\x18\x06 \x01(\x08\x12.\n\ndecided_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ndecided_by\x18\x08 \x01(\t\x12\x0e\n\x06reason\x18\t \x01(\t\x12\x0f\n\x07message\x18\n \x01(\t\x12+\n\x08\x65viction\x18\x0b \x01(\x0b\x32\x19.bailiff.v1.EvictionTerms\x12$\n\x05\x65vent\x18\x0c \x01(\x0b\x32\x15.bailiff.v1.EventNote\x12%\n\x08\x66indings\x18\r \x03(\x0b\x32\x13.bailiff.v1.Finding\"\xc0\x03\n\rEvictionTerms\x12\x12\n\ncontroller\x18\x01 \x01(\t\x12\x14\n\x0c\x65vent_reason\x18\x02 \x01(\t\x12+\n\tcondition\x18\x03 \x01(\x0b\x32\x18.bailiff.v1.PodCondition\x12\r\n\x05phase\x18\x04 \x01(\t\x12\x15\n\rstatus_reason\x18\x05 \x01(\t\x12!\n\x14grace_period_seconds\x18\x06 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\tkeeps_pod\x18\x07 \x01(\x08\x12\x16\n\x0estatus_message\x18\x08 \x01(\t\x12\x12\n\nevent_type\x18\t \x01(\t\x12\x15\n\revent_message\x18\n \x01(\t\x12\x1b\n\x13\x63\x61ncellation_reason\x18\x0b \x01(\t\x12J\n\x11\x65vent_annotations\x18\x0c \x03(\x0b\x32/.bailiff.v1.EvictionTerms.EventAnnotationsEntry\x1a\x37\n\x15\x45ventAnnotationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x17\n\x15_grace_period_seconds\"\xab\x01\n\tEventNote\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12;\n\x0b\x61nnotations\x18\x04 \x03(\x0b\x32&.bailiff.v1.EventNote.AnnotationsEntry\x1a\x32\n\x10\x41nnotationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xf8\x03\n\x07\x46inding\x12\x0e\n\x06system\x18\x01 \x01(\t\x12$\n\x07verdict\x18\x02 \x01(\x0e\x32\x13.bailiff.v1.Verdict\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12,\n\x08\x65vict_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bholds_until\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10\x63ounted_from_now\x18\x07 \x01(\x08\x12\r\n\x05\x63\x61use\x18\x08 \x01(\t\x12-\n\tdue_since\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x14grace_period_seconds\x18\n \x01(\x03H\x00\x88\x01\x01\x12$\n\x05trace\x18\x0b \x03(\x0b\x32\x15.bailiff.v1.TraceStep\x12\x44\n\x11\x65vent_annotations\x18\x0c \x03(\x0b\x32).bailiff.v1.Finding.EventAnnotationsEntry\x1a\x37\n\x15\x45ventAnnotationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x17\n\x15_grace_period_seconds\"\x8f\x01\n\tTraceStep\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0f\n\x07outcome\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12$\n\x07subject\x18\x04 \x01(\x0b\x32\x13.bailiff.v1.Subject\x12,\n\x08\x64\x65\x61\x64line\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa0\x02\n\x07Subject\x12\x32\n\nnode_taint\x18\x01 \x01(\x0b\x32\x1c.bailiff.v1.NodeTaintSubjectH\x00\x12\x36\n\x0c\x64\x65vice_taint\x18\x02 \x01(\x0b\x32\x1e.bailiff.v1.DeviceTaintSubjectH\x00\x12:\n\x12pressure_threshold\x18\x03 \x01(\x0b\x32\x1c.bailiff.v1.ThresholdSubjectH\x00\x12:\n\x12pressure_candidate\x18\x04 \x01(\x0b\x32\x1c.bailiff.v1.CandidateSubjectH\x00\x12)\n\x05other\x18\xe8\x07 \x01(\x0b\x32\x17.google.protobuf.StructH\x00\x42\x06\n\x04kind*a\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x10\n\x0cVERDICT_KEEP\x10\x01\x12\x15\n\x11VERDICT_EVICT_NOW\x10\x02\x12\x14\n\x10VERDICT_EVICT_AT\x10\x03\x42\x30\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,18 +39,30 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'bailiff.v1.decision_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\016dev.bailiff.v1P\001Z\034bailiff.dev/api/v1;bailiffv1'
-  _globals['_VERDICT']._serialized_start=1756
-  _globals['_VERDICT']._serialized_end=1853
-  _globals['_DECISION']._serialized_start=231
-  _globals['_DECISION']._serialized_end=679
-  _globals['_EVICTIONTERMS']._serialized_start=682
-  _globals['_EVICTIONTERMS']._serialized_end=997
-  _globals['_EVENTNOTE']._serialized_start=999
-  _globals['_EVENTNOTE']._serialized_end=1057
-  _globals['_FINDING']._serialized_start=1060
-  _globals['_FINDING']._serialized_end=1437
-  _globals['_TRACESTEP']._serialized_start=1440
-  _globals['_TRACESTEP']._serialized_end=1583
-  _globals['_SUBJECT']._serialized_start=1586
-  _globals['_SUBJECT']._serialized_end=1754
+  _globals['_EVICTIONTERMS_EVENTANNOTATIONSENTRY']._loaded_options = None
+  _globals['_EVICTIONTERMS_EVENTANNOTATIONSENTRY']._serialized_options = b'8\001'
+  _globals['_EVENTNOTE_ANNOTATIONSENTRY']._loaded_options = None
+  _globals['_EVENTNOTE_ANNOTATIONSENTRY']._serialized_options = b'8\001'
+  _globals['_FINDING_EVENTANNOTATIONSENTRY']._loaded_options = None
+  _globals['_FINDING_EVENTANNOTATIONSENTRY']._serialized_options = b'8\001'
+  _globals['_VERDICT']._serialized_start=2277
+  _globals['_VERDICT']._serialized_end=2374
+  _globals['_DECISION']._serialized_start=258
+  _globals['_DECISION']._serialized_end=706
+  _globals['_EVICTIONTERMS']._serialized_start=709
+  _globals['_EVICTIONTERMS']._serialized_end=1157
+  _globals['_EVICTIONTERMS_EVENTANNOTATIONSENTRY']._serialized_start=1077
+  _globals['_EVICTIONTERMS_EVENTANNOTATIONSENTRY']._serialized_end=1132
+  _globals['_EVENTNOTE']._serialized_start=1160
+  _globals['_EVENTNOTE']._serialized_end=1331
+  _globals['_EVENTNOTE_ANNOTATIONSENTRY']._serialized_start=1281
+  _globals['_EVENTNOTE_ANNOTATIONSENTRY']._serialized_end=1331
+  _globals['_FINDING']._serialized_start=1334
+  _globals['_FINDING']._serialized_end=1838
+  _globals['_FINDING_EVENTANNOTATIONSENTRY']._serialized_start=1077
+  _globals['_FINDING_EVENTANNOTATIONSENTRY']._serialized_end=1132
+  _globals['_TRACESTEP']._serialized_start=1841
+  _globals['_TRACESTEP']._serialized_end=1984
+  _globals['_SUBJECT']._serialized_start=1987
+  _globals['_SUBJECT']._serialized_end=2275
 # @@protoc_insertion_point(module_scope)

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62\x61iliff/v1/kubernetes.proto\x12\nbailiff.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9b\x04\n\nObjectMeta\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x05 \x01(\t\x12\x18\n\x10resource_version\x18\x06 \x01(\t\x12\x12\n\ngeneration\x18\x07 \x01(\x03\x12\x36\n\x12\x63reation_timestamp\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x12\x64\x65letion_timestamp\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06labels\x18\x0b \x03(\x0b\x32\".bailiff.v1.ObjectMeta.LabelsEntry\x12<\n\x0b\x61nnotations\x18\x0c \x03(\x0b\x32\'.bailiff.v1.ObjectMeta.AnnotationsEntry\x12\x34\n\x10owner_references\x18\r \x03(\x0b\x32\x1a.bailiff.v1.OwnerReference\x12\x36\n\x0emanaged_fields\x18\x11 \x03(\x0b\x32\x1e.bailiff.v1.ManagedFieldsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x32\n\x10\x41nnotationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"g\n\x12ManagedFieldsEntry\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\tfields_v1\x18\x07 \x01(\x0b\x32\x14.bailiff.v1.FieldsV1\"\x17\n\x08\x46ieldsV1\x12\x0b\n\x03raw\x18\x01 \x01(\x0c\"b\n\x0eOwnerReference\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x04 \x01(\t\x12\x13\n\x0b\x61pi_version\x18\x05 \x01(\t\x12\x12\n\ncontroller\x18\x06 \x01(\x08\"y\n\x03Pod\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12!\n\x04spec\x18\x02 \x01(\x0b\x32\x13.bailiff.v1.PodSpec\x12%\n\x06status\x18\x03 \x01(\x0b\x32\x15.bailiff.v1.PodStatus\"\xcc\x01\n\x07PodSpec\x12\x11\n\tnode_name\x18\n \x01(\t\x12+\n\x0btolerations\x18\x16 \x03(\x0b\x32\x16.bailiff.v1.Toleration\x12\x10\n\x08priority\x18\x19 \x01(\x05\x12\x35\n\x0fresource_claims\x18\' \x03(\x0b\x32\x1c.bailiff.v1.PodResourceClaim\x12\x38\n\x10scheduling_group\x18+ \x01(\x0b\x32\x1e.bailiff.v1.PodSchedulingGroup\"\xa6\x01\n\x10PodResourceClaim\x12\x0c\n\x04name\x18\x01 \x01(\t\x12 \n\x13resource_claim_name\x18\x03 \x01(\tH\x00\x88\x01\x01\x12)\n\x1cresource_claim_template_name\x18\x04 \x01(\tH\x01\x88\x01\x01\x42\x16\n\x14_resource_claim_nameB\x1f\n\x1d_resource_claim_template_name\"D\n\x12PodSchedulingGroup\x12\x1b\n\x0epod_group_name\x18\x01 \x01(\tH\x00\x88\x01\x01\x42\x11\n\x0f_pod_group_name\"\x82\x01\n\nToleration\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x08operator\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\t\x12\x1f\n\x12toleration_seconds\x18\x05 \x01(\x03H\x00\x88\x01\x01\x42\x15\n\x13_toleration_seconds\"\xe1\x01\n\tPodStatus\x12\r\n\x05phase\x18\x01 \x01(\t\x12,\n\nconditions\x18\x02 \x03(\x0b\x32\x18.bailiff.v1.PodCondition\x12\x43\n\x17resource_claim_statuses\x18\x0f \x03(\x0b\x32\".bailiff.v1.PodResourceClaimStatus\x12R\n\x1e\x65xtended_resource_claim_status\x18\x12 \x01(\x0b\x32*.bailiff.v1.PodExtendedResourceClaimStatus\"`\n\x16PodResourceClaimStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12 \n\x13resource_claim_name\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x16\n\x14_resource_claim_name\"=\n\x1ePodExtendedResourceClaimStatus\x12\x1b\n\x13resource_claim_name\x18\x02 \x01(\t\"\xa4\x01\n\x0cPodCondition\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x38\n\x14last_transition_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x1b\n\x13observed_generation\x18\x07 \x01(\x03\"T\n\x04Node\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12\"\n\x04spec\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.NodeSpec\"-\n\x08NodeSpec\x12!\n\x06taints\x18\x05 \x03(\x0b\x32\x11.bailiff.v1.Taint\"c\n\x05Taint\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\t\x12.\n\ntime_added\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa1\x01\n\tCondition\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x1b\n\x13observed_generation\x18\x03 \x01(\x03\x12\x38\n\x14last_transition_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0f\n\x07message\x18\x06 \x01(\tB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62\x61iliff/v1/kubernetes.proto\x12\nbailiff.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9b\x04\n\nObjectMeta\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x05 \x01(\t\x12\x18\n\x10resource_version\x18\x06 \x01(\t\x12\x12\n\ngeneration\x18\x07 \x01(\x03\x12\x36\n\x12\x63reation_timestamp\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x12\x64\x65letion_timestamp\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06labels\x18\x0b \x03(\x0b\x32\".bailiff.v1.ObjectMeta.LabelsEntry\x12<\n\x0b\x61nnotations\x18\x0c \x03(\x0b\x32\'.bailiff.v1.ObjectMeta.AnnotationsEntry\x12\x34\n\x10owner_references\x18\r \x03(\x0b\x32\x1a.bailiff.v1.OwnerReference\x12\x36\n\x0emanaged_fields\x18\x11 \x03(\x0b\x32\x1e.bailiff.v1.ManagedFieldsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x32\n\x10\x41nnotationsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"g\n\x12ManagedFieldsEntry\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\tfields_v1\x18\x07 \x01(\x0b\x32\x14.bailiff.v1.FieldsV1\"\x17\n\x08\x46ieldsV1\x12\x0b\n\x03raw\x18\x01 \x01(\x0c\"b\n\x0eOwnerReference\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x04 \x01(\t\x12\x13\n\x0b\x61pi_version\x18\x05 \x01(\t\x12\x12\n\ncontroller\x18\x06 \x01(\x08\"y\n\x03Pod\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12!\n\x04spec\x18\x02 \x01(\x0b\x32\x13.bailiff.v1.PodSpec\x12%\n\x06status\x18\x03 \x01(\x0b\x32\x15.bailiff.v1.PodStatus\"\x81\x05\n\x07PodSpec\x12#\n\x07volumes\x18\x01 \x03(\x0b\x32\x12.bailiff.v1.Volume\x12)\n\ncontainers\x18\x02 \x03(\x0b\x32\x15.bailiff.v1.Container\x12-\n termination_grace_period_seconds\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\tnode_name\x18\n \x01(\t\x12.\n\x0finit_containers\x18\x14 \x03(\x0b\x32\x15.bailiff.v1.Container\x12+\n\x0btolerations\x18\x16 \x03(\x0b\x32\x16.bailiff.v1.Toleration\x12\x1b\n\x13priority_class_name\x18\x18 \x01(\t\x12\x10\n\x08priority\x18\x19 \x01(\x05\x12\x33\n\x08overhead\x18  \x03(\x0b\x32!.bailiff.v1.PodSpec.OverheadEntry\x12\x35\n\x0fresource_claims\x18\' \x03(\x0b\x32\x1c.bailiff.v1.PodResourceClaim\x12\x38\n\tresources\x18( \x01(\x0b\x32 .bailiff.v1.ResourceRequirementsH\x01\x88\x01\x01\x12\x38\n\x10scheduling_group\x18+ \x01(\x0b\x32\x1e.bailiff.v1.PodSchedulingGroup\x1a\x45\n\rOverheadEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12#\n\x05value\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.Quantity:\x02\x38\x01\x42#\n!_termination_grace_period_secondsB\x0c\n\n_resources\"\xa6\x01\n\x10PodResourceClaim\x12\x0c\n\x04name\x18\x01 \x01(\t\x12 \n\x13resource_claim_name\x18\x03 \x01(\tH\x00\x88\x01\x01\x12)\n\x1cresource_claim_template_name\x18\x04 \x01(\tH\x01\x88\x01\x01\x42\x16\n\x14_resource_claim_nameB\x1f\n\x1d_resource_claim_template_name\"D\n\x12PodSchedulingGroup\x12\x1b\n\x0epod_group_name\x18\x01 \x01(\tH\x00\x88\x01\x01\x42\x11\n\x0f_pod_group_name\"\x82\x01\n\nToleration\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x10\n\x08operator\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\t\x12\x1f\n\x12toleration_seconds\x18\x05 \x01(\x03H\x00\x88\x01\x01\x42\x15\n\x13_toleration_seconds\"\xeb\x02\n\tPodStatus\x12\r\n\x05phase\x18\x01 \x01(\t\x12,\n\nconditions\x18\x02 \x03(\x0b\x32\x18.bailiff.v1.PodCondition\x12\x37\n\x12\x63ontainer_statuses\x18\x08 \x03(\x0b\x32\x1b.bailiff.v1.ContainerStatus\x12\x11\n\tqos_class\x18\t \x01(\t\x12<\n\x17init_container_statuses\x18\n \x03(\x0b\x32\x1b.bailiff.v1.ContainerStatus\x12\x43\n\x17resource_claim_statuses\x18\x0f \x03(\x0b\x32\".bailiff.v1.PodResourceClaimStatus\x12R\n\x1e\x65xtended_resource_claim_status\x18\x12 \x01(\x0b\x32*.bailiff.v1.PodExtendedResourceClaimStatus\"~\n\tContainer\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x33\n\tresources\x18\x08 \x01(\x0b\x32 .bailiff.v1.ResourceRequirements\x12\x1b\n\x0erestart_policy\x18\x18 \x01(\tH\x00\x88\x01\x01\x42\x11\n\x0f_restart_policy\"\x8a\x02\n\x0f\x43ontainerStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12P\n\x13\x61llocated_resources\x18\n \x03(\x0b\x32\x33.bailiff.v1.ContainerStatus.AllocatedResourcesEntry\x12\x38\n\tresources\x18\x0b \x01(\x0b\x32 .bailiff.v1.ResourceRequirementsH\x00\x88\x01\x01\x1aO\n\x17\x41llocatedResourcesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12#\n\x05value\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.Quantity:\x02\x38\x01\x42\x0c\n\n_resources\"\xa2\x02\n\x14ResourceRequirements\x12<\n\x06limits\x18\x01 \x03(\x0b\x32,.bailiff.v1.ResourceRequirements.LimitsEntry\x12@\n\x08requests\x18\x02 \x03(\x0b\x32..bailiff.v1.ResourceRequirements.RequestsEntry\x1a\x43\n\x0bLimitsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12#\n\x05value\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.Quantity:\x02\x38\x01\x1a\x45\n\rRequestsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12#\n\x05value\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.Quantity:\x02\x38\x01\"\x1a\n\x08Quantity\x12\x0e\n\x06string\x18\x01 \x01(\t\"G\n\x06Volume\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\rvolume_source\x18\x02 \x01(\x0b\x32\x18.bailiff.v1.VolumeSource\"\xe2\x01\n\x0cVolumeSource\x12\x33\n\thost_path\x18\x01 \x01(\x0b\x32 .bailiff.v1.HostPathVolumeSource\x12\x33\n\tempty_dir\x18\x02 \x01(\x0b\x32 .bailiff.v1.EmptyDirVolumeSource\x12\x31\n\x08git_repo\x18\x05 \x01(\x0b\x32\x1f.bailiff.v1.GitRepoVolumeSource\x12\x35\n\nconfig_map\x18\x13 \x01(\x0b\x32!.bailiff.v1.ConfigMapVolumeSource\"d\n\x14\x45mptyDirVolumeSource\x12\x0e\n\x06medium\x18\x01 \x01(\t\x12-\n\nsize_limit\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.QuantityH\x00\x88\x01\x01\x42\r\n\x0b_size_limit\"\x16\n\x14HostPathVolumeSource\"\x15\n\x13GitRepoVolumeSource\"\x17\n\x15\x43onfigMapVolumeSource\"`\n\x16PodResourceClaimStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12 \n\x13resource_claim_name\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x16\n\x14_resource_claim_name\"=\n\x1ePodExtendedResourceClaimStatus\x12\x1b\n\x13resource_claim_name\x18\x02 \x01(\t\"\xa4\x01\n\x0cPodCondition\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x38\n\x14last_transition_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x1b\n\x13observed_generation\x18\x07 \x01(\x03\"T\n\x04Node\x12(\n\x08metadata\x18\x01 \x01(\x0b\x32\x16.bailiff.v1.ObjectMeta\x12\"\n\x04spec\x18\x02 \x01(\x0b\x32\x14.bailiff.v1.NodeSpec\"-\n\x08NodeSpec\x12!\n\x06taints\x18\x05 \x03(\x0b\x32\x11.bailiff.v1.Taint\"c\n\x05Taint\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\t\x12.\n\ntime_added\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa1\x01\n\tCondition\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x1b\n\x13observed_generation\x18\x03 \x01(\x03\x12\x38\n\x14last_transition_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x0f\n\x07message\x18\x06 \x01(\tB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,6 +37,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_OBJECTMETA_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_OBJECTMETA_ANNOTATIONSENTRY']._loaded_options = None
   _globals['_OBJECTMETA_ANNOTATIONSENTRY']._serialized_options = b'8\001'
+  _globals['_PODSPEC_OVERHEADENTRY']._loaded_options = None
+  _globals['_PODSPEC_OVERHEADENTRY']._serialized_options = b'8\001'
+  _globals['_CONTAINERSTATUS_ALLOCATEDRESOURCESENTRY']._loaded_options = None
+  _globals['_CONTAINERSTATUS_ALLOCATEDRESOURCESENTRY']._serialized_options = b'8\001'
+  _globals['_RESOURCEREQUIREMENTS_LIMITSENTRY']._loaded_options = None
+  _globals['_RESOURCEREQUIREMENTS_LIMITSENTRY']._serialized_options = b'8\001'
+  _globals['_RESOURCEREQUIREMENTS_REQUESTSENTRY']._loaded_options = None
+  _globals['_RESOURCEREQUIREMENTS_REQUESTSENTRY']._serialized_options = b'8\001'
   _globals['_OBJECTMETA']._serialized_start=77
   _globals['_OBJECTMETA']._serialized_end=616
   _globals['_OBJECTMETA_LABELSENTRY']._serialized_start=519
@@ -52,27 +60,55 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_POD']._serialized_start=848
   _globals['_POD']._serialized_end=969
   _globals['_PODSPEC']._serialized_start=972
-  _globals['_PODSPEC']._serialized_end=1176
-  _globals['_PODRESOURCECLAIM']._serialized_start=1179
-  _globals['_PODRESOURCECLAIM']._serialized_end=1345
-  _globals['_PODSCHEDULINGGROUP']._serialized_start=1347
-  _globals['_PODSCHEDULINGGROUP']._serialized_end=1415
-  _globals['_TOLERATION']._serialized_start=1418
-  _globals['_TOLERATION']._serialized_end=1548
-  _globals['_PODSTATUS']._serialized_start=1551
-  _globals['_PODSTATUS']._serialized_end=1776
-  _globals['_PODRESOURCECLAIMSTATUS']._serialized_start=1778
-  _globals['_PODRESOURCECLAIMSTATUS']._serialized_end=1874
-  _globals['_PODEXTENDEDRESOURCECLAIMSTATUS']._serialized_start=1876
-  _globals['_PODEXTENDEDRESOURCECLAIMSTATUS']._serialized_end=1937
-  _globals['_PODCONDITION']._serialized_start=1940
-  _globals['_PODCONDITION']._serialized_end=2104
-  _globals['_NODE']._serialized_start=2106
-  _globals['_NODE']._serialized_end=2190
-  _globals['_NODESPEC']._serialized_start=2192
-  _globals['_NODESPEC']._serialized_end=2237
-  _globals['_TAINT']._serialized_start=2239
-  _globals['_TAINT']._serialized_end=2338
-  _globals['_CONDITION']._serialized_start=2341
-  _globals['_CONDITION']._serialized_end=2502
+  _globals['_PODSPEC']._serialized_end=1613
+  _globals['_PODSPEC_OVERHEADENTRY']._serialized_start=1493
+  _globals['_PODSPEC_OVERHEADENTRY']._serialized_end=1562
+  _globals['_PODRESOURCECLAIM']._serialized_start=1616
+  _globals['_PODRESOURCECLAIM']._serialized_end=1782
+  _globals['_PODSCHEDULINGGROUP']._serialized_start=1784
+  _globals['_PODSCHEDULINGGROUP']._serialized_end=1852
+  _globals['_TOLERATION']._serialized_start=1855
+  _globals['_TOLERATION']._serialized_end=1985
+  _globals['_PODSTATUS']._serialized_start=1988
+  _globals['_PODSTATUS']._serialized_end=2351
+  _globals['_CONTAINER']._serialized_start=2353
+  _globals['_CONTAINER']._serialized_end=2479
+  _globals['_CONTAINERSTATUS']._serialized_start=2482
+  _globals['_CONTAINERSTATUS']._serialized_end=2748
+  _globals['_CONTAINERSTATUS_ALLOCATEDRESOURCESENTRY']._serialized_start=2655
+  _globals['_CONTAINERSTATUS_ALLOCATEDRESOURCESENTRY']._serialized_end=2734
+  _globals['_RESOURCEREQUIREMENTS']._serialized_start=2751
+  _globals['_RESOURCEREQUIREMENTS']._serialized_end=3041
+  _globals['_RESOURCEREQUIREMENTS_LIMITSENTRY']._serialized_start=2903
+  _globals['_RESOURCEREQUIREMENTS_LIMITSENTRY']._serialized_end=2970
+  _globals['_RESOURCEREQUIREMENTS_REQUESTSENTRY']._serialized_start=2972
+  _globals['_RESOURCEREQUIREMENTS_REQUESTSENTRY']._serialized_end=3041
+  _globals['_QUANTITY']._serialized_start=3043
+  _globals['_QUANTITY']._serialized_end=3069
+  _globals['_VOLUME']._serialized_start=3071
+  _globals['_VOLUME']._serialized_end=3142
+  _globals['_VOLUMESOURCE']._serialized_start=3145
+  _globals['_VOLUMESOURCE']._serialized_end=3371
+  _globals['_EMPTYDIRVOLUMESOURCE']._serialized_start=3373
+  _globals['_EMPTYDIRVOLUMESOURCE']._serialized_end=3473
+  _globals['_HOSTPATHVOLUMESOURCE']._serialized_start=3475
+  _globals['_HOSTPATHVOLUMESOURCE']._serialized_end=3497
+  _globals['_GITREPOVOLUMESOURCE']._serialized_start=3499
+  _globals['_GITREPOVOLUMESOURCE']._serialized_end=3520
+  _globals['_CONFIGMAPVOLUMESOURCE']._serialized_start=3522
+  _globals['_CONFIGMAPVOLUMESOURCE']._serialized_end=3545
+  _globals['_PODRESOURCECLAIMSTATUS']._serialized_start=3547
+  _globals['_PODRESOURCECLAIMSTATUS']._serialized_end=3643
+  _globals['_PODEXTENDEDRESOURCECLAIMSTATUS']._serialized_start=3645
+  _globals['_PODEXTENDEDRESOURCECLAIMSTATUS']._serialized_end=3706
+  _globals['_PODCONDITION']._serialized_start=3709
+  _globals['_PODCONDITION']._serialized_end=3873
+  _globals['_NODE']._serialized_start=3875
+  _globals['_NODE']._serialized_end=3959
+  _globals['_NODESPEC']._serialized_start=3961
+  _globals['_NODESPEC']._serialized_end=4006
+  _globals['_TAINT']._serialized_start=4008
+  _globals['_TAINT']._serialized_end=4107
+  _globals['_CONDITION']._serialized_start=4110
+  _globals['_CONDITION']._serialized_end=4271
 # @@protoc_insertion_point(module_scope)

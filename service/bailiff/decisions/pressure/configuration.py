@@ -29,7 +29,7 @@ _IGNORED = ("0%", "100%")
 PODS = "pods"
 
 
-class Fault(StrEnum):
+class ConfigurationFault(StrEnum):
     """What is wrong with a statement."""
 
     UNKNOWN_SIGNAL = "UnknownSignal"
@@ -52,12 +52,12 @@ class ConfigurationError(Value, frozen=True):
     """
 
     path: str
-    code: Fault
+    code: ConfigurationFault
     reason: str
 
 
 class _WrongError(Exception):
-    def __init__(self, code: Fault, reason: str) -> None:
+    def __init__(self, code: ConfigurationFault, reason: str) -> None:
         super().__init__(reason)
         self.code, self.reason = code, reason
 
@@ -120,7 +120,7 @@ class ThresholdReader:
         if one.signal not in told:
             path = f'evictionSoftGracePeriod["{one.signal}"]'
             why = f"required: evictionSoft has a threshold for {one.signal}"
-            self.errors.append(ConfigurationError(path, Fault.GRACE_PERIOD_MISSING, why))
+            self.errors.append(ConfigurationError(path, ConfigurationFault.GRACE_PERIOD_MISSING, why))
         return []
 
     def _each(
@@ -131,14 +131,14 @@ class ThresholdReader:
             path = f'{field}["{name}"]'
             if name not in _SIGNALS:
                 known = ", ".join(Signal)
-                self._wrong(path, Fault.UNKNOWN_SIGNAL, f"must be one of {known}")
+                self._wrong(path, ConfigurationFault.UNKNOWN_SIGNAL, f"must be one of {known}")
                 continue
             try:
                 yield Signal(name), read(statements[name])
             except _WrongError as wrong:
                 self._wrong(path, wrong.code, wrong.reason)
 
-    def _wrong(self, path: str, code: Fault, reason: str) -> None:
+    def _wrong(self, path: str, code: ConfigurationFault, reason: str) -> None:
         self.errors.append(ConfigurationError(path=path, code=code, reason=reason))
 
 
@@ -158,7 +158,7 @@ def _amount(text: str) -> ThresholdValue | None:
     part = _percentage(text)
     if not 0 <= part <= 1:
         why = f"must be from 0% to 100%, is {text!r}"
-        raise _WrongError(Fault.PERCENTAGE_OUT_OF_RANGE, why)
+        raise _WrongError(ConfigurationFault.PERCENTAGE_OUT_OF_RANGE, why)
     return ThresholdValue(percentage=part)
 
 
@@ -168,7 +168,7 @@ def _minimum_reclaim(text: str) -> ThresholdValue:
         return ThresholdValue(quantity=_quantity(text, least=0))
     part = _percentage(text)
     if part <= 0:
-        raise _WrongError(Fault.NOT_POSITIVE, f"must be above 0%, is {text!r}")
+        raise _WrongError(ConfigurationFault.NOT_POSITIVE, f"must be above 0%, is {text!r}")
     return ThresholdValue(percentage=part)
 
 
@@ -176,9 +176,9 @@ def _grace_period(text: str) -> int:
     try:
         period = parse_go_duration(text)
     except ValueError as error:
-        raise _WrongError(Fault.MALFORMED_DURATION, str(error)) from error
+        raise _WrongError(ConfigurationFault.MALFORMED_DURATION, str(error)) from error
     if period < 0:
-        raise _WrongError(Fault.NEGATIVE_DURATION, f"must not be negative, is {text!r}")
+        raise _WrongError(ConfigurationFault.NEGATIVE_DURATION, f"must not be negative, is {text!r}")
     return period
 
 
@@ -187,10 +187,10 @@ def _quantity(text: str, *, least: int) -> str:
     try:
         found = parse_quantity(text)
     except ValueError as error:
-        raise _WrongError(Fault.MALFORMED_QUANTITY, str(error)) from error
+        raise _WrongError(ConfigurationFault.MALFORMED_QUANTITY, str(error)) from error
     if found.nano < least:
         what = "must be above 0" if least else "must not be negative"
-        raise _WrongError(Fault.NOT_POSITIVE, f"{what}, is {text!r}")
+        raise _WrongError(ConfigurationFault.NOT_POSITIVE, f"{what}, is {text!r}")
     return found.text
 
 
@@ -198,4 +198,4 @@ def _percentage(text: str) -> float:
     try:
         return parse_percentage(text)
     except ValueError as error:
-        raise _WrongError(Fault.MALFORMED_PERCENTAGE, str(error)) from error
+        raise _WrongError(ConfigurationFault.MALFORMED_PERCENTAGE, str(error)) from error

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.cost import FactsError
-from bailiff.decisions.pressure.configuration import PODS, ConfigurationError, Fault, ThresholdReader
+from bailiff.decisions.pressure.configuration import PODS, ConfigurationError, ConfigurationFault, ThresholdReader
 from bailiff.decisions.pressure.settings import FIVE_MINUTES, PressureSettings
 from bailiff.kinds.durations import parse_go_duration
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
@@ -65,7 +65,7 @@ def settings_of(facts: PressureFacts) -> PressureSettings:
     read = read_configuration(
         facts.configuration or NO_CONFIGURATION,
         facts.kubelet_version,
-        windows=facts.operating_system == "windows",
+        windows=is_windows(facts.operating_system, "$.pressure.operatingSystem"),
     )
     for error in read.errors:
         raise FactsError(f"$.pressure.configuration.{error.path}", error.reason)
@@ -111,6 +111,17 @@ def read_configuration(
     )
 
 
+def is_windows(operating_system: str, path: str) -> bool:
+    """Whether a node's operating system is Windows; empty: it is Linux.
+
+    Raises:
+        FactsError: it is neither.
+    """
+    if operating_system not in ("", "linux", "windows"):
+        raise FactsError(path, f"must be linux or windows, is {operating_system!r}")
+    return operating_system == "windows"
+
+
 @lru_cache(maxsize=64)
 def minor_of(version: str) -> int:
     """The minor version of `v1.36.2`; 36 where none is told."""
@@ -123,13 +134,13 @@ def _transition_period(text: str | None) -> tuple[int, tuple[ConfigurationError,
     try:
         period = parse_go_duration(text or "0")
     except ValueError as error:
-        return FIVE_MINUTES, (_wrong(Fault.MALFORMED_DURATION, str(error)),)
+        return FIVE_MINUTES, (_wrong(ConfigurationFault.MALFORMED_DURATION, str(error)),)
     if period < 0:
         return FIVE_MINUTES, (
-            _wrong(Fault.NEGATIVE_DURATION, f"must not be negative, is {text!r}"),
+            _wrong(ConfigurationFault.NEGATIVE_DURATION, f"must not be negative, is {text!r}"),
         )
     return period or FIVE_MINUTES, ()
 
 
-def _wrong(code: Fault, reason: str) -> ConfigurationError:
+def _wrong(code: ConfigurationFault, reason: str) -> ConfigurationError:
     return ConfigurationError(path=_PERIOD, code=code, reason=reason)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.meta import Value
@@ -53,7 +51,7 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
     summary: Summary | None = None
     configuration: KubeletConfiguration | None = None
     kubelet_version: Word = ""
-    operating_system: Literal["", "linux", "windows"] = ""
+    operating_system: Word = ""
     layout: FileSystemLayout | None = None
     state: PressureState = PressureState()
     reclaims: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bailiff.decisions.cost import FactsError
 from bailiff.decisions.criticality import is_critical
 from bailiff.decisions.decision import reference_to
 from bailiff.decisions.pressure.allocation import as_allocated
@@ -37,7 +38,7 @@ class PressureRound(Round):
         """Plan the round, by a summary that has to be there."""
         if facts.summary is None:
             raise ValueError("a round goes by a summary")
-        layout, derived = _layout(facts)
+        layout, derived = layout_of(facts)
         pods = [as_allocated(pod) for pod in scene.on_node if not pod.is_finished]
         after = facts.after_reclaim
         planned = plan(
@@ -86,12 +87,22 @@ class PressureRound(Round):
         return (*self._steps, candidate_step(place, len(candidates), candidates[place - 1]))
 
 
-def _layout(facts: PressureFacts) -> tuple[FileSystemLayout, bool]:
-    """The layout, and whether it was derived."""
-    if facts.layout is not None:
-        return facts.layout, False
-    assert facts.summary is not None  # noqa: S101 - PressureRound has seen it
-    return derive_layout(facts.summary), True
+def layout_of(facts: PressureFacts) -> tuple[FileSystemLayout, bool]:
+    """The layout, and whether it was derived from the summary.
+
+    Raises:
+        FactsError: it is one that this kubelet does not run with.
+    """
+    layout, derived = facts.layout, facts.layout is None
+    if layout is None:
+        layout = FileSystemLayout() if facts.summary is None else derive_layout(facts.summary)
+    gates = None if facts.configuration is None else facts.configuration.feature_gates
+    off = gates is not None and gates.kubelet_separate_disk_gc is False
+    if off and layout.split_container_image_fs:
+        why = "must be on where containers and images are on file systems of their own"
+        path = "$.pressure.configuration.featureGates.KubeletSeparateDiskGC"
+        raise FactsError(path, why)
+    return layout, derived
 
 
 def _why_nobody_goes(planned: RoundPlan, report: PressureReport) -> tuple[str, str]:

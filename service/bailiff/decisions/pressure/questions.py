@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
@@ -12,10 +12,10 @@ from bailiff.decisions.cost import Cost, FactsError, check_cost
 from bailiff.decisions.pressure.admission import AdmissionRule, admit
 from bailiff.decisions.pressure.allocation import as_allocated
 from bailiff.decisions.pressure.configuration import ConfigurationError
-from bailiff.decisions.pressure.configuring import minor_of, read_configuration, settings_of
+from bailiff.decisions.pressure.configuring import is_windows, minor_of, read_configuration, settings_of
 from bailiff.decisions.pressure.facts import FileSystemLayout, PressureFacts
 from bailiff.decisions.pressure.file_systems import derive_layout
-from bailiff.decisions.pressure.judging import PressureRound
+from bailiff.decisions.pressure.judging import PressureRound, layout_of
 from bailiff.decisions.pressure.layout import Layout
 from bailiff.decisions.pressure.ranking import Candidate, rank
 from bailiff.decisions.pressure.report import PressureReport
@@ -80,6 +80,7 @@ def _weigh_round(
     if facts.pressure.summary is None:
         raise FactsError("$.pressure.summary", "required")
     settings_of(facts.pressure)
+    layout_of(facts.pressure)
     scene = Scene(facts.pods, terms.now, facts.node, neighbours=())
     cost = check_cost((weigh(scene, facts.pressure, explain=False),))
     return Plan(cost.steps, cost.told, partial(_plan_round, scene, facts, terms))
@@ -249,7 +250,7 @@ class ReadEvictionConfigurationRequest(Asked, frozen=True, kw_only=True):
 
     configuration: KubeletConfiguration
     kubelet_version: Word = ""
-    operating_system: Literal["", "linux", "windows"] = ""
+    operating_system: Word = ""
 
 
 class ReadEvictionConfigurationResponse(_Told, frozen=True, kw_only=True):
@@ -275,14 +276,16 @@ class ReadEvictionConfigurationResponse(_Told, frozen=True, kw_only=True):
 
 
 def _weigh_configuration(
-    facts: ReadEvictionConfigurationRequest, terms: QuestionTerms  # noqa: ARG001 - no instant, no option counts
+    facts: ReadEvictionConfigurationRequest,
+    terms: QuestionTerms,  # noqa: ARG001 - no instant, no option counts
 ) -> Plan[ReadEvictionConfigurationResponse]:
+    is_windows(facts.operating_system, "$.operatingSystem")
     cost = check_cost((Cost(1000, 4 * _SHORT_ANSWER, "$.configuration"),))
     return Plan(cost.steps, cost.told, partial(_read, facts))
 
 
 def _read(facts: ReadEvictionConfigurationRequest) -> ReadEvictionConfigurationResponse:
-    windows = facts.operating_system == "windows"
+    windows = is_windows(facts.operating_system, "$.operatingSystem")
     found = read_configuration(facts.configuration, facts.kubelet_version, windows=windows)
     settings = found.settings
     return ReadEvictionConfigurationResponse(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bailiff.decisions.pressure.configuring import settings_of
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.findings import SYSTEM, CandidateSubject, ThresholdSubject
-from bailiff.decisions.pressure.judging import PressureRound
+from bailiff.decisions.pressure.judging import PressureRound, layout_of
 from bailiff.decisions.pressure.questions import (
     ADMIT_UNDER_PRESSURE,
     PLAN_PRESSURE_ROUND,
@@ -53,6 +53,7 @@ class PressureSystem(System[PressureFacts]):
         """
         super().check(scene, facts)
         settings_of(facts)
+        layout_of(facts)
 
     def cost(self, scene: Scene, facts: PressureFacts, options: Options) -> Cost:
         """Each pod is ranked once; the report tells of all, a finding of its own pod."""
