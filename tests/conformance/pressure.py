@@ -217,7 +217,7 @@ def _outcome(planned: RoundPlan) -> Json:
             "pod": one.pod.key,
             "gracePeriodSeconds": one.grace_period_seconds,
             "message": one.told.message,
-            _ANNOTATED: dict(one.told.annotations),
+            _ANNOTATED: {two.key: two.value for two in one.told.annotations},
             "disrupts": one.disrupts,
         }
         for one in planned.victims

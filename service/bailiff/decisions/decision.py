@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import ClassVar
 
@@ -56,6 +55,18 @@ class TraceStep(Value, frozen=True):
     deadline: Time | None = None
 
 
+class Annotation(Value, frozen=True):
+    """An annotation to write.
+
+    Attributes:
+        key: as `starved_resource`.
+        value: any text.
+    """
+
+    key: str
+    value: str = ""
+
+
 class EvictionTerms(Value, frozen=True):
     """What is written with an eviction, and how it is done.
 
@@ -89,7 +100,7 @@ class EvictionTerms(Value, frozen=True):
     event_type: str = ""
     event_message: str = ""
     cancellation_reason: str = ""
-    event_annotations: Mapping[str, str] = {}
+    event_annotations: tuple[Annotation, ...] = ()
 
 
 class Finding(Value, frozen=True):
@@ -128,7 +139,7 @@ class Finding(Value, frozen=True):
     cause: str = ""
     due_since: Time | None = None
     grace_period_seconds: Int64 | None = None
-    event_annotations: Mapping[str, str] = {}
+    event_annotations: tuple[Annotation, ...] = ()
     trace: tuple[TraceStep, ...] = ()
 
     @property
@@ -156,7 +167,7 @@ class EventNote(Value, frozen=True):
     type: str
     reason: str
     message: str
-    annotations: Mapping[str, str] = {}
+    annotations: tuple[Annotation, ...] = ()
 
 
 class Decision(Value, frozen=True):

@@ -90,6 +90,10 @@ class Systems:
         """Whether some system weighs the pods of this node against each other, see System."""
         return any(system.ranks_on(node) for system in self._ranking)
 
+    def look_at_neighbours(self, node: Node | None) -> bool:
+        """Whether some system's look-up is to be shown the other pods of this node."""
+        return any(system.looks_at_neighbours(node) for system in self._ranking)
+
     def look_ups(self, scene: Scene, options: Options) -> Iterator[tuple[System[Any], LookUp[Any]]]:
         """What each system wants to see of a live cluster to decide for the pods of a scene."""
         for system in self.all:

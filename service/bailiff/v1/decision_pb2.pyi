@@ -144,26 +144,6 @@ class EvictionTerms(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    @_typing.final
-    class EventAnnotationsEntry(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
-
-        KEY_FIELD_NUMBER: _builtins.int
-        VALUE_FIELD_NUMBER: _builtins.int
-        key: _builtins.str
-        value: _builtins.str
-        def __init__(
-            self,
-            *,
-            key: _builtins.str = ...,
-            value: _builtins.str = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
-
     CONTROLLER_FIELD_NUMBER: _builtins.int
     EVENT_REASON_FIELD_NUMBER: _builtins.int
     CONDITION_FIELD_NUMBER: _builtins.int
@@ -208,7 +188,7 @@ class EvictionTerms(_message.Message):
         """The pod condition to write before the pod is deleted."""
 
     @_builtins.property
-    def event_annotations(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+    def event_annotations(self) -> _containers.RepeatedCompositeFieldContainer[_object_reference_pb2.Annotation]:
         """Of the Event, for programs."""
 
     def __init__(
@@ -225,7 +205,7 @@ class EvictionTerms(_message.Message):
         event_type: _builtins.str = ...,
         event_message: _builtins.str = ...,
         cancellation_reason: _builtins.str = ...,
-        event_annotations: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        event_annotations: _abc.Iterable[_object_reference_pb2.Annotation] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "condition", b"condition", "grace_period_seconds", b"grace_period_seconds"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -243,26 +223,6 @@ class EventNote(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    @_typing.final
-    class AnnotationsEntry(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
-
-        KEY_FIELD_NUMBER: _builtins.int
-        VALUE_FIELD_NUMBER: _builtins.int
-        key: _builtins.str
-        value: _builtins.str
-        def __init__(
-            self,
-            *,
-            key: _builtins.str = ...,
-            value: _builtins.str = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
-
     TYPE_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
@@ -274,7 +234,7 @@ class EventNote(_message.Message):
     message: _builtins.str
     """For people; names the taint, the toleration used and the time."""
     @_builtins.property
-    def annotations(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+    def annotations(self) -> _containers.RepeatedCompositeFieldContainer[_object_reference_pb2.Annotation]:
         """Of the Event, for programs."""
 
     def __init__(
@@ -283,7 +243,7 @@ class EventNote(_message.Message):
         type: _builtins.str = ...,
         reason: _builtins.str = ...,
         message: _builtins.str = ...,
-        annotations: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        annotations: _abc.Iterable[_object_reference_pb2.Annotation] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -298,26 +258,6 @@ class Finding(_message.Message):
     """What one system says of a pod."""
 
     DESCRIPTOR: _descriptor.Descriptor
-
-    @_typing.final
-    class EventAnnotationsEntry(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
-
-        KEY_FIELD_NUMBER: _builtins.int
-        VALUE_FIELD_NUMBER: _builtins.int
-        key: _builtins.str
-        value: _builtins.str
-        def __init__(
-            self,
-            *,
-            key: _builtins.str = ...,
-            value: _builtins.str = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     SYSTEM_FIELD_NUMBER: _builtins.int
     VERDICT_FIELD_NUMBER: _builtins.int
@@ -367,7 +307,7 @@ class Finding(_message.Message):
         """The rules looked at, in order; empty where the caller asked for none."""
 
     @_builtins.property
-    def event_annotations(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+    def event_annotations(self) -> _containers.RepeatedCompositeFieldContainer[_object_reference_pb2.Annotation]:
         """Of the Event of this eviction, for programs."""
 
     def __init__(
@@ -384,7 +324,7 @@ class Finding(_message.Message):
         due_since: _timestamp_pb2.Timestamp | None = ...,
         grace_period_seconds: _builtins.int | None = ...,
         trace: _abc.Iterable[Global___TraceStep] | None = ...,
-        event_annotations: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        event_annotations: _abc.Iterable[_object_reference_pb2.Annotation] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "due_since", b"due_since", "evict_at", b"evict_at", "grace_period_seconds", b"grace_period_seconds", "holds_until", b"holds_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

@@ -718,26 +718,6 @@ class PressureVictim(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    @_typing.final
-    class AnnotationsEntry(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
-
-        KEY_FIELD_NUMBER: _builtins.int
-        VALUE_FIELD_NUMBER: _builtins.int
-        key: _builtins.str
-        value: _builtins.str
-        def __init__(
-            self,
-            *,
-            key: _builtins.str = ...,
-            value: _builtins.str = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
-
     POD_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
     GRACE_PERIOD_SECONDS_FIELD_NUMBER: _builtins.int
@@ -756,7 +736,7 @@ class PressureVictim(_message.Message):
         """Whom it concerns."""
 
     @_builtins.property
-    def annotations(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+    def annotations(self) -> _containers.RepeatedCompositeFieldContainer[_object_reference_pb2.Annotation]:
         """Of its Event, for programs."""
 
     def __init__(
@@ -766,7 +746,7 @@ class PressureVictim(_message.Message):
         cause: _builtins.str = ...,
         grace_period_seconds: _builtins.int = ...,
         message: _builtins.str = ...,
-        annotations: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        annotations: _abc.Iterable[_object_reference_pb2.Annotation] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["pod", b"pod"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from bailiff.decisions.decision import Annotation
 from bailiff.decisions.pressure.observations import as_int64
 from bailiff.decisions.pressure.requests import has_pod_level_resources
 from bailiff.decisions.pressure.signals import EPHEMERAL_STORAGE, INODES, MEMORY, PIDS
 from bailiff.kinds.quantity import NANO, format_binary, format_decimal, parse_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from bailiff.decisions.pressure.observations import Observation
     from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
@@ -40,7 +41,7 @@ class Told(NamedTuple):
     """
 
     message: str
-    annotations: Mapping[str, str]
+    annotations: tuple[Annotation, ...] = ()
 
 
 def pressure_message(
@@ -61,7 +62,7 @@ def pressure_message(
         f"available: {observed_text(resource, seen.available)}. "
     )
     if stats is None:
-        return Told(message, {})
+        return Told(message)
     annotations: dict[str, str] = {}
     used = _pod_level_memory(pod, stats, resource)
     if used is not None:
@@ -77,7 +78,7 @@ def pressure_message(
         OFFENDING_CONTAINERS_USAGE: ",".join(used for _, used, _ in blamed),
         STARVED_RESOURCE: resource,
     }
-    return Told(message, annotations)
+    return Told(message, tuple(Annotation(key=k, value=v) for k, v in annotations.items()))
 
 
 def empty_dir_message(volume: str, limit: str) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.decision import EventNote, ObjectReference, reference_to
+from bailiff.decisions.decision import Annotation, EventNote, ObjectReference, reference_to
 from bailiff.decisions.pressure.conditions import NodeCondition, changes, node_conditions
 from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.decisions.pressure.layout import ReclaimStep
@@ -65,7 +64,7 @@ class PressureVictim(Value, frozen=True):
     cause: str
     grace_period_seconds: Int64
     message: str
-    annotations: Mapping[str, str] = {}
+    annotations: tuple[Annotation, ...] = ()
 
 
 class PressureReport(Value, frozen=True):

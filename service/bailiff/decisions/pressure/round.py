@@ -221,7 +221,7 @@ def _over_their_limits(facts: RoundFacts, stats: Mapping[str, PodStats]) -> tupl
             limits_sidecars=facts.settings.limits_sidecars,
         )
         if over is not None and not is_critical(pod):
-            told = Told(over.message, {})
+            told = Told(over.message)
             found.append(Victim(pod, over.limit, 1, told, disrupts=False))
     return tuple(found)
 

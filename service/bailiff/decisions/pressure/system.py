@@ -16,12 +16,14 @@ from bailiff.decisions.pressure.questions import (
 )
 from bailiff.decisions.pressure.report import PressureReport
 from bailiff.decisions.pressure.weighing import weigh
-from bailiff.decisions.system import System
+from bailiff.decisions.system import Round, System
 
 if TYPE_CHECKING:
     from bailiff.decisions.cost import Cost
+    from bailiff.decisions.decision import Finding
     from bailiff.decisions.options import Options
-    from bailiff.decisions.system import Round, Scene
+    from bailiff.decisions.system import Scene
+    from bailiff.kinds import Node, Pod
 
 
 class PressureSystem(System[PressureFacts]):
@@ -44,6 +46,10 @@ class PressureSystem(System[PressureFacts]):
         """Where the question brings a summary and all pods of the node."""
         return facts.summary is not None and scene.neighbours is not None
 
+    def looks_at_neighbours(self, node: Node | None) -> bool:  # noqa: ARG002 - as of System
+        """Not: a summary is brought by the caller, see docs/pressure.md."""
+        return False
+
     def check(self, scene: Scene, facts: PressureFacts) -> None:
         """See System.
 
@@ -61,7 +67,14 @@ class PressureSystem(System[PressureFacts]):
 
     def prepare(self, scene: Scene, facts: PressureFacts, options: Options) -> Round:
         """See System."""
-        return PressureRound(scene, facts, options)
+        return _NotMeasured() if facts.summary is None else PressureRound(scene, facts, options)
+
+
+class _NotMeasured(Round):
+    """Without a summary nothing is said of anybody."""
+
+    def of(self, pod: Pod) -> Finding | None:  # noqa: ARG002 - as of Round
+        return None
 
 
 PRESSURE = PressureSystem()

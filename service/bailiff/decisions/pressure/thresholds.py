@@ -11,7 +11,7 @@ from bailiff.kinds.meta import Int64, Value
 from bailiff.kinds.quantity import NANO, QuantityText, parse_quantity
 
 
-class ThresholdValue(Value, frozen=True):
+class ThresholdValue(Value, frozen=True, forbid_unknown_fields=True):
     """An amount: a quantity, or a part of the capacity. Exactly one of them is set.
 
     Attributes:
@@ -34,7 +34,7 @@ class ThresholdValue(Value, frozen=True):
         return int(float(capacity) * (self.percentage or 0.0)) * NANO
 
 
-class Threshold(Value, frozen=True):
+class Threshold(Value, frozen=True, forbid_unknown_fields=True):
     """When a node is under pressure, and for how long it may be before pods go.
 
     Attributes:
