@@ -674,6 +674,7 @@ class Candidate(_message.Message):
     PRIORITY_FIELD_NUMBER: _builtins.int
     USED_FIELD_NUMBER: _builtins.int
     REQUESTED_FIELD_NUMBER: _builtins.int
+    CRITICAL_FIELD_NUMBER: _builtins.int
     decided_by: Global___RankKey.ValueType
     """The part of the key by which it goes before the next one: `NoStats`, `ExceedsRequest`,
     `Priority`, `Usage`; `Tie`: they are equal, and stand as they were told; `Last`: there is none
@@ -689,6 +690,8 @@ class Candidate(_message.Message):
     """What counts of it for the signal, in bytes, inodes or processes."""
     requested: _builtins.int
     """What it has asked for; of inodes bytes of ephemeral-storage, as upstream has it."""
+    critical: _builtins.bool
+    """It never goes for pressure, whatever its place."""
     @_builtins.property
     def pod(self) -> _object_reference_pb2.ObjectReference:
         """Whom it concerns."""
@@ -703,10 +706,11 @@ class Candidate(_message.Message):
         priority: _builtins.int = ...,
         used: _builtins.int = ...,
         requested: _builtins.int = ...,
+        critical: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["pod", b"pod"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decided_by", b"decided_by", "exceeds_request", b"exceeds_request", "measured", b"measured", "pod", b"pod", "priority", b"priority", "requested", b"requested", "used", b"used"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["critical", b"critical", "decided_by", b"decided_by", "exceeds_request", b"exceeds_request", "measured", b"measured", "pod", b"pod", "priority", b"priority", "requested", b"requested", "used", b"used"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -213,7 +213,7 @@ async def test_a_batch_may_be_longer_than_one_question() -> None:
     app = bounded(max_body_bytes=10, max_batch_body_bytes=100)
     body = b'{"node":{},"pods":[]}'
     assert (await call(app, "POST", BATCH, body)).status == 200
-    assert (await call(app, "POST", ONE, body)).status == 413
+    assert (await call(app, "POST", SHORT, body)).status == 413
 
 
 async def test_a_client_that_hangs_up_is_not_answered(

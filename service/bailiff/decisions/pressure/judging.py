@@ -119,7 +119,7 @@ def _why_nobody_goes(planned: RoundPlan, report: PressureReport) -> tuple[str, s
         if waits:
             return "GracePeriodNotOver", "thresholds are met, and their grace periods are not over"
         return "StatsNotNew", "nothing was measured since the last round"
-    if planned.reclaim and not planned.ranking:
+    if planned.waits_for_reclaim:
         return "ReclaimFirst", "the node frees what it can before a pod goes"
     return "NobodyToEvict", "all pods are critical"
 

@@ -29,6 +29,7 @@ OFFENDING_POD = "offending_pod"
 OFFENDING_POD_USAGE = "offending_pod_usage"
 STARVED_RESOURCE = "starved_resource"
 
+_POD, _CONTAINER = "Pod", "Container"
 _COUNTED = frozenset({INODES, PIDS})
 
 
@@ -64,14 +65,14 @@ def pressure_message(
     if stats is None:
         return Told(message)
     annotations: dict[str, str] = {}
-    used = _pod_level_memory(pod, stats, resource)
-    if used is not None:
-        requested = parse_quantity(pod.spec.resources.requests[MEMORY]).text  # type: ignore[union-attr]  # _pod_level_memory has seen it
-        message += _consumed("Pod", pod.metadata.name, used, requested, resource)
+    asked = _asked_as_a_whole(pod, stats, resource)
+    if asked is not None:
+        used, requested = asked
+        message += _consumed(_POD, pod.metadata.name, used, requested, resource)
         annotations |= {OFFENDING_POD: pod.metadata.name, OFFENDING_POD_USAGE: used}
     blamed = list(_exceeding(pod, stats, resource))
     message += "".join(
-        _consumed("Container", name, used, requested, resource) for name, used, requested in blamed
+        _consumed(_CONTAINER, name, used, requested, resource) for name, used, requested in blamed
     )
     annotations |= {
         OFFENDING_CONTAINERS: ",".join(name for name, _, _ in blamed),
@@ -114,13 +115,14 @@ def _consumed(what: str, name: str, used: str, requested: str, resource: str) ->
     )
 
 
-def _pod_level_memory(pod: Pod, stats: PodStats, resource: str) -> str | None:
-    """What the pod as a whole uses of memory, where it has asked for that as a whole."""
+def _asked_as_a_whole(pod: Pod, stats: PodStats, resource: str) -> tuple[str, str] | None:
+    """What the pod uses of memory and has asked for, where it has asked for that as a whole."""
     if resource != MEMORY or stats.memory is None or not has_pod_level_resources(pod):
         return None
     if pod.spec.resources is None or MEMORY not in pod.spec.resources.requests:
         return None
-    return format_binary(as_int64(stats.memory.working_set_bytes or 0))
+    used = format_binary(as_int64(stats.memory.working_set_bytes or 0))
+    return used, parse_quantity(pod.spec.resources.requests[MEMORY]).text
 
 
 def _exceeding(pod: Pod, stats: PodStats, resource: str) -> Iterator[tuple[str, str, str]]:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+from bailiff.decisions.criticality import is_critical
 from bailiff.decisions.decision import ObjectReference, reference_to
 from bailiff.decisions.pressure.requests import request_of
 from bailiff.decisions.pressure.signals import EPHEMERAL_STORAGE, MEMORY, PIDS, Signal
@@ -50,6 +51,7 @@ class Candidate(Value, frozen=True):
         priority: the lower goes first.
         used: what counts of it for the signal, in bytes, inodes or processes.
         requested: what it has asked for; of inodes bytes of ephemeral-storage, as upstream has it.
+        critical: it never goes for pressure, whatever its place.
     """
 
     pod: ObjectReference
@@ -59,6 +61,7 @@ class Candidate(Value, frozen=True):
     priority: Int32 = 0
     used: Int64 = 0
     requested: Int64 = 0
+    critical: bool = False
 
 
 class Ranking(NamedTuple):
@@ -146,4 +149,5 @@ def _candidate(
         priority=one.pod.spec.priority,
         used=one.used,
         requested=one.requested,
+        critical=is_critical(one.pod),
     )

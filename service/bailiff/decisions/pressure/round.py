@@ -106,6 +106,7 @@ class RoundPlan(Struct, frozen=True):
         relieved: that was done, and no threshold is met any more.
         ranking: of the pods for the starved resource; None: nobody was ranked.
         victims: who goes: one pod by rank, or all that are over a limit of their own.
+        waits_for_reclaim: nobody goes before the reclaim steps are done.
         state: for the next round.
     """
 
@@ -118,6 +119,7 @@ class RoundPlan(Struct, frozen=True):
     relieved: bool = False
     ranking: Ranking | None = None
     victims: tuple[Victim, ...] = ()
+    waits_for_reclaim: bool = False
 
 
 def plan(facts: RoundFacts) -> RoundPlan:  # noqa: PLR0914 - the steps of upstream's one function, in its order
@@ -171,7 +173,14 @@ def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[ThresholdState]) 
     waits = bool(steps) and facts.reclaims and facts.reclaimed is None
     seen = so_far.observations[starved.signal]
     victims = () if waits else _first_victim(facts, ranking, starved, seen, stats)
-    return replace(so_far, starved=starved, reclaim=steps, ranking=ranking, victims=victims)
+    return replace(
+        so_far,
+        starved=starved,
+        reclaim=steps,
+        ranking=ranking,
+        victims=victims,
+        waits_for_reclaim=waits,
+    )
 
 
 def stats_by_uid(summary: Summary) -> dict[str, PodStats]:
