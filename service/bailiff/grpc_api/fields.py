@@ -67,6 +67,9 @@ class Field(NamedTuple):
         if isinstance(kind, types.IntType):
             is_count = self.place is not None and self.place.type == self.place.TYPE_UINT64
             return (kind.ge, kind.le) not in (_COUNTS if is_count else _WHOLE_NUMBERS)
+        if isinstance(kind, types.EnumType):
+            # Words that are texts in the message, so that there may be more of them.
+            return self.place is not None and self.place.enum_type is None
         return isinstance(kind, types.StrType) and kind != types.StrType()
 
     @property

@@ -814,7 +814,7 @@ class RankForPressureRequest(_message.Message):
     SUMMARY_FIELD_NUMBER: _builtins.int
     PODS_FIELD_NUMBER: _builtins.int
     LAYOUT_FIELD_NUMBER: _builtins.int
-    signal: _pressure_pb2.Signal.ValueType
+    signal: _builtins.str
     """That is low. Required."""
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
@@ -841,7 +841,7 @@ class RankForPressureRequest(_message.Message):
         *,
         now: _timestamp_pb2.Timestamp | None = ...,
         options: Global___Options | None = ...,
-        signal: _pressure_pb2.Signal.ValueType | None = ...,
+        signal: _builtins.str | None = ...,
         summary: _pressure_pb2.Summary | None = ...,
         pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
         layout: _pressure_pb2.FileSystemLayout | None = ...,
@@ -940,7 +940,7 @@ class AdmitUnderPressureResponse(_message.Message):
     MESSAGE_FIELD_NUMBER: _builtins.int
     admit: _builtins.bool
     """It may."""
-    rule: _pressure_pb2.AdmissionRule.ValueType
+    rule: _builtins.str
     """Which rule decided: `NoPressure`, `CriticalPod`, `NotBestEffort`, `Tolerated` or
     `UnderPressure`.
     """
@@ -952,7 +952,7 @@ class AdmitUnderPressureResponse(_message.Message):
         self,
         *,
         admit: _builtins.bool = ...,
-        rule: _pressure_pb2.AdmissionRule.ValueType = ...,
+        rule: _builtins.str = ...,
         reason: _builtins.str = ...,
         message: _builtins.str = ...,
     ) -> None: ...

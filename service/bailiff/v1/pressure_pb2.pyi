@@ -4,7 +4,8 @@ isort:skip_file
 The system of pressure: what it is told, what it reports, and what its traces look at.
 
 Kubernetes has no protobuf for a kubelet's summary and configuration: both travel as the JSON that
-the kubelet answers and reads.
+the kubelet answers and reads. Words such as `memory.available` are texts, as in the REST API, so that
+there may be more of them.
 """
 
 from bailiff.v1 import object_reference_pb2 as _object_reference_pb2
@@ -13,7 +14,6 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
-from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -24,206 +24,6 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
-
-class _Signal:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _SignalEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Signal.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    SIGNAL_UNSPECIFIED: _Signal.ValueType  # 0
-    """Not used."""
-    SIGNAL_MEMORY_AVAILABLE: _Signal.ValueType  # 1
-    """`memory.available`."""
-    SIGNAL_ALLOCATABLE_MEMORY_AVAILABLE: _Signal.ValueType  # 2
-    """`allocatableMemory.available`."""
-    SIGNAL_NODEFS_AVAILABLE: _Signal.ValueType  # 3
-    """`nodefs.available`."""
-    SIGNAL_NODEFS_INODES_FREE: _Signal.ValueType  # 4
-    """`nodefs.inodesFree`."""
-    SIGNAL_IMAGEFS_AVAILABLE: _Signal.ValueType  # 5
-    """`imagefs.available`."""
-    SIGNAL_IMAGEFS_INODES_FREE: _Signal.ValueType  # 6
-    """`imagefs.inodesFree`."""
-    SIGNAL_CONTAINERFS_AVAILABLE: _Signal.ValueType  # 7
-    """`containerfs.available`."""
-    SIGNAL_CONTAINERFS_INODES_FREE: _Signal.ValueType  # 8
-    """`containerfs.inodesFree`."""
-    SIGNAL_PID_AVAILABLE: _Signal.ValueType  # 9
-    """`pid.available`."""
-
-class Signal(_Signal, metaclass=_SignalEnumTypeWrapper):
-    """What a threshold watches, in the kubelet's words."""
-
-SIGNAL_UNSPECIFIED: Signal.ValueType  # 0
-"""Not used."""
-SIGNAL_MEMORY_AVAILABLE: Signal.ValueType  # 1
-"""`memory.available`."""
-SIGNAL_ALLOCATABLE_MEMORY_AVAILABLE: Signal.ValueType  # 2
-"""`allocatableMemory.available`."""
-SIGNAL_NODEFS_AVAILABLE: Signal.ValueType  # 3
-"""`nodefs.available`."""
-SIGNAL_NODEFS_INODES_FREE: Signal.ValueType  # 4
-"""`nodefs.inodesFree`."""
-SIGNAL_IMAGEFS_AVAILABLE: Signal.ValueType  # 5
-"""`imagefs.available`."""
-SIGNAL_IMAGEFS_INODES_FREE: Signal.ValueType  # 6
-"""`imagefs.inodesFree`."""
-SIGNAL_CONTAINERFS_AVAILABLE: Signal.ValueType  # 7
-"""`containerfs.available`."""
-SIGNAL_CONTAINERFS_INODES_FREE: Signal.ValueType  # 8
-"""`containerfs.inodesFree`."""
-SIGNAL_PID_AVAILABLE: Signal.ValueType  # 9
-"""`pid.available`."""
-Global___Signal: _TypeAlias = Signal  # noqa: Y015
-
-class _ReclaimStep:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _ReclaimStepEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ReclaimStep.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    RECLAIM_STEP_UNSPECIFIED: _ReclaimStep.ValueType  # 0
-    """Not used."""
-    RECLAIM_STEP_UNUSED_CONTAINERS: _ReclaimStep.ValueType  # 1
-    """`DeleteUnusedContainers`."""
-    RECLAIM_STEP_UNUSED_IMAGES: _ReclaimStep.ValueType  # 2
-    """`DeleteUnusedImages`."""
-
-class ReclaimStep(_ReclaimStep, metaclass=_ReclaimStepEnumTypeWrapper):
-    """What a node can free without any pod."""
-
-RECLAIM_STEP_UNSPECIFIED: ReclaimStep.ValueType  # 0
-"""Not used."""
-RECLAIM_STEP_UNUSED_CONTAINERS: ReclaimStep.ValueType  # 1
-"""`DeleteUnusedContainers`."""
-RECLAIM_STEP_UNUSED_IMAGES: ReclaimStep.ValueType  # 2
-"""`DeleteUnusedImages`."""
-Global___ReclaimStep: _TypeAlias = ReclaimStep  # noqa: Y015
-
-class _RankKey:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _RankKeyEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RankKey.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    RANK_KEY_UNSPECIFIED: _RankKey.ValueType  # 0
-    """Not used."""
-    RANK_KEY_NO_STATS: _RankKey.ValueType  # 1
-    """`NoStats`."""
-    RANK_KEY_EXCEEDS_REQUEST: _RankKey.ValueType  # 2
-    """`ExceedsRequest`."""
-    RANK_KEY_PRIORITY: _RankKey.ValueType  # 3
-    """`Priority`."""
-    RANK_KEY_USAGE: _RankKey.ValueType  # 4
-    """`Usage`."""
-    RANK_KEY_TIE: _RankKey.ValueType  # 5
-    """`Tie`."""
-    RANK_KEY_LAST: _RankKey.ValueType  # 6
-    """`Last`."""
-
-class RankKey(_RankKey, metaclass=_RankKeyEnumTypeWrapper):
-    """The part of the key by which a pod goes before the next."""
-
-RANK_KEY_UNSPECIFIED: RankKey.ValueType  # 0
-"""Not used."""
-RANK_KEY_NO_STATS: RankKey.ValueType  # 1
-"""`NoStats`."""
-RANK_KEY_EXCEEDS_REQUEST: RankKey.ValueType  # 2
-"""`ExceedsRequest`."""
-RANK_KEY_PRIORITY: RankKey.ValueType  # 3
-"""`Priority`."""
-RANK_KEY_USAGE: RankKey.ValueType  # 4
-"""`Usage`."""
-RANK_KEY_TIE: RankKey.ValueType  # 5
-"""`Tie`."""
-RANK_KEY_LAST: RankKey.ValueType  # 6
-"""`Last`."""
-Global___RankKey: _TypeAlias = RankKey  # noqa: Y015
-
-class _ConfigurationFault:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _ConfigurationFaultEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ConfigurationFault.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    CONFIGURATION_FAULT_UNSPECIFIED: _ConfigurationFault.ValueType  # 0
-    """Not used."""
-    CONFIGURATION_FAULT_UNKNOWN_SIGNAL: _ConfigurationFault.ValueType  # 1
-    """`UnknownSignal`."""
-    CONFIGURATION_FAULT_MALFORMED_PERCENTAGE: _ConfigurationFault.ValueType  # 2
-    """`MalformedPercentage`."""
-    CONFIGURATION_FAULT_PERCENTAGE_OUT_OF_RANGE: _ConfigurationFault.ValueType  # 3
-    """`PercentageOutOfRange`."""
-    CONFIGURATION_FAULT_MALFORMED_QUANTITY: _ConfigurationFault.ValueType  # 4
-    """`MalformedQuantity`."""
-    CONFIGURATION_FAULT_NOT_POSITIVE: _ConfigurationFault.ValueType  # 5
-    """`NotPositive`."""
-    CONFIGURATION_FAULT_MALFORMED_DURATION: _ConfigurationFault.ValueType  # 6
-    """`MalformedDuration`."""
-    CONFIGURATION_FAULT_NEGATIVE_DURATION: _ConfigurationFault.ValueType  # 7
-    """`NegativeDuration`."""
-    CONFIGURATION_FAULT_GRACE_PERIOD_MISSING: _ConfigurationFault.ValueType  # 8
-    """`GracePeriodMissing`."""
-
-class ConfigurationFault(_ConfigurationFault, metaclass=_ConfigurationFaultEnumTypeWrapper):
-    """What is wrong with a statement."""
-
-CONFIGURATION_FAULT_UNSPECIFIED: ConfigurationFault.ValueType  # 0
-"""Not used."""
-CONFIGURATION_FAULT_UNKNOWN_SIGNAL: ConfigurationFault.ValueType  # 1
-"""`UnknownSignal`."""
-CONFIGURATION_FAULT_MALFORMED_PERCENTAGE: ConfigurationFault.ValueType  # 2
-"""`MalformedPercentage`."""
-CONFIGURATION_FAULT_PERCENTAGE_OUT_OF_RANGE: ConfigurationFault.ValueType  # 3
-"""`PercentageOutOfRange`."""
-CONFIGURATION_FAULT_MALFORMED_QUANTITY: ConfigurationFault.ValueType  # 4
-"""`MalformedQuantity`."""
-CONFIGURATION_FAULT_NOT_POSITIVE: ConfigurationFault.ValueType  # 5
-"""`NotPositive`."""
-CONFIGURATION_FAULT_MALFORMED_DURATION: ConfigurationFault.ValueType  # 6
-"""`MalformedDuration`."""
-CONFIGURATION_FAULT_NEGATIVE_DURATION: ConfigurationFault.ValueType  # 7
-"""`NegativeDuration`."""
-CONFIGURATION_FAULT_GRACE_PERIOD_MISSING: ConfigurationFault.ValueType  # 8
-"""`GracePeriodMissing`."""
-Global___ConfigurationFault: _TypeAlias = ConfigurationFault  # noqa: Y015
-
-class _AdmissionRule:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _AdmissionRuleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AdmissionRule.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    ADMISSION_RULE_UNSPECIFIED: _AdmissionRule.ValueType  # 0
-    """Not used."""
-    ADMISSION_RULE_NO_PRESSURE: _AdmissionRule.ValueType  # 1
-    """`NoPressure`."""
-    ADMISSION_RULE_CRITICAL_POD: _AdmissionRule.ValueType  # 2
-    """`CriticalPod`."""
-    ADMISSION_RULE_NOT_BEST_EFFORT: _AdmissionRule.ValueType  # 3
-    """`NotBestEffort`."""
-    ADMISSION_RULE_TOLERATED: _AdmissionRule.ValueType  # 4
-    """`Tolerated`."""
-    ADMISSION_RULE_UNDER_PRESSURE: _AdmissionRule.ValueType  # 5
-    """`UnderPressure`."""
-
-class AdmissionRule(_AdmissionRule, metaclass=_AdmissionRuleEnumTypeWrapper):
-    """Which rule decided."""
-
-ADMISSION_RULE_UNSPECIFIED: AdmissionRule.ValueType  # 0
-"""Not used."""
-ADMISSION_RULE_NO_PRESSURE: AdmissionRule.ValueType  # 1
-"""`NoPressure`."""
-ADMISSION_RULE_CRITICAL_POD: AdmissionRule.ValueType  # 2
-"""`CriticalPod`."""
-ADMISSION_RULE_NOT_BEST_EFFORT: AdmissionRule.ValueType  # 3
-"""`NotBestEffort`."""
-ADMISSION_RULE_TOLERATED: AdmissionRule.ValueType  # 4
-"""`Tolerated`."""
-ADMISSION_RULE_UNDER_PRESSURE: AdmissionRule.ValueType  # 5
-"""`UnderPressure`."""
-Global___AdmissionRule: _TypeAlias = AdmissionRule  # noqa: Y015
 
 @_typing.final
 class Summary(_message.Message):
@@ -503,7 +303,7 @@ class SignalState(_message.Message):
 
     SIGNAL_FIELD_NUMBER: _builtins.int
     TIME_FIELD_NUMBER: _builtins.int
-    signal: Global___Signal.ValueType
+    signal: _builtins.str
     """Of what. Required."""
     @_builtins.property
     def time(self) -> _timestamp_pb2.Timestamp:
@@ -512,7 +312,7 @@ class SignalState(_message.Message):
     def __init__(
         self,
         *,
-        signal: Global___Signal.ValueType | None = ...,
+        signal: _builtins.str | None = ...,
         time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_signal", b"_signal", "signal", b"signal", "time", b"time"]  # noqa: Y015
@@ -535,7 +335,7 @@ class Threshold(_message.Message):
     VALUE_FIELD_NUMBER: _builtins.int
     GRACE_PERIOD_NANOSECONDS_FIELD_NUMBER: _builtins.int
     MIN_RECLAIM_FIELD_NUMBER: _builtins.int
-    signal: Global___Signal.ValueType
+    signal: _builtins.str
     """What is watched; it is met where less is available than `value`. Required."""
     grace_period_nanoseconds: _builtins.int
     """For so long it has to be met, as a Go time.Duration counts; 0: a hard threshold."""
@@ -550,7 +350,7 @@ class Threshold(_message.Message):
     def __init__(
         self,
         *,
-        signal: Global___Signal.ValueType | None = ...,
+        signal: _builtins.str | None = ...,
         value: Global___ThresholdValue | None = ...,
         grace_period_nanoseconds: _builtins.int = ...,
         min_reclaim: Global___ThresholdValue | None = ...,
@@ -675,7 +475,7 @@ class Candidate(_message.Message):
     USED_FIELD_NUMBER: _builtins.int
     REQUESTED_FIELD_NUMBER: _builtins.int
     CRITICAL_FIELD_NUMBER: _builtins.int
-    decided_by: Global___RankKey.ValueType
+    decided_by: _builtins.str
     """The part of the key by which it goes before the next one: `NoStats`, `ExceedsRequest`,
     `Priority`, `Usage`; `Tie`: they are equal, and stand as they were told; `Last`: there is none
     after it.
@@ -700,7 +500,7 @@ class Candidate(_message.Message):
         self,
         *,
         pod: _object_reference_pb2.ObjectReference | None = ...,
-        decided_by: Global___RankKey.ValueType = ...,
+        decided_by: _builtins.str = ...,
         measured: _builtins.bool = ...,
         exceeds_request: _builtins.bool = ...,
         priority: _builtins.int = ...,
@@ -805,7 +605,7 @@ class ConfigurationError(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     path: _builtins.str
     """Of the field, as `evictionHard["memory.available"]`."""
-    code: Global___ConfigurationFault.ValueType
+    code: _builtins.str
     """What is wrong."""
     reason: _builtins.str
     """The same for people, with what is allowed."""
@@ -813,7 +613,7 @@ class ConfigurationError(_message.Message):
         self,
         *,
         path: _builtins.str = ...,
-        code: Global___ConfigurationFault.ValueType = ...,
+        code: _builtins.str = ...,
         reason: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015

@@ -175,7 +175,7 @@ class PressureReport(_message.Message):
     EVENTS_FIELD_NUMBER: _builtins.int
     LAYOUT_FIELD_NUMBER: _builtins.int
     LAYOUT_DERIVED_FIELD_NUMBER: _builtins.int
-    starved: _pressure_pb2.Signal.ValueType
+    starved: _builtins.str
     """The signal that is acted upon; absent: none is."""
     relieved: _builtins.bool
     """That was done, and no threshold is met any more."""
@@ -194,7 +194,7 @@ class PressureReport(_message.Message):
         """The state to hand in with the next round."""
 
     @_builtins.property
-    def reclaim(self) -> _containers.RepeatedScalarFieldContainer[_pressure_pb2.ReclaimStep.ValueType]:
+    def reclaim(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What is to be freed on the node before a pod goes, in this order."""
 
     @_builtins.property
@@ -219,8 +219,8 @@ class PressureReport(_message.Message):
         conditions: _abc.Iterable[_pressure_pb2.NodeCondition] | None = ...,
         thresholds: _abc.Iterable[_pressure_pb2.ThresholdReport] | None = ...,
         next: _pressure_pb2.PressureState | None = ...,
-        starved: _pressure_pb2.Signal.ValueType | None = ...,
-        reclaim: _abc.Iterable[_pressure_pb2.ReclaimStep.ValueType] | None = ...,
+        starved: _builtins.str | None = ...,
+        reclaim: _abc.Iterable[_builtins.str] | None = ...,
         relieved: _builtins.bool = ...,
         candidates: _abc.Iterable[_pressure_pb2.Candidate] | None = ...,
         victims: _abc.Iterable[_pressure_pb2.PressureVictim] | None = ...,
