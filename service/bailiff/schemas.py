@@ -16,6 +16,7 @@ from msgspec import inspect as types
 
 from bailiff.kinds import INT64_MIN
 from bailiff.kinds.meta import KubernetesObject
+from bailiff.kinds.quantity import OR_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -241,6 +242,9 @@ class _Finish:
             shape = self._choices(shape)
         if "enum" in shape:
             shape["type"] = _JSON_TYPES[type(shape["enum"][0])]
+        if shape.pop(OR_NUMBER, False) and self._allow_null:
+            # Questions alone: answers are written as texts.
+            shape["type"] = ["string", "number"]
         if shape.get("minimum") == INT64_MIN:
             shape["format"] = "int64"
         if shape.get("type") == "array" and isinstance(shape.get("items"), dict):
@@ -268,6 +272,8 @@ def _always(_part: Schema) -> bool:
 
 
 def _or_null(shape: Schema) -> Schema:
+    if isinstance(shape.get("type"), list):
+        return {**shape, "type": [*shape["type"], "null"]}
     if isinstance(shape.get("type"), str) and "enum" not in shape and "format" not in shape:
         return {**shape, "type": [shape["type"], "null"]}
     if "anyOf" in shape:

@@ -104,18 +104,19 @@ def comparable_observations(expect: Json) -> Json:
 
 def _observation(one: Observation) -> Json:
     resource = one.signal.resource
-    told = {
+    return {
         "available": one.available,
         "availableString": observed_text(resource, one.available),
         "capacity": one.capacity,
         "capacityString": observed_text(resource, one.capacity),
         "time": None if one.time is None else one.time.strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
-    return told
 
 
 def _by_text(told: Json) -> str:
-    return json.dumps(told | {"gracePeriodSeconds": float(told["gracePeriodSeconds"])}, sort_keys=True)
+    return json.dumps(
+        told | {"gracePeriodSeconds": float(told["gracePeriodSeconds"])}, sort_keys=True
+    )
 
 
 def _met(found: list[Threshold], seen: dict[Signal, Observation]) -> list[Json]:
@@ -212,7 +213,7 @@ _STEPS = {ReclaimStep.UNUSED_CONTAINERS: "container", ReclaimStep.UNUSED_IMAGES:
 
 
 def _outcome(planned: RoundPlan) -> Json:
-    evicted = [
+    evicted: list[Json] = [
         {
             "pod": one.pod.key,
             "gracePeriodSeconds": one.grace_period_seconds,
@@ -304,7 +305,9 @@ def explain_pressure_sequence(case: Json, answer: Json, expect: Json) -> list[st
 
 
 def _with_least_grace(step: Json) -> Json:
-    given = [one | {"gracePeriodSeconds": max(1, one["gracePeriodSeconds"])} for one in step["evicted"]]
+    given = [
+        one | {"gracePeriodSeconds": max(1, one["gracePeriodSeconds"])} for one in step["evicted"]
+    ]
     return step | {"evicted": given}
 
 
@@ -346,7 +349,12 @@ def _comparable(step: Json) -> Json:
         "thresholdsMet": sorted(step["thresholdsMet"]),
         "thresholdsObserved": sorted(
             (
-                [one["signal"], one["value"], one["gracePeriodSeconds"], one["firstObservedAtSeconds"]]
+                [
+                    one["signal"],
+                    one["value"],
+                    one["gracePeriodSeconds"],
+                    one["firstObservedAtSeconds"],
+                ]
                 for one in step["thresholdsObserved"]
             ),
             key=str,
@@ -362,7 +370,9 @@ def _comparable(step: Json) -> Json:
             }
             for one in step["evicted"]
         ],
-        "events": [[one["object"], one["message"], one[_ANNOTATED] or {}] for one in step["events"]],
+        "events": [
+            [one["object"], one["message"], one[_ANNOTATED] or {}] for one in step["events"]
+        ],
         "error": step["error"] is not None,
     }
 

@@ -27,6 +27,12 @@ NAMES = re.compile("|".join(re.escape(name) for one in SYSTEMS.all for name in n
 # Where the systems are listed, and the settings of decisions, of which some are one system's.
 ALLOWED = {"decisions/registry.py", "worker/systems/__init__.py"}
 SETTINGS = {"decisions/options.py", "cli/decision_options.py"}
+# A command that only one system answers; and Kubernetes' own words.
+COMMANDS = {"cli/explain.py", "cli/pressure.py"}
+KUBERNETES = {"kinds/kubelet_configuration.py"}
+NAMED = ALLOWED | SETTINGS | COMMANDS | KUBERNETES
+# Questions to try, of each system its own.
+EXAMPLES = "rest_api/examples/"
 # What protoc makes of the messages that they bring.
 GENERATED = "v1/"
 
@@ -42,7 +48,7 @@ def is_of_a_system(path: str) -> bool:
 def files() -> Iterator[tuple[str, Path]]:
     for path in sorted((SERVICE / "bailiff").rglob("*.py")):
         name = path.relative_to(SERVICE / "bailiff").as_posix()
-        if not (name in ALLOWED | SETTINGS or name.startswith(GENERATED) or is_of_a_system(name)):
+        if not (name in NAMED or name.startswith((GENERATED, EXAMPLES)) or is_of_a_system(name)):
             yield name, path
 
 

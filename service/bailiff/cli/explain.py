@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from bailiff.decisions import Options
 
 _TARGET = typer.Argument(
-    help="The object, as pod/web or node/node-a; of a node, its pods. pressure: who would go from a "
-    "node that runs out of memory, disk or processes.",
+    help="The object, as pod/web or node/node-a; of a node, its pods. pressure: who would go from "
+    "a node that runs out of memory, disk or processes.",
     metavar="TYPE/NAME",
     show_default=False,
 )
@@ -96,8 +96,8 @@ def explain(
 ) -> None:
     """Tell whether pods would be evicted, when, and why: those of a cluster, or of files."""
     if target == PRESSURE and not ctx.args:
-        asked = summary, config, pods or files, state, signal, now
-        _explain_pressure(asked, options, output, ctx.find_root().obj)
+        said = (summary, config, pods or files, state, signal, now)
+        _explain_pressure(said, options, output, ctx.find_root().obj)
         return
     from bailiff.cli import explaining  # noqa: PLC0415 - loads the core, which help needs not
 
@@ -113,11 +113,11 @@ def explain(
 
 
 def _explain_pressure(
-    asked: tuple[Any, ...], options: Options, output: Format | None, systems: object
+    said: tuple[Any, ...], options: Options, output: Format | None, systems: object
 ) -> None:
     from bailiff.cli import pressure  # noqa: PLC0415 - as above
 
     with told():
-        arguments = pressure.PressureArguments(*asked)
+        arguments = pressure.PressureArguments(*said)
         answer = pressure.explain_pressure(arguments, options, output, systems)
     typer.echo(answer)

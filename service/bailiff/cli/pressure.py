@@ -158,7 +158,8 @@ def _configuration(asked: PressureArguments) -> KubeletConfiguration | None:
     document = read_document(asked.configuration, "--config")
     if isinstance(document, dict) and "kubeletconfig" in document:
         document = document["kubeletconfig"]
-    return _converted(document, "--config", KubeletConfiguration)
+    found: KubeletConfiguration = _converted(document, "--config", KubeletConfiguration)
+    return found
 
 
 def _state(path: Path | None) -> PressureState:
@@ -168,7 +169,8 @@ def _state(path: Path | None) -> PressureState:
     for name in ("report", "next"):
         if isinstance(document, dict) and name in document:
             document = document[name]
-    return _converted(document, "--state", PressureState)
+    found: PressureState = _converted(document, "--state", PressureState)
+    return found
 
 
 def _signal(text: str) -> Signal:

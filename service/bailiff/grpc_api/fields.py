@@ -115,9 +115,7 @@ def _field(found: types.Field, declared: Any, message: Descriptor) -> Field:  # 
     )
 
 
-def _place(
-    name: str, message: Descriptor
-) -> tuple[FieldDescriptor | None, FieldDescriptor | None]:
+def _place(name: str, message: Descriptor) -> tuple[FieldDescriptor | None, FieldDescriptor | None]:
     """Where a field stands, and in which field's own message, if not in this one.
 
     Kubernetes' JSON has the fields of an embedded structure beside those of the one that it is

@@ -115,7 +115,9 @@ class Readers:
         self, function: Function, structure: Structure, fields: tuple[Field, ...]
     ) -> Iterator[str]:
         """The values of fields that stand in a message of their own, a mapping for each of those."""
-        for place in {field.inlined.name: field.inlined for field in fields if field.inlined}.values():
+        for place in {
+            field.inlined.name: field.inlined for field in fields if field.inlined
+        }.values():
             inner, message = Function(f"read_{place.name}", "message"), message_of(place)
             values = (
                 f"{field.name}={self._expression(inner, structure, message, field)}"

@@ -10,7 +10,7 @@ _UNITS = {
     "ns": 1,
     "us": 10**3,
     "µs": 10**3,  # U+00B5, the micro sign
-    "μs": 10**3,  # U+03BC, the Greek letter  # noqa: RUF001 - Go takes both
+    "μs": 10**3,  # U+03BC, the Greek letter
     "ms": 10**6,
     "s": 10**9,
     "m": 60 * 10**9,

@@ -1,4 +1,7 @@
-"""The kubelet's configuration (k8s.io/kubelet/config/v1beta1/types.go): what eviction reads of it."""
+"""The kubelet's configuration, as far as eviction reads it.
+
+Source: k8s.io/kubelet/config/v1beta1/types.go.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ class KubeletConfiguration(KubernetesObject, frozen=True):
     eviction_pressure_transition_period: Annotated[str, Meta(max_length=64)] | None = None
     eviction_max_pod_grace_period: Int32 = 0
     enforce_node_allocatable: (
-        Annotated[tuple[Annotated[str, Meta(max_length=64)], ...], Meta(max_length=16)] | None
+        Annotated[
+            tuple[Annotated[str, Meta(min_length=1, max_length=64)], ...], Meta(max_length=16)
+        ]
+        | None
     ) = None
     local_storage_capacity_isolation: bool | None = None
     merge_default_eviction_settings: bool | None = None

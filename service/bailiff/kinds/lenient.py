@@ -76,7 +76,7 @@ def _quantity_text(value: object) -> object:
 
 
 # A quantity may be a number; as null it is none at all, which is 0 (Quantity.UnmarshalJSON).
-_QUANTITY = Lenient(Union[str, int, _Float], lambda: "0", _quantity_text)  # noqa: UP007 - as below
+_QUANTITY = Lenient(str | int | _Float, lambda: "0", _quantity_text)
 
 
 def _bounded(kind: TypeForm, base: TypeForm) -> Lenient:
@@ -131,7 +131,7 @@ def _list(item: Lenient) -> Lenient:
 
 
 def _each(repair: Repair) -> Callable[[list[Any]], list[Any]]:
-    return lambda items: [one and repair(one) for one in items]
+    return lambda items: [None if one is None else repair(one) for one in items]
 
 
 def _map(key: TypeForm, item: Lenient) -> Lenient:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bailiff.kinds.meta import Int32, Int64, KubernetesObject, ObjectMeta, Time, Value
@@ -14,10 +15,10 @@ from bailiff.kinds.pod_claims import (
 from bailiff.kinds.pod_resources import (
     Container,
     ContainerStatus,
-    Quantities,
     ResourceRequirements,
 )
 from bailiff.kinds.pod_volumes import Volume
+from bailiff.kinds.quantity import QuantityText
 from bailiff.kinds.taint import Toleration
 from bailiff.kinds.texts import ObjectName, Word
 
@@ -54,7 +55,7 @@ class PodSpec(Value, frozen=True):
     scheduling_group: PodSchedulingGroup | None = None
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
-    overhead: Quantities = {}
+    overhead: Mapping[str, QuantityText] = {}
     resources: ResourceRequirements | None = None
     volumes: tuple[Volume, ...] = ()
     termination_grace_period_seconds: Int64 | None = None

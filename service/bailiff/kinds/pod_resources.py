@@ -22,8 +22,8 @@ class ResourceRequirements(Value, frozen=True):
             is absent.
     """
 
-    limits: Quantities = {}
-    requests: Quantities = {}
+    limits: Mapping[str, QuantityText] = {}
+    requests: Mapping[str, QuantityText] = {}
 
 
 class Container(Value, frozen=True):
@@ -55,5 +55,5 @@ class ContainerStatus(Value, frozen=True):
     """
 
     name: LabelName = ""
-    allocated_resources: Quantities = {}
+    allocated_resources: Mapping[str, QuantityText] = {}
     resources: ResourceRequirements | None = None

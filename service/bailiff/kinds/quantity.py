@@ -20,11 +20,17 @@ NANO = 10**9
 # Exponents have at most three digits here; Kubernetes' objects have none that large.
 PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3})?$"
 # One that is malformed is refused where it is read, with its path.
-QuantityText = Annotated[str, Meta(pattern=PATTERN, max_length=64)]
+# Marks the schemas of texts in whose place callers may write a number, as Kubernetes lets them.
+OR_NUMBER = "x-or-number"
+QuantityText = Annotated[
+    str, Meta(pattern=PATTERN, max_length=64, extra_json_schema={OR_NUMBER: True})
+]
 
 _PARTS = re.compile(r"([+-]?)([0-9]*)\.?([0-9]*)(.*)")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_BINARY = {suffix: 10 * power for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)}
+_BINARY = {
+    suffix: 10 * power for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)
+}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
 _BINARY_SUFFIX = {0: "", **{power // 10: suffix for suffix, power in _BINARY.items()}}
 # Digits up to which upstream reads a number the quick way, and keeps a text that is canonical.
@@ -104,7 +110,7 @@ def parse_quantity(text: str) -> Quantity:
     Raises:
         ValueError: it is none.
     """
-    match = _PARTS.fullmatch(text) if len(text) <= 64 and re.match(PATTERN, text) else None  # noqa: PLR2004 - as QuantityText
+    match = _PARTS.fullmatch(text) if len(text) <= 64 and re.match(PATTERN, text) else None
     if match is None:
         raise ValueError(f"must be a quantity such as 100Mi, 1.5G or 250m, is {text[:64]!r}")
     sign, digits, fraction, suffix = match.groups()
@@ -127,23 +133,20 @@ def _binary(digits: str, fraction: str, power: int) -> int:
 
 
 def _scaled(number: int, exponent: int) -> int:
-    """number * 10**exponent; what is finer than one is rounded up: whoever asks gets something."""
-    if exponent >= 0:
-        return number * 10**exponent
-    return -(-number // 10**-exponent)
+    """A number times 10**exponent; what is finer than one is rounded up, so that it is not 0."""
+    factor: int = 10 ** abs(exponent)
+    return number * factor if exponent >= 0 else -(-number // factor)
 
 
 def _is_canonical(digits: str, fraction: str, suffix: str, kind: Format) -> bool:
     """Whether upstream keeps the text as it was written; else it writes the number anew."""
     if kind is Format.BINARY:
         return not fraction and suffix in _BINARY and _is_quick_binary(digits, _BINARY[suffix])
-    exponent = _DECIMAL[suffix] if suffix in _DECIMAL else None
-    if exponent is None:
-        exponent = int(suffix[1:]) if suffix[:1] in ("e", "E") else 0
+    exponent = _DECIMAL[suffix] if suffix in _DECIMAL else int(suffix[1:])
     scale, shifted = exponent - len(fraction), digits + fraction
     return (
         len(shifted) <= _QUICK_DIGITS
-        and scale >= -9  # noqa: PLR2004 - nanos
+        and scale >= -9
         and scale % 3 == 0
         and not shifted.endswith("000")
         and not shifted.startswith("0")
@@ -165,7 +168,7 @@ def _written(nano: int, kind: Format) -> str:
         return "0"
     number, rest = divmod(abs(nano), NANO)
     sign = "-" if nano < 0 else ""
-    if kind is Format.BINARY and not rest and number >= 1024:  # noqa: PLR2004 - the base
+    if kind is Format.BINARY and not rest and number >= 1024:
         number, times = _without_factors(number, 1024)
         return f"{sign}{number}{_BINARY_SUFFIX.get(times, '')}"
     mantissa, exponent = _without_factors(abs(nano), 10)

@@ -17,7 +17,7 @@ from bailiff.kinds.texts import LabelName, ObjectName, Uid
 Count = Annotated[int, Meta(ge=0)]
 
 
-class PressureStallAverages(Value, frozen=True):
+class StallAverages(Value, frozen=True):
     """For how much of the time tasks waited for a resource, in percent (PSI).
 
     Attributes:
@@ -31,7 +31,7 @@ class PressureStallAverages(Value, frozen=True):
     avg300: float = 0.0
 
 
-class PressureStall(Value, frozen=True):
+class StallInformation(Value, frozen=True):
     """Pressure stall information of one resource (PSIStats).
 
     Attributes:
@@ -39,8 +39,8 @@ class PressureStall(Value, frozen=True):
         some: at least one waited.
     """
 
-    full: PressureStallAverages = PressureStallAverages()
-    some: PressureStallAverages = PressureStallAverages()
+    full: StallAverages = StallAverages()
+    some: StallAverages = StallAverages()
 
 
 class CpuStats(Value, frozen=True):
@@ -52,7 +52,7 @@ class CpuStats(Value, frozen=True):
     """
 
     time: Time | None = None
-    psi: PressureStall | None = None
+    psi: StallInformation | None = None
 
 
 class IoStats(Value, frozen=True):
@@ -64,7 +64,7 @@ class IoStats(Value, frozen=True):
     """
 
     time: Time | None = None
-    psi: PressureStall | None = None
+    psi: StallInformation | None = None
 
 
 class MemoryStats(Value, frozen=True):
@@ -84,7 +84,7 @@ class MemoryStats(Value, frozen=True):
     usage_bytes: Count | None = None
     working_set_bytes: Count | None = None
     rss_bytes: Count | None = None
-    psi: PressureStall | None = None
+    psi: StallInformation | None = None
 
 
 class SwapStats(Value, frozen=True):

@@ -37,7 +37,21 @@ READ = [
     ("-2500m", "-2500m", -3),
     ("99999999Ei", "9223372036854775807", 2**63 - 1),
 ]
-REFUSED = ["", " 1Gi", "1Gi ", "1,5Gi", "100MB", "abc", "1ki", "1K", "1e", "1e3Mi", "1_0", "NaN", "١"]
+REFUSED = [
+    "",
+    " 1Gi",
+    "1Gi ",
+    "1,5Gi",
+    "100MB",
+    "abc",
+    "1ki",
+    "1K",
+    "1e",
+    "1e3Mi",
+    "1_0",
+    "NaN",
+    "\u0661",
+]
 
 
 @pytest.mark.parametrize(("text", "written", "value"), READ)
@@ -64,6 +78,7 @@ def test_a_pod_with_a_malformed_quantity_is_refused_with_its_path() -> None:
 def test_a_number_is_a_quantity_too_and_null_is_none_of_it() -> None:
     body = b'{"spec":{"overhead":{"cpu":1,"memory":0.5,"x":null}}}'
     assert decode(body, Pod).spec.overhead == {"cpu": "1", "memory": "0.5", "x": "0"}
+    assert decode(b'{"spec":{"overhead":{"cpu":0}}}', Pod).spec.overhead == {"cpu": "0"}
 
 
 @pytest.mark.parametrize(

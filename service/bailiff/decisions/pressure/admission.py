@@ -1,4 +1,7 @@
-"""May a pod start on a node under pressure? (Admit in pkg/kubelet/eviction/eviction_manager.go)"""
+"""May a pod start on a node under pressure?
+
+Source: Admit in pkg/kubelet/eviction/eviction_manager.go.
+"""
 
 from __future__ import annotations
 

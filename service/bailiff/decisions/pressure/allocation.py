@@ -25,9 +25,7 @@ def as_allocated(pod: Pod) -> Pod:
         return pod
     containers = tuple(_granted(one, told) for one in spec.containers)
     init_containers = tuple(_granted(one, started) for one in spec.init_containers)
-    return replace(
-        pod, spec=replace(spec, containers=containers, init_containers=init_containers)
-    )
+    return replace(pod, spec=replace(spec, containers=containers, init_containers=init_containers))
 
 
 def _tells(status: ContainerStatus) -> bool:

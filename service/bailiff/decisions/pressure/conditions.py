@@ -81,9 +81,7 @@ def node_conditions(held: Collection[str]) -> tuple[NodeCondition, ...]:
     return tuple(_condition(one, holds=one in held) for one in CONDITIONS)
 
 
-def changes(
-    held: Collection[str], before: Collection[str], node: str
-) -> Iterable[EventNote]:
+def changes(held: Collection[str], before: Collection[str], node: str) -> Iterable[EventNote]:
     """The Events of the conditions that have changed.
 
     Args:

@@ -120,7 +120,9 @@ class ThresholdReader:
         if one.signal not in told:
             path = f'evictionSoftGracePeriod["{one.signal}"]'
             why = f"required: evictionSoft has a threshold for {one.signal}"
-            self.errors.append(ConfigurationError(path, ConfigurationFault.GRACE_PERIOD_MISSING, why))
+            self.errors.append(
+                ConfigurationError(path, ConfigurationFault.GRACE_PERIOD_MISSING, why)
+            )
         return []
 
     def _each(
@@ -178,7 +180,9 @@ def _grace_period(text: str) -> int:
     except ValueError as error:
         raise _WrongError(ConfigurationFault.MALFORMED_DURATION, str(error)) from error
     if period < 0:
-        raise _WrongError(ConfigurationFault.NEGATIVE_DURATION, f"must not be negative, is {text!r}")
+        raise _WrongError(
+            ConfigurationFault.NEGATIVE_DURATION, f"must not be negative, is {text!r}"
+        )
     return period
 
 

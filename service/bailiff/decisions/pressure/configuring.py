@@ -6,19 +6,23 @@ pkg/kubelet/apis/config/v1beta1/defaults.go.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.cost import FactsError
-from bailiff.decisions.pressure.configuration import PODS, ConfigurationError, ConfigurationFault, ThresholdReader
+from bailiff.decisions.pressure.configuration import (
+    PODS,
+    ConfigurationError,
+    ConfigurationFault,
+    ThresholdReader,
+)
 from bailiff.decisions.pressure.settings import FIVE_MINUTES, PressureSettings
 from bailiff.kinds.durations import parse_go_duration
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bailiff.decisions.pressure.facts import PressureFacts
 
 LINUX_HARD: Mapping[str, str] = {
@@ -127,7 +131,7 @@ def minor_of(version: str) -> int:
     """The minor version of `v1.36.2`; 36 where none is told."""
     parts = version.removeprefix("v").split(".")
     digits = parts[1].rstrip("+") if len(parts) > 1 and parts[0] == "1" else ""
-    return int(digits) if digits.isdigit() and len(digits) <= 4 else 36  # noqa: PLR2004
+    return int(digits) if digits.isdigit() and len(digits) <= 4 else 36
 
 
 def _transition_period(text: str | None) -> tuple[int, tuple[ConfigurationError, ...]]:

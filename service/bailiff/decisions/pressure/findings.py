@@ -39,9 +39,7 @@ STORAGE_TERMS = EvictionTerms(
 )
 TERMS = replace(
     STORAGE_TERMS,
-    condition=PodCondition(
-        type="DisruptionTarget", status="True", reason="TerminationByKubelet"
-    ),
+    condition=PodCondition(type="DisruptionTarget", status="True", reason="TerminationByKubelet"),
 )
 
 

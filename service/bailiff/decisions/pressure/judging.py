@@ -122,5 +122,3 @@ def _why_nobody_goes(planned: RoundPlan, report: PressureReport) -> tuple[str, s
     if planned.waits_for_reclaim:
         return "ReclaimFirst", "the node frees what it can before a pod goes"
     return "NobodyToEvict", "all pods are critical"
-
-

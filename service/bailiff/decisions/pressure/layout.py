@@ -34,7 +34,7 @@ class Layout(Enum):
     STRAY = "stray"
 
     @staticmethod
-    def of(dedicated_image_fs: bool, split_container_image_fs: bool) -> Layout:  # noqa: FBT001 - the two facts of a kubelet
+    def of(dedicated_image_fs: bool, split_container_image_fs: bool) -> Layout:
         """By the two facts that a kubelet finds out."""
         if dedicated_image_fs:
             return Layout.SPLIT if split_container_image_fs else Layout.DEDICATED

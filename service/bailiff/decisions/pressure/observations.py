@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.kinds.meta import Int64, Time, Value
 from bailiff.kinds.quantity import NANO
+from bailiff.kinds.stats import RuntimeStats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,18 +48,16 @@ def observe(summary: Summary, *, windows: bool = False) -> dict[Signal, Observat
         windows: its memory is what may still be committed, see helpers_windows.go.
     """
     node = summary.node
-    runtime = node.runtime
+    runtime = node.runtime or RuntimeStats()
     found = [
         _committed(node) if windows else _memory(Signal.MEMORY_AVAILABLE, node.memory),
         _memory(Signal.ALLOCATABLE_MEMORY_AVAILABLE, _memory_of(node, PODS_CONTAINER)),
         *_file_system(Signal.NODEFS_AVAILABLE, Signal.NODEFS_INODES_FREE, node.fs),
-        *_file_system(
-            Signal.IMAGEFS_AVAILABLE, Signal.IMAGEFS_INODES_FREE, runtime and runtime.image_fs
-        ),
+        *_file_system(Signal.IMAGEFS_AVAILABLE, Signal.IMAGEFS_INODES_FREE, runtime.image_fs),
         *_file_system(
             Signal.CONTAINERFS_AVAILABLE,
             Signal.CONTAINERFS_INODES_FREE,
-            runtime and runtime.container_fs,
+            runtime.container_fs,
         ),
         _processes(node.rlimit),
     ]

@@ -41,9 +41,7 @@ def first_observed(
     )
 
 
-def after_grace(
-    observed: Iterable[ThresholdState], now: datetime
-) -> tuple[ThresholdState, ...]:
+def after_grace(observed: Iterable[ThresholdState], now: datetime) -> tuple[ThresholdState, ...]:
     """The same, with a note on those whose grace period is over."""
     return tuple(
         replace(one, acted_upon=_nanoseconds(now - one.first_observed_at) >= _grace(one))

@@ -1,4 +1,4 @@
-"""The questions that only this system answers: a round, a ranking, an admission, a configuration."""
+"""The questions that only this system answers: rounds, rankings, admissions, configurations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from bailiff.decisions.cost import Cost, FactsError, check_cost
 from bailiff.decisions.pressure.admission import AdmissionRule, admit
 from bailiff.decisions.pressure.allocation import as_allocated
 from bailiff.decisions.pressure.configuration import ConfigurationError
-from bailiff.decisions.pressure.configuring import is_windows, minor_of, read_configuration, settings_of
+from bailiff.decisions.pressure.configuring import (
+    is_windows,
+    minor_of,
+    read_configuration,
+    settings_of,
+)
 from bailiff.decisions.pressure.facts import FileSystemLayout, PressureFacts
 from bailiff.decisions.pressure.file_systems import derive_layout
 from bailiff.decisions.pressure.judging import PressureRound, layout_of
@@ -212,9 +217,7 @@ def _weigh_admission(
     return Plan(cost.steps, cost.told, partial(_admit, facts, terms))
 
 
-def _admit(
-    facts: AdmitUnderPressureRequest, terms: QuestionTerms
-) -> AdmitUnderPressureResponse:
+def _admit(facts: AdmitUnderPressureRequest, terms: QuestionTerms) -> AdmitUnderPressureResponse:
     found = admit(
         facts.pod,
         facts.conditions,

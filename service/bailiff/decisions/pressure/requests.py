@@ -69,9 +69,7 @@ def _own(quantities: Quantities, resource: str) -> Quantity | None:
     return parse_quantity(quantities[resource])
 
 
-def _aggregate(
-    pod: Pod, resource: str, of: Callable[[Container], Quantities]
-) -> Quantity | None:
+def _aggregate(pod: Pod, resource: str, of: Callable[[Container], Quantities]) -> Quantity | None:
     """All containers and sidecars at once, or an init container with the sidecars before it."""
     running = [_read(of(one), resource) for one in pod.spec.containers]
     sidecars: list[Quantity | None] = []

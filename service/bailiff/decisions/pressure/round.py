@@ -7,6 +7,7 @@ planned again with the summary that was read afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -18,7 +19,7 @@ from bailiff.decisions.pressure.grace import grace_period_seconds
 from bailiff.decisions.pressure.layout import Layout, ReclaimStep, reclaim_steps
 from bailiff.decisions.pressure.local_storage import StorageLimit, excess, has_storage_limit
 from bailiff.decisions.pressure.messages import Told, pressure_message
-from bailiff.decisions.pressure.observations import is_newer, met, observe
+from bailiff.decisions.pressure.observations import Observation, is_newer, met, observe
 from bailiff.decisions.pressure.progress import (
     after_grace,
     conditions_seen,
@@ -26,18 +27,16 @@ from bailiff.decisions.pressure.progress import (
     merged,
 )
 from bailiff.decisions.pressure.ranking import Ranking, rank
-from bailiff.decisions.pressure.signals import MEMORY_SIGNALS, ORDER
+from bailiff.decisions.pressure.signals import MEMORY_SIGNALS, ORDER, Signal
 from bailiff.decisions.pressure.state import PressureState, SignalState
+from bailiff.decisions.pressure.thresholds import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from bailiff.decisions.pressure.observations import Observation
     from bailiff.decisions.pressure.settings import PressureSettings
-    from bailiff.decisions.pressure.signals import Signal
     from bailiff.decisions.pressure.state import ThresholdState
-    from bailiff.decisions.pressure.thresholds import Threshold
     from bailiff.kinds import Pod
     from bailiff.kinds.stats import PodStats, Summary
 
@@ -122,7 +121,7 @@ class RoundPlan(Struct, frozen=True):
     waits_for_reclaim: bool = False
 
 
-def plan(facts: RoundFacts) -> RoundPlan:  # noqa: PLR0914 - the steps of upstream's one function, in its order
+def plan(facts: RoundFacts) -> RoundPlan:
     """Plan a round. The numbers are those of the steps in docs/pressure.md."""
     settings, state, now = facts.settings, facts.state, facts.now
     # 1. Nothing to watch.

@@ -78,5 +78,3 @@ class _NotMeasured(Round):
 
 
 PRESSURE = PressureSystem()
-
-

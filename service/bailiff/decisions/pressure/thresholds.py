@@ -69,7 +69,7 @@ class Threshold(Value, frozen=True, forbid_unknown_fields=True):
 
     @property
     def identity(self) -> tuple[Signal, int, int | None, float | None]:
-        """What makes it the same from round to round: all but the minimum reclaim (hasThreshold)."""
+        """By what it is the same in each round: all but the minimum reclaim (hasThreshold)."""
         text = self.value.quantity
         amount = None if text is None else parse_quantity(text).nano
         return self.signal, self.grace_period_nanoseconds, amount, self.value.percentage

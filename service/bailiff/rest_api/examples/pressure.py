@@ -98,9 +98,7 @@ CONFIGURATION: Mapping[str, Example] = {
         summary="Two mistakes",
         body={
             "now": NOW,
-            "configuration": {
-                "evictionHard": {"memory.available": "100MB", "nodefs.free": "10%"}
-            },
+            "configuration": {"evictionHard": {"memory.available": "100MB", "nodefs.free": "10%"}},
         },
     ),
 }

@@ -50,7 +50,9 @@ def threshold(least: int, seconds: float = 0, reclaim: int | None = None) -> Thr
 class Node:
     """Rounds of one node, each by the state that the one before has left."""
 
-    def __init__(self, *thresholds: Threshold, transition: float = 300, most_grace: int = 0) -> None:
+    def __init__(
+        self, *thresholds: Threshold, transition: float = 300, most_grace: int = 0
+    ) -> None:
         self.settings = PressureSettings(
             thresholds=thresholds,
             transition_period_nanoseconds=round(transition * SECOND),
@@ -96,6 +98,9 @@ class Node:
         self.state = planned.state
         return planned
 
-    def gone(self, at: float, available: int, **more: float) -> list[str]:
+    def gone(self, at: float, available: int, measured_at: float | None = None) -> list[str]:
         """Who goes in a round."""
-        return [one.pod.metadata.name for one in self.round(at, available, **more).victims]
+        return [
+            one.pod.metadata.name
+            for one in self.round(at, available, measured_at=measured_at).victims
+        ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cmp_to_key
-from typing import NamedTuple
+from random import Random
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -57,50 +59,64 @@ def ranked(signal: Signal, node: list[Measured]) -> list[str]:
     return [one.pod.name for one in ranking.candidates]
 
 
-def upstream(signal: Signal) -> object:
-    """Upstream's comparators one after the other, in plain words."""
+def request(one: Measured) -> int:
+    return int(one.pod.spec.containers[0].resources.requests["memory"])
 
-    def request(one: Measured) -> int:
-        return int(one.pod.spec.containers[0].resources.requests["memory"])
 
-    def without_stats(a: Measured, b: Measured) -> int:
-        return (b.used is None) - (a.used is None)
+def without_stats(a: Measured, b: Measured) -> int:
+    return (b.used is None) - (a.used is None)
 
-    def exceeds(a: Measured, b: Measured) -> int:
-        if a.used is None or b.used is None:
-            return without_stats(a, b)
-        return (b.used > request(b)) - (a.used > request(a))
 
-    def priority(a: Measured, b: Measured) -> int:
-        return a.pod.spec.priority - b.pod.spec.priority
+def exceeds(a: Measured, b: Measured) -> int:
+    if a.used is None or b.used is None:
+        return without_stats(a, b)
+    return (b.used > request(b)) - (a.used > request(a))
 
-    def usage(a: Measured, b: Measured) -> int:
-        if a.used is None or b.used is None:
-            return without_stats(a, b)
-        if signal is Signal.PID_AVAILABLE:
-            return b.used - a.used
-        return (b.used - request(b)) - (a.used - request(a))
 
-    parts = (priority, usage) if signal is Signal.PID_AVAILABLE else (exceeds, priority, usage)
-    return cmp_to_key(lambda a, b: next((d for part in parts if (d := part(a, b))), 0))
+def priority(a: Measured, b: Measured) -> int:
+    return a.pod.spec.priority - b.pod.spec.priority
+
+
+def memory(a: Measured, b: Measured) -> int:
+    if a.used is None or b.used is None:
+        return without_stats(a, b)
+    return (b.used - request(b)) - (a.used - request(a))
+
+
+def processes(a: Measured, b: Measured) -> int:
+    return without_stats(a, b) if a.used is None or b.used is None else b.used - a.used
+
+
+# Upstream's comparisons one after the other, in plain words.
+COMPARISONS = {
+    Signal.MEMORY_AVAILABLE: (exceeds, priority, memory),
+    Signal.PID_AVAILABLE: (priority, processes),
+}
+
+
+def upstream(signal: Signal) -> Callable[[Measured], Any]:
+    def compare(a: Measured, b: Measured) -> int:
+        return next((d for part in COMPARISONS[signal] if (d := part(a, b))), 0)
+
+    return cmp_to_key(compare)
 
 
 @given(SIGNALS, nodes())
 def test_the_order_is_that_of_upstreams_comparisons(signal: Signal, node: list[Measured]) -> None:
-    expected = sorted(node, key=upstream(signal))  # type: ignore[type-var,arg-type]  # a key of functools
+    expected = sorted(node, key=upstream(signal))
     assert ranked(signal, node) == [one.pod.metadata.name for one in expected]
 
 
 @given(SIGNALS, nodes(), st.randoms())
 def test_the_order_of_the_question_moves_equals_alone(
-    signal: Signal, node: list[Measured], random: object
+    signal: Signal, node: list[Measured], random: Random
 ) -> None:
     mixed = list(node)
-    random.shuffle(mixed)  # type: ignore[attr-defined]  # random.Random
+    random.shuffle(mixed)
     key = upstream(signal)
     by_name = {one.pod.metadata.name: one for one in node}
     for one, other in zip(ranked(signal, node), ranked(signal, mixed), strict=True):
-        assert key(by_name[one]) == key(by_name[other])  # type: ignore[operator]  # as above
+        assert key(by_name[one]) == key(by_name[other])
 
 
 @given(SIGNALS, nodes(), st.data())
@@ -113,7 +129,11 @@ def test_who_uses_more_goes_no_later_within_its_class(
     at = data.draw(st.sampled_from(some))
     name, used = node[at].pod.metadata.name, node[at].used
     assert used is not None
-    more = [*node[:at], node[at]._replace(used=used + data.draw(st.integers(1, 5))), *node[at + 1 :]]
+    more = [
+        *node[:at],
+        node[at]._replace(used=used + data.draw(st.integers(1, 5))),
+        *node[at + 1 :],
+    ]
     assert ranked(signal, more).index(name) <= ranked(signal, node).index(name)
 
 
