@@ -18,12 +18,14 @@ _MAX_HEAD = 64 * 1024
 # Of a refusal only so much is kept: a kubelet's own are one sentence.
 _MAX_REFUSAL = 4 * 1024
 _OK = 200
+_PLAIN = (b"identity", b"")
 
 
 class Answer:
     """Takes in what comes, and says when all of it is there.
 
     Attributes:
+        status: the HTTP status, 0 before it has come.
         body: what has come of it; of a refusal the beginning.
         complete: all of it is there.
     """
@@ -34,22 +36,19 @@ class Answer:
         Args:
             max_bytes: of the body.
         """
+        self.status = 0
         self.body = bytearray()
         self.complete = False
         self._max_bytes = max_bytes
         self._most = max_bytes
         self._taken = 0
         self._in_head = True
+        self._stays_open = False
         self._encoded = False
         self._stray = False
         self._too_long = False
         # httptools has no types of its own for callbacks.
         self._parser: Any = httptools.HttpResponseParser(self)
-
-    @property
-    def status(self) -> int:
-        """The HTTP status, 0 before it has come."""
-        return int(self._parser.get_status_code())
 
     @property
     def has_begun(self) -> bool:
@@ -59,7 +58,7 @@ class Answer:
     @property
     def may_be_followed(self) -> bool:
         """Whether the connection may be asked again."""
-        return self.complete and not self._stray and bool(self._parser.should_keep_alive())
+        return self.complete and self._stays_open and not self._stray
 
     def feed(self, data: bytes | memoryview) -> None:
         """Take in what has come.
@@ -89,12 +88,15 @@ class Answer:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Something compressed could be of any length."""
-        if name.lower() == b"content-encoding" and value.strip().lower() != b"identity":
+        if name.lower() == b"content-encoding" and value.strip().lower() not in _PLAIN:
             self._encoded = True
 
     def on_headers_complete(self) -> None:
         """The head is over."""
+        if self.complete:
+            return
         self._in_head = False
+        self.status = self._parser.get_status_code()
         if self.status != _OK:
             self._most = min(self._max_bytes, _MAX_REFUSAL)
 
@@ -111,4 +113,6 @@ class Answer:
 
     def on_message_complete(self) -> None:
         """All of it is there."""
+        if not self.complete:
+            self._stays_open = self._parser.should_keep_alive()
         self.complete = True

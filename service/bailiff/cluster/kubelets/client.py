@@ -113,7 +113,7 @@ class Kubelets:
             KubeletError: see `errors`.
         """
         body, _ = await self._fetched(node, _CONFIGURATION)
-        return body
+        return bytes(body)
 
     async def close(self) -> None:
         """Close all idle connections; what is under way ends with an error, or is closed after."""
@@ -131,7 +131,7 @@ class Kubelets:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _fetched(self, node: Node, path: str) -> tuple[bytes, bool]:
+    async def _fetched(self, node: Node, path: str) -> tuple[bytes | bytearray, bool]:
         """What the node says at that path, and whether the API server was asked to ask."""
         way = self._settings.via_api_server
         name = node.metadata.name
@@ -157,11 +157,13 @@ class Kubelets:
         with told(request.what):
             return await self._proxy.send(request)
 
-    async def _straight(self, node: Node, path: str) -> bytes:
+    async def _straight(self, node: Node, path: str) -> bytearray:
         settings = self._settings
         with told(f"the kubelet of {node.metadata.name}"):
             endpoint = endpoint_of(node, settings)
         with told(f"https://{endpoint}{path}"):
+            if self._closed:
+                raise KubeletUnreachableError("the client is closed")
             shown = await self._login.current()
             answer = Answer(settings.max_bytes)
             try:
@@ -171,7 +173,7 @@ class Kubelets:
                 raise TimeoutError(f"no whole answer within {settings.timeout:g} s") from None
             check_status(answer)
             check_form(answer)
-        return bytes(answer.body)
+        return answer.body
 
     async def _asked(self, endpoint: Endpoint, path: str, shown: Shown, answer: Answer) -> None:
         head = _head(endpoint, path, shown)

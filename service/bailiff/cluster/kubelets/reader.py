@@ -218,12 +218,12 @@ class SummaryReader:
         one.line = one.handle = None
 
     def _lose_patience(self, one: _Followed) -> None:
-        self._leave_place(one)
         if self._second.has_room:
+            self._leave_place(one)
             self._take_place(one, self._second)
+            self._begin()
         else:
             one.cut()
-        self._begin()
 
     async def _read(self, one: _Followed) -> None:
         began = self._clock.monotonic()
