@@ -67,7 +67,7 @@ def decode(data: bytes, kind: type[T]) -> T:
     return decode_served(data, kind)
 
 
-def decode_served(data: bytes | bytearray, kind: type[T]) -> T:
+def decode_served(data: bytes, kind: type[T]) -> T:
     """As `decode`, for what the API server wrote: its times are never finer than microseconds.
 
     metav1.Time has whole seconds and metav1.MicroTime six digits (MarshalJSON in
@@ -98,7 +98,7 @@ def decode_yaml_value(value: object, kind: type[T]) -> T:
         raise DecodeError("holds half of a surrogate pair, which is no character") from error
 
 
-def is_larger(data: bytes | bytearray, marks: int) -> bool:
+def is_larger(data: bytes, marks: int) -> bool:
     """Whether JSON may hold more values than some number, told before it is decoded.
 
     The marks `{`, `[` and `,` are counted: every value but the first has one before it. Those
@@ -110,7 +110,7 @@ def is_larger(data: bytes | bytearray, marks: int) -> bool:
     return data.count(b",") + data.count(b"{") + data.count(b"[") > marks
 
 
-def check_size(data: bytes | bytearray, marks: int) -> None:
+def check_size(data: bytes, marks: int) -> None:
     """Refuse JSON that may hold more values than can be decoded in time, see `is_larger`.
 
     Raises:
@@ -124,9 +124,9 @@ def check_size(data: bytes | bytearray, marks: int) -> None:
 
 
 class _Way(NamedTuple):
-    decode: Callable[[bytes | bytearray], Any]
+    decode: Callable[[bytes], Any]
     lenient: Lenient
-    decode_lenient: Callable[[bytes | bytearray], Any]
+    decode_lenient: Callable[[bytes], Any]
 
 
 class _Ways(dict[TypeForm, _Way]):
@@ -144,7 +144,7 @@ _WAYS = _Ways()
 _skip = msgspec.json.Decoder(msgspec.Raw).decode
 
 
-def _decode_leniently(data: bytes | bytearray, kind: type[T]) -> T:
+def _decode_leniently(data: bytes, kind: type[T]) -> T:
     try:
         return _fill(_WAYS[kind].decode_lenient(data), kind)
     except msgspec.ValidationError as error:
@@ -157,7 +157,7 @@ def _decode_leniently(data: bytes | bytearray, kind: type[T]) -> T:
         raise DepthError(malformed=True) from error
 
 
-def check_form(data: bytes | bytearray) -> None:
+def check_form(data: bytes) -> None:
     """Tell what is no JSON from what says something wrong, whichever comes first in the text.
 
     However a text is read, what makes it no JSON is told in the same words.

@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 _MAX_HEAD = 64 * 1024
 # Of a refusal only so much is kept: a kubelet's own are one sentence.
 _MAX_REFUSAL = 4 * 1024
+# Pieces of a body that are kept apart; each takes some tens of bytes beside its own.
+_MAX_PARTS = 8192
 _OK = 200
 _PLAIN = (b"identity", b"")
 
 
 class Answer:
-    """Takes in what comes, and says when all of it is there.
+    """Takes in what comes, and says when all of it is there. Call `end` in the end.
 
     Attributes:
         status: the HTTP status, 0 before it has come.
-        body: what has come of it; of a refusal the beginning.
         complete: all of it is there.
     """
 
@@ -37,8 +38,9 @@ class Answer:
             max_bytes: of the body.
         """
         self.status = 0
-        self.body = bytearray()
         self.complete = False
+        self._parts: list[bytes] = []
+        self._size = 0
         self._max_bytes = max_bytes
         self._most = max_bytes
         self._taken = 0
@@ -49,6 +51,16 @@ class Answer:
         self._too_long = False
         # httptools has no types of its own for callbacks.
         self._parser: Any = httptools.HttpResponseParser(self)
+
+    @property
+    def body(self) -> bytes:
+        """What has come of it; of a refusal the beginning."""
+        self._join()
+        return self._parts[0] if self._parts else b""
+
+    def end(self) -> None:
+        """Let the parser go: it knows us and we know it, and only the collector frees such."""
+        self._parser = None
 
     @property
     def has_begun(self) -> bool:
@@ -104,15 +116,22 @@ class Answer:
         """A part of the body."""
         if self.complete or self._too_long:
             return
-        room = self._most - len(self.body)
+        room = self._most - self._size
         if len(data) > room and self.status == _OK:
             self._too_long = True
-            self.body.clear()
+            self._parts.clear()
             return
-        self.body += data[:room]
+        self._parts.append(data[:room])
+        self._size += len(self._parts[-1])
+        if len(self._parts) > _MAX_PARTS:
+            self._join()
 
     def on_message_complete(self) -> None:
         """All of it is there."""
         if not self.complete:
             self._stays_open = self._parser.should_keep_alive()
         self.complete = True
+
+    def _join(self) -> None:
+        if len(self._parts) > 1:
+            self._parts = [b"".join(self._parts)]

@@ -22,6 +22,7 @@ from bailiff.cluster.kubelets.kept import Kept
 from bailiff.cluster.kubelets.login import KubeletLogin
 from bailiff.cluster.kubelets.settings import KubeletSettings, ViaApiServer
 from bailiff.cluster.kubelets.summaries import decode_summary
+from bailiff.cluster.kubelets.turns import Turns
 from bailiff.cluster.request import Request
 from bailiff.cluster.resource import NODES
 
@@ -86,6 +87,7 @@ class Kubelets:
         self._kept = Kept(clock, settings.max_kept)
         self._detours = Detours(clock)
         self._buffer = bytearray(BUFFER)
+        self._turns = Turns()
         self._tls: Tls | None = None
         self._context: ssl.SSLContext | None = None
         self._closed = False
@@ -99,7 +101,8 @@ class Kubelets:
         began = self._clock.monotonic()
         body, proxied = await self._fetched(node, _SUMMARY)
         with told(f"{_SUMMARY} of {node.metadata.name}"):
-            summary = decode_summary(body, node.metadata.name)
+            async with self._turns.one():
+                summary = decode_summary(body, node.metadata.name)
         seconds = self._clock.monotonic() - began
         return SummaryRead(summary, self._clock.now(), seconds, len(body), proxied)
 
@@ -113,7 +116,7 @@ class Kubelets:
             KubeletError: see `errors`.
         """
         body, _ = await self._fetched(node, _CONFIGURATION)
-        return bytes(body)
+        return body
 
     async def close(self) -> None:
         """Close all idle connections; what is under way ends with an error, or is closed after."""
@@ -131,7 +134,7 @@ class Kubelets:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _fetched(self, node: Node, path: str) -> tuple[bytes | bytearray, bool]:
+    async def _fetched(self, node: Node, path: str) -> tuple[bytes, bool]:
         """What the node says at that path, and whether the API server was asked to ask."""
         way = self._settings.via_api_server
         name = node.metadata.name
@@ -157,7 +160,7 @@ class Kubelets:
         with told(request.what):
             return await self._proxy.send(request)
 
-    async def _straight(self, node: Node, path: str) -> bytearray:
+    async def _straight(self, node: Node, path: str) -> bytes:
         settings = self._settings
         with told(f"the kubelet of {node.metadata.name}"):
             endpoint = endpoint_of(node, settings)
@@ -171,6 +174,8 @@ class Kubelets:
                     await self._asked(endpoint, path, shown, answer)
             except TimeoutError:
                 raise TimeoutError(f"no whole answer within {settings.timeout:g} s") from None
+            finally:
+                answer.end()
             check_status(answer)
             check_form(answer)
         return answer.body
@@ -214,7 +219,7 @@ class Kubelets:
         try:
             async with asyncio.timeout(seconds):
                 addresses = await resolve(endpoint, self._settings.networks)
-                return await opened(endpoint, addresses, context)
+                return await opened(endpoint, addresses, context, self._turns)
         except TimeoutError:
             raise KubeletUnreachableError(f"no connection within {seconds:g} s") from None
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.cluster.kubelets.errors import KubeletMalformedError, KubeletUnreachableError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from bailiff.cluster.kubelets.answers import Answer
     from bailiff.cluster.kubelets.endpoints import Address, Endpoint
+    from bailiff.cluster.kubelets.turns import Turns
 
 T = TypeVar("T")
 
@@ -28,15 +30,17 @@ BUFFER = 32 * 1024
 # Who sends one byte at a time makes us work for each. An answer of 4 MiB in records of one TCP
 # segment is 3,000.
 _MAX_READS = 20_000
-# After so many, others have their turn, though there may be more to read.
-_TURN = 64
+# After so many others have their turn, though there may be more to read: 1 MiB at most.
+_BURST = 64
 
 
 class Connection:
     """Get it from `opened`, and close it. It belongs to one event loop, one task at a time."""
 
-    def __init__(self, tls: ssl.SSLSocket) -> None:
+    def __init__(self, tls: ssl.SSLSocket, turns: Turns) -> None:
         self._tls = tls
+        self._turns = turns
+        self._reads = 0
 
     async def get(self, head: bytes, answer: Answer, buffer: bytearray) -> None:
         """Send a request that has no body, and take in its answer.
@@ -50,24 +54,27 @@ class Connection:
             KubeletError: the connection broke, or the answer is refused.
             OSError: the same by the operating system's or OpenSSL's words.
         """
-        left = memoryview(head)
-        while left:
-            sent = await self._when_ready(lambda part=left: self._tls.send(part))  # type: ignore[misc]  # a lambda's default has no type
-            left = left[sent:]
-        await self._take_in(answer, buffer)
+        sent = 0
+        while sent < len(head):
+            sent += await self._when_ready(partial(self._tls.send, head[sent:]))
+        self._reads = 0
+        while not await self._when_ready(partial(self._burst, answer, buffer)):
+            pass
 
-    async def _take_in(self, answer: Answer, buffer: bytearray) -> None:
+    def _burst(self, answer: Answer, buffer: bytearray) -> bool:
+        """Take in what is there; whether that is all of the answer."""
         view = memoryview(buffer)
-        for number in range(1, _MAX_READS + 1):
-            size = await self._when_ready(lambda: self._tls.recv_into(buffer))
+        for _ in range(_BURST):
+            size = self._tls.recv_into(buffer)
             if size == 0:
                 raise KubeletUnreachableError("the connection ended before the answer did")
+            self._reads += 1
+            if self._reads > _MAX_READS:
+                raise KubeletMalformedError(f"the answer comes in more than {_MAX_READS} pieces")
             answer.feed(view[:size])
             if answer.complete:
-                return
-            if number % _TURN == 0:
-                await asyncio.sleep(0)
-        raise KubeletMalformedError(f"the answer comes in more than {_MAX_READS} pieces")
+                return True
+        return False
 
     async def shake_hands(self) -> None:
         """Make it a TLS connection.
@@ -92,17 +99,21 @@ class Connection:
         self._tls.close()
 
     async def _when_ready(self, operation: Callable[[], T]) -> T:
+        """What it comes to, as often as it has to wait for the other side."""
         while True:
-            try:
-                return operation()
-            except ssl.SSLWantReadError:
-                await _ready(self._tls, writing=False)
-            except ssl.SSLWantWriteError:
-                await _ready(self._tls, writing=True)
+            writing = False
+            async with self._turns.one():
+                try:
+                    return operation()
+                except ssl.SSLWantReadError:
+                    pass
+                except ssl.SSLWantWriteError:
+                    writing = True
+            await _ready(self._tls, writing=writing)
 
 
 async def opened(
-    endpoint: Endpoint, addresses: Sequence[Address], context: ssl.SSLContext
+    endpoint: Endpoint, addresses: Sequence[Address], context: ssl.SSLContext, turns: Turns
 ) -> Connection:
     """A connection whose certificate has been verified, as the context says, for the host.
 
@@ -119,7 +130,7 @@ async def opened(
     except BaseException:
         found.close()
         raise
-    connection = Connection(tls)
+    connection = Connection(tls, turns)
     try:
         await connection.shake_hands()
     except BaseException:

@@ -97,7 +97,7 @@ def check_status(answer: Answer) -> None:
     if status == _OK:
         return
     kind = _BY_STATUS.get(status, KubeletStatusError)
-    raise kind(f"answered {status}: {_words(bytes(answer.body))}")
+    raise kind(f"answered {status}: {_words(answer.body)}")
 
 
 def check_form(answer: Answer) -> None:

@@ -163,14 +163,18 @@ class SummaryReader:
 
     async def run(self) -> None:
         """Read until cancelled; what is under way then is cancelled too."""
+        async with asyncio.TaskGroup() as group:
+            await self._read_on(group)
+
+    async def _read_on(self, group: asyncio.TaskGroup) -> None:
+        self._group = group
         try:
-            async with asyncio.TaskGroup() as group:
-                self._group = group
-                while True:
-                    self._line_up()
-                    self._begin()
-                    await self._wait()
+            while True:
+                self._line_up()
+                self._begin()
+                await self._wait()
         finally:
+            # A group that ends takes no more tasks.
             self._group = None
 
     async def _wait(self) -> None:
@@ -245,7 +249,8 @@ class SummaryReader:
             async with asyncio.timeout(None) as one.limit:
                 return await self._source.summary(one.node)
         except KubeletError as error:
-            return error
+            # Without its traceback, which holds the answer for as long as somebody keeps the error.
+            return type(error)(error.message)
         except TimeoutError:
             patience = self._settings.patience
             return KubeletTimeoutError(

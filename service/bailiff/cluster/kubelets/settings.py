@@ -100,16 +100,19 @@ class ReaderSettings:
         interval: seconds from one reading of a node to the next, 1 and up. 10: the kubelet's own
             eviction manager has that period (evictionMonitoringPeriod in
             pkg/kubelet/kubelet.go).
-        concurrency: nodes that are read at a time in the first line, 1 and up. 128: 5,000 nodes in
-            10 s leave each 0.26 s, several times what a kubelet takes.
-        slow_concurrency: nodes that are read at a time in the second line, 1 and up.
-        patience: seconds after which a node leaves the first line for the second, above 0.
+        concurrency: nodes that are read at a time in the first line, 1 and up. 256: 5,000 nodes in
+            10 s leave each 0.5 s, several times what a kubelet takes. Times the longest answer it
+            is the memory that they take at worst.
+        slow_concurrency: nodes that are read at a time in the second line, 1 and up. 64: 5 % of
+            5,000 nodes, of which each hangs for 5 s, have their turn every 20 s.
+        patience: seconds after which a node leaves the first line for the second, above 0. 2: as
+            long as a connection may take.
     """
 
     interval: float = 10.0
-    concurrency: int = 128
+    concurrency: int = 256
     slow_concurrency: int = 64
-    patience: float = 1.0
+    patience: float = 2.0
 
     def __post_init__(self) -> None:
         """Refuse what cannot be.

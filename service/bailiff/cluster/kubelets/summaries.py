@@ -11,14 +11,14 @@ from bailiff.cluster.kubelets.errors import KubeletMalformedError
 from bailiff.kinds.decoding import DecodeError, check_size, decode_served
 from bailiff.kinds.stats import Summary
 
-# A pod of two containers has 240 values, and a node 500 such pods at most. What is shorter than this
-# takes 30 ms at worst, and is not counted: that alone would take 1 ms for 730 kB.
+# A pod of two containers has 240 values, and a node 500 such pods at most. What is shorter than
+# this takes 30 ms at worst, and is not counted: that alone would take 1 ms for 730 kB.
 _SHORT = 2**20
 _MAX_MARKS = 200_000
 _MAX_QUOTED = 100
 
 
-def decode_summary(data: bytes | bytearray, node: str) -> Summary:
+def decode_summary(data: bytes, node: str) -> Summary:
     """Read the summary of one node.
 
     Times are whole seconds (metav1.Time), so nothing finer is looked for.

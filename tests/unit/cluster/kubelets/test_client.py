@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import re
-from contextlib import asynccontextmanager
+import weakref
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,7 @@ from bailiff.cluster.kubelets import (
     KubeletUnauthenticatedError,
     KubeletUnreachableError,
 )
+from bailiff.cluster.kubelets.answers import Answer
 from bailiff.cluster.kubelets.login import KubeletLogin
 from bailiff.cluster.login import Login
 from bailiff.cluster.tls import Tls
@@ -321,3 +324,25 @@ async def test_after_it_is_closed_nothing_is_kept(tls: files.Tls) -> None:
             await kubelets.summary(kubelet.node())
         with pytest.raises(KubeletUnreachableError, match="closed"):
             await kubelets.summary(kubelet.node())
+
+
+@pytest.mark.parametrize("behaviour", [WELL, answering(b"{"), answering(b"no", "403 Forbidden")])
+async def test_what_ends_leaves_nothing_that_has_to_be_searched_for(
+    tls: files.Tls, behaviour: Behaviour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[weakref.ref[Answer]] = []
+
+    def answer(max_bytes: int) -> Answer:
+        one = Answer(max_bytes)
+        made.append(weakref.ref(one))
+        return one
+
+    monkeypatch.setattr("bailiff.cluster.kubelets.client.Answer", answer)
+    gc.disable()
+    try:
+        async with fake_kubelet(behaviour, tls) as kubelet, client(tls) as kubelets:
+            with suppress(KubeletError):
+                await kubelets.summary(kubelet.node())
+        assert [one() for one in made] == [None]
+    finally:
+        gc.enable()
