@@ -47,6 +47,8 @@ _CONFIGURATION = "/configz"
 # so that none waits here for those that hang. The API server does not count them among those it
 # bounds: to a proxy they are long-running ones (BasicLongRunningRequestCheck in k8s.io/apiserver).
 _MOST_PROXIED = 1024
+# Pieces of work of a millisecond or two.
+_BUSY = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,14 @@ class Kubelets:
         self._tls: Tls | None = None
         self._context: ssl.SSLContext | None = None
         self._closed = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether answers come in faster than they are worked off.
+
+        Who begins still more then makes all of them late, and those that have come furthest too.
+        """
+        return self._turns.waiting >= _BUSY
 
     async def summary(self, node: Node) -> SummaryRead:
         """The summary of a node; takes the right `get` on `nodes/stats`.

@@ -9,6 +9,9 @@ others find all places of the first line. Who takes longer than the patience lea
 at once: it goes on in the second line where there is room, and else is given up. So a place of the
 first line is held for the patience at most, even when half of all nodes stop answering in one
 moment.
+
+Where it is this process that is slow, no more are begun until it has caught up: nodes are read
+later, but no time runs out meanwhile for those that are under way.
 """
 
 from __future__ import annotations
@@ -36,12 +39,19 @@ SummaryListener: TypeAlias = Callable[[str, Outcome], None]
 
 # Seconds; a clock that is asked may jump while the event loop waits by another.
 _LONGEST_WAIT = 1.0
-# Nodes that are due within the same moment are begun together.
+# Nodes that are due within the same moment are begun together, but so many of each line at most:
+# whether the source is busy shows only when they are under way.
 _SHORTEST_WAIT = 0.01
+_AT_ONCE = 16
 
 
 class SummarySource(Protocol):
     """Whoever reads one summary: Kubelets, or a test."""
+
+    @property
+    def is_busy(self) -> bool:
+        """As Kubelets.is_busy."""
+        ...
 
     async def summary(self, node: Node) -> SummaryRead:
         """As Kubelets.summary."""
@@ -180,6 +190,8 @@ class SummaryReader:
     async def _wait(self) -> None:
         now = self._clock.monotonic()
         until = self._due[0].at - now if self._due else _LONGEST_WAIT
+        if any(line.waiting and line.has_room for line in (self._first, self._second)):
+            until = _SHORTEST_WAIT
         self._changed.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(min(max(until, _SHORTEST_WAIT), _LONGEST_WAIT)):
@@ -201,11 +213,19 @@ class SummaryReader:
 
     def _begin(self) -> None:
         for line in (self._first, self._second):
-            while line.waiting and line.has_room and self._group is not None:
-                one = line.waiting.popleft()
-                if not one.gone:
-                    self._take_place(one, line)
-                    self._group.create_task(self._read(one))
+            for _ in range(_AT_ONCE):
+                one = self._next_of(line)
+                if one is None or self._group is None:
+                    break
+                self._take_place(one, line)
+                self._group.create_task(self._read(one))
+
+    def _next_of(self, line: _Line) -> _Followed | None:
+        while line.waiting and line.has_room and not self._source.is_busy:
+            one = line.waiting.popleft()
+            if not one.gone:
+                return one
+        return None
 
     def _take_place(self, one: _Followed, line: _Line) -> None:
         one.line = line

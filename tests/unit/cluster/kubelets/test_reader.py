@@ -48,6 +48,7 @@ class Fleet:
         self.begun: dict[str, list[float]] = defaultdict(list)
         self.told: dict[str, list[tuple[float, Outcome]]] = defaultdict(list)
         self.asked: list[Node] = []
+        self.is_busy = False
         self.most: Counter[str] = Counter()
         self._running: Counter[str] = Counter()
         self.clock = LoopClock()
@@ -226,6 +227,18 @@ async def test_who_fails_quickly_has_not_hung() -> None:
     async with fleet.running():
         await asyncio.sleep(100)
     assert len(fleet.told["refused"]) == 10
+
+
+async def test_while_the_source_is_busy_none_is_begun() -> None:
+    fleet = Fleet()
+    fleet.follow(*(f"n{number}" for number in range(20)))
+    fleet.is_busy = True
+    async with fleet.running():
+        await asyncio.sleep(15)
+        assert (fleet.begun, fleet.reader.waiting, fleet.reader.running) == ({}, 20, 0)
+        fleet.is_busy = False
+        await asyncio.sleep(0.2)
+        assert len(fleet.told) == 20
 
 
 async def test_of_a_node_that_is_gone_nothing_is_told() -> None:
