@@ -33,6 +33,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from bailiff.bootstrap.heap import giving_back_free_memory
 from bailiff.clock import SystemClock
 from bailiff.cluster.kubelets import (
     Kubelets,
@@ -49,7 +50,7 @@ from tests.harness.fake_kubelet import node_at
 from tests.harness.summaries import summary_json
 
 SIZES = (500, 5_000)
-ROUNDS = 4
+ROUNDS = 5
 INTERVAL = 10.0
 HANGS = 20
 # As many as one certificate is for, so that it is not much longer than a real one.
@@ -242,7 +243,11 @@ async def read(nodes: int, folder: Path) -> None:
     login = KubeletLogin(_api, settings, clock)
     await login.start()
     told, late = Told(), Lateness()
-    async with Kubelets(login, settings, clock, None) as own, asyncio.TaskGroup() as group:
+    async with (
+        giving_back_free_memory(),
+        Kubelets(login, settings, clock, None) as own,
+        asyncio.TaskGroup() as group,
+    ):
         reader = SummaryReader(own, told, clock, ReaderSettings(interval=INTERVAL))
         for number in range(nodes):
             reader.follow(fake(number))

@@ -58,6 +58,8 @@ class Connection:
         while sent < len(head):
             sent += await self._when_ready(partial(self._tls.send, head[sent:]))
         self._reads = 0
+        # Nothing can be there yet, so there is no turn to be waited for.
+        await _ready(self._tls, writing=False)
         while not await self._when_ready(partial(self._burst, answer, buffer)):
             pass
 
