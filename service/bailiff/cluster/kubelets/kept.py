@@ -3,7 +3,7 @@
 One for each node. An answer of 400 kB takes, besides its decoding (0.6 ms), 0.4 ms of CPU over a
 connection that was kept, 1.3 ms over a new one (P-256 certificates), and 1.05 ms over a new one
 whose TLS session is resumed. So 5,000 nodes every 10 s take half of a core with kept ones, and all
-of it with new ones. A kept one takes 33 KiB here and one file descriptor, and next to nothing on
+of it with new ones. A kept one takes 40 KiB here and one file descriptor, and next to nothing on
 the node. A kubelet closes it after 90 s without a request (IdleTimeout in
 pkg/kubelet/server/server.go); we do so sooner, so that nobody is asked over one that is just being
 closed.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from bailiff.cluster import Cluster, connect
+from bailiff.cluster import Cluster, Request, UnauthorizedError, connect
 from bailiff.cluster.kubelets import (
     KubeletAddressError,
     KubeletError,
@@ -148,12 +148,20 @@ async def test_what_the_api_server_says_is_an_error_of_that_node(
     server = ApiServer()
     server.status, server.body = status, body
     bounds = {"timeout": 0.3, "max_bytes": 1_000_000}
-    async with clients(tmp_path, server, ALWAYS, **bounds) as (cluster, kubelets):
+    async with clients(tmp_path, server, ALWAYS, **bounds) as (_, kubelets):
         with pytest.raises(error, match="/api/v1/nodes/n1/proxy/stats/summary") as caught:
             await kubelets.summary(AWAY)
         assert type(caught.value) is error
-        # However many nodes are away, whoever evicts is not slowed down.
-        assert cluster.backoff() == 0
+
+
+async def test_nodes_that_are_away_do_not_slow_down_who_evicts(tmp_path: Path) -> None:
+    server = ApiServer()
+    server.status = 503
+    async with clients(tmp_path, server, ALWAYS) as (cluster, kubelets):
+        for _ in range(30):
+            with pytest.raises(KubeletUnreachableError):
+                await kubelets.summary(AWAY)
+            assert cluster.backoff() == 0
 
 
 async def test_where_both_ways_fail_both_are_told(tmp_path: Path) -> None:
@@ -170,6 +178,9 @@ async def test_when_the_kubelets_are_closed_the_cluster_goes_on(tmp_path: Path) 
         await kubelets.summary(AWAY)
         await kubelets.close()
         server.body = b'{"kind":"Node"}'
-        assert (await cluster.login()).host.startswith("http://127.0.0.1")
+        # Who is closed asks for no other login, and says so.
+        server.status = 401
+        with pytest.raises(UnauthorizedError):
+            await cluster.send(Request("GET", "/version"))
         with pytest.raises((KubeletUnreachableError, KubeletAddressError)):
             await kubelets.summary(AWAY)

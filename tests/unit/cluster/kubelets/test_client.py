@@ -303,6 +303,27 @@ async def test_what_a_kubelet_says_unasked_is_not_the_next_answer(tls: files.Tls
         assert kubelet.connections == 2
 
 
+async def test_when_certificates_change_no_connection_of_before_is_asked(tls: files.Tls) -> None:
+    authorities = [tls.ca.read_bytes(), tls.ca.read_bytes() + b"# renewed\n"]
+    logins = [Login("https://api", Tls(ca=ca)) for ca in authorities]
+
+    async def api() -> Login:
+        return logins[0]
+
+    login = KubeletLogin(api, KubeletSettings(), ManualClock(), silent)
+    await login.start()
+    settings = KubeletSettings(networks=HERE)
+    async with (
+        fake_kubelet(answering(SUMMARY), tls) as kubelet,
+        Kubelets(login, settings, ManualClock(), None) as kubelets,
+    ):
+        for seen in (1, 1, 2):
+            await kubelets.summary(kubelet.node())
+            assert kubelet.connections == seen
+            if len(kubelet.heads) == 2:
+                logins.pop(0)
+
+
 async def test_a_client_certificate_is_shown_and_then_no_token(
     tls: files.Tls, tmp_path: Path
 ) -> None:

@@ -219,6 +219,25 @@ async def test_slow_and_sound_is_no_hanging() -> None:
     assert [outcome for _, outcome in fleet.told["slow"]] == [READ] * 5
 
 
+async def test_who_takes_long_leaves_its_place_to_others() -> None:
+    fleet = Fleet(concurrency=1, slow_concurrency=1, patience=1.0)
+    slow = "slow"
+    fleet.takes[slow] = 4.5
+    # Those whose turn comes while it is being read.
+    others = [
+        name
+        for name in (f"n{number}" for number in range(200))
+        if 0.1 < phase_of(name, 10.0) - phase_of(slow, 10.0) < 3
+    ][:5]
+    assert others
+    fleet.follow(slow, *others)
+    async with fleet.running():
+        await asyncio.sleep(20)
+    for name in others:
+        assert fleet.begun[name][0] - fleet.begun[slow][0] < 3.3
+    assert [outcome for _, outcome in fleet.told[slow]][:1] == [READ]
+
+
 async def test_who_fails_quickly_has_not_hung() -> None:
     fleet = Fleet(concurrency=1, slow_concurrency=1, patience=1.0)
     fleet.errors["refused"] = KubeletUnreachableError("refused")
