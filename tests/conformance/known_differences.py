@@ -16,6 +16,13 @@ from tests.conformance.device_taints import (
     model_device_sequence,
     model_device_taint,
 )
+from tests.conformance.pressure import (
+    CONTAINERFS_ALIASING,
+    LEAST_GRACE,
+    explain_pressure_sequence,
+    has_huge_quantity,
+    has_odd_percentage,
+)
 from tests.conformance.taint_sequences import Json, explain_taint_sequence
 from tests.conformance.upstream_device_claims import Repair as DeviceRepair
 from tests.conformance.upstream_timers import Repair
@@ -59,6 +66,21 @@ DIFFERENCES = (
         applies=_overflows,
         fields=frozenset({"minTolerationSeconds", "action"}),
     ),
+    Difference(
+        name="pressure-percentage-syntax",
+        system="threshold_parse",
+        reason="what is no number, infinite, or has two percent signs or underscores, nobody can "
+        "have meant: it is told as an error",
+        applies=has_odd_percentage,
+        fields=frozenset({"error", "thresholds"}),
+    ),
+    Difference(
+        name="pressure-quantity-overflow",
+        system="threshold_parse",
+        reason="a quantity beyond an int64 is negative upstream; ours is exact",
+        applies=has_huge_quantity,
+        fields=frozenset({"thresholds"}),
+    ),
 )
 
 
@@ -68,6 +90,7 @@ EXPLAINERS: dict[str, Callable[[Json, Json, Json], list[str]]] = {
     "device_taint": explaining_by(model_device_taint),
     "device_rule_status": explaining_by(model_device_rule_status),
     "device_sequence": explaining_by(model_device_sequence),
+    "pressure_sequence": explain_pressure_sequence,
 }
 
 # The quirks that the cases of a system meet.
@@ -79,9 +102,11 @@ MET: dict[str, set[Repair] | set[DeviceRepair]] = {
 }
 
 # Every name that a system's differences may be given.
-NAMES = {(difference.system, difference.name) for difference in DIFFERENCES} | {
-    (system, repair.value) for system, repairs in MET.items() for repair in repairs
-}
+NAMES = (
+    {(difference.system, difference.name) for difference in DIFFERENCES}
+    | {(system, repair.value) for system, repairs in MET.items() for repair in repairs}
+    | {("pressure_sequence", name) for name in (LEAST_GRACE, CONTAINERFS_ALIASING)}
+)
 
 
 def explaining(system: str, case: Json, answer: Json, expect: Json) -> list[str]:

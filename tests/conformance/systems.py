@@ -17,6 +17,18 @@ from tests.conformance.device_taints import (
     answer_device_taint,
     answer_device_toleration,
 )
+from tests.conformance.pods import answer_qos
+from tests.conformance.pressure import (
+    answer_admit,
+    answer_observations,
+    answer_pressure_sequence,
+    answer_ranking,
+    answer_threshold_parse,
+    comparable_observations,
+    comparable_pressure_sequence,
+    comparable_ranking,
+    comparable_threshold_parse,
+)
 from tests.conformance.taint_sequences import answer_taint_sequence, as_observable
 
 Json = dict[str, Any]
@@ -81,7 +93,19 @@ SYSTEMS: dict[str, Callable[[Json], Json]] = {
     "device_taint": answer_device_taint,
     "device_rule_status": answer_device_rule_status,
     "device_sequence": answer_device_sequence,
+    "qos": answer_qos,
+    "admit": answer_admit,
+    "threshold_parse": answer_threshold_parse,
+    "observations": answer_observations,
+    "ranking": answer_ranking,
+    "pressure_sequence": answer_pressure_sequence,
 }
 
 # Where the file tells more than can be compared: what is left of it.
-COMPARABLE: dict[str, Callable[[Json], Json]] = {"taint_sequence": as_observable}
+COMPARABLE: dict[str, Callable[[Json], Json]] = {
+    "taint_sequence": as_observable,
+    "threshold_parse": comparable_threshold_parse,
+    "observations": comparable_observations,
+    "ranking": comparable_ranking,
+    "pressure_sequence": comparable_pressure_sequence,
+}

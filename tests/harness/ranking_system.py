@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec.structs import replace
 
 from bailiff.decisions import (
-    SYSTEMS,
     EvictionTerms,
     Finding,
     Round,
@@ -34,6 +33,8 @@ from bailiff.decisions.decision import (
     keep,
     reference_to,
 )
+from bailiff.decisions.device_taints import DEVICE_TAINTS
+from bailiff.decisions.node_taints import NODE_TAINTS
 from bailiff.kinds import PodCondition, Taint, Time
 from bailiff.kinds.meta import Int32, Value
 from bailiff.worker.systems import HALVES, SystemByFacts, halves_of
@@ -275,7 +276,8 @@ class SeatsInWorker(SystemByFacts[SeatFacts]):
 
 
 SEATING = SeatSystem()
-WITH_SEATS = Systems((*SYSTEMS.all, SEATING))
+# Without the pressure on nodes, which ranks the pods of all of them.
+WITH_SEATS = Systems((NODE_TAINTS, DEVICE_TAINTS, SEATING))
 WORKER_WITH_SEATS = halves_of(WITH_SEATS, {**HALVES, NAME: SeatsInWorker})
 
 

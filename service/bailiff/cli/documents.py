@@ -45,6 +45,14 @@ def read_objects(path: Path, name: str) -> Iterator[dict[str, Any]]:
         yield from _objects(document, name)
 
 
+def read_document(path: Path, name: str) -> object:
+    """What a file holds that is one YAML or JSON document; arguments and errors as read_objects."""
+    found = _documents(path, name)
+    if len(found) != 1:
+        raise InputError(f"{name}: expected one document, got {len(found)}")
+    return found[0]
+
+
 def _objects(document: object, name: str) -> Iterator[dict[str, Any]]:
     if not isinstance(document, dict):
         raise InputError(f"{name}: expected Kubernetes objects, got {_told(document)}")

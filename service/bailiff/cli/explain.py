@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations of commands
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,16 +25,53 @@ if TYPE_CHECKING:
     from bailiff.decisions import Options
 
 _TARGET = typer.Argument(
-    help="The object, as pod/web or node/node-a; of a node, its pods.",
+    help="The object, as pod/web or node/node-a; of a node, its pods. pressure: who would go from a "
+    "node that runs out of memory, disk or processes.",
     metavar="TYPE/NAME",
     show_default=False,
 )
 # What is said of further words is ours to say: kubectl takes pod NAME.
 SETTINGS = {"allow_extra_args": True}
+_SUMMARY = typer.Option(
+    "--summary",
+    help="Of pressure: what the node's kubelet answers to GET /stats/summary; - reads standard "
+    "input.",
+    metavar="FILE",
+    show_default=False,
+)
+_PODS = typer.Option(
+    "--pods",
+    help="Of pressure: the pods of the node, as kubectl get pods -o yaml prints them.",
+    metavar="FILE",
+    show_default=False,
+)
+_CONFIG = typer.Option(
+    "--config",
+    help="Of pressure: the KubeletConfiguration, or what the kubelet answers to GET /configz. "
+    "Default: the kubelet's defaults.",
+    metavar="FILE",
+    show_default=False,
+)
+_STATE = typer.Option(
+    "--state",
+    help="Of pressure: what the last round has left (-o json), so that grace periods go on.",
+    metavar="FILE",
+    show_default=False,
+)
+_SIGNAL = typer.Option(
+    "--signal",
+    help="Of pressure: rank for this signal, as memory.available, whether it is low or not.",
+    metavar="SIGNAL",
+    show_default=False,
+)
 _EXIT_CODE = typer.Option(
     "--exit-code",
     help="Exit 0 for keep, 10 for evict at, 11 for evict now; of several pods the worst counts.",
 )
+
+
+# The word that stands in place of an object.
+PRESSURE = "pressure"
 
 
 @deciding
@@ -49,10 +86,19 @@ def explain(
     kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
     context: Annotated[str | None, CONTEXT] = None,
     in_cluster: Annotated[bool, IN_CLUSTER] = False,
+    summary: Annotated[Path | None, _SUMMARY] = None,
+    pods: Annotated[list[Path] | None, _PODS] = None,
+    config: Annotated[Path | None, _CONFIG] = None,
+    state: Annotated[Path | None, _STATE] = None,
+    signal: Annotated[str | None, _SIGNAL] = None,
     output: Annotated[Format | None, FORMAT] = None,
     exit_code: Annotated[bool, _EXIT_CODE] = False,
 ) -> None:
     """Tell whether pods would be evicted, when, and why: those of a cluster, or of files."""
+    if target == PRESSURE and not ctx.args:
+        asked = summary, config, pods or files, state, signal, now
+        _explain_pressure(asked, options, output, ctx.find_root().obj)
+        return
     from bailiff.cli import explaining  # noqa: PLC0415 - loads the core, which help needs not
 
     with told():
@@ -64,3 +110,14 @@ def explain(
     explaining.tell_reports(answer, output)
     if exit_code:
         raise typer.Exit(explaining.exit_code_of(answer))
+
+
+def _explain_pressure(
+    asked: tuple[Any, ...], options: Options, output: Format | None, systems: object
+) -> None:
+    from bailiff.cli import pressure  # noqa: PLC0415 - as above
+
+    with told():
+        arguments = pressure.PressureArguments(*asked)
+        answer = pressure.explain_pressure(arguments, options, output, systems)
+    typer.echo(answer)

@@ -243,7 +243,7 @@ def _neighbours_of(
     There are no others: so it is with more pods than one, too.
     """
     place = pod.spec.node_name
-    pods = objects.of(Pod) if asking.systems.rank_on(node) else ()
+    pods = objects.of(Pod) if asking.systems.look_at_neighbours(node) else ()
     return tuple(one for one in pods if one.spec.node_name == place and one is not pod)
 
 

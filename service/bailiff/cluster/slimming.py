@@ -32,6 +32,23 @@ T = TypeVar("T")
 KEPT_CONDITIONS = frozenset({"PodScheduled", "DisruptionTarget"})
 
 
+# What pods are weighed by under pressure, which no half of the worker does: by field, with what
+# stands for its absence.
+_WEIGHED_OF_SPEC: tuple[tuple[str, Any], ...] = (
+    ("containers", ()),
+    ("init_containers", ()),
+    ("overhead", {}),
+    ("resources", None),
+    ("volumes", ()),
+    ("priority_class_name", ""),
+)
+_WEIGHED_OF_STATUS: tuple[tuple[str, Any], ...] = (
+    ("qos_class", ""),
+    ("container_statuses", ()),
+    ("init_container_statuses", ()),
+)
+
+
 class PodSlimmer:
     """Makes pods share tolerations, owners and names, and drops what nobody reads.
 
@@ -65,6 +82,9 @@ class PodSlimmer:
         force_setattr(metadata, "labels", labels)
         force_setattr(spec, "node_name", intern(spec.node_name))
         force_setattr(spec, "tolerations", intern(spec.tolerations))
+        for value, fields in ((spec, _WEIGHED_OF_SPEC), (status, _WEIGHED_OF_STATUS)):
+            for name, absent in fields:
+                force_setattr(value, name, absent)
         force_setattr(status, "phase", intern(status.phase))
         force_setattr(status, "conditions", self._conditions(status.conditions))
         return pod

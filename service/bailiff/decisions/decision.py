@@ -55,6 +55,18 @@ class TraceStep(Value, frozen=True):
     deadline: Time | None = None
 
 
+class Annotation(Value, frozen=True):
+    """An annotation to write.
+
+    Attributes:
+        key: as `starved_resource`.
+        value: any text.
+    """
+
+    key: str
+    value: str = ""
+
+
 class EvictionTerms(Value, frozen=True):
     """What is written with an eviction, and how it is done.
 
@@ -74,6 +86,7 @@ class EvictionTerms(Value, frozen=True):
         event_message: of the Event; empty: that the pod is marked for deletion, and why.
         cancellation_reason: of the Event that the pod stays after all, told where the eviction was
             announced by an Event; empty: `event_reason`, told always, as upstream's controllers do.
+        event_annotations: of the Event, for programs.
     """
 
     controller: str
@@ -87,6 +100,7 @@ class EvictionTerms(Value, frozen=True):
     event_type: str = ""
     event_message: str = ""
     cancellation_reason: str = ""
+    event_annotations: tuple[Annotation, ...] = ()
 
 
 class Finding(Value, frozen=True):
@@ -106,6 +120,7 @@ class Finding(Value, frozen=True):
             for all pods that go for the same.
         due_since: for EVICT_NOW, since when the pod is due, where known.
         grace_period_seconds: to delete this pod with, before what `eviction` says.
+        event_annotations: of the Event of this eviction, for programs.
         trace: the rules looked at, in order; empty where the caller asked for none.
     """
 
@@ -124,6 +139,7 @@ class Finding(Value, frozen=True):
     cause: str = ""
     due_since: Time | None = None
     grace_period_seconds: Int64 | None = None
+    event_annotations: tuple[Annotation, ...] = ()
     trace: tuple[TraceStep, ...] = ()
 
     @property
@@ -145,11 +161,13 @@ class EventNote(Value, frozen=True):
         type: `Normal` or `Warning`.
         reason: for programs; upstream's word.
         message: for people; names the taint, the toleration used and the time.
+        annotations: of the Event, for programs.
     """
 
     type: str
     reason: str
     message: str
+    annotations: tuple[Annotation, ...] = ()
 
 
 class Decision(Value, frozen=True):

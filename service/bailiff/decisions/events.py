@@ -17,7 +17,12 @@ DENIED_REASON = "EvictionDenied"
 def eviction_event(pod: Pod, terms: EvictionTerms, why: str) -> EventNote:
     """For an eviction under these terms: in their words, or upstream's and after them the cause."""
     message = terms.event_message or f"Marking for deletion Pod {pod.key}: {why}"
-    return EventNote(type=terms.event_type or "Normal", reason=terms.event_reason, message=message)
+    return EventNote(
+        type=terms.event_type or "Normal",
+        reason=terms.event_reason,
+        message=message,
+        annotations=terms.event_annotations,
+    )
 
 
 def cancellation_event(pod: Pod, why: str, terms: EvictionTerms) -> EventNote:

@@ -16,6 +16,7 @@ from bailiff.decisions.device_taints import DEVICE_TAINTS
 from bailiff.decisions.joining import combine, combine_alike
 from bailiff.decisions.lengths import weigh_decisions
 from bailiff.decisions.node_taints import NODE_TAINTS
+from bailiff.decisions.pressure.system import PRESSURE
 from bailiff.decisions.question import Plan, Size
 from bailiff.decisions.questions import (
     PodAnswer,
@@ -88,6 +89,10 @@ class Systems:
     def rank_on(self, node: Node | None) -> bool:
         """Whether some system weighs the pods of this node against each other, see System."""
         return any(system.ranks_on(node) for system in self._ranking)
+
+    def look_at_neighbours(self, node: Node | None) -> bool:
+        """Whether some system's look-up is to be shown the other pods of this node."""
+        return any(system.looks_at_neighbours(node) for system in self._ranking)
 
     def look_ups(self, scene: Scene, options: Options) -> Iterator[tuple[System[Any], LookUp[Any]]]:
         """What each system wants to see of a live cluster to decide for the pods of a scene."""
@@ -266,4 +271,4 @@ def _by_name(questions: Iterable[Question[Any]]) -> Mapping[str, Question[Any]]:
     return found
 
 
-SYSTEMS = Systems((NODE_TAINTS, DEVICE_TAINTS))
+SYSTEMS = Systems((NODE_TAINTS, DEVICE_TAINTS, PRESSURE))

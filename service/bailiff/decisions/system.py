@@ -199,6 +199,13 @@ class System(ABC, Generic[F]):
         """
         return self.ranks
 
+    def looks_at_neighbours(self, node: Node | None) -> bool:
+        """Whether its look-up of live objects is to be shown the other pods of this node.
+
+        Else they are not listed for its sake; by default where it ranks them.
+        """
+        return self.ranks_on(node)
+
     def check(self, scene: Scene, facts: F) -> None:
         """Refuse what this system cannot decide from, where it is to be asked.
 

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 Structure: TypeAlias = type[msgspec.Struct]
 
 _WHOLE_NUMBERS = {(None, None), (INT64_MIN, INT64_MAX), (-(2**31), 2**31 - 1)}
+_COUNTS = {(0, None)}
 # A map from names to google.protobuf.Struct in which a message takes the fields that it has not.
 OTHERS = "others"
+# How a field is called whose message is embedded in Kubernetes' JSON, after the name of the whole.
+_EMBEDDED = "_source"
 STRUCT = "google.protobuf.Struct"
 TIMESTAMP = "google.protobuf.Timestamp"
 
@@ -42,6 +45,7 @@ class Field(NamedTuple):
         is_required: it has to be there.
         default: what stands for its absence otherwise.
         place: its field in the message; None: it goes with the others.
+        inlined: the field of the message in whose own message it is; None: it is in this one.
     """
 
     name: str
@@ -54,13 +58,18 @@ class Field(NamedTuple):
     is_required: bool
     default: Any
     place: FieldDescriptor | None
+    inlined: FieldDescriptor | None
 
     @property
     def is_bounded(self) -> bool:
         """Whether its type allows less than protobuf's does."""
         kind = self.kind
         if isinstance(kind, types.IntType):
-            return (kind.ge, kind.le) not in _WHOLE_NUMBERS
+            is_count = self.place is not None and self.place.type == self.place.TYPE_UINT64
+            return (kind.ge, kind.le) not in (_COUNTS if is_count else _WHOLE_NUMBERS)
+        if isinstance(kind, types.EnumType):
+            # Words that are texts in the message, so that there may be more of them.
+            return self.place is not None and self.place.enum_type is None
         return isinstance(kind, types.StrType) and kind != types.StrType()
 
     @property
@@ -88,7 +97,7 @@ def fields_of(structure: Structure, message: Descriptor) -> tuple[Field, ...]:
 def _field(found: types.Field, declared: Any, message: Descriptor) -> Field:  # noqa: ANN401 - a type
     kind, is_optional = _without_none(found.type)
     is_list = isinstance(kind, types.VarTupleType)
-    place = _place(found.name, message)
+    place, inlined = _place(found.name, message)
     if is_optional and place is not None and not place.has_presence:
         raise TypeError(f"{place.full_name} cannot be absent: it is not optional")
     return Field(
@@ -102,14 +111,25 @@ def _field(found: types.Field, declared: Any, message: Descriptor) -> Field:  # 
         is_required=found.required,
         default=() if is_list and found.required else _default(found),
         place=place,
+        inlined=inlined,
     )
 
 
-def _place(name: str, message: Descriptor) -> FieldDescriptor | None:
+def _place(
+    name: str, message: Descriptor
+) -> tuple[FieldDescriptor | None, FieldDescriptor | None]:
+    """Where a field stands, and in which field's own message, if not in this one.
+
+    Kubernetes' JSON has the fields of an embedded structure beside those of the one that it is
+    embedded in, as of a Volume its VolumeSource; its protobuf has a message for it.
+    """
     place = message.fields_by_name.get(name)
-    if place is None and OTHERS not in message.fields_by_name:
-        raise TypeError(f"the message {message.name} has no field {name}")
-    return place
+    if place is not None or OTHERS in message.fields_by_name:
+        return place, None
+    embedded = message.fields_by_name.get(snake_case(message.name) + _EMBEDDED)
+    if embedded is not None and name in message_of(embedded).fields_by_name:
+        return message_of(embedded).fields_by_name[name], embedded
+    raise TypeError(f"the message {message.name} has no field {name}")
 
 
 def _without_none(kind: types.Type) -> tuple[types.Type, bool]:
@@ -165,6 +185,11 @@ def enum_names(kind: types.Type, place: FieldDescriptor) -> dict[Any, int]:
     """
     if not isinstance(kind, types.EnumType) or place.enum_type is None:
         raise TypeError(f"{place.full_name} is no enumeration")
-    prefix = re.sub(r"(?<=[a-z0-9])[A-Z]", r"_\g<0>", place.enum_type.name).upper()
+    prefix = snake_case(place.enum_type.name).upper()
     values = place.enum_type.values_by_name
     return {member: values[f"{prefix}_{member.name}"].number for member in kind.cls}
+
+
+def snake_case(name: str) -> str:
+    """The name of a message as that of a field."""
+    return re.sub(r"(?<=[a-z0-9])[A-Z]", r"_\g<0>", name).lower()

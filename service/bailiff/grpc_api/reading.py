@@ -51,7 +51,7 @@ from bailiff.grpc_api.wire import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
@@ -98,16 +98,34 @@ class Readers:
         """What makes a structure from a message that was parsed; errors as `of`."""
         function = Function(f"read_{structure.__name__}", "message")
         fields = fields_of(structure, message)
-        values = (
+        values = [
             f"{field.name}={self._expression(function, structure, message, field)}"
             for field in fields
-        )
+            if field.inlined is None
+        ]
+        values += self._embedded(function, structure, fields)
         made = f"{function.name_of(structure)}({', '.join(values)})"
         if OTHERS in message.fields_by_name:
             known = frozenset(field.written for field in fields if field.place is None)
             refuse = refuse_others(known, self._entry(message.fields_by_name[OTHERS]))
             made = f"(v := message.{OTHERS}) and {function.name_of(refuse)}(v) or {made}"
         return function.returning(made)
+
+    def _embedded(
+        self, function: Function, structure: Structure, fields: tuple[Field, ...]
+    ) -> Iterator[str]:
+        """The values of fields that stand in a message of their own, a mapping for each of those."""
+        for place in {field.inlined.name: field.inlined for field in fields if field.inlined}.values():
+            inner, message = Function(f"read_{place.name}", "message"), message_of(place)
+            values = (
+                f"{field.name}={self._expression(inner, structure, message, field)}"
+                for field in fields
+                if field.inlined is not None and field.inlined.name == place.name
+            )
+            read = inner.returning(f"dict({', '.join(values)})")
+            parsed = partial(parse, self._wire.class_of(message))
+            within = f"{function.name_of(read_within)}({place.name!r}, {function.name_of(read)}"
+            yield f"**{within}, {function.name_of(parsed)}(message.{place.name}))"
 
     def _make(self, structure: Structure, message: Descriptor) -> Read:
         wire = self._wire.class_of(message)
@@ -162,7 +180,11 @@ class Readers:
             entry, value = self._entry(place), self._map_value(field, place)
             if value is not None:
                 return f"{function.name_of(read_map(field.name, entry, value))}(v)"
-            return f"dict({all_of}({name}, {function.name_of(entry)}, v, {field.most}))"
+            found = f"dict({all_of}({name}, {function.name_of(entry)}, v, {field.most}))"
+            if field.kind == _TEXTS:
+                return found
+            declared = function.name_of(field.declared)
+            return f"{function.name_of(check)}({declared}, {found}, {name})"
         item = function.name_of(self._item(field, place))
         values = f"tuple({all_of}({name}, {item}, v, {field.most}))"
         if field.is_bounded and text_bound(field.kind) is None:
@@ -209,12 +231,23 @@ class Readers:
         value = message_of(place).fields_by_name["value"].message_type
         if value is not None and isinstance(field.kind, types.DictType):
             return self._of_message_or_text(field.kind.value_type, value)
-        if value is not None or field.kind != types.DictType(types.StrType(), types.StrType()):
+        if value is not None or not _is_of_texts(field.kind):
             raise TypeError(f"{place.full_name} is no map of texts or of messages")
         return None
 
     def _entry(self, place: FieldDescriptor) -> Read:
         return Interned(read_entry(self._wire.class_of(message_of(place))))
+
+
+_TEXTS = types.DictType(types.StrType(), types.StrType())
+
+
+def _is_of_texts(kind: types.Type) -> bool:
+    return (
+        isinstance(kind, types.DictType)
+        and isinstance(kind.key_type, types.StrType)
+        and isinstance(kind.value_type, types.StrType)
+    )
 
 
 # A parser is one call of C, in which no other thread of the process runs: of a long question no

@@ -20,6 +20,8 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import fields
 
+from bailiff.kinds.quantity import QuantityText
+
 if TYPE_CHECKING:
     from bailiff.kinds.type_paths import TypeForm
 
@@ -68,7 +70,18 @@ def _whole(number: object) -> object:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
+def _quantity_text(value: object) -> object:
+    """A number as the text that it is to Go: `cpu: 1` and `cpu: "1"` are the same."""
+    return value if isinstance(value, str) else repr(value)
+
+
+# A quantity may be a number; as null it is none at all, which is 0 (Quantity.UnmarshalJSON).
+_QUANTITY = Lenient(Union[str, int, _Float], lambda: "0", _quantity_text)  # noqa: UP007 - as below
+
+
 def _bounded(kind: TypeForm, base: TypeForm) -> Lenient:
+    if kind == QuantityText:
+        return _QUANTITY
     if base is int:
         return _bounded_int(kind)
     if base is float:

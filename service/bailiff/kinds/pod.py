@@ -35,6 +35,7 @@ class PodSpec(Value, frozen=True):
         tolerations: the taints it puts up with. Order matters: the first that matches a taint is
             the one that counts.
         priority: of its priority class; the higher, the more it matters.
+        priority_class_name: of its priority class.
         resource_claims: the claims of devices it needs.
         scheduling_group: the PodGroup it belongs to.
         containers: its containers.
@@ -48,6 +49,7 @@ class PodSpec(Value, frozen=True):
     node_name: ObjectName = ""
     tolerations: tuple[Toleration, ...] = ()
     priority: Int32 = 0
+    priority_class_name: ObjectName = ""
     resource_claims: tuple[PodResourceClaim, ...] = ()
     scheduling_group: PodSchedulingGroup | None = None
     containers: tuple[Container, ...] = ()

@@ -140,7 +140,7 @@ class LookUps:
 
     async def _neighbours_of(self, pod: Pod, node: Node) -> tuple[Pod, ...] | None:
         """The other pods of its node; None where nobody minds them, or they may not be read."""
-        if not self._systems.rank_on(node):
+        if not self._systems.look_at_neighbours(node):
             return None
         try:
             return others_of(pod, await self._pods_on(pod.spec.node_name))

@@ -7,6 +7,7 @@ from bailiff.v1 import device_taints_pb2 as _device_taints_pb2
 from bailiff.v1 import kubernetes_pb2 as _kubernetes_pb2
 from bailiff.v1 import node_taints_pb2 as _node_taints_pb2
 from bailiff.v1 import object_reference_pb2 as _object_reference_pb2
+from bailiff.v1 import pressure_pb2 as _pressure_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -154,6 +155,7 @@ class EvictionTerms(_message.Message):
     EVENT_TYPE_FIELD_NUMBER: _builtins.int
     EVENT_MESSAGE_FIELD_NUMBER: _builtins.int
     CANCELLATION_REASON_FIELD_NUMBER: _builtins.int
+    EVENT_ANNOTATIONS_FIELD_NUMBER: _builtins.int
     controller: _builtins.str
     """The controller of kube-controller-manager for it, from which its Events come."""
     event_reason: _builtins.str
@@ -185,6 +187,10 @@ class EvictionTerms(_message.Message):
     def condition(self) -> _kubernetes_pb2.PodCondition:
         """The pod condition to write before the pod is deleted."""
 
+    @_builtins.property
+    def event_annotations(self) -> _containers.RepeatedCompositeFieldContainer[_object_reference_pb2.Annotation]:
+        """Of the Event, for programs."""
+
     def __init__(
         self,
         *,
@@ -199,10 +205,11 @@ class EvictionTerms(_message.Message):
         event_type: _builtins.str = ...,
         event_message: _builtins.str = ...,
         cancellation_reason: _builtins.str = ...,
+        event_annotations: _abc.Iterable[_object_reference_pb2.Annotation] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "condition", b"condition", "grace_period_seconds", b"grace_period_seconds"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "cancellation_reason", b"cancellation_reason", "condition", b"condition", "controller", b"controller", "event_message", b"event_message", "event_reason", b"event_reason", "event_type", b"event_type", "grace_period_seconds", b"grace_period_seconds", "keeps_pod", b"keeps_pod", "phase", b"phase", "status_message", b"status_message", "status_reason", b"status_reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "cancellation_reason", b"cancellation_reason", "condition", b"condition", "controller", b"controller", "event_annotations", b"event_annotations", "event_message", b"event_message", "event_reason", b"event_reason", "event_type", b"event_type", "grace_period_seconds", b"grace_period_seconds", "keeps_pod", b"keeps_pod", "phase", b"phase", "status_message", b"status_message", "status_reason", b"status_reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__grace_period_seconds: _TypeAlias = _typing.Literal["grace_period_seconds"]  # noqa: Y015
     _WhichOneofArgType__grace_period_seconds: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds"]  # noqa: Y015
@@ -219,22 +226,28 @@ class EventNote(_message.Message):
     TYPE_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
+    ANNOTATIONS_FIELD_NUMBER: _builtins.int
     type: _builtins.str
     """`Normal` or `Warning`."""
     reason: _builtins.str
     """One word for programs, as kube-controller-manager has it."""
     message: _builtins.str
     """For people; names the taint, the toleration used and the time."""
+    @_builtins.property
+    def annotations(self) -> _containers.RepeatedCompositeFieldContainer[_object_reference_pb2.Annotation]:
+        """Of the Event, for programs."""
+
     def __init__(
         self,
         *,
         type: _builtins.str = ...,
         reason: _builtins.str = ...,
         message: _builtins.str = ...,
+        annotations: _abc.Iterable[_object_reference_pb2.Annotation] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "reason", b"reason", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["annotations", b"annotations", "message", b"message", "reason", b"reason", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -257,6 +270,7 @@ class Finding(_message.Message):
     DUE_SINCE_FIELD_NUMBER: _builtins.int
     GRACE_PERIOD_SECONDS_FIELD_NUMBER: _builtins.int
     TRACE_FIELD_NUMBER: _builtins.int
+    EVENT_ANNOTATIONS_FIELD_NUMBER: _builtins.int
     system: _builtins.str
     """Whose word this is, such as node-taints."""
     verdict: Global___Verdict.ValueType
@@ -292,6 +306,10 @@ class Finding(_message.Message):
     def trace(self) -> _containers.RepeatedCompositeFieldContainer[Global___TraceStep]:
         """The rules looked at, in order; empty where the caller asked for none."""
 
+    @_builtins.property
+    def event_annotations(self) -> _containers.RepeatedCompositeFieldContainer[_object_reference_pb2.Annotation]:
+        """Of the Event of this eviction, for programs."""
+
     def __init__(
         self,
         *,
@@ -306,10 +324,11 @@ class Finding(_message.Message):
         due_since: _timestamp_pb2.Timestamp | None = ...,
         grace_period_seconds: _builtins.int | None = ...,
         trace: _abc.Iterable[Global___TraceStep] | None = ...,
+        event_annotations: _abc.Iterable[_object_reference_pb2.Annotation] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "due_since", b"due_since", "evict_at", b"evict_at", "grace_period_seconds", b"grace_period_seconds", "holds_until", b"holds_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "cause", b"cause", "counted_from_now", b"counted_from_now", "due_since", b"due_since", "evict_at", b"evict_at", "grace_period_seconds", b"grace_period_seconds", "holds_until", b"holds_until", "message", b"message", "reason", b"reason", "system", b"system", "trace", b"trace", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds", "cause", b"cause", "counted_from_now", b"counted_from_now", "due_since", b"due_since", "event_annotations", b"event_annotations", "evict_at", b"evict_at", "grace_period_seconds", b"grace_period_seconds", "holds_until", b"holds_until", "message", b"message", "reason", b"reason", "system", b"system", "trace", b"trace", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__grace_period_seconds: _TypeAlias = _typing.Literal["grace_period_seconds"]  # noqa: Y015
     _WhichOneofArgType__grace_period_seconds: _TypeAlias = _typing.Literal["_grace_period_seconds", b"_grace_period_seconds"]  # noqa: Y015
@@ -367,6 +386,8 @@ class Subject(_message.Message):
 
     NODE_TAINT_FIELD_NUMBER: _builtins.int
     DEVICE_TAINT_FIELD_NUMBER: _builtins.int
+    PRESSURE_THRESHOLD_FIELD_NUMBER: _builtins.int
+    PRESSURE_CANDIDATE_FIELD_NUMBER: _builtins.int
     OTHER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def node_taint(self) -> _node_taints_pb2.NodeTaintSubject:
@@ -377,6 +398,14 @@ class Subject(_message.Message):
         """A taint on a device that the pod has."""
 
     @_builtins.property
+    def pressure_threshold(self) -> _pressure_pb2.ThresholdSubject:
+        """A threshold of the node."""
+
+    @_builtins.property
+    def pressure_candidate(self) -> _pressure_pb2.CandidateSubject:
+        """The pod's place among those that may go."""
+
+    @_builtins.property
     def other(self) -> _struct_pb2.Struct:
         """That of a system without a message here, as in the REST API, with its `kind`."""
 
@@ -385,13 +414,15 @@ class Subject(_message.Message):
         *,
         node_taint: _node_taints_pb2.NodeTaintSubject | None = ...,
         device_taint: _device_taints_pb2.DeviceTaintSubject | None = ...,
+        pressure_threshold: _pressure_pb2.ThresholdSubject | None = ...,
+        pressure_candidate: _pressure_pb2.CandidateSubject | None = ...,
         other: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taint", b"device_taint", "kind", b"kind", "node_taint", b"node_taint", "other", b"other"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taint", b"device_taint", "kind", b"kind", "node_taint", b"node_taint", "other", b"other", "pressure_candidate", b"pressure_candidate", "pressure_threshold", b"pressure_threshold"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taint", b"device_taint", "kind", b"kind", "node_taint", b"node_taint", "other", b"other"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taint", b"device_taint", "kind", b"kind", "node_taint", b"node_taint", "other", b"other", "pressure_candidate", b"pressure_candidate", "pressure_threshold", b"pressure_threshold"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["node_taint", "device_taint", "other"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["node_taint", "device_taint", "pressure_threshold", "pressure_candidate", "other"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 

@@ -8,6 +8,7 @@ from bailiff.v1 import device_taints_pb2 as _device_taints_pb2
 from bailiff.v1 import kubernetes_pb2 as _kubernetes_pb2
 from bailiff.v1 import node_taints_pb2 as _node_taints_pb2
 from bailiff.v1 import object_reference_pb2 as _object_reference_pb2
+from bailiff.v1 import pressure_pb2 as _pressure_pb2
 from bailiff.v1 import reports_pb2 as _reports_pb2
 from bailiff.v1 import resource_pb2 as _resource_pb2
 from collections import abc as _abc
@@ -63,6 +64,7 @@ class DecideRequest(_message.Message):
     NODE_TAINTS_FIELD_NUMBER: _builtins.int
     DEVICE_TAINTS_FIELD_NUMBER: _builtins.int
     NEIGHBOURS_FIELD_NUMBER: _builtins.int
+    PRESSURE_FIELD_NUMBER: _builtins.int
     OTHERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def pod(self) -> _kubernetes_pb2.Pod:
@@ -99,6 +101,10 @@ class DecideRequest(_message.Message):
         """
 
     @_builtins.property
+    def pressure(self) -> _pressure_pb2.PressureFacts:
+        """Of the system pressure."""
+
+    @_builtins.property
     def others(self) -> _containers.MessageMap[_builtins.str, _struct_pb2.Struct]:
         """Those of systems without a message here, by the section's name, as in the REST API."""
 
@@ -113,11 +119,12 @@ class DecideRequest(_message.Message):
         node_taints: _node_taints_pb2.NodeTaintFacts | None = ...,
         device_taints: _device_taints_pb2.DeviceTaintFacts | None = ...,
         neighbours: Global___Neighbours | None = ...,
+        pressure: _pressure_pb2.PressureFacts | None = ...,
         others: _abc.Mapping[_builtins.str, _struct_pb2.Struct] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "neighbours", b"neighbours", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "neighbours", b"neighbours", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pod", b"pod", "pressure", b"pressure"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "neighbours", b"neighbours", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pod", b"pod", "systems", b"systems"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "neighbours", b"neighbours", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pod", b"pod", "pressure", b"pressure", "systems", b"systems"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -213,6 +220,7 @@ class DecideBatchRequest(_message.Message):
     SYSTEMS_FIELD_NUMBER: _builtins.int
     NODE_TAINTS_FIELD_NUMBER: _builtins.int
     DEVICE_TAINTS_FIELD_NUMBER: _builtins.int
+    PRESSURE_FIELD_NUMBER: _builtins.int
     OTHERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
@@ -243,6 +251,10 @@ class DecideBatchRequest(_message.Message):
         """Of the system device-taints."""
 
     @_builtins.property
+    def pressure(self) -> _pressure_pb2.PressureFacts:
+        """Of the system pressure."""
+
+    @_builtins.property
     def others(self) -> _containers.MessageMap[_builtins.str, _struct_pb2.Struct]:
         """Those of systems without a message here, by the section's name, as in the REST API."""
 
@@ -256,11 +268,12 @@ class DecideBatchRequest(_message.Message):
         systems: _abc.Iterable[_builtins.str] | None = ...,
         node_taints: _node_taints_pb2.NodeTaintFacts | None = ...,
         device_taints: _device_taints_pb2.DeviceTaintFacts | None = ...,
+        pressure: _pressure_pb2.PressureFacts | None = ...,
         others: _abc.Mapping[_builtins.str, _struct_pb2.Struct] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "pressure", b"pressure"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pods", b"pods", "systems", b"systems"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "node", b"node", "node_taints", b"node_taints", "now", b"now", "options", b"options", "others", b"others", "pods", b"pods", "pressure", b"pressure", "systems", b"systems"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -716,3 +729,349 @@ class Options(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__pod_group_claims) -> _WhichOneofReturnType__pod_group_claims | None: ...
 
 Global___Options: _TypeAlias = Options  # noqa: Y015
+
+@_typing.final
+class PlanPressureRoundRequest(_message.Message):
+    """A node under pressure or not, its pods, and what the last round has left."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NOW_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    PRESSURE_FIELD_NUMBER: _builtins.int
+    PODS_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def now(self) -> _timestamp_pb2.Timestamp:
+        """The instant to decide for; absent: the server's clock."""
+
+    @_builtins.property
+    def options(self) -> Global___Options:
+        """What to do otherwise than the server is set."""
+
+    @_builtins.property
+    def pressure(self) -> _pressure_pb2.PressureFacts:
+        """The summary, which is required, and what else a round goes by. Required."""
+
+    @_builtins.property
+    def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
+        """All pods of the node; those that have finished are passed over."""
+
+    @_builtins.property
+    def node(self) -> _kubernetes_pb2.Node:
+        """The node; absent: pods of any node count, and the summary names it."""
+
+    def __init__(
+        self,
+        *,
+        now: _timestamp_pb2.Timestamp | None = ...,
+        options: Global___Options | None = ...,
+        pressure: _pressure_pb2.PressureFacts | None = ...,
+        pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
+        node: _kubernetes_pb2.Node | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "now", b"now", "options", b"options", "pressure", b"pressure"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "now", b"now", "options", b"options", "pods", b"pods", "pressure", b"pressure"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlanPressureRoundRequest: _TypeAlias = PlanPressureRoundRequest  # noqa: Y015
+
+@_typing.final
+class PlanPressureRoundResponse(_message.Message):
+    """What a round comes to."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REPORT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def report(self) -> _reports_pb2.PressureReport:
+        """Conditions, reclaim steps, candidates, victims, and the next state."""
+
+    def __init__(
+        self,
+        *,
+        report: _reports_pb2.PressureReport | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["report", b"report"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["report", b"report"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlanPressureRoundResponse: _TypeAlias = PlanPressureRoundResponse  # noqa: Y015
+
+@_typing.final
+class RankForPressureRequest(_message.Message):
+    """Pods and what was measured of them: who would go first?."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NOW_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    SIGNAL_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    PODS_FIELD_NUMBER: _builtins.int
+    LAYOUT_FIELD_NUMBER: _builtins.int
+    signal: _builtins.str
+    """That is low. Required."""
+    @_builtins.property
+    def now(self) -> _timestamp_pb2.Timestamp:
+        """The instant to decide for; absent: the server's clock."""
+
+    @_builtins.property
+    def options(self) -> Global___Options:
+        """What to do otherwise than the server is set."""
+
+    @_builtins.property
+    def summary(self) -> _pressure_pb2.Summary:
+        """Of the node; of its pods is read. Required."""
+
+    @_builtins.property
+    def pods(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.Pod]:
+        """All pods of the node; those that have finished are passed over."""
+
+    @_builtins.property
+    def layout(self) -> _pressure_pb2.FileSystemLayout:
+        """Of the node's file systems; absent: taken from the summary."""
+
+    def __init__(
+        self,
+        *,
+        now: _timestamp_pb2.Timestamp | None = ...,
+        options: Global___Options | None = ...,
+        signal: _builtins.str | None = ...,
+        summary: _pressure_pb2.Summary | None = ...,
+        pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
+        layout: _pressure_pb2.FileSystemLayout | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_signal", b"_signal", "layout", b"layout", "now", b"now", "options", b"options", "signal", b"signal", "summary", b"summary"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_signal", b"_signal", "layout", b"layout", "now", b"now", "options", b"options", "pods", b"pods", "signal", b"signal", "summary", b"summary"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__signal: _TypeAlias = _typing.Literal["signal"]  # noqa: Y015
+    _WhichOneofArgType__signal: _TypeAlias = _typing.Literal["_signal", b"_signal"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__signal) -> _WhichOneofReturnType__signal | None: ...
+
+Global___RankForPressureRequest: _TypeAlias = RankForPressureRequest  # noqa: Y015
+
+@_typing.final
+class RankForPressureResponse(_message.Message):
+    """The pods by rank."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CANDIDATES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def candidates(self) -> _containers.RepeatedCompositeFieldContainer[_pressure_pb2.Candidate]:
+        """The first to go first."""
+
+    def __init__(
+        self,
+        *,
+        candidates: _abc.Iterable[_pressure_pb2.Candidate] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RankForPressureResponse: _TypeAlias = RankForPressureResponse  # noqa: Y015
+
+@_typing.final
+class AdmitUnderPressureRequest(_message.Message):
+    """A pod and the pressures of a node: may it start there?."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NOW_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    POD_FIELD_NUMBER: _builtins.int
+    CONDITIONS_FIELD_NUMBER: _builtins.int
+    KUBELET_VERSION_FIELD_NUMBER: _builtins.int
+    kubelet_version: _builtins.str
+    """As `v1.36.2`, since behaviour changed with 1.37; absent: 1.36."""
+    @_builtins.property
+    def now(self) -> _timestamp_pb2.Timestamp:
+        """The instant to decide for; absent: the server's clock."""
+
+    @_builtins.property
+    def options(self) -> Global___Options:
+        """What to do otherwise than the server is set."""
+
+    @_builtins.property
+    def pod(self) -> _kubernetes_pb2.Pod:
+        """The pod. Required."""
+
+    @_builtins.property
+    def conditions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Of the node those that are True: `MemoryPressure`, `DiskPressure`, `PIDPressure`, in the order
+        in which the message is to name them.
+        """
+
+    def __init__(
+        self,
+        *,
+        now: _timestamp_pb2.Timestamp | None = ...,
+        options: Global___Options | None = ...,
+        pod: _kubernetes_pb2.Pod | None = ...,
+        conditions: _abc.Iterable[_builtins.str] | None = ...,
+        kubelet_version: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conditions", b"conditions", "kubelet_version", b"kubelet_version", "now", b"now", "options", b"options", "pod", b"pod"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AdmitUnderPressureRequest: _TypeAlias = AdmitUnderPressureRequest  # noqa: Y015
+
+@_typing.final
+class AdmitUnderPressureResponse(_message.Message):
+    """Whether the pod may start."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADMIT_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    admit: _builtins.bool
+    """It may."""
+    rule: _builtins.str
+    """Which rule decided: `NoPressure`, `CriticalPod`, `NotBestEffort`, `Tolerated` or
+    `UnderPressure`.
+    """
+    reason: _builtins.str
+    """Of the status of a pod that may not, for programs."""
+    message: _builtins.str
+    """The same for people."""
+    def __init__(
+        self,
+        *,
+        admit: _builtins.bool = ...,
+        rule: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["admit", b"admit", "message", b"message", "reason", b"reason", "rule", b"rule"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AdmitUnderPressureResponse: _TypeAlias = AdmitUnderPressureResponse  # noqa: Y015
+
+@_typing.final
+class ReadEvictionConfigurationRequest(_message.Message):
+    """A kubelet's configuration: is it right, and what does it come to?."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NOW_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    CONFIGURATION_FIELD_NUMBER: _builtins.int
+    KUBELET_VERSION_FIELD_NUMBER: _builtins.int
+    OPERATING_SYSTEM_FIELD_NUMBER: _builtins.int
+    kubelet_version: _builtins.str
+    """As `v1.36.2`, since behaviour changed with 1.37; absent: 1.36."""
+    operating_system: _builtins.str
+    """`linux` or `windows`, which have other defaults; absent: linux."""
+    @_builtins.property
+    def now(self) -> _timestamp_pb2.Timestamp:
+        """The instant to decide for; absent: the server's clock."""
+
+    @_builtins.property
+    def options(self) -> Global___Options:
+        """What to do otherwise than the server is set."""
+
+    @_builtins.property
+    def configuration(self) -> _pressure_pb2.KubeletConfiguration:
+        """A KubeletConfiguration; of the whole object the eviction's fields are read. Required."""
+
+    def __init__(
+        self,
+        *,
+        now: _timestamp_pb2.Timestamp | None = ...,
+        options: Global___Options | None = ...,
+        configuration: _pressure_pb2.KubeletConfiguration | None = ...,
+        kubelet_version: _builtins.str = ...,
+        operating_system: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "now", b"now", "options", b"options"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "kubelet_version", b"kubelet_version", "now", b"now", "operating_system", b"operating_system", "options", b"options"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReadEvictionConfigurationRequest: _TypeAlias = ReadEvictionConfigurationRequest  # noqa: Y015
+
+@_typing.final
+class ReadEvictionConfigurationResponse(_message.Message):
+    """What a configuration comes to."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class DefaultsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    THRESHOLDS_FIELD_NUMBER: _builtins.int
+    ERRORS_FIELD_NUMBER: _builtins.int
+    DEFAULTS_FIELD_NUMBER: _builtins.int
+    TRANSITION_PERIOD_NANOSECONDS_FIELD_NUMBER: _builtins.int
+    MAX_POD_GRACE_PERIOD_SECONDS_FIELD_NUMBER: _builtins.int
+    LOCAL_STORAGE_CAPACITY_ISOLATION_FIELD_NUMBER: _builtins.int
+    transition_period_nanoseconds: _builtins.int
+    """For so long a condition of the node is reported after there was last reason for it."""
+    max_pod_grace_period_seconds: _builtins.int
+    """At most so long a pod may take for a soft threshold; never less than 1 s is given."""
+    local_storage_capacity_isolation: _builtins.bool
+    """Pods' own limits on the node's disk count."""
+    @_builtins.property
+    def thresholds(self) -> _containers.RepeatedCompositeFieldContainer[_pressure_pb2.Threshold]:
+        """Those that can be read; those of containerfs are derived in each round."""
+
+    @_builtins.property
+    def errors(self) -> _containers.RepeatedCompositeFieldContainer[_pressure_pb2.ConfigurationError]:
+        """All that no kubelet would start with."""
+
+    @_builtins.property
+    def defaults(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """The statements of evictionHard that nobody has made, and that count."""
+
+    def __init__(
+        self,
+        *,
+        thresholds: _abc.Iterable[_pressure_pb2.Threshold] | None = ...,
+        errors: _abc.Iterable[_pressure_pb2.ConfigurationError] | None = ...,
+        defaults: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        transition_period_nanoseconds: _builtins.int = ...,
+        max_pod_grace_period_seconds: _builtins.int = ...,
+        local_storage_capacity_isolation: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["defaults", b"defaults", "errors", b"errors", "local_storage_capacity_isolation", b"local_storage_capacity_isolation", "max_pod_grace_period_seconds", b"max_pod_grace_period_seconds", "thresholds", b"thresholds", "transition_period_nanoseconds", b"transition_period_nanoseconds"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReadEvictionConfigurationResponse: _TypeAlias = ReadEvictionConfigurationResponse  # noqa: Y015

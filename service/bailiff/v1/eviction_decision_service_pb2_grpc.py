@@ -85,6 +85,36 @@ class EvictionDecisionServiceStub:
                 request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.SerializeToString,
                 response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.FromString,
                 _registered_method=True)
+        self.PlanPressureRound = channel.unary_unary(
+                '/bailiff.v1.EvictionDecisionService/PlanPressureRound',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundResponse.FromString,
+                _registered_method=True)
+        self.PlanPressureRoundInParts = channel.unary_stream(
+                '/bailiff.v1.EvictionDecisionService/PlanPressureRoundInParts',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundResponse.FromString,
+                _registered_method=True)
+        self.RankForPressure = channel.unary_unary(
+                '/bailiff.v1.EvictionDecisionService/RankForPressure',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureResponse.FromString,
+                _registered_method=True)
+        self.RankForPressureInParts = channel.unary_stream(
+                '/bailiff.v1.EvictionDecisionService/RankForPressureInParts',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureResponse.FromString,
+                _registered_method=True)
+        self.AdmitUnderPressure = channel.unary_unary(
+                '/bailiff.v1.EvictionDecisionService/AdmitUnderPressure',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.AdmitUnderPressureRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.AdmitUnderPressureResponse.FromString,
+                _registered_method=True)
+        self.ReadEvictionConfiguration = channel.unary_unary(
+                '/bailiff.v1.EvictionDecisionService/ReadEvictionConfiguration',
+                request_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.ReadEvictionConfigurationRequest.SerializeToString,
+                response_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.ReadEvictionConfigurationResponse.FromString,
+                _registered_method=True)
 
 
 class EvictionDecisionServiceServicer:
@@ -159,6 +189,48 @@ class EvictionDecisionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PlanPressureRound(self, request, context):
+        """What would the kubelet's eviction manager do on this node now?
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PlanPressureRoundInParts(self, request, context):
+        """PlanPressureRound for answers above 4 MiB.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RankForPressure(self, request, context):
+        """Who would go first, were this signal low?
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RankForPressureInParts(self, request, context):
+        """RankForPressure for answers above 4 MiB.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AdmitUnderPressure(self, request, context):
+        """May this pod start on a node under these pressures?
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReadEvictionConfiguration(self, request, context):
+        """Is this kubelet's eviction configuration right, and what does it come to?
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EvictionDecisionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -201,6 +273,36 @@ def add_EvictionDecisionServiceServicer_to_server(servicer, server):
                     servicer.PreviewDeviceTaintRuleInParts,
                     request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.FromString,
                     response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.SerializeToString,
+            ),
+            'PlanPressureRound': grpc.unary_unary_rpc_method_handler(
+                    servicer.PlanPressureRound,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundResponse.SerializeToString,
+            ),
+            'PlanPressureRoundInParts': grpc.unary_stream_rpc_method_handler(
+                    servicer.PlanPressureRoundInParts,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundResponse.SerializeToString,
+            ),
+            'RankForPressure': grpc.unary_unary_rpc_method_handler(
+                    servicer.RankForPressure,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureResponse.SerializeToString,
+            ),
+            'RankForPressureInParts': grpc.unary_stream_rpc_method_handler(
+                    servicer.RankForPressureInParts,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureResponse.SerializeToString,
+            ),
+            'AdmitUnderPressure': grpc.unary_unary_rpc_method_handler(
+                    servicer.AdmitUnderPressure,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.AdmitUnderPressureRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.AdmitUnderPressureResponse.SerializeToString,
+            ),
+            'ReadEvictionConfiguration': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReadEvictionConfiguration,
+                    request_deserializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.ReadEvictionConfigurationRequest.FromString,
+                    response_serializer=bailiff_dot_v1_dot_eviction__decision__service__pb2.ReadEvictionConfigurationResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -430,6 +532,168 @@ class EvictionDecisionService:
             '/bailiff.v1.EvictionDecisionService/PreviewDeviceTaintRuleInParts',
             bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleRequest.SerializeToString,
             bailiff_dot_v1_dot_eviction__decision__service__pb2.PreviewDeviceTaintRuleResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PlanPressureRound(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/bailiff.v1.EvictionDecisionService/PlanPressureRound',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PlanPressureRoundInParts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/bailiff.v1.EvictionDecisionService/PlanPressureRoundInParts',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.PlanPressureRoundResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RankForPressure(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/bailiff.v1.EvictionDecisionService/RankForPressure',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RankForPressureInParts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/bailiff.v1.EvictionDecisionService/RankForPressureInParts',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.RankForPressureResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AdmitUnderPressure(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/bailiff.v1.EvictionDecisionService/AdmitUnderPressure',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.AdmitUnderPressureRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.AdmitUnderPressureResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReadEvictionConfiguration(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/bailiff.v1.EvictionDecisionService/ReadEvictionConfiguration',
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.ReadEvictionConfigurationRequest.SerializeToString,
+            bailiff_dot_v1_dot_eviction__decision__service__pb2.ReadEvictionConfigurationResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -64,6 +64,18 @@ class EvictionDecisionServiceStub:
     """What does this DeviceTaintRule do, or would it? Looked at as if its effect were NoExecute."""
     PreviewDeviceTaintRuleInParts: _grpc.UnaryStreamMultiCallable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest, _eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]
     """PreviewDeviceTaintRule for answers above 4 MiB."""
+    PlanPressureRound: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.PlanPressureRoundRequest, _eviction_decision_service_pb2.PlanPressureRoundResponse]
+    """What would the kubelet's eviction manager do on this node now?"""
+    PlanPressureRoundInParts: _grpc.UnaryStreamMultiCallable[_eviction_decision_service_pb2.PlanPressureRoundRequest, _eviction_decision_service_pb2.PlanPressureRoundResponse]
+    """PlanPressureRound for answers above 4 MiB."""
+    RankForPressure: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.RankForPressureRequest, _eviction_decision_service_pb2.RankForPressureResponse]
+    """Who would go first, were this signal low?"""
+    RankForPressureInParts: _grpc.UnaryStreamMultiCallable[_eviction_decision_service_pb2.RankForPressureRequest, _eviction_decision_service_pb2.RankForPressureResponse]
+    """RankForPressure for answers above 4 MiB."""
+    AdmitUnderPressure: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.AdmitUnderPressureRequest, _eviction_decision_service_pb2.AdmitUnderPressureResponse]
+    """May this pod start on a node under these pressures?"""
+    ReadEvictionConfiguration: _grpc.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.ReadEvictionConfigurationRequest, _eviction_decision_service_pb2.ReadEvictionConfigurationResponse]
+    """Is this kubelet's eviction configuration right, and what does it come to?"""
 
 @_typing.type_check_only
 class EvictionDecisionServiceAsyncStub(EvictionDecisionServiceStub):
@@ -101,6 +113,18 @@ class EvictionDecisionServiceAsyncStub(EvictionDecisionServiceStub):
     """What does this DeviceTaintRule do, or would it? Looked at as if its effect were NoExecute."""
     PreviewDeviceTaintRuleInParts: _aio.UnaryStreamMultiCallable[_eviction_decision_service_pb2.PreviewDeviceTaintRuleRequest, _eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]  # type: ignore[assignment]
     """PreviewDeviceTaintRule for answers above 4 MiB."""
+    PlanPressureRound: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.PlanPressureRoundRequest, _eviction_decision_service_pb2.PlanPressureRoundResponse]  # type: ignore[assignment]
+    """What would the kubelet's eviction manager do on this node now?"""
+    PlanPressureRoundInParts: _aio.UnaryStreamMultiCallable[_eviction_decision_service_pb2.PlanPressureRoundRequest, _eviction_decision_service_pb2.PlanPressureRoundResponse]  # type: ignore[assignment]
+    """PlanPressureRound for answers above 4 MiB."""
+    RankForPressure: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.RankForPressureRequest, _eviction_decision_service_pb2.RankForPressureResponse]  # type: ignore[assignment]
+    """Who would go first, were this signal low?"""
+    RankForPressureInParts: _aio.UnaryStreamMultiCallable[_eviction_decision_service_pb2.RankForPressureRequest, _eviction_decision_service_pb2.RankForPressureResponse]  # type: ignore[assignment]
+    """RankForPressure for answers above 4 MiB."""
+    AdmitUnderPressure: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.AdmitUnderPressureRequest, _eviction_decision_service_pb2.AdmitUnderPressureResponse]  # type: ignore[assignment]
+    """May this pod start on a node under these pressures?"""
+    ReadEvictionConfiguration: _aio.UnaryUnaryMultiCallable[_eviction_decision_service_pb2.ReadEvictionConfigurationRequest, _eviction_decision_service_pb2.ReadEvictionConfigurationResponse]  # type: ignore[assignment]
+    """Is this kubelet's eviction configuration right, and what does it come to?"""
 
 class EvictionDecisionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Answers from the facts that the caller brings; keeps no state.
@@ -183,5 +207,53 @@ class EvictionDecisionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse], _abc.AsyncIterator[_eviction_decision_service_pb2.PreviewDeviceTaintRuleResponse]]:
         """PreviewDeviceTaintRule for answers above 4 MiB."""
+
+    @_abc_1.abstractmethod
+    def PlanPressureRound(
+        self,
+        request: _eviction_decision_service_pb2.PlanPressureRoundRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_eviction_decision_service_pb2.PlanPressureRoundResponse, _abc.Awaitable[_eviction_decision_service_pb2.PlanPressureRoundResponse]]:
+        """What would the kubelet's eviction manager do on this node now?"""
+
+    @_abc_1.abstractmethod
+    def PlanPressureRoundInParts(
+        self,
+        request: _eviction_decision_service_pb2.PlanPressureRoundRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_eviction_decision_service_pb2.PlanPressureRoundResponse], _abc.AsyncIterator[_eviction_decision_service_pb2.PlanPressureRoundResponse]]:
+        """PlanPressureRound for answers above 4 MiB."""
+
+    @_abc_1.abstractmethod
+    def RankForPressure(
+        self,
+        request: _eviction_decision_service_pb2.RankForPressureRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_eviction_decision_service_pb2.RankForPressureResponse, _abc.Awaitable[_eviction_decision_service_pb2.RankForPressureResponse]]:
+        """Who would go first, were this signal low?"""
+
+    @_abc_1.abstractmethod
+    def RankForPressureInParts(
+        self,
+        request: _eviction_decision_service_pb2.RankForPressureRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_eviction_decision_service_pb2.RankForPressureResponse], _abc.AsyncIterator[_eviction_decision_service_pb2.RankForPressureResponse]]:
+        """RankForPressure for answers above 4 MiB."""
+
+    @_abc_1.abstractmethod
+    def AdmitUnderPressure(
+        self,
+        request: _eviction_decision_service_pb2.AdmitUnderPressureRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_eviction_decision_service_pb2.AdmitUnderPressureResponse, _abc.Awaitable[_eviction_decision_service_pb2.AdmitUnderPressureResponse]]:
+        """May this pod start on a node under these pressures?"""
+
+    @_abc_1.abstractmethod
+    def ReadEvictionConfiguration(
+        self,
+        request: _eviction_decision_service_pb2.ReadEvictionConfigurationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_eviction_decision_service_pb2.ReadEvictionConfigurationResponse, _abc.Awaitable[_eviction_decision_service_pb2.ReadEvictionConfigurationResponse]]:
+        """Is this kubelet's eviction configuration right, and what does it come to?"""
 
 def add_EvictionDecisionServiceServicer_to_server(servicer: EvictionDecisionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -281,22 +281,74 @@ class PodSpec(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class OverheadEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> Global___Quantity: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: Global___Quantity | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    VOLUMES_FIELD_NUMBER: _builtins.int
+    CONTAINERS_FIELD_NUMBER: _builtins.int
+    TERMINATION_GRACE_PERIOD_SECONDS_FIELD_NUMBER: _builtins.int
     NODE_NAME_FIELD_NUMBER: _builtins.int
+    INIT_CONTAINERS_FIELD_NUMBER: _builtins.int
     TOLERATIONS_FIELD_NUMBER: _builtins.int
+    PRIORITY_CLASS_NAME_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int
+    OVERHEAD_FIELD_NUMBER: _builtins.int
     RESOURCE_CLAIMS_FIELD_NUMBER: _builtins.int
+    RESOURCES_FIELD_NUMBER: _builtins.int
     SCHEDULING_GROUP_FIELD_NUMBER: _builtins.int
+    termination_grace_period_seconds: _builtins.int
+    """In seconds: what the pod has to end by itself."""
     node_name: _builtins.str
     """Empty: not bound; "what if it ran there from now on?" """
+    priority_class_name: _builtins.str
+    """The pod's priority class."""
     priority: _builtins.int
     """How important the pod is compared with others; higher is more important."""
+    @_builtins.property
+    def volumes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Volume]:
+        """What the pod may write to."""
+
+    @_builtins.property
+    def containers(self) -> _containers.RepeatedCompositeFieldContainer[Global___Container]:
+        """The pod's containers."""
+
+    @_builtins.property
+    def init_containers(self) -> _containers.RepeatedCompositeFieldContainer[Global___Container]:
+        """Run before the containers, one after the other; sidecars stay."""
+
     @_builtins.property
     def tolerations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Toleration]:
         """The taints that the pod tolerates; the first one that matches a taint counts."""
 
     @_builtins.property
+    def overhead(self) -> _containers.MessageMap[_builtins.str, Global___Quantity]:
+        """What the pod takes besides its containers, by resource."""
+
+    @_builtins.property
     def resource_claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodResourceClaim]:
         """The claims of devices that the pod needs."""
+
+    @_builtins.property
+    def resources(self) -> Global___ResourceRequirements:
+        """What the pod asks for, and may take, as a whole."""
 
     @_builtins.property
     def scheduling_group(self) -> Global___PodSchedulingGroup:
@@ -305,17 +357,31 @@ class PodSpec(_message.Message):
     def __init__(
         self,
         *,
+        volumes: _abc.Iterable[Global___Volume] | None = ...,
+        containers: _abc.Iterable[Global___Container] | None = ...,
+        termination_grace_period_seconds: _builtins.int | None = ...,
         node_name: _builtins.str = ...,
+        init_containers: _abc.Iterable[Global___Container] | None = ...,
         tolerations: _abc.Iterable[Global___Toleration] | None = ...,
+        priority_class_name: _builtins.str = ...,
         priority: _builtins.int = ...,
+        overhead: _abc.Mapping[_builtins.str, Global___Quantity] | None = ...,
         resource_claims: _abc.Iterable[Global___PodResourceClaim] | None = ...,
+        resources: Global___ResourceRequirements | None = ...,
         scheduling_group: Global___PodSchedulingGroup | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["scheduling_group", b"scheduling_group"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_resources", b"_resources", "_termination_grace_period_seconds", b"_termination_grace_period_seconds", "resources", b"resources", "scheduling_group", b"scheduling_group", "termination_grace_period_seconds", b"termination_grace_period_seconds"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["node_name", b"node_name", "priority", b"priority", "resource_claims", b"resource_claims", "scheduling_group", b"scheduling_group", "tolerations", b"tolerations"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_resources", b"_resources", "_termination_grace_period_seconds", b"_termination_grace_period_seconds", "containers", b"containers", "init_containers", b"init_containers", "node_name", b"node_name", "overhead", b"overhead", "priority", b"priority", "priority_class_name", b"priority_class_name", "resource_claims", b"resource_claims", "resources", b"resources", "scheduling_group", b"scheduling_group", "termination_grace_period_seconds", b"termination_grace_period_seconds", "tolerations", b"tolerations", "volumes", b"volumes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__resources: _TypeAlias = _typing.Literal["resources"]  # noqa: Y015
+    _WhichOneofArgType__resources: _TypeAlias = _typing.Literal["_resources", b"_resources"]  # noqa: Y015
+    _WhichOneofReturnType__termination_grace_period_seconds: _TypeAlias = _typing.Literal["termination_grace_period_seconds"]  # noqa: Y015
+    _WhichOneofArgType__termination_grace_period_seconds: _TypeAlias = _typing.Literal["_termination_grace_period_seconds", b"_termination_grace_period_seconds"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__resources) -> _WhichOneofReturnType__resources | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__termination_grace_period_seconds) -> _WhichOneofReturnType__termination_grace_period_seconds | None: ...
 
 Global___PodSpec: _TypeAlias = PodSpec  # noqa: Y015
 
@@ -430,13 +496,26 @@ class PodStatus(_message.Message):
 
     PHASE_FIELD_NUMBER: _builtins.int
     CONDITIONS_FIELD_NUMBER: _builtins.int
+    CONTAINER_STATUSES_FIELD_NUMBER: _builtins.int
+    QOS_CLASS_FIELD_NUMBER: _builtins.int
+    INIT_CONTAINER_STATUSES_FIELD_NUMBER: _builtins.int
     RESOURCE_CLAIM_STATUSES_FIELD_NUMBER: _builtins.int
     EXTENDED_RESOURCE_CLAIM_STATUS_FIELD_NUMBER: _builtins.int
     phase: _builtins.str
     """Succeeded and Failed pods are not evicted, unless Options.evict_ended_pods."""
+    qos_class: _builtins.str
+    """`Guaranteed`, `Burstable` or `BestEffort`."""
     @_builtins.property
     def conditions(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodCondition]:
         """Read: PodScheduled, for when the pod was bound to its node."""
+
+    @_builtins.property
+    def container_statuses(self) -> _containers.RepeatedCompositeFieldContainer[Global___ContainerStatus]:
+        """What the containers have been given."""
+
+    @_builtins.property
+    def init_container_statuses(self) -> _containers.RepeatedCompositeFieldContainer[Global___ContainerStatus]:
+        """What the init containers have been given."""
 
     @_builtins.property
     def resource_claim_statuses(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodResourceClaimStatus]:
@@ -451,16 +530,355 @@ class PodStatus(_message.Message):
         *,
         phase: _builtins.str = ...,
         conditions: _abc.Iterable[Global___PodCondition] | None = ...,
+        container_statuses: _abc.Iterable[Global___ContainerStatus] | None = ...,
+        qos_class: _builtins.str = ...,
+        init_container_statuses: _abc.Iterable[Global___ContainerStatus] | None = ...,
         resource_claim_statuses: _abc.Iterable[Global___PodResourceClaimStatus] | None = ...,
         extended_resource_claim_status: Global___PodExtendedResourceClaimStatus | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["extended_resource_claim_status", b"extended_resource_claim_status"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conditions", b"conditions", "extended_resource_claim_status", b"extended_resource_claim_status", "phase", b"phase", "resource_claim_statuses", b"resource_claim_statuses"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conditions", b"conditions", "container_statuses", b"container_statuses", "extended_resource_claim_status", b"extended_resource_claim_status", "init_container_statuses", b"init_container_statuses", "phase", b"phase", "qos_class", b"qos_class", "resource_claim_statuses", b"resource_claim_statuses"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PodStatus: _TypeAlias = PodStatus  # noqa: Y015
+
+@_typing.final
+class Container(_message.Message):
+    """k8s.io.api.core.v1.Container."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    RESOURCES_FIELD_NUMBER: _builtins.int
+    RESTART_POLICY_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Unique in its pod."""
+    restart_policy: _builtins.str
+    """Of an init container `Always` makes it a sidecar, which goes on running."""
+    @_builtins.property
+    def resources(self) -> Global___ResourceRequirements:
+        """What it asks for and may take."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        resources: Global___ResourceRequirements | None = ...,
+        restart_policy: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_restart_policy", b"_restart_policy", "resources", b"resources", "restart_policy", b"restart_policy"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_restart_policy", b"_restart_policy", "name", b"name", "resources", b"resources", "restart_policy", b"restart_policy"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__restart_policy: _TypeAlias = _typing.Literal["restart_policy"]  # noqa: Y015
+    _WhichOneofArgType__restart_policy: _TypeAlias = _typing.Literal["_restart_policy", b"_restart_policy"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__restart_policy) -> _WhichOneofReturnType__restart_policy | None: ...
+
+Global___Container: _TypeAlias = Container  # noqa: Y015
+
+@_typing.final
+class ContainerStatus(_message.Message):
+    """k8s.io.api.core.v1.ContainerStatus."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class AllocatedResourcesEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> Global___Quantity: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: Global___Quantity | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    NAME_FIELD_NUMBER: _builtins.int
+    ALLOCATED_RESOURCES_FIELD_NUMBER: _builtins.int
+    RESOURCES_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Of the container."""
+    @_builtins.property
+    def allocated_resources(self) -> _containers.MessageMap[_builtins.str, Global___Quantity]:
+        """The requests that the kubelet has granted, by resource."""
+
+    @_builtins.property
+    def resources(self) -> Global___ResourceRequirements:
+        """What the container runs with."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        allocated_resources: _abc.Mapping[_builtins.str, Global___Quantity] | None = ...,
+        resources: Global___ResourceRequirements | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_resources", b"_resources", "resources", b"resources"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_resources", b"_resources", "allocated_resources", b"allocated_resources", "name", b"name", "resources", b"resources"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__resources: _TypeAlias = _typing.Literal["resources"]  # noqa: Y015
+    _WhichOneofArgType__resources: _TypeAlias = _typing.Literal["_resources", b"_resources"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__resources) -> _WhichOneofReturnType__resources | None: ...
+
+Global___ContainerStatus: _TypeAlias = ContainerStatus  # noqa: Y015
+
+@_typing.final
+class ResourceRequirements(_message.Message):
+    """k8s.io.api.core.v1.ResourceRequirements."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class LimitsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> Global___Quantity: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: Global___Quantity | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class RequestsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> Global___Quantity: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: Global___Quantity | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    LIMITS_FIELD_NUMBER: _builtins.int
+    REQUESTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def limits(self) -> _containers.MessageMap[_builtins.str, Global___Quantity]:
+        """At most so much, by resource."""
+
+    @_builtins.property
+    def requests(self) -> _containers.MessageMap[_builtins.str, Global___Quantity]:
+        """At least so much, by resource."""
+
+    def __init__(
+        self,
+        *,
+        limits: _abc.Mapping[_builtins.str, Global___Quantity] | None = ...,
+        requests: _abc.Mapping[_builtins.str, Global___Quantity] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "requests", b"requests"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResourceRequirements: _TypeAlias = ResourceRequirements  # noqa: Y015
+
+@_typing.final
+class Quantity(_message.Message):
+    """k8s.io.apimachinery.pkg.api.resource.Quantity."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STRING_FIELD_NUMBER: _builtins.int
+    string: _builtins.str
+    """Such as `100Mi`."""
+    def __init__(
+        self,
+        *,
+        string: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["string", b"string"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Quantity: _TypeAlias = Quantity  # noqa: Y015
+
+@_typing.final
+class Volume(_message.Message):
+    """k8s.io.api.core.v1.Volume."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    VOLUME_SOURCE_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Unique in its pod."""
+    @_builtins.property
+    def volume_source(self) -> Global___VolumeSource:
+        """Where what is in it comes from."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        volume_source: Global___VolumeSource | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["volume_source", b"volume_source"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "volume_source", b"volume_source"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Volume: _TypeAlias = Volume  # noqa: Y015
+
+@_typing.final
+class VolumeSource(_message.Message):
+    """k8s.io.api.core.v1.VolumeSource; of other sources than these nothing is read."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HOST_PATH_FIELD_NUMBER: _builtins.int
+    EMPTY_DIR_FIELD_NUMBER: _builtins.int
+    GIT_REPO_FIELD_NUMBER: _builtins.int
+    CONFIG_MAP_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def host_path(self) -> Global___HostPathVolumeSource:
+        """A directory of the node."""
+
+    @_builtins.property
+    def empty_dir(self) -> Global___EmptyDirVolumeSource:
+        """A directory that lives as long as its pod."""
+
+    @_builtins.property
+    def git_repo(self) -> Global___GitRepoVolumeSource:
+        """A directory that was cloned into."""
+
+    @_builtins.property
+    def config_map(self) -> Global___ConfigMapVolumeSource:
+        """Files of a ConfigMap."""
+
+    def __init__(
+        self,
+        *,
+        host_path: Global___HostPathVolumeSource | None = ...,
+        empty_dir: Global___EmptyDirVolumeSource | None = ...,
+        git_repo: Global___GitRepoVolumeSource | None = ...,
+        config_map: Global___ConfigMapVolumeSource | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["config_map", b"config_map", "empty_dir", b"empty_dir", "git_repo", b"git_repo", "host_path", b"host_path"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["config_map", b"config_map", "empty_dir", b"empty_dir", "git_repo", b"git_repo", "host_path", b"host_path"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VolumeSource: _TypeAlias = VolumeSource  # noqa: Y015
+
+@_typing.final
+class EmptyDirVolumeSource(_message.Message):
+    """k8s.io.api.core.v1.EmptyDirVolumeSource."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEDIUM_FIELD_NUMBER: _builtins.int
+    SIZE_LIMIT_FIELD_NUMBER: _builtins.int
+    medium: _builtins.str
+    """Empty: on the node's disk; `Memory`: a tmpfs."""
+    @_builtins.property
+    def size_limit(self) -> Global___Quantity:
+        """At most so many bytes."""
+
+    def __init__(
+        self,
+        *,
+        medium: _builtins.str = ...,
+        size_limit: Global___Quantity | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_size_limit", b"_size_limit", "size_limit", b"size_limit"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_size_limit", b"_size_limit", "medium", b"medium", "size_limit", b"size_limit"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__size_limit: _TypeAlias = _typing.Literal["size_limit"]  # noqa: Y015
+    _WhichOneofArgType__size_limit: _TypeAlias = _typing.Literal["_size_limit", b"_size_limit"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__size_limit) -> _WhichOneofReturnType__size_limit | None: ...
+
+Global___EmptyDirVolumeSource: _TypeAlias = EmptyDirVolumeSource  # noqa: Y015
+
+@_typing.final
+class HostPathVolumeSource(_message.Message):
+    """k8s.io.api.core.v1.HostPathVolumeSource; only that it is the one matters."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HostPathVolumeSource: _TypeAlias = HostPathVolumeSource  # noqa: Y015
+
+@_typing.final
+class GitRepoVolumeSource(_message.Message):
+    """k8s.io.api.core.v1.GitRepoVolumeSource; only that it is the one matters."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GitRepoVolumeSource: _TypeAlias = GitRepoVolumeSource  # noqa: Y015
+
+@_typing.final
+class ConfigMapVolumeSource(_message.Message):
+    """k8s.io.api.core.v1.ConfigMapVolumeSource; only that it is the one matters."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConfigMapVolumeSource: _TypeAlias = ConfigMapVolumeSource  # noqa: Y015
 
 @_typing.final
 class PodResourceClaimStatus(_message.Message):

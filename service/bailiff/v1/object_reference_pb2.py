@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!bailiff/v1/object_reference.proto\x12\nbailiff.v1\"?\n\x0fObjectReference\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0b\n\x03uid\x18\x03 \x01(\tB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!bailiff/v1/object_reference.proto\x12\nbailiff.v1\"?\n\x0fObjectReference\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0b\n\x03uid\x18\x03 \x01(\t\"(\n\nAnnotation\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\tB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,4 +34,6 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\016dev.bailiff.v1P\001Z\034bailiff.dev/api/v1;bailiffv1'
   _globals['_OBJECTREFERENCE']._serialized_start=49
   _globals['_OBJECTREFERENCE']._serialized_end=112
+  _globals['_ANNOTATION']._serialized_start=114
+  _globals['_ANNOTATION']._serialized_end=154
 # @@protoc_insertion_point(module_scope)

@@ -45,3 +45,29 @@ class ObjectReference(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ObjectReference: _TypeAlias = ObjectReference  # noqa: Y015
+
+@_typing.final
+class Annotation(_message.Message):
+    """An annotation to write."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    key: _builtins.str
+    """As `starved_resource`."""
+    value: _builtins.str
+    """Any text."""
+    def __init__(
+        self,
+        *,
+        key: _builtins.str = ...,
+        value: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Annotation: _TypeAlias = Annotation  # noqa: Y015

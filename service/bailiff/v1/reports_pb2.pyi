@@ -4,7 +4,9 @@ isort:skip_file
 What systems say of anything but pods."""
 
 from bailiff.v1 import decision_pb2 as _decision_pb2
+from bailiff.v1 import kubernetes_pb2 as _kubernetes_pb2
 from bailiff.v1 import object_reference_pb2 as _object_reference_pb2
+from bailiff.v1 import pressure_pb2 as _pressure_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -50,10 +52,15 @@ class Reports(_message.Message):
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     DEVICE_TAINTS_FIELD_NUMBER: _builtins.int
+    PRESSURE_FIELD_NUMBER: _builtins.int
     OTHERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def device_taints(self) -> Global___DeviceTaintReport:
         """Of the system device-taints."""
+
+    @_builtins.property
+    def pressure(self) -> Global___PressureReport:
+        """Of the system pressure."""
 
     @_builtins.property
     def others(self) -> _containers.MessageMap[_builtins.str, _struct_pb2.Struct]:
@@ -63,11 +70,12 @@ class Reports(_message.Message):
         self,
         *,
         device_taints: Global___DeviceTaintReport | None = ...,
+        pressure: Global___PressureReport | None = ...,
         others: _abc.Mapping[_builtins.str, _struct_pb2.Struct] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "pressure", b"pressure"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "others", b"others"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["device_taints", b"device_taints", "others", b"others", "pressure", b"pressure"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -150,3 +158,83 @@ class ClaimDecision(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ClaimDecision: _TypeAlias = ClaimDecision  # noqa: Y015
+
+@_typing.final
+class PressureReport(_message.Message):
+    """What a round says of the node."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONDITIONS_FIELD_NUMBER: _builtins.int
+    THRESHOLDS_FIELD_NUMBER: _builtins.int
+    NEXT_FIELD_NUMBER: _builtins.int
+    STARVED_FIELD_NUMBER: _builtins.int
+    RECLAIM_FIELD_NUMBER: _builtins.int
+    RELIEVED_FIELD_NUMBER: _builtins.int
+    CANDIDATES_FIELD_NUMBER: _builtins.int
+    VICTIMS_FIELD_NUMBER: _builtins.int
+    EVENTS_FIELD_NUMBER: _builtins.int
+    LAYOUT_FIELD_NUMBER: _builtins.int
+    LAYOUT_DERIVED_FIELD_NUMBER: _builtins.int
+    starved: _builtins.str
+    """The signal that is acted upon; absent: none is."""
+    relieved: _builtins.bool
+    """That was done, and no threshold is met any more."""
+    layout_derived: _builtins.bool
+    """Nobody has told it."""
+    @_builtins.property
+    def conditions(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.NodeCondition]:
+        """`MemoryPressure`, `DiskPressure` and `PIDPressure`."""
+
+    @_builtins.property
+    def thresholds(self) -> _containers.RepeatedCompositeFieldContainer[_pressure_pb2.ThresholdReport]:
+        """All that count, those of containerfs included, which are derived."""
+
+    @_builtins.property
+    def next(self) -> _pressure_pb2.PressureState:
+        """The state to hand in with the next round."""
+
+    @_builtins.property
+    def reclaim(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What is to be freed on the node before a pod goes, in this order."""
+
+    @_builtins.property
+    def candidates(self) -> _containers.RepeatedCompositeFieldContainer[_pressure_pb2.Candidate]:
+        """The pods by rank for the starved signal, the first to go first."""
+
+    @_builtins.property
+    def victims(self) -> _containers.RepeatedCompositeFieldContainer[_pressure_pb2.PressureVictim]:
+        """Who goes: one pod by rank, or all that are over a limit of their own."""
+
+    @_builtins.property
+    def events(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.EventNote]:
+        """About the node."""
+
+    @_builtins.property
+    def layout(self) -> _pressure_pb2.FileSystemLayout:
+        """Of the file systems, as it was told or taken from the summary."""
+
+    def __init__(
+        self,
+        *,
+        conditions: _abc.Iterable[_kubernetes_pb2.NodeCondition] | None = ...,
+        thresholds: _abc.Iterable[_pressure_pb2.ThresholdReport] | None = ...,
+        next: _pressure_pb2.PressureState | None = ...,
+        starved: _builtins.str | None = ...,
+        reclaim: _abc.Iterable[_builtins.str] | None = ...,
+        relieved: _builtins.bool = ...,
+        candidates: _abc.Iterable[_pressure_pb2.Candidate] | None = ...,
+        victims: _abc.Iterable[_pressure_pb2.PressureVictim] | None = ...,
+        events: _abc.Iterable[_decision_pb2.EventNote] | None = ...,
+        layout: _pressure_pb2.FileSystemLayout | None = ...,
+        layout_derived: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_starved", b"_starved", "layout", b"layout", "next", b"next", "starved", b"starved"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_starved", b"_starved", "candidates", b"candidates", "conditions", b"conditions", "events", b"events", "layout", b"layout", "layout_derived", b"layout_derived", "next", b"next", "reclaim", b"reclaim", "relieved", b"relieved", "starved", b"starved", "thresholds", b"thresholds", "victims", b"victims"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__starved: _TypeAlias = _typing.Literal["starved"]  # noqa: Y015
+    _WhichOneofArgType__starved: _TypeAlias = _typing.Literal["_starved", b"_starved"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__starved) -> _WhichOneofReturnType__starved | None: ...
+
+Global___PressureReport: _TypeAlias = PressureReport  # noqa: Y015

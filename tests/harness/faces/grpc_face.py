@@ -190,23 +190,42 @@ def error_of(error: grpc.aio.AioRpcError) -> dict[str, Any]:
 def message_of(body: dict[str, Any], message: M) -> M:
     """A body as a message; InexpressibleError."""
     try:
-        return json_format.ParseDict(_with_raw(body), message, ignore_unknown_fields=True)
+        return json_format.ParseDict(_as_protobuf(body), message, ignore_unknown_fields=True)
     except json_format.ParseError as error:
         raise InexpressibleError(str(error)) from error
 
 
-def _with_raw(value: Any) -> Any:
-    """With each fieldsV1 as protobuf has it: bytes that hold the JSON."""
+# What is nothing but JSON in protobuf; maps of quantities, and a quantity.
+_RAW = ("fieldsV1", "summary", "configuration")
+_QUANTITIES = ("limits", "requests", "overhead", "allocatedResources")
+_QUANTITY = "sizeLimit"
+
+
+def _as_protobuf(value: Any) -> Any:
+    """A part of a body as protobuf's own JSON has it."""
     if isinstance(value, list):
-        return [_with_raw(item) for item in value]
+        return [_as_protobuf(item) for item in value]
     if not isinstance(value, dict):
         return value
-    return {
-        name: {"raw": base64.b64encode(msgspec.json.encode(part)).decode()}
-        if name == "fieldsV1" and part is not None
-        else _with_raw(part)
-        for name, part in value.items()
-    }
+    return {name: _named(name, part) for name, part in value.items()}
+
+
+def _named(name: str, part: Any) -> Any:
+    if name in _RAW and part is not None:
+        return {"raw": base64.b64encode(msgspec.json.encode(part)).decode()}
+    if name in _QUANTITIES and isinstance(part, dict):
+        return {resource: {"string": quantity} for resource, quantity in part.items()}
+    if name == _QUANTITY and part is not None:
+        return {"string": part}
+    if name == "volumes" and isinstance(part, list):
+        return [_volume(one) for one in part]
+    return _as_protobuf(part)
+
+
+def _volume(volume: dict[str, Any]) -> dict[str, Any]:
+    """With its source in a message of its own."""
+    source = {name: part for name, part in volume.items() if name != "name"}
+    return {"name": volume.get("name", ""), "volumeSource": _as_protobuf(source)}
 
 
 def plain(message: Message) -> dict[str, Any]:
@@ -227,7 +246,7 @@ def plain(message: Message) -> dict[str, Any]:
 
 def _part(place: FieldDescriptor, value: Any) -> Any:
     if place.message_type is not None and place.message_type.GetOptions().map_entry:
-        return {key: json_of(entry) for key, entry in value.items()}
+        return {key: json_of(one) if isinstance(one, Struct) else one for key, one in value.items()}
     return [_item(place, item) for item in value] if place.is_repeated else _item(place, value)
 
 

@@ -39,7 +39,7 @@ def annotated(name: str, length: int) -> dict[str, Any]:
 
 def padded(size: int) -> dict[str, Any]:
     """An object that has so many bytes once it is named, within 100."""
-    return {"spec": {"containers": [{"name": "x" * (size - 100)}]}}
+    return {"spec": {"containers": [{"image": "x" * (size - 100)}]}}
 
 
 def slices(devices: int = 1, taints: int = 1, generation: int = 0) -> dict[str, Any]:

@@ -77,6 +77,15 @@ def test_all_but_the_conditions_stays_equal() -> None:
     )
 
 
+def test_what_pods_are_weighed_by_under_pressure_is_dropped() -> None:
+    asked = {"resources": {"requests": {"memory": "1Gi"}}, "name": "c"}
+    spec = {"containers": [asked], "initContainers": [asked], "overhead": {"cpu": "1"}}
+    spec |= {"volumes": [{"name": "v", "emptyDir": {}}], "resources": {}}
+    status = {"qosClass": "Burstable", "containerStatuses": [{"name": "c"}]}
+    pod = decode(json.dumps({"spec": spec, "status": status}).encode(), Pod)
+    assert PodSlimmer()(pod) == Pod(metadata=pod.metadata)
+
+
 def test_of_the_conditions_those_stay_that_a_rule_reads() -> None:
     kept = PodSlimmer()(decoded_pod("a")).status.conditions
     assert [one.type for one in kept] == ["DisruptionTarget", "PodScheduled"]

@@ -41,7 +41,7 @@ def own_types(info: object) -> Iterator[Any]:
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
 def test_nothing_of_a_question_is_skipped(question: Any) -> None:
     found = list(own_types(types.type_info(question.facts)))
-    assert len(found) > 2
+    assert len(found) >= 2
     lax = {kind for kind in found if not kind.__struct_config__.forbid_unknown_fields}
     # Of an answer, whose types may get fields; a section that keeps one gets back what was told.
     assert lax <= {ObjectReference}

@@ -22,8 +22,15 @@ from tests.harness.faces.grpc_face import NODE, POD, Face, error_of, plain, runn
 pb: Any = eviction_decision_service_pb2
 kube: Any = kubernetes_pb2
 
-ONE = ("Decide",)
-MANY = ("DecideBatch", "PreviewTaintChange", "PreviewDeviceTaintRule")
+ONE = ("AdmitUnderPressure", "ReadEvictionConfiguration")
+MANY = (
+    "Decide",
+    "DecideBatch",
+    "PreviewTaintChange",
+    "PreviewDeviceTaintRule",
+    "PlanPressureRound",
+    "RankForPressure",
+)
 UNARY = ONE + MANY
 FAR = {"seconds": 253_402_300_800 + 86_400}  # 10000-01-02
 CROWDED = kube.Node(spec={"taints": [{"key": "a", "effect": "NoExecute"}] * 1001})

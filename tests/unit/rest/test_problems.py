@@ -14,6 +14,8 @@ from tests.harness.faces.asgi import Answer, call
 from tests.harness.faces.rest_face import CLOCK
 
 ONE, BATCH, PREVIEW = "/v1/decisions", "/v1/decisions/batch", "/v1/previews/taint-change"
+# Of a pod alone, with nothing beside it that could be long.
+SHORT = "/v1/pressure/admission"
 JSON = {"Content-Type": "application/json"}
 SECONDS = "$.pod.spec.tolerations[0].tolerationSeconds"
 OVERFLOW = b'{"pod":{"spec":{"tolerations":[{"tolerationSeconds":9223372036854775808}]}},"node":{}}'
@@ -145,18 +147,18 @@ def bounded(budget: ByteBudget | None = None, **settings: float) -> FastAPI:
 )
 async def test_too_long_by_what_is_announced_or_sent(length: str | None, sent: bytes) -> None:
     headers = JSON if length is None else {**JSON, "Content-Length": length}
-    answer = await call(bounded(max_body_bytes=10), "POST", ONE, sent, headers)
+    answer = await call(bounded(max_body_bytes=10), "POST", SHORT, sent, headers)
     check(answer, 413, "body_too_large")
     assert answer.headers["connection"] == "close"
 
 
 async def test_too_long_in_pieces() -> None:
     piece = {"type": "http.request", "body": b" " * 6, "more_body": True}
-    answer = await call(bounded(max_body_bytes=10), "POST", ONE, messages=[piece, piece])
+    answer = await call(bounded(max_body_bytes=10), "POST", SHORT, messages=[piece, piece])
     check(answer, 413, "body_too_large")
 
 
-@pytest.mark.parametrize(("path", "told"), [(BATCH, True), (ONE, False)])
+@pytest.mark.parametrize(("path", "told"), [(BATCH, True), (SHORT, False)])
 async def test_who_does_not_announce_a_long_body_learns_to(path: str, told: bool) -> None:
     app = bounded(max_body_bytes=10, max_batch_body_bytes=10, max_long_body_bytes=100)
     answer = await call(app, "POST", path, b" " * 11, JSON)
@@ -211,7 +213,7 @@ async def test_a_batch_may_be_longer_than_one_question() -> None:
     app = bounded(max_body_bytes=10, max_batch_body_bytes=100)
     body = b'{"node":{},"pods":[]}'
     assert (await call(app, "POST", BATCH, body)).status == 200
-    assert (await call(app, "POST", ONE, body)).status == 413
+    assert (await call(app, "POST", SHORT, body)).status == 413
 
 
 async def test_a_client_that_hangs_up_is_not_answered(

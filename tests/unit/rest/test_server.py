@@ -43,8 +43,8 @@ async def connected(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyn
             await writer.wait_closed()
 
 
-def post(headers: bytes, body: bytes = b"") -> bytes:
-    return b"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n" + headers + b"\r\n" + body
+def post(headers: bytes, body: bytes = b"", path: bytes = b"/v1/decisions") -> bytes:
+    return b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\n" + headers + b"\r\n" + body
 
 
 async def answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, str], bytes]:
@@ -135,7 +135,7 @@ async def test_a_body_shorter_than_announced_times_out() -> None:
 
 async def test_an_endless_chunked_body_is_cut() -> None:
     async with serving(max_body_bytes=1000) as (_, port), connected(port) as (reader, writer):
-        writer.write(post(b"Transfer-Encoding: chunked\r\n"))
+        writer.write(post(b"Transfer-Encoding: chunked\r\n", path=b"/v1/pressure/admission"))
         writer.write(b"400\r\n" + b" " * 1024 + b"\r\n")
         status, _, body = await answer(reader)
         assert (status, json.loads(body)["code"]) == (413, "body_too_large")

@@ -36,6 +36,8 @@ def with_container_fs(
         layout: where writable layers are kept.
         first_round: upstream adds what nobody has set from its second round on only.
     """
+    if layout is Layout.STRAY:
+        return tuple(thresholds)
     own = [one for one in thresholds if one.signal not in _LIKE]
     derived = [
         one

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.kinds.meta import Int64, Time, Value
+from bailiff.kinds.quantity import NANO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -82,7 +83,7 @@ def met(
         one
         for one in thresholds
         if (seen := observations.get(one.signal)) is not None
-        and one.amount(seen.capacity, reclaimed=reclaimed) > seen.available
+        and one.amount(seen.capacity, reclaimed=reclaimed) > seen.available * NANO
     ]
 
 

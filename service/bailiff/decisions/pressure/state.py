@@ -40,10 +40,12 @@ class ConditionState(Value, frozen=True, forbid_unknown_fields=True):
         type: `MemoryPressure`, `DiskPressure` or `PIDPressure`.
         last_observed_at: when a threshold of it was last met; it is reported for the transition
             period after that.
+        held: it was reported after the last round.
     """
 
     type: Word
     last_observed_at: Time
+    held: bool = False
 
 
 class SignalState(Value, frozen=True, forbid_unknown_fields=True):
@@ -72,6 +74,11 @@ class PressureState(Value, frozen=True, forbid_unknown_fields=True):
     conditions: Annotated[tuple[ConditionState, ...], Meta(max_length=8)] = ()
     signals: Annotated[tuple[SignalState, ...], Meta(max_length=64)] = ()
     started: bool = False
+
+    @property
+    def held(self) -> frozenset[str]:
+        """The conditions that were reported after the last round."""
+        return frozenset(one.type for one in self.conditions if one.held)
 
     @property
     def last_times(self) -> dict[Signal, datetime | None]:

@@ -6,14 +6,12 @@ bailiff.decisions.pressure.configuration.
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.kinds.meta import Int64, Value
-from bailiff.kinds.quantity import QuantityText, parse_quantity
+from bailiff.kinds.quantity import NANO, QuantityText, parse_quantity
 
 
-class ThresholdValue(Value, frozen=True):
+class ThresholdValue(Value, frozen=True, forbid_unknown_fields=True):
     """An amount: a quantity, or a part of the capacity. Exactly one of them is set.
 
     Attributes:
@@ -24,18 +22,19 @@ class ThresholdValue(Value, frozen=True):
     quantity: QuantityText | None = None
     percentage: float | None = None
 
-    def of(self, capacity: int) -> Decimal | int:
-        """The amount, where so much is there in all (GetThresholdQuantity).
+    def of(self, capacity: int) -> int:
+        """The amount in nanos of the unit, where so much is there in all (GetThresholdQuantity).
 
         Args:
             capacity: of the signal, in its unit: bytes, inodes or processes.
         """
         if self.quantity is not None:
-            return parse_quantity(self.quantity).amount
-        return int(float(capacity) * (self.percentage or 0.0))
+            return parse_quantity(self.quantity).nano
+        # Upstream's float64, cut to a whole number.
+        return int(float(capacity) * (self.percentage or 0.0)) * NANO
 
 
-class Threshold(Value, frozen=True):
+class Threshold(Value, frozen=True, forbid_unknown_fields=True):
     """When a node is under pressure, and for how long it may be before pods go.
 
     Attributes:
@@ -56,8 +55,8 @@ class Threshold(Value, frozen=True):
         """Pods go at once (isHardEvictionThreshold)."""
         return self.grace_period_nanoseconds == 0
 
-    def amount(self, capacity: int, *, reclaimed: bool = False) -> Decimal | int:
-        """Below which it is met, where so much is there in all.
+    def amount(self, capacity: int, *, reclaimed: bool = False) -> int:
+        """Below how many nanos of the unit it is met, where so much is there in all.
 
         Args:
             capacity: of the signal, in its unit.
@@ -67,3 +66,10 @@ class Threshold(Value, frozen=True):
         if reclaimed and self.min_reclaim is not None:
             return amount + self.min_reclaim.of(capacity)
         return amount
+
+    @property
+    def identity(self) -> tuple[Signal, int, int | None, float | None]:
+        """What makes it the same from round to round: all but the minimum reclaim (hasThreshold)."""
+        text = self.value.quantity
+        amount = None if text is None else parse_quantity(text).nano
+        return self.signal, self.grace_period_nanoseconds, amount, self.value.percentage

@@ -8,7 +8,7 @@ import msgspec
 
 from bailiff.decisions import Options
 from bailiff.decisions.instants import START_OF_TIME
-from bailiff.rest_api.examples import devices, nodes
+from bailiff.rest_api.examples import devices, nodes, pressure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,10 @@ EXAMPLES: Mapping[str, Mapping[str, Example]] = {
     "decideBatch": {**nodes.NODE, **devices.DEVICES},
     "previewTaintChange": nodes.TAINT_CHANGE,
     "previewDeviceTaintRule": devices.DEVICE_TAINT_RULE,
+    "planPressureRound": pressure.ROUND,
+    "rankForPressure": pressure.RANKING,
+    "admitUnderPressure": pressure.ADMISSION,
+    "readEvictionConfiguration": pressure.CONFIGURATION,
 }
 
 

@@ -11,13 +11,16 @@ REASONS = (
     *("TaintStartsLater", "TaintStartUnknown", "NoDeviceClaims", "DevicesNotRead"),
     *("DevicesNotServed", "DeviceTaintEvictionOff", "PodFinished", "PodTerminating"),
     *("PodOnOtherNode", "PodNotBound", "NodeGone", "NothingSaid"),
+    *("NodePressure", "StorageLimitExceeded", "CriticalPod", "RanksLater", "WithinLimits"),
+    *("NoPressure", "PressureRelieved", "GracePeriodNotOver", "StatsNotNew", "ReclaimFirst"),
+    "NobodyToEvict",
 )
-RULES = ("Pod", "NoExecuteTaint", "ResourceClaim", "NoExecuteDeviceTaint")
+RULES = ("Pod", "NoExecuteTaint", "ResourceClaim", "NoExecuteDeviceTaint", "Threshold", "Rank")
 # An outcome may also be the reason that it led to.
 OUTCOMES = (
     *("NoTaint", "NotTolerated", "ToleratedForever", "ToleratedForSeconds", "ToleratedForNoTime"),
     *("Used", "ClaimUnnamed", "NoClaimNeeded", "ClaimNotCreated", "ClaimNotFound"),
-    *("ClaimNotAllocated", "ClaimNotOwned", "ClaimNotReserved"),
+    *("ClaimNotAllocated", "ClaimNotOwned", "ClaimNotReserved", "Met", "Stale"),
 )
 # By type and field of an answer.
 CODES = {

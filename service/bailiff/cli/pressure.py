@@ -1,0 +1,190 @@
+"""The answer that `bailiff explain pressure` gives: who would go, and why in this order."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from bailiff.cli.asking import Asking, systems_of
+from bailiff.cli.documents import check_standard_input, read_document
+from bailiff.cli.errors import InputError
+from bailiff.cli.objects import Objects
+from bailiff.cli.output import NONE, Format, dumped, table
+from bailiff.cli.targets import parse_instant
+from bailiff.decisions.pressure.facts import PressureFacts
+from bailiff.decisions.pressure.messages import observed_text
+from bailiff.decisions.pressure.signals import Signal
+from bailiff.decisions.pressure.state import PressureState
+from bailiff.kinds import DecodeError, Node, Pod, decode_yaml_value
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.kinds.stats import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from bailiff.decisions import Options
+    from bailiff.decisions.pressure.questions import (
+        PlanPressureRoundResponse,
+        RankForPressureResponse,
+    )
+    from bailiff.decisions.pressure.ranking import Candidate
+    from bailiff.decisions.pressure.report import PressureReport, ThresholdReport
+
+_HEADS = ("PLACE", "NAMESPACE", "NAME", "USED", "REQUESTED", "PRIORITY", "FIRST BY", "GOES")
+_THRESHOLDS = ("SIGNAL", "GRACE", "AVAILABLE", "CAPACITY", "MET", "TO FREE")
+
+
+class PressureArguments(NamedTuple):
+    """What the user says, as it was typed.
+
+    Attributes:
+        summary: the file of what the kubelet answers to GET /stats/summary.
+        configuration: the file of a KubeletConfiguration, or of the answer to GET /configz; None:
+            the kubelet's defaults.
+        pods: files with the pods of the node.
+        state: the file of the last round's state, or of its whole report; None: there was none.
+        signal: rank for this one, low or not.
+        now: the instant to decide for.
+    """
+
+    summary: Path | None
+    configuration: Path | None
+    pods: list[Path] | None
+    state: Path | None
+    signal: str | None
+    now: str | None
+
+
+def explain_pressure(
+    asked: PressureArguments, options: Options, output: Format | None, systems: object
+) -> str:
+    """The answer, as it is to be printed.
+
+    Raises:
+        InputError: what is asked makes no sense, or the files do not suffice.
+    """
+    if asked.summary is None or not asked.pods:
+        raise InputError("explain pressure needs --summary FILE and --pods FILE")
+    named = [one for one in (asked.summary, asked.configuration, asked.state) if one is not None]
+    check_standard_input([*named, *asked.pods])
+    asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"))
+    summary = _read(asked.summary, "--summary", Summary)
+    pods = Objects(asked.pods, option="--pods")
+    if asked.signal is not None:
+        ranked = asking.ask(
+            "rankForPressure", pods.of, signal=_signal(asked.signal), summary=summary
+        )
+        return _shown_ranking(ranked, output)
+    facts = PressureFacts(
+        summary=summary, configuration=_configuration(asked), state=_state(asked.state)
+    )
+    node = next(iter(pods.of(Node)), None)
+    found = asking.ask("planPressureRound", pods.of, pressure=facts, node=node, pods=pods.of(Pod))
+    return _shown(found, output)
+
+
+def _shown(answer: PlanPressureRoundResponse, output: Format | None) -> str:
+    if output in (Format.JSON, Format.YAML):
+        return dumped(msgspec.to_builtins(answer), output)
+    report = answer.report
+    parts = [
+        table(_THRESHOLDS, map(_threshold_row, report.thresholds)),
+        "\n".join(_summed_up(report)),
+    ]
+    if report.candidates:
+        parts.append(_ranking(report.candidates, {one.pod for one in report.victims}))
+    return "\n\n".join(parts)
+
+
+def _shown_ranking(answer: RankForPressureResponse, output: Format | None) -> str:
+    if output in (Format.JSON, Format.YAML):
+        return dumped(msgspec.to_builtins(answer), output)
+    return _ranking(answer.candidates, set())
+
+
+def _ranking(candidates: Iterable[Candidate], victims: set[Any]) -> str:
+    rows = (
+        (
+            str(place),
+            one.pod.namespace,
+            one.pod.name,
+            str(one.used) if one.measured else NONE,
+            str(one.requested),
+            str(one.priority),
+            one.decided_by,
+            "now" if one.pod in victims else "never" if one.critical else "no",
+        )
+        for place, one in enumerate(candidates, 1)
+    )
+    return table(_HEADS, rows)
+
+
+def _threshold_row(one: ThresholdReport) -> tuple[str, ...]:
+    threshold, resource = one.threshold, one.threshold.signal.resource
+    grace = timedelta(microseconds=threshold.grace_period_nanoseconds // 1000)
+    return (
+        threshold.signal,
+        f"{grace.total_seconds():g}s" if grace else "hard",
+        NONE if one.available is None else observed_text(resource, one.available),
+        NONE if one.capacity is None else observed_text(resource, one.capacity),
+        "yes" if one.met else "no",
+        str(one.to_free) if one.met else NONE,
+    )
+
+
+def _summed_up(report: PressureReport) -> Iterator[str]:
+    held = [one.type for one in report.conditions if one.status == "True"]
+    yield f"conditions: {', '.join(held) or 'none'}"
+    if report.layout_derived:
+        told = "split" if report.layout.split_container_image_fs else "dedicated"
+        yield f"file systems: {told if report.layout.dedicated_image_fs else 'one'} (derived)"
+    if report.starved is not None:
+        yield f"starved: {report.starved}"
+    if report.reclaim:
+        yield f"first to be freed on the node: {', '.join(report.reclaim)}"
+    for one in report.victims:
+        why = one.message.rstrip()
+        yield f"{one.pod.namespace}/{one.pod.name} goes within {one.grace_period_seconds} s: {why}"
+    if not report.victims:
+        yield "nobody goes"
+
+
+def _configuration(asked: PressureArguments) -> KubeletConfiguration | None:
+    if asked.configuration is None:
+        return None
+    document = read_document(asked.configuration, "--config")
+    if isinstance(document, dict) and "kubeletconfig" in document:
+        document = document["kubeletconfig"]
+    return _converted(document, "--config", KubeletConfiguration)
+
+
+def _state(path: Path | None) -> PressureState:
+    if path is None:
+        return PressureState()
+    document: Any = read_document(path, "--state")
+    for name in ("report", "next"):
+        if isinstance(document, dict) and name in document:
+            document = document[name]
+    return _converted(document, "--state", PressureState)
+
+
+def _signal(text: str) -> Signal:
+    try:
+        return Signal(text)
+    except ValueError as error:
+        known = ", ".join(Signal)
+        raise InputError(f"--signal: must be one of {known}, got {text!r}") from error
+
+
+def _read(path: Path, option: str, kind: type[Any]) -> Any:  # noqa: ANN401 - of the kind
+    return _converted(read_document(path, option), option, kind)
+
+
+def _converted(document: object, option: str, kind: type[Any]) -> Any:  # noqa: ANN401 - of the kind
+    try:
+        return decode_yaml_value(document, kind)
+    except DecodeError as error:
+        raise InputError(f"{option}: {error.path}: {error.reason}") from error

@@ -1,0 +1,201 @@
+"""From a kubelet's configuration to thresholds: everything that is wrong in it is told at once.
+
+Source: ParseThresholdConfig in pkg/kubelet/eviction/helpers.go, defaults in
+pkg/kubelet/eviction/defaults_linux.go and pkg/kubelet/apis/config/v1beta1/defaults.go.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec.structs import replace
+
+from bailiff.decisions.pressure.percentage import parse_percentage
+from bailiff.decisions.pressure.signals import ORDER, Signal
+from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
+from bailiff.kinds.durations import parse_go_duration
+from bailiff.kinds.meta import Value
+from bailiff.kinds.quantity import parse_quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+T = TypeVar("T")
+
+# Of thresholds that are as good as none, literally.
+_IGNORED = ("0%", "100%")
+# An entry of enforceNodeAllocatable.
+PODS = "pods"
+
+
+class ConfigurationFault(StrEnum):
+    """What is wrong with a statement."""
+
+    UNKNOWN_SIGNAL = "UnknownSignal"
+    MALFORMED_PERCENTAGE = "MalformedPercentage"
+    PERCENTAGE_OUT_OF_RANGE = "PercentageOutOfRange"
+    MALFORMED_QUANTITY = "MalformedQuantity"
+    NOT_POSITIVE = "NotPositive"
+    MALFORMED_DURATION = "MalformedDuration"
+    NEGATIVE_DURATION = "NegativeDuration"
+    GRACE_PERIOD_MISSING = "GracePeriodMissing"
+
+
+class ConfigurationError(Value, frozen=True):
+    """Something that no kubelet would start with.
+
+    Attributes:
+        path: of the field, as `evictionHard["memory.available"]`.
+        code: what is wrong.
+        reason: the same for people, with what is allowed.
+    """
+
+    path: str
+    code: ConfigurationFault
+    reason: str
+
+
+class _WrongError(Exception):
+    def __init__(self, code: ConfigurationFault, reason: str) -> None:
+        super().__init__(reason)
+        self.code, self.reason = code, reason
+
+
+class ThresholdReader:
+    """Reads the maps of one configuration.
+
+    Attributes:
+        errors: all that was found wrong so far, in the order of the fields.
+    """
+
+    def __init__(self) -> None:
+        """Start without errors."""
+        self.errors: list[ConfigurationError] = []
+
+    def read(
+        self,
+        hard: Mapping[str, str],
+        soft: Mapping[str, str],
+        grace_periods: Mapping[str, str],
+        minimum_reclaims: Mapping[str, str],
+        enforced: Sequence[str],
+    ) -> tuple[Threshold, ...]:
+        """The thresholds, hard ones first, in the order of Signal.
+
+        Args:
+            hard: amounts by signal.
+            soft: amounts by signal.
+            grace_periods: of the soft ones; those of signals without one are of no effect.
+            minimum_reclaims: by signal.
+            enforced: enforceNodeAllocatable.
+        """
+        found = self._thresholds("evictionHard", hard)
+        softs = self._thresholds("evictionSoft", soft)
+        graces = dict(self._each("evictionSoftGracePeriod", grace_periods, _grace_period))
+        reclaims = dict(self._each("evictionMinimumReclaim", minimum_reclaims, _minimum_reclaim))
+        for one in softs:
+            found += self._with_grace(one, graces, grace_periods)
+        found = [replace(one, min_reclaim=reclaims.get(one.signal)) for one in found]
+        if PODS in enforced:
+            found += [
+                replace(one, signal=Signal.ALLOCATABLE_MEMORY_AVAILABLE)
+                for one in found
+                if one.signal is Signal.MEMORY_AVAILABLE and one.is_hard
+            ]
+        return tuple(found)
+
+    def _thresholds(self, field: str, statements: Mapping[str, str]) -> list[Threshold]:
+        return [
+            Threshold(signal=signal, value=value)
+            for signal, value in self._each(field, statements, _amount)
+            if value is not None
+        ]
+
+    def _with_grace(
+        self, one: Threshold, graces: Mapping[Signal, int], told: Mapping[str, str]
+    ) -> list[Threshold]:
+        if one.signal in graces:
+            return [replace(one, grace_period_nanoseconds=graces[one.signal])]
+        if one.signal not in told:
+            path = f'evictionSoftGracePeriod["{one.signal}"]'
+            why = f"required: evictionSoft has a threshold for {one.signal}"
+            self.errors.append(ConfigurationError(path, ConfigurationFault.GRACE_PERIOD_MISSING, why))
+        return []
+
+    def _each(
+        self, field: str, statements: Mapping[str, str], read: Callable[[str], T]
+    ) -> Iterator[tuple[Signal, T]]:
+        """Each statement that can be read, in the order of Signal."""
+        for name in sorted(statements, key=_place):
+            path = f'{field}["{name}"]'
+            if name not in _SIGNALS:
+                known = ", ".join(Signal)
+                self._wrong(path, ConfigurationFault.UNKNOWN_SIGNAL, f"must be one of {known}")
+                continue
+            try:
+                yield Signal(name), read(statements[name])
+            except _WrongError as wrong:
+                self._wrong(path, wrong.code, wrong.reason)
+
+    def _wrong(self, path: str, code: ConfigurationFault, reason: str) -> None:
+        self.errors.append(ConfigurationError(path=path, code=code, reason=reason))
+
+
+_SIGNALS = frozenset(Signal)
+
+
+def _place(name: str) -> tuple[int, str]:
+    return (ORDER[Signal(name)] if name in _SIGNALS else len(ORDER)), name
+
+
+def _amount(text: str) -> ThresholdValue | None:
+    """None: as good as no threshold (parseThresholdStatement)."""
+    if not text.endswith("%"):
+        return ThresholdValue(quantity=_quantity(text, least=1))
+    if text in _IGNORED:
+        return None
+    part = _percentage(text)
+    if not 0 <= part <= 1:
+        why = f"must be from 0% to 100%, is {text!r}"
+        raise _WrongError(ConfigurationFault.PERCENTAGE_OUT_OF_RANGE, why)
+    return ThresholdValue(percentage=part)
+
+
+def _minimum_reclaim(text: str) -> ThresholdValue:
+    """As parseMinimumReclaims: more than the whole may be wanted."""
+    if not text.endswith("%"):
+        return ThresholdValue(quantity=_quantity(text, least=0))
+    part = _percentage(text)
+    if part <= 0:
+        raise _WrongError(ConfigurationFault.NOT_POSITIVE, f"must be above 0%, is {text!r}")
+    return ThresholdValue(percentage=part)
+
+
+def _grace_period(text: str) -> int:
+    try:
+        period = parse_go_duration(text)
+    except ValueError as error:
+        raise _WrongError(ConfigurationFault.MALFORMED_DURATION, str(error)) from error
+    if period < 0:
+        raise _WrongError(ConfigurationFault.NEGATIVE_DURATION, f"must not be negative, is {text!r}")
+    return period
+
+
+def _quantity(text: str, *, least: int) -> str:
+    """The text of a quantity of at least so many nanos."""
+    try:
+        found = parse_quantity(text)
+    except ValueError as error:
+        raise _WrongError(ConfigurationFault.MALFORMED_QUANTITY, str(error)) from error
+    if found.nano < least:
+        what = "must be above 0" if least else "must not be negative"
+        raise _WrongError(ConfigurationFault.NOT_POSITIVE, f"{what}, is {text!r}")
+    return found.text
+
+
+def _percentage(text: str) -> float:
+    try:
+        return parse_percentage(text)
+    except ValueError as error:
+        raise _WrongError(ConfigurationFault.MALFORMED_PERCENTAGE, str(error)) from error

@@ -1,0 +1,58 @@
+"""What is known of a node's pressure: the section `pressure` of a question."""
+
+from __future__ import annotations
+
+from bailiff.decisions.pressure.state import PressureState
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.kinds.meta import Value
+from bailiff.kinds.stats import Summary
+from bailiff.kinds.texts import Word
+
+
+class FileSystemLayout(Value, frozen=True, forbid_unknown_fields=True):
+    """Which file systems of a node are one, as the kubelet finds out when it starts.
+
+    Attributes:
+        dedicated_image_fs: images are on another file system than the kubelet's directory.
+        split_container_image_fs: writable layers are on another one than images.
+    """
+
+    dedicated_image_fs: bool = False
+    split_container_image_fs: bool = False
+
+
+class AfterReclaim(Value, frozen=True, forbid_unknown_fields=True):
+    """That the reclaim steps of this round have been done.
+
+    Attributes:
+        summary: read afterwards; absent: it could not be read, so nothing is known to have helped.
+    """
+
+    summary: Summary | None = None
+
+
+class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
+    """What a round of the eviction manager goes by.
+
+    Attributes:
+        summary: what the node's kubelet answers to GET /stats/summary.
+        configuration: the node's KubeletConfiguration, of which the eviction's fields are read;
+            absent: the kubelet's defaults.
+        kubelet_version: as `v1.36.2`, since behaviour changed with 1.37; absent: 1.36.
+        operating_system: `linux` or `windows`, where memory is what may still be committed.
+        layout: of the node's file systems; absent: taken from the summary, by file systems that are
+            of equal size and have as much free.
+        state: what the last round has left in its report, as `next`; absent: this is the first.
+        reclaims: whoever asks does the reclaim steps and asks again with `afterReclaim` and the
+            same state, so that nobody goes before.
+        after_reclaim: those of this round have been done.
+    """
+
+    summary: Summary | None = None
+    configuration: KubeletConfiguration | None = None
+    kubelet_version: Word = ""
+    operating_system: Word = ""
+    layout: FileSystemLayout | None = None
+    state: PressureState = PressureState()
+    reclaims: bool = False
+    after_reclaim: AfterReclaim | None = None

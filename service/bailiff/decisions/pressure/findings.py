@@ -1,0 +1,145 @@
+"""What is said of a pod on a node under pressure, and what is written where it goes.
+
+Source: evictPod in pkg/kubelet/eviction/eviction_manager.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec.structs import replace
+
+from bailiff.decisions.decision import (
+    EvictionTerms,
+    Finding,
+    Subject,
+    TraceStep,
+    Verdict,
+    keep,
+)
+from bailiff.decisions.pressure.ranking import Candidate
+from bailiff.decisions.pressure.report import ThresholdReport
+from bailiff.kinds import PodCondition
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bailiff.decisions.pressure.round import Victim
+
+SYSTEM = "pressure"
+# The kubelet's word for evictions, in the status of the pod and in its Event.
+EVICTED = "Evicted"
+
+STORAGE_TERMS = EvictionTerms(
+    controller="kubelet",
+    event_reason=EVICTED,
+    phase="Failed",
+    status_reason=EVICTED,
+    event_type="Warning",
+)
+TERMS = replace(
+    STORAGE_TERMS,
+    condition=PodCondition(
+        type="DisruptionTarget", status="True", reason="TerminationByKubelet"
+    ),
+)
+
+
+class StorageEviction(Finding, frozen=True):
+    """That the pod is over a limit of its own on the node's disk."""
+
+    eviction: ClassVar[EvictionTerms] = STORAGE_TERMS
+
+    @property
+    def terms(self) -> EvictionTerms | None:
+        """With what was found of this very pod in status and Event."""
+        terms = super().terms
+        if terms is None:
+            return None
+        told = self.message
+        terms = replace(
+            terms,
+            status_message=told,
+            event_message=told,
+            event_annotations=self.event_annotations,
+        )
+        if terms.condition is None:
+            return terms
+        return replace(terms, condition=replace(terms.condition, message=told))
+
+
+class PressureEviction(StorageEviction, frozen=True):
+    """That the pod goes because the node is under pressure."""
+
+    eviction: ClassVar[EvictionTerms] = TERMS
+
+
+class ThresholdSubject(Subject, frozen=True, tag="pressureThreshold"):
+    """A threshold of the node, and how the node stands to it.
+
+    Attributes:
+        report: the threshold, what is available, and since when it is met.
+    """
+
+    report: ThresholdReport
+
+
+class CandidateSubject(Subject, frozen=True, tag="pressureCandidate"):
+    """The pod's place among those that may go.
+
+    Attributes:
+        place: from 1, the first to go.
+        of: how many there are.
+        candidate: by what it was ranked.
+    """
+
+    place: int
+    of: int
+    candidate: Candidate
+
+
+def evicted(victim: Victim, now: datetime, trace: tuple[TraceStep, ...]) -> Finding:
+    """That this pod goes, now."""
+    kind = PressureEviction if victim.disrupts else StorageEviction
+    return kind(
+        system=SYSTEM,
+        verdict=Verdict.EVICT_NOW,
+        reason="NodePressure" if victim.disrupts else "StorageLimitExceeded",
+        message=victim.told.message,
+        cause=victim.cause,
+        due_since=now,
+        grace_period_seconds=victim.grace_period_seconds,
+        event_annotations=victim.told.annotations,
+        trace=trace,
+    )
+
+
+def spared(reason: str, message: str, trace: tuple[TraceStep, ...]) -> Finding:
+    """That this pod stays in this round."""
+    return keep(SYSTEM, reason, message, trace)
+
+
+def threshold_steps(reports: tuple[ThresholdReport, ...]) -> tuple[TraceStep, ...]:
+    """Each threshold that is met, as a step that all pods of the round share."""
+    return tuple(_threshold_step(one) for one in reports if one.met)
+
+
+def _threshold_step(one: ThresholdReport) -> TraceStep:
+    signal, left = one.threshold.signal, one.available
+    return TraceStep(
+        rule="Threshold",
+        outcome="Stale" if one.stale else "Met",
+        message=f"{signal}: {left} of {one.capacity} are left, {one.to_free} are to be freed",
+        subject=ThresholdSubject(report=one),
+        deadline=one.grace_over_at,
+    )
+
+
+def candidate_step(place: int, of: int, candidate: Candidate) -> TraceStep:
+    """The pod's place, from 1."""
+    return TraceStep(
+        rule="Rank",
+        outcome=candidate.decided_by,
+        message=f"place {place} of {of}, before the next by {candidate.decided_by}",
+        subject=CandidateSubject(place=place, of=of, candidate=candidate),
+    )

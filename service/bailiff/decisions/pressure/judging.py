@@ -1,0 +1,126 @@
+"""A round as its node's pods see it: who goes, and why all others stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.decisions.cost import FactsError
+from bailiff.decisions.criticality import is_critical
+from bailiff.decisions.decision import reference_to
+from bailiff.decisions.pressure.allocation import as_allocated
+from bailiff.decisions.pressure.configuring import settings_of
+from bailiff.decisions.pressure.facts import FileSystemLayout, PressureFacts
+from bailiff.decisions.pressure.file_systems import derive_layout
+from bailiff.decisions.pressure.findings import (
+    candidate_step,
+    evicted,
+    spared,
+    threshold_steps,
+)
+from bailiff.decisions.pressure.layout import Layout
+from bailiff.decisions.pressure.report import PressureReport, report_on
+from bailiff.decisions.pressure.round import Reclaimed, RoundFacts, RoundPlan, plan
+from bailiff.decisions.system import Round
+
+if TYPE_CHECKING:
+    from bailiff.decisions.decision import Finding, ObjectReference, TraceStep
+    from bailiff.decisions.options import Options
+    from bailiff.decisions.system import Scene
+    from bailiff.kinds import Pod
+
+
+class PressureRound(Round):
+    """A round of a node; asked about its pods it says who goes, and why all others stay."""
+
+    report: PressureReport
+
+    def __init__(self, scene: Scene, facts: PressureFacts, options: Options) -> None:
+        """Plan the round, by a summary that has to be there."""
+        if facts.summary is None:
+            raise ValueError("a round goes by a summary")
+        layout, derived = layout_of(facts)
+        pods = [as_allocated(pod) for pod in scene.on_node if not pod.is_finished]
+        after = facts.after_reclaim
+        planned = plan(
+            RoundFacts(
+                settings=settings_of(facts),
+                layout=Layout.of(layout.dedicated_image_fs, layout.split_container_image_fs),
+                summary=facts.summary,
+                pods=pods,
+                state=facts.state,
+                now=scene.now,
+                reclaims=facts.reclaims,
+                reclaimed=None if after is None else Reclaimed(after.summary),
+            )
+        )
+        name = scene.node_name or facts.summary.node.node_name
+        self.report = report_on(planned, facts.state, name, layout, derived=derived)
+        self._now = scene.now
+        self._explain = options.explain
+        self._on_node = {reference_to(pod) for pod in pods}
+        self._victims = {reference_to(one.pod): one for one in planned.victims}
+        self._places = {one.pod: at for at, one in enumerate(self.report.candidates, 1)}
+        self._why = _why_nobody_goes(planned, self.report)
+        self._steps = threshold_steps(self.report.thresholds) if options.explain else ()
+
+    def of(self, pod: Pod) -> Finding | None:
+        """See Round. Of a pod that is not on the node, or has finished, nothing is said."""
+        who = reference_to(pod)
+        if who not in self._on_node:
+            return None
+        victim = self._victims.get(who)
+        trace = self._trace(who)
+        if victim is not None:
+            return evicted(victim, self._now, trace)
+        if self._victims and is_critical(pod):
+            return spared("CriticalPod", "critical pods are never evicted for pressure", trace)
+        place = self._places.get(who)
+        if place is not None and self._victims:
+            return spared("RanksLater", f"place {place} of {len(self._places)}", trace)
+        return spared(*self._why, trace)
+
+    def _trace(self, who: ObjectReference) -> tuple[TraceStep, ...]:
+        place = self._places.get(who)
+        if not self._explain or place is None:
+            return self._steps
+        candidates = self.report.candidates
+        return (*self._steps, candidate_step(place, len(candidates), candidates[place - 1]))
+
+
+def layout_of(facts: PressureFacts) -> tuple[FileSystemLayout, bool]:
+    """The layout, and whether it was derived from the summary.
+
+    Raises:
+        FactsError: it is one that this kubelet does not run with.
+    """
+    layout, derived = facts.layout, facts.layout is None
+    if layout is None:
+        layout = FileSystemLayout() if facts.summary is None else derive_layout(facts.summary)
+    gates = None if facts.configuration is None else facts.configuration.feature_gates
+    off = gates is not None and gates.kubelet_separate_disk_gc is False
+    if off and layout.split_container_image_fs:
+        why = "must be on where containers and images are on file systems of their own"
+        path = "$.pressure.configuration.featureGates.KubeletSeparateDiskGC"
+        raise FactsError(path, why)
+    return layout, derived
+
+
+def _why_nobody_goes(planned: RoundPlan, report: PressureReport) -> tuple[str, str]:
+    """Reason and message for pods that stay though nobody goes before them."""
+    met = [one for one in report.thresholds if one.met]
+    if planned.victims:
+        return "WithinLimits", "the pod is within its own limits"
+    if not met:
+        return "NoPressure", "no threshold is met"
+    if planned.relieved:
+        return "PressureRelieved", "what was freed on the node is enough"
+    if planned.starved is None:
+        waits = any(one.grace_over_at is not None and not one.stale for one in met)
+        if waits:
+            return "GracePeriodNotOver", "thresholds are met, and their grace periods are not over"
+        return "StatsNotNew", "nothing was measured since the last round"
+    if planned.waits_for_reclaim:
+        return "ReclaimFirst", "the node frees what it can before a pod goes"
+    return "NobodyToEvict", "all pods are critical"
+
+

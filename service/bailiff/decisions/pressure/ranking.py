@@ -1,0 +1,153 @@
+"""Who goes first where a signal is low: one key for each pod, and which part of it decided.
+
+Source: rankMemoryPressure, rankPIDPressure and rankDiskPressureFunc in
+pkg/kubelet/eviction/helpers.go. Upstream compares pods two by two; each of its comparisons is that
+of one part of the key here, in the same order, so the two orders are the same.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
+
+from bailiff.decisions.criticality import is_critical
+from bailiff.decisions.decision import ObjectReference, reference_to
+from bailiff.decisions.pressure.requests import request_of
+from bailiff.decisions.pressure.signals import EPHEMERAL_STORAGE, MEMORY, PIDS, Signal
+from bailiff.decisions.pressure.usage import used_by
+from bailiff.kinds.meta import Int32, Int64, Value
+from bailiff.kinds.quantity import NANO
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bailiff.decisions.pressure.layout import Layout
+    from bailiff.kinds import Pod
+    from bailiff.kinds.stats import PodStats
+
+
+class RankKey(StrEnum):
+    """The part of the key by which a pod goes before the next."""
+
+    NO_STATS = "NoStats"
+    EXCEEDS_REQUEST = "ExceedsRequest"
+    PRIORITY = "Priority"
+    USAGE = "Usage"
+    TIE = "Tie"
+    LAST = "Last"
+
+
+class Candidate(Value, frozen=True):
+    """A pod that may go, and by what it was ranked.
+
+    Attributes:
+        pod: whom it concerns.
+        decided_by: the part of the key by which it goes before the next one: `NoStats`,
+            `ExceedsRequest`, `Priority`, `Usage`; `Tie`: they are equal, and stand as they were
+            told; `Last`: there is none after it.
+        measured: there are stats of it; pods without go first.
+        exceeds_request: it uses more than it has asked for; of processes nobody asks.
+        priority: the lower goes first.
+        used: what counts of it for the signal, in bytes, inodes or processes.
+        requested: what it has asked for; of inodes bytes of ephemeral-storage, as upstream has it.
+        critical: it never goes for pressure, whatever its place.
+    """
+
+    pod: ObjectReference
+    decided_by: RankKey
+    measured: bool = False
+    exceeds_request: bool = False
+    priority: Int32 = 0
+    used: Int64 = 0
+    requested: Int64 = 0
+    critical: bool = False
+
+
+class Ranking(NamedTuple):
+    """Pods in the order in which they go.
+
+    Attributes:
+        pods: the first to go first.
+        candidates: the same, in the same order, with what they were ranked by.
+    """
+
+    pods: tuple[Pod, ...]
+    candidates: tuple[Candidate, ...]
+
+
+# Parts of a key, each smaller the sooner the pod goes, as many as _parts says.
+_Key = tuple[int, ...]
+
+
+class _Ranked(NamedTuple):
+    key: _Key
+    pod: Pod
+    used: int
+    requested: int
+    exceeds: bool
+
+
+_MEMORY_OR_DISK = (RankKey.NO_STATS, RankKey.EXCEEDS_REQUEST, RankKey.PRIORITY, RankKey.USAGE)
+_PROCESSES = (RankKey.PRIORITY, RankKey.NO_STATS, RankKey.USAGE)
+
+
+def rank(
+    signal: Signal, layout: Layout, pods: Sequence[Pod], stats: Mapping[str, PodStats]
+) -> Ranking:
+    """Rank pods for a signal that is low; pods that are equal stay as they stand.
+
+    Args:
+        signal: which.
+        layout: of the node's file systems.
+        pods: that are on the node.
+        stats: what was measured of them, by UID.
+    """
+    parts = _PROCESSES if signal.resource == PIDS else _MEMORY_OR_DISK
+    found = [_ranked(pod, stats.get(pod.metadata.uid), signal, layout) for pod in pods]
+    found.sort(key=_key)
+    candidates = (
+        _candidate(one, after, parts, measured=one.pod.metadata.uid in stats)
+        for one, after in zip_longest(found, found[1:])
+    )
+    return Ranking(tuple(one.pod for one in found), tuple(candidates))
+
+
+def _key(one: _Ranked) -> _Key:
+    return one.key
+
+
+def _ranked(pod: Pod, stats: PodStats | None, signal: Signal, layout: Layout) -> _Ranked:
+    priority = pod.spec.priority
+    if signal.resource == PIDS:
+        used = 0 if stats is None else used_by(pod, stats, signal, layout)
+        return _Ranked((priority, stats is not None, -used), pod, used, 0, exceeds=False)
+    if stats is None:
+        return _Ranked((False, False, priority, 0), pod, 0, 0, exceeds=False)
+    used = used_by(pod, stats, signal, layout)
+    own = request_of(pod, signal.resource)
+    # Upstream takes bytes of disk off a count of inodes, too: of those nobody can ask.
+    taken_off = own if signal.resource == MEMORY else request_of(pod, EPHEMERAL_STORAGE)
+    exceeds = used * NANO > own
+    key = (True, not exceeds, priority, taken_off - used * NANO)
+    return _Ranked(key, pod, used, -(-taken_off // NANO), exceeds)
+
+
+def _candidate(
+    one: _Ranked, after: _Ranked | None, parts: Sequence[RankKey], *, measured: bool
+) -> Candidate:
+    decided = RankKey.LAST if after is None else RankKey.TIE
+    for name, mine, others in zip(parts, one.key, after.key if after else (), strict=False):
+        if mine != others:
+            decided = name
+            break
+    return Candidate(
+        pod=reference_to(one.pod),
+        decided_by=decided,
+        measured=measured,
+        exceeds_request=one.exceeds,
+        priority=one.pod.spec.priority,
+        used=one.used,
+        requested=one.requested,
+        critical=is_critical(one.pod),
+    )

@@ -1,0 +1,250 @@
+"""One round of the eviction manager as a pure function: the whole node is judged at once.
+
+Source: synchronize in pkg/kubelet/eviction/eviction_manager.go. The steps of `plan` are its steps.
+What the kubelet does on the way (reclaim, kill) is told instead; after a reclaim the same round is
+planned again with the summary that was read afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bailiff.decisions.criticality import is_critical
+from bailiff.decisions.pressure.container_fs import with_container_fs
+from bailiff.decisions.pressure.grace import grace_period_seconds
+from bailiff.decisions.pressure.layout import Layout, ReclaimStep, reclaim_steps
+from bailiff.decisions.pressure.local_storage import StorageLimit, excess, has_storage_limit
+from bailiff.decisions.pressure.messages import Told, pressure_message
+from bailiff.decisions.pressure.observations import is_newer, met, observe
+from bailiff.decisions.pressure.progress import (
+    after_grace,
+    conditions_seen,
+    first_observed,
+    merged,
+)
+from bailiff.decisions.pressure.ranking import Ranking, rank
+from bailiff.decisions.pressure.signals import MEMORY_SIGNALS, ORDER
+from bailiff.decisions.pressure.state import PressureState, SignalState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from bailiff.decisions.pressure.observations import Observation
+    from bailiff.decisions.pressure.settings import PressureSettings
+    from bailiff.decisions.pressure.signals import Signal
+    from bailiff.decisions.pressure.state import ThresholdState
+    from bailiff.decisions.pressure.thresholds import Threshold
+    from bailiff.kinds import Pod
+    from bailiff.kinds.stats import PodStats, Summary
+
+
+class Reclaimed(NamedTuple):
+    """That the node-level reclaim steps of this round have been done.
+
+    Attributes:
+        summary: read afterwards; None: it could not be read, so nothing is known to have helped.
+    """
+
+    summary: Summary | None
+
+
+class RoundFacts(NamedTuple):
+    """What a round is planned from.
+
+    Attributes:
+        settings: thresholds and what else is configured.
+        layout: of the node's file systems.
+        summary: of the node.
+        pods: that are on the node and have not finished, terminating ones included.
+        state: what the last round has left.
+        now: in UTC.
+        reclaims: whoever asks does the reclaim steps, so that nobody goes before they are done.
+        reclaimed: set when the round is planned again after its reclaim steps.
+    """
+
+    settings: PressureSettings
+    layout: Layout
+    summary: Summary
+    pods: Sequence[Pod]
+    state: PressureState
+    now: datetime
+    reclaims: bool = False
+    reclaimed: Reclaimed | None = None
+
+
+class Victim(NamedTuple):
+    """A pod that goes.
+
+    Attributes:
+        pod: which.
+        cause: the signal or the storage limit, as the metric kubelet_evictions names it.
+        grace_period_seconds: that it is given, at least 1.
+        told: what is written with it.
+        disrupts: it gets the condition DisruptionTarget; not for a limit of its own.
+    """
+
+    pod: Pod
+    cause: Signal | StorageLimit
+    grace_period_seconds: int
+    told: Told
+    disrupts: bool
+
+
+class RoundPlan(Struct, frozen=True):
+    """What a round comes to.
+
+    Attributes:
+        conditions: of the node that hold, in the order of CONDITIONS.
+        observations: what was available, by signal.
+        thresholds: those that count, met or not.
+        starved: the threshold that is acted upon; None: nothing is.
+        reclaim: what the node is to free before any pod goes, in this order.
+        relieved: that was done, and no threshold is met any more.
+        ranking: of the pods for the starved resource; None: nobody was ranked.
+        victims: who goes: one pod by rank, or all that are over a limit of their own.
+        waits_for_reclaim: nobody goes before the reclaim steps are done.
+        state: for the next round.
+    """
+
+    conditions: tuple[str, ...]
+    observations: Mapping[Signal, Observation]
+    thresholds: tuple[Threshold, ...]
+    state: PressureState
+    starved: Threshold | None = None
+    reclaim: tuple[ReclaimStep, ...] = ()
+    relieved: bool = False
+    ranking: Ranking | None = None
+    victims: tuple[Victim, ...] = ()
+    waits_for_reclaim: bool = False
+
+
+def plan(facts: RoundFacts) -> RoundPlan:  # noqa: PLR0914 - the steps of upstream's one function, in its order
+    """Plan a round. The numbers are those of the steps in docs/pressure.md."""
+    settings, state, now = facts.settings, facts.state, facts.now
+    # 1. Nothing to watch.
+    if not settings.thresholds and not settings.local_storage_capacity_isolation:
+        return RoundPlan((), {}, (), state)
+    # 2. What the layout of the file systems makes of the thresholds.
+    first = not state.started
+    thresholds = with_container_fs(settings.thresholds, facts.layout, first_round=first)
+    # 3. What is available.
+    observations = observe(facts.summary, windows=settings.windows)
+    # 4. Met now, or met before and not yet over by its minimum reclaim.
+    acted_upon = [one.threshold for one in state.thresholds if one.acted_upon]
+    below = merged(met(thresholds, observations), met(acted_upon, observations, reclaimed=True))
+    # 5. Since when without a break.
+    observed = first_observed(below, state, now)
+    # 6. Conditions of the node, whatever the grace periods.
+    seen = conditions_seen(below, state, settings.transition_period_nanoseconds, now)
+    # 7. Those whose grace period is over.
+    observed = after_grace(observed, now)
+    # 8. Of those the ones that were measured since the last round.
+    last = state.last_times
+    fresh = [one for one in observed if one.acted_upon and _is_fresh(one, observations, last)]
+    outcome = RoundPlan(
+        tuple(one.type for one in seen if one.held),
+        observations,
+        thresholds,
+        PressureState(
+            thresholds=observed, conditions=seen, signals=_measured(observations), started=True
+        ),
+    )
+    return _act(facts, outcome, fresh)
+
+
+def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[ThresholdState]) -> RoundPlan:
+    stats = stats_by_uid(facts.summary)
+    # 9. Pods that are over a limit of their own; then nobody else goes in this round.
+    victims = _over_their_limits(facts, stats)
+    if victims or not fresh:
+        return replace(so_far, victims=victims)
+    # 10. Memory first, then in the order of Signal; hard before soft.
+    starved = min((one.threshold for one in fresh), key=_urgency)
+    # 11. is the Event that so_far.starved makes; 12. what the node can free without any pod.
+    steps = reclaim_steps(starved.signal, facts.layout)
+    if steps and _is_relieved(facts):
+        return replace(so_far, starved=starved, reclaim=steps, relieved=True)
+    # 13. The first pod by rank that is not critical.
+    ranking = rank(starved.signal, facts.layout, facts.pods, stats)
+    waits = bool(steps) and facts.reclaims and facts.reclaimed is None
+    seen = so_far.observations[starved.signal]
+    victims = () if waits else _first_victim(facts, ranking, starved, seen, stats)
+    return replace(
+        so_far,
+        starved=starved,
+        reclaim=steps,
+        ranking=ranking,
+        victims=victims,
+        waits_for_reclaim=waits,
+    )
+
+
+def stats_by_uid(summary: Summary) -> dict[str, PodStats]:
+    """What was measured of each pod; of two entries for one the last counts (cachedStatsFunc)."""
+    return {one.pod_ref.uid: one for one in summary.pods}
+
+
+def _is_fresh(
+    one: ThresholdState,
+    observations: Mapping[Signal, Observation],
+    last: Mapping[Signal, datetime | None],
+) -> bool:
+    seen = observations.get(one.threshold.signal)
+    return seen is not None and is_newer(seen, last)
+
+
+def _measured(observations: Mapping[Signal, Observation]) -> tuple[SignalState, ...]:
+    return tuple(SignalState(signal=one.signal, time=one.time) for one in observations.values())
+
+
+def _urgency(threshold: Threshold) -> tuple[bool, int, bool]:
+    signal = threshold.signal
+    return signal not in MEMORY_SIGNALS, ORDER[signal], not threshold.is_hard
+
+
+def _is_relieved(facts: RoundFacts) -> bool:
+    """Reclaim helps only if no threshold at all is met any more, whatever its grace period."""
+    if facts.reclaimed is None or facts.reclaimed.summary is None:
+        return False
+    thresholds = with_container_fs(facts.settings.thresholds, facts.layout, first_round=False)
+    after = observe(facts.reclaimed.summary, windows=facts.settings.windows)
+    return not met(thresholds, after, reclaimed=True)
+
+
+def _over_their_limits(facts: RoundFacts, stats: Mapping[str, PodStats]) -> tuple[Victim, ...]:
+    if not facts.settings.local_storage_capacity_isolation:
+        return ()
+    found = []
+    for pod in facts.pods:
+        measured = stats.get(pod.metadata.uid)
+        if measured is None or not has_storage_limit(pod):
+            continue
+        over = excess(
+            pod,
+            measured,
+            dedicated_image_fs=facts.layout.has_dedicated_image_fs,
+            limits_sidecars=facts.settings.limits_sidecars,
+        )
+        if over is not None and not is_critical(pod):
+            told = Told(over.message)
+            found.append(Victim(pod, over.limit, 1, told, disrupts=False))
+    return tuple(found)
+
+
+def _first_victim(
+    facts: RoundFacts,
+    ranking: Ranking,
+    starved: Threshold,
+    seen: Observation,
+    stats: Mapping[str, PodStats],
+) -> tuple[Victim, ...]:
+    for pod in ranking.pods:
+        if not is_critical(pod):
+            grace = grace_period_seconds(pod, starved, facts.settings.max_pod_grace_period_seconds)
+            told = pressure_message(pod, stats.get(pod.metadata.uid), starved, seen)
+            return (Victim(pod, starved.signal, grace, told, disrupts=True),)
+    return ()

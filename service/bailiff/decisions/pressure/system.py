@@ -1,0 +1,82 @@
+"""The system of pressure: what it decides from, and what that costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.decisions.pressure.configuring import settings_of
+from bailiff.decisions.pressure.facts import PressureFacts
+from bailiff.decisions.pressure.findings import SYSTEM, CandidateSubject, ThresholdSubject
+from bailiff.decisions.pressure.judging import PressureRound, layout_of
+from bailiff.decisions.pressure.questions import (
+    ADMIT_UNDER_PRESSURE,
+    PLAN_PRESSURE_ROUND,
+    RANK_FOR_PRESSURE,
+    READ_EVICTION_CONFIGURATION,
+)
+from bailiff.decisions.pressure.report import PressureReport
+from bailiff.decisions.pressure.weighing import weigh
+from bailiff.decisions.system import Round, System
+
+if TYPE_CHECKING:
+    from bailiff.decisions.cost import Cost
+    from bailiff.decisions.decision import Finding
+    from bailiff.decisions.options import Options
+    from bailiff.decisions.system import Scene
+    from bailiff.kinds import Node, Pod
+
+
+class PressureSystem(System[PressureFacts]):
+    """Should this pod go because its node runs out of memory, disk or processes?"""
+
+    name = SYSTEM
+    needs = "pressure"
+    ranks = True
+    facts = PressureFacts
+    report = PressureReport
+    subjects = (ThresholdSubject, CandidateSubject)
+    questions = (
+        PLAN_PRESSURE_ROUND,
+        RANK_FOR_PRESSURE,
+        ADMIT_UNDER_PRESSURE,
+        READ_EVICTION_CONFIGURATION,
+    )
+
+    def is_reached(self, scene: Scene, facts: PressureFacts) -> bool:
+        """Where the question brings a summary and all pods of the node."""
+        return facts.summary is not None and scene.neighbours is not None
+
+    def looks_at_neighbours(self, node: Node | None) -> bool:  # noqa: ARG002 - as of System
+        """Not: a summary is brought by the caller, see docs/pressure.md."""
+        return False
+
+    def check(self, scene: Scene, facts: PressureFacts) -> None:
+        """See System.
+
+        Raises:
+            FactsError: there is no summary, the other pods of the node are not told, or the
+                configuration is one that no kubelet would start with.
+        """
+        super().check(scene, facts)
+        settings_of(facts)
+        layout_of(facts)
+
+    def cost(self, scene: Scene, facts: PressureFacts, options: Options) -> Cost:
+        """Each pod is ranked once; the report tells of all, a finding of its own pod."""
+        return weigh(scene, facts, explain=options.explain)
+
+    def prepare(self, scene: Scene, facts: PressureFacts, options: Options) -> Round:
+        """See System."""
+        return _NotMeasured() if facts.summary is None else PressureRound(scene, facts, options)
+
+
+class _NotMeasured(Round):
+    """Without a summary nothing is said of anybody."""
+
+    def of(self, pod: Pod) -> Finding | None:  # noqa: ARG002 - as of Round
+        return None
+
+
+PRESSURE = PressureSystem()
+
+

@@ -1,0 +1,375 @@
+"""Cases of the kubelet's eviction manager, put to our core, answered in the files' terms."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from bailiff.decisions.decision import ObjectReference
+from bailiff.decisions.pressure.admission import admit
+from bailiff.decisions.pressure.configuration import ThresholdReader
+from bailiff.decisions.pressure.layout import Layout, ReclaimStep
+from bailiff.decisions.pressure.messages import observed_text
+from bailiff.decisions.pressure.observations import Observation, met, observe
+from bailiff.decisions.pressure.ranking import rank
+from bailiff.decisions.pressure.round import (
+    Reclaimed,
+    RoundFacts,
+    RoundPlan,
+    plan,
+    stats_by_uid,
+)
+from bailiff.decisions.pressure.settings import PressureSettings
+from bailiff.decisions.pressure.signals import Signal
+from bailiff.decisions.pressure.state import PressureState
+from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
+from bailiff.kinds import Pod
+from bailiff.kinds.quantity import NANO, format_binary, parse_quantity
+from bailiff.kinds.stats import Summary
+
+Json = dict[str, Any]
+
+LEAST_GRACE = "pressure-least-grace"
+CONTAINERFS_ALIASING = "pressure-containerfs-aliasing"
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+_ANNOTATED = "annotations"
+
+
+def thresholds_of(case: Json) -> tuple[tuple[Threshold, ...], bool]:
+    """The thresholds of a configuration, and whether it is wrong."""
+    reader = ThresholdReader()
+    found = reader.read(
+        case["evictionHard"] or {},
+        case["evictionSoft"] or {},
+        case["evictionSoftGracePeriod"] or {},
+        case["evictionMinimumReclaim"] or {},
+        case.get("allocatable", case.get("enforceNodeAllocatable")) or [],
+    )
+    return found, bool(reader.errors)
+
+
+def answer_threshold_parse(case: Json) -> Json:
+    thresholds, wrong = thresholds_of(case)
+    if wrong:
+        return {"error": True}
+    told = [
+        {
+            "signal": one.signal.value,
+            "operator": "LessThan",
+            "gracePeriodSeconds": one.grace_period_nanoseconds / 10**9,
+            "value": _value(one.value),
+            "minReclaim": None if one.min_reclaim is None else _value(one.min_reclaim),
+        }
+        for one in thresholds
+    ]
+    return {"error": False, "thresholds": sorted(told, key=str)}
+
+
+def comparable_threshold_parse(expect: Json) -> Json:
+    if "error" in expect:
+        return {"error": True}
+    return {"error": False, "thresholds": sorted(map(_sorted, expect["thresholds"]), key=str)}
+
+
+def _sorted(told: Json) -> Json:
+    names = ("signal", "operator", "gracePeriodSeconds", "value", "minReclaim")
+    return {name: told[name] for name in names}
+
+
+def _value(value: ThresholdValue) -> Json:
+    if value.quantity is not None:
+        read = parse_quantity(value.quantity)
+        return {"quantity": read.text, "value": read.value}
+    return {"percentage": value.percentage}
+
+
+def answer_observations(case: Json) -> Json:
+    thresholds, _ = thresholds_of(case["thresholds"])
+    seen = observe(msgspec.convert(case["summary"], Summary))
+    return {
+        "observations": {one.signal.value: _observation(one) for one in seen.values()},
+        "thresholdsMet": _met(met(thresholds, seen), seen),
+        "thresholdsMetEnforceMinReclaim": _met(met(thresholds, seen, reclaimed=True), seen),
+    }
+
+
+def comparable_observations(expect: Json) -> Json:
+    sets = ("thresholdsMet", "thresholdsMetEnforceMinReclaim")
+    return expect | {name: sorted(expect[name], key=_by_text) for name in sets}
+
+
+def _observation(one: Observation) -> Json:
+    resource = one.signal.resource
+    told = {
+        "available": one.available,
+        "availableString": observed_text(resource, one.available),
+        "capacity": one.capacity,
+        "capacityString": observed_text(resource, one.capacity),
+        "time": None if one.time is None else one.time.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    return told
+
+
+def _by_text(told: Json) -> str:
+    return json.dumps(told | {"gracePeriodSeconds": float(told["gracePeriodSeconds"])}, sort_keys=True)
+
+
+def _met(found: list[Threshold], seen: dict[Signal, Observation]) -> list[Json]:
+    return sorted((_met_one(one, seen[one.signal].capacity) for one in found), key=_by_text)
+
+
+def _met_one(one: Threshold, capacity: int) -> Json:
+    quantity = one.value.quantity
+    amount = one.value.of(capacity)
+    text = format_binary(amount // NANO) if quantity is None else parse_quantity(quantity).text
+    more = {}
+    if one.min_reclaim is not None:
+        more["thresholdPlusMinReclaim"] = -(-one.amount(capacity, reclaimed=True) // NANO)
+    return more | {
+        "gracePeriodSeconds": one.grace_period_nanoseconds / 10**9,
+        "operator": "LessThan",
+        "signal": one.signal.value,
+        "thresholdQuantity": -(-amount // NANO),
+        "thresholdQuantityString": text,
+        "value": _value(one.value),
+    }
+
+
+def answer_ranking(case: Json) -> Json:
+    pods = _pods(case["pods"])
+    ranking = rank(
+        Signal(case["signal"]),
+        Layout.of(case["dedicatedImageFs"], case["splitContainerImageFs"]),
+        pods,
+        stats_by_uid(msgspec.convert(case["summary"], Summary)),
+    )
+    return {"order": [_key(one.pod) for one in ranking.candidates]}
+
+
+def answer_admit(case: Json) -> Json:
+    found = admit(msgspec.convert(case["pod"], Pod), case["nodeConditions"])
+    return {"admit": found.admit, "reason": found.reason, "message": found.message}
+
+
+def answer_pressure_sequence(case: Json) -> Json:
+    """The steps one after the other; those that a provider's failure keeps from being."""
+    config = case["config"]
+    thresholds, _ = thresholds_of(config)
+    settings = PressureSettings(
+        thresholds=thresholds,
+        transition_period_nanoseconds=round(config["pressureTransitionPeriodSeconds"] * 10**9),
+        max_pod_grace_period_seconds=config["maxPodGracePeriodSeconds"],
+        local_storage_capacity_isolation=config["localStorageCapacityIsolation"],
+    )
+    told, state, split = [], PressureState(), config["splitContainerImageFs"]
+    for step in case["steps"]:
+        if step.get("hasDedicatedImageFsError") and not state.started and _runs(settings):
+            told.append(_nothing(state, error=True))
+            continue
+        if step.get("hasDedicatedContainerFsError") and not state.started:
+            split = False
+        layout = Layout.of(config["dedicatedImageFs"], split)
+        if step["summary"] is None:
+            told.append(_nothing(state, error=False))
+            state = msgspec.structs.replace(state, started=True)
+            continue
+        planned = plan(_facts(step, settings, layout, state))
+        told.append(_outcome(planned))
+        state = planned.state
+    return {"steps": told}
+
+
+def _runs(settings: PressureSettings) -> bool:
+    return bool(settings.thresholds) or settings.local_storage_capacity_isolation
+
+
+def _facts(
+    step: Json, settings: PressureSettings, layout: Layout, state: PressureState
+) -> RoundFacts:
+    after = step["summaryAfterReclaim"] or step["summary"]
+    failed = step.get("summaryAfterReclaimError")
+    return RoundFacts(
+        settings=settings,
+        layout=layout,
+        summary=msgspec.convert(step["summary"], Summary),
+        pods=_pods(step["pods"]),
+        state=state,
+        now=START + timedelta(seconds=step["atSeconds"]),
+        reclaims=True,
+        reclaimed=Reclaimed(None if failed else msgspec.convert(after, Summary)),
+    )
+
+
+def _nothing(state: PressureState, *, error: bool) -> Json:
+    return _told_state(state) | {"reclaim": [], "evicted": [], "events": [], "error": error}
+
+
+_STEPS = {ReclaimStep.UNUSED_CONTAINERS: "container", ReclaimStep.UNUSED_IMAGES: "image"}
+
+
+def _outcome(planned: RoundPlan) -> Json:
+    evicted = [
+        {
+            "pod": one.pod.key,
+            "gracePeriodSeconds": one.grace_period_seconds,
+            "message": one.told.message,
+            _ANNOTATED: {two.key: two.value for two in one.told.annotations},
+            "disrupts": one.disrupts,
+        }
+        for one in planned.victims
+    ]
+    events = [["Pod/" + one["pod"], one["message"], one[_ANNOTATED]] for one in evicted]
+    if planned.starved is not None:
+        why = f"Attempting to reclaim {planned.starved.signal.resource}"
+        events.insert(0, ["Node/node-1", why, {}])
+    return _told_state(planned.state) | {
+        "reclaim": [_STEPS[one] for one in planned.reclaim],
+        "evicted": evicted,
+        "events": events,
+        "error": False,
+    }
+
+
+def _told_state(state: PressureState) -> Json:
+    return {
+        "nodeConditions": sorted(one.type for one in state.conditions if one.held),
+        "thresholdsMet": sorted(
+            one.threshold.signal.value for one in state.thresholds if one.acted_upon
+        ),
+        "thresholdsObserved": sorted(
+            (
+                [
+                    one.threshold.signal.value,
+                    _value(one.threshold.value),
+                    one.threshold.grace_period_nanoseconds / 10**9,
+                    (one.first_observed_at - START).total_seconds(),
+                ]
+                for one in state.thresholds
+            ),
+            key=str,
+        ),
+    }
+
+
+class OneOf:
+    """Equal to each of some outcomes: upstream picks one of them at random."""
+
+    def __init__(self, outcomes: list[Any]) -> None:
+        self.outcomes = outcomes
+
+    def __eq__(self, other: object) -> bool:
+        return other in self.outcomes
+
+    __hash__ = None  # type: ignore[assignment]  # nobody keeps it in a set
+
+
+class Tied:
+    """Equal to each order that differs from this one within groups of equal pods alone."""
+
+    def __init__(self, order: list[str], groups: list[list[str]]) -> None:
+        self._group = {name: tuple(sorted(group)) for group in groups for name in group}
+        self._order = [self._group.get(name, name) for name in order]
+        self._names = sorted(order)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, list) or sorted(other) != self._names:
+            return False
+        return [self._group.get(name, name) for name in other] == self._order
+
+    __hash__ = None  # type: ignore[assignment]  # as above
+
+
+def comparable_ranking(expect: Json) -> Json:
+    return {"order": Tied(expect["order"], expect.get("tieGroups") or [])}
+
+
+def comparable_pressure_sequence(expect: Json) -> Json:
+    """Each step as all the outcomes that upstream may come to."""
+    steps = [OneOf([_comparable(one) for one in _outcomes(step)]) for step in expect["steps"]]
+    return {"steps": steps}
+
+
+def explain_pressure_sequence(case: Json, answer: Json, expect: Json) -> list[str]:
+    """The differences that account for all steps that differ; none where something does not."""
+    if _is_aliased(case["config"]):
+        return [CONTAINERFS_ALIASING]
+    for ours, theirs in zip(answer["steps"], expect["steps"], strict=True):
+        if ours != OneOf([_with_least_grace(one) for one in theirs.outcomes]):
+            return []
+    return [LEAST_GRACE]
+
+
+def _with_least_grace(step: Json) -> Json:
+    given = [one | {"gracePeriodSeconds": max(1, one["gracePeriodSeconds"])} for one in step["evicted"]]
+    return step | {"evicted": given}
+
+
+def _is_aliased(config: Json) -> bool:
+    inodes, available = "containerfs.inodesFree", "containerfs.available"
+    return any(
+        inodes in (config[one] or {}) and available not in (config[one] or {})
+        for one in ("evictionHard", "evictionSoft")
+    )
+
+
+def has_odd_percentage(case: Json) -> bool:
+    """A percentage that Go's number parser takes, and that nobody can have meant."""
+    maps = (case["evictionHard"], case["evictionSoft"], case["evictionMinimumReclaim"])
+    texts = [text.lower() for one in maps for text in (one or {}).values() if text.endswith("%")]
+    return any("n" in text or "_" in text or text.endswith("%%") for text in texts)
+
+
+def has_huge_quantity(case: Json) -> bool:
+    """A quantity beyond an int64, which upstream turns into a negative number."""
+    maps = (case["evictionHard"], case["evictionSoft"], case["evictionMinimumReclaim"])
+    return any(_is_huge(text) for one in maps for text in (one or {}).values())
+
+
+def _is_huge(text: str) -> bool:
+    try:
+        return parse_quantity(text).value >= 2**63
+    except ValueError:
+        return False
+
+
+def _outcomes(step: Json) -> list[Json]:
+    return [step, *step.get("anyOf", ())]
+
+
+def _comparable(step: Json) -> Json:
+    return {
+        "nodeConditions": sorted(step["nodeConditions"]),
+        "thresholdsMet": sorted(step["thresholdsMet"]),
+        "thresholdsObserved": sorted(
+            (
+                [one["signal"], one["value"], one["gracePeriodSeconds"], one["firstObservedAtSeconds"]]
+                for one in step["thresholdsObserved"]
+            ),
+            key=str,
+        ),
+        "reclaim": step["reclaim"],
+        "evicted": [
+            {
+                "pod": one["pod"],
+                "gracePeriodSeconds": one["gracePeriodSeconds"],
+                "message": one["message"],
+                _ANNOTATED: one[_ANNOTATED] or {},
+                "disrupts": one["condition"] is not None,
+            }
+            for one in step["evicted"]
+        ],
+        "events": [[one["object"], one["message"], one[_ANNOTATED] or {}] for one in step["events"]],
+        "error": step["error"] is not None,
+    }
+
+
+def _pods(told: list[Json]) -> tuple[Pod, ...]:
+    return tuple(msgspec.convert(told, list[Pod]))
+
+
+def _key(pod: ObjectReference) -> str:
+    return f"{pod.namespace}/{pod.name}"

@@ -1,0 +1,101 @@
+"""Nodes under pressure, for tests: pods, what was measured of them, thresholds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from bailiff.decisions.pressure.layout import Layout
+from bailiff.decisions.pressure.round import Reclaimed, RoundFacts, RoundPlan, plan
+from bailiff.decisions.pressure.settings import PressureSettings
+from bailiff.decisions.pressure.signals import Signal
+from bailiff.decisions.pressure.state import PressureState
+from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
+from bailiff.kinds import ObjectMeta, Pod, PodSpec
+from bailiff.kinds.pod_resources import Container, ResourceRequirements
+from bailiff.kinds.stats import MemoryStats, NodeStats, PodReference, PodStats, Summary
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+CAPACITY = 1000
+SECOND = 10**9
+
+
+def pod(name: str, *, request: int = 0, priority: int = 0, grace: int | None = None) -> Pod:
+    """One that has asked for so many bytes of memory."""
+    asked = ResourceRequirements(requests={"memory": str(request)})
+    return Pod(
+        metadata=ObjectMeta(name=name, namespace="d", uid=f"u-{name}"),
+        spec=PodSpec(
+            priority=priority,
+            termination_grace_period_seconds=grace,
+            containers=(Container(name="c", resources=asked),),
+        ),
+    )
+
+
+def measured(one: Pod, used: int) -> PodStats:
+    reference = PodReference(name=one.metadata.name, namespace="d", uid=one.metadata.uid)
+    return PodStats(pod_ref=reference, memory=MemoryStats(working_set_bytes=used))
+
+
+def threshold(least: int, seconds: float = 0, reclaim: int | None = None) -> Threshold:
+    """Of memory, met below so many bytes."""
+    return Threshold(
+        signal=Signal.MEMORY_AVAILABLE,
+        value=ThresholdValue(quantity=str(least)),
+        grace_period_nanoseconds=round(seconds * SECOND),
+        min_reclaim=None if reclaim is None else ThresholdValue(quantity=str(reclaim)),
+    )
+
+
+class Node:
+    """Rounds of one node, each by the state that the one before has left."""
+
+    def __init__(self, *thresholds: Threshold, transition: float = 300, most_grace: int = 0) -> None:
+        self.settings = PressureSettings(
+            thresholds=thresholds,
+            transition_period_nanoseconds=round(transition * SECOND),
+            max_pod_grace_period_seconds=most_grace,
+        )
+        self.pods = [pod("a"), pod("b", request=CAPACITY)]
+        self.used = {"a": 10, "b": 10}
+        self.state = PressureState()
+
+    def summary(self, available: int, at: float) -> Summary:
+        memory = MemoryStats(
+            time=START + timedelta(seconds=at),
+            available_bytes=available,
+            working_set_bytes=CAPACITY - available,
+        )
+        stats = tuple(
+            measured(one, self.used[one.metadata.name])
+            for one in self.pods
+            if one.metadata.name in self.used
+        )
+        return Summary(node=NodeStats(node_name="n", memory=memory), pods=stats)
+
+    def round(
+        self,
+        at: float,
+        available: int,
+        *,
+        measured_at: float | None = None,
+        after: Reclaimed | None = None,
+    ) -> RoundPlan:
+        """A round so many seconds after START."""
+        planned = plan(
+            RoundFacts(
+                settings=self.settings,
+                layout=Layout.SINGLE,
+                summary=self.summary(available, at if measured_at is None else measured_at),
+                pods=self.pods,
+                state=self.state,
+                now=START + timedelta(seconds=at),
+                reclaimed=after,
+            )
+        )
+        self.state = planned.state
+        return planned
+
+    def gone(self, at: float, available: int, **more: float) -> list[str]:
+        """Who goes in a round."""
+        return [one.pod.metadata.name for one in self.round(at, available, **more).victims]
