@@ -14,6 +14,7 @@ from bailiff.cluster.status import refusal_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from bailiff.cluster.login import Login
     from bailiff.cluster.settings import ClusterSettings
     from bailiff.cluster.transport import Stream, Transport
 
@@ -54,6 +55,18 @@ class Cluster(Lists):
         a Lease is renewed in time. Close the original, not this one.
         """
         return Cluster(self._leases, self.settings, self._leases, self._may_write)
+
+    def beside(self, settings: ClusterSettings) -> Transport:
+        """See Transport.beside."""
+        return self._transport.beside(settings)
+
+    async def login(self) -> Login:
+        """The present login, for other servers of the cluster that know who has it.
+
+        Raises:
+            UnreachableError: closed.
+        """
+        return await self._transport.login()
 
     def backoff(self) -> float:
         """Seconds for which nothing is sent because the API server refused some requests; 0: none.

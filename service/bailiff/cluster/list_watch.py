@@ -76,8 +76,9 @@ class ListWatch(Generic[T]):
     Use: `async with aclosing(list_watch.events()) as events: async for event in events: ...`.
     It survives every ClusterError; it ends only when it is closed or cancelled. Pods, nodes,
     slices and claims come slim: of a pod's conditions only those in slimming.KEPT_CONDITIONS, of
-    a node's labels only its zone, of slices and claims no labels and annotations. An object that
-    cannot be decoded comes as Unreadable, and the watch goes on behind it.
+    a node's labels only its zone, and nothing of its status, of slices and claims no labels and
+    annotations. An object that cannot be decoded comes as Unreadable, and the watch goes on behind
+    it.
 
     All pods are watched, those that have ended too. A watch that asked for less
     (`status.phase!=Succeeded`) would be told DELETED of a pod that leaves the selection, just as
@@ -91,6 +92,7 @@ class ListWatch(Generic[T]):
         selection: which of them; all by default.
         random: for jitter.
         keep_labels: keep the labels of pods; else they are LABELS_NOT_KEPT.
+        keep_status: keep of the status of nodes what pressure is told by; else it is empty.
         on_restart: told of every restart, its cause, and the error behind it if there was one.
         on_unreadable: told of every object that cannot be decoded, as often as it is met.
     """
@@ -104,6 +106,7 @@ class ListWatch(Generic[T]):
         selection: Selection | None = None,
         random: Random | None = None,
         keep_labels: bool = False,
+        keep_status: bool = False,
         on_restart: Callable[[Restart, ClusterError | None], None] = _tell_nobody,
         on_unreadable: Callable[[Unreadable], None] = _count_nobody,
     ) -> None:
@@ -116,7 +119,7 @@ class ListWatch(Generic[T]):
         self._random = random or SystemRandom()
         self._on_restart = on_restart
         self._on_unreadable = on_unreadable
-        self._slim = slimmer_for(resource.kind, keep_labels=keep_labels)
+        self._slim = slimmer_for(resource.kind, keep_labels=keep_labels, keep_status=keep_status)
         self._objects_first = settings.watch_initial_events
         self._expired_at = float("-inf")
         self._backoff = Backoff(

@@ -11,8 +11,8 @@ from msgspec.structs import force_setattr
 
 from bailiff.cluster.device_slimming import ClaimSlimmer, SliceSlimmer
 from bailiff.cluster.interning import MAX_ENTRIES, InternTable, LabelTable
+from bailiff.cluster.node_slimming import NodeSlimmer
 from bailiff.kinds import (
-    LABEL_ZONE,
     LABELS_NOT_KEPT,
     Node,
     Pod,
@@ -97,27 +97,21 @@ class PodSlimmer:
         return kept
 
 
-def slim_node(node: Node) -> Node:
-    """The same node, with no label but its zone, and of managedFields the last edit of its taints.
+def slimmer_for(
+    kind: type[T], *, keep_labels: bool = False, keep_status: bool = False
+) -> Callable[[T], T]:
+    """What to do to each object of a kind as soon as it is decoded.
 
-    As PodSlimmer, only before others have seen it.
+    Args:
+        kind: of the objects.
+        keep_labels: of pods, see PodSlimmer.
+        keep_status: of nodes, see NodeSlimmer.
     """
-    labels = node.metadata.labels
-    kept = {LABEL_ZONE: labels[LABEL_ZONE]} if LABEL_ZONE in labels else {}
-    force_setattr(node.metadata, "labels", kept)
-    edited = node.taints_edited
-    entries = tuple(e for e in node.metadata.managed_fields if e.owns_taints and e.time == edited)
-    force_setattr(node.metadata, "managed_fields", entries[:1])
-    return node
-
-
-def slimmer_for(kind: type[T], *, keep_labels: bool = False) -> Callable[[T], T]:
-    """What to do to each object of a kind as soon as it is decoded; see PodSlimmer."""
     slim: Any = _as_is
     if kind is Pod:
         slim = PodSlimmer(keep_labels=keep_labels)
     elif kind is Node:
-        slim = slim_node
+        slim = NodeSlimmer(keep_status=keep_status)
     elif kind is ResourceSlice:
         slim = SliceSlimmer(InternTable())
     elif kind is ResourceClaim:

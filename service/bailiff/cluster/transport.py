@@ -94,6 +94,24 @@ class Transport:
         self._pace = pace
         self._observers = observers
         self._connections = Connections(settings.max_connections)
+        self._owns_login = True
+
+    def beside(self, settings: ClusterSettings) -> Transport:
+        """The same login over connections of its own, with other bounds and no pace.
+
+        Close it before this one, which keeps the login fresh for both.
+        """
+        other = Transport(self._credentials, settings, None, self._observers)
+        other._owns_login = False
+        return other
+
+    async def login(self) -> Login:
+        """The present login.
+
+        Raises:
+            UnreachableError: closed.
+        """
+        return await self._credentials.current()
 
     def backoff(self) -> float:
         """Seconds from now for which nothing is sent; 0 if requests may go."""
@@ -102,7 +120,8 @@ class Transport:
     async def close(self) -> None:
         """Close all connections; requests under way fail with UnreachableError."""
         try:
-            await self._credentials.close()
+            if self._owns_login:
+                await self._credentials.close()
         finally:
             await self._connections.close()
 

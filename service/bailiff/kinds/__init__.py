@@ -62,6 +62,14 @@ from bailiff.kinds.meta import (
 )
 from bailiff.kinds.namespace import Namespace
 from bailiff.kinds.node import LABEL_ZONE, Node, NodeMeta, NodeSpec, as_served
+from bailiff.kinds.node_status import (
+    DaemonEndpoint,
+    NodeAddress,
+    NodeCondition,
+    NodeDaemonEndpoints,
+    NodeStatus,
+    NodeSystemInfo,
+)
 from bailiff.kinds.pod import Pod, PodCondition, PodSpec, PodStatus
 from bailiff.kinds.pod_claims import (
     PodExtendedResourceClaimStatus,
@@ -83,6 +91,7 @@ __all__ = [
     "Annotations",
     "Condition",
     "ConfigMap",
+    "DaemonEndpoint",
     "DecodeError",
     "DepthError",
     "Device",
@@ -102,8 +111,13 @@ __all__ = [
     "Namespace",
     "NewTaint",
     "Node",
+    "NodeAddress",
+    "NodeCondition",
+    "NodeDaemonEndpoints",
     "NodeMeta",
     "NodeSpec",
+    "NodeStatus",
+    "NodeSystemInfo",
     "ObjectMeta",
     "OwnedField",
     "OwnedSpec",

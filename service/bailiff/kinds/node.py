@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from bailiff.kinds.managed_fields import ManagedFieldsEntry
 from bailiff.kinds.meta import KubernetesObject, ObjectMeta, Value
+from bailiff.kinds.node_status import NodeStatus
 from bailiff.kinds.taint import Taint
 
 if TYPE_CHECKING:
@@ -43,10 +44,12 @@ class Node(KubernetesObject, frozen=True):
     Attributes:
         metadata: its identity.
         spec: its taints.
+        status: what it says of itself.
     """
 
     metadata: NodeMeta = NodeMeta()
     spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
 
     @property
     def taints_edited(self) -> datetime | None:

@@ -982,6 +982,7 @@ class Node(_message.Message):
 
     METADATA_FIELD_NUMBER: _builtins.int
     SPEC_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def metadata(self) -> Global___ObjectMeta:
         """The node's identity."""
@@ -990,15 +991,20 @@ class Node(_message.Message):
     def spec(self) -> Global___NodeSpec:
         """What is wanted of the node."""
 
+    @_builtins.property
+    def status(self) -> Global___NodeStatus:
+        """What the node says of itself."""
+
     def __init__(
         self,
         *,
         metadata: Global___ObjectMeta | None = ...,
         spec: Global___NodeSpec | None = ...,
+        status: Global___NodeStatus | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "spec", b"spec"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "spec", b"spec", "status", b"status"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "spec", b"spec"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "spec", b"spec", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1107,3 +1113,189 @@ class Condition(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Condition: _TypeAlias = Condition  # noqa: Y015
+
+@_typing.final
+class NodeStatus(_message.Message):
+    """k8s.io.api.core.v1.NodeStatus."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONDITIONS_FIELD_NUMBER: _builtins.int
+    ADDRESSES_FIELD_NUMBER: _builtins.int
+    DAEMON_ENDPOINTS_FIELD_NUMBER: _builtins.int
+    NODE_INFO_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def conditions(self) -> _containers.RepeatedCompositeFieldContainer[Global___NodeCondition]:
+        """Whether it is ready, and whether anything runs out."""
+
+    @_builtins.property
+    def addresses(self) -> _containers.RepeatedCompositeFieldContainer[Global___NodeAddress]:
+        """How the node is reached."""
+
+    @_builtins.property
+    def daemon_endpoints(self) -> Global___NodeDaemonEndpoints:
+        """Where its kubelet listens."""
+
+    @_builtins.property
+    def node_info(self) -> Global___NodeSystemInfo:
+        """What runs there."""
+
+    def __init__(
+        self,
+        *,
+        conditions: _abc.Iterable[Global___NodeCondition] | None = ...,
+        addresses: _abc.Iterable[Global___NodeAddress] | None = ...,
+        daemon_endpoints: Global___NodeDaemonEndpoints | None = ...,
+        node_info: Global___NodeSystemInfo | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["daemon_endpoints", b"daemon_endpoints", "node_info", b"node_info"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["addresses", b"addresses", "conditions", b"conditions", "daemon_endpoints", b"daemon_endpoints", "node_info", b"node_info"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NodeStatus: _TypeAlias = NodeStatus  # noqa: Y015
+
+@_typing.final
+class NodeAddress(_message.Message):
+    """k8s.io.api.core.v1.NodeAddress."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TYPE_FIELD_NUMBER: _builtins.int
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    type: _builtins.str
+    """`Hostname`, `InternalDNS`, `InternalIP`, `ExternalDNS` or `ExternalIP`."""
+    address: _builtins.str
+    """A name or an IP address."""
+    def __init__(
+        self,
+        *,
+        type: _builtins.str = ...,
+        address: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "type", b"type"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NodeAddress: _TypeAlias = NodeAddress  # noqa: Y015
+
+@_typing.final
+class NodeCondition(_message.Message):
+    """k8s.io.api.core.v1.NodeCondition."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TYPE_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    LAST_HEARTBEAT_TIME_FIELD_NUMBER: _builtins.int
+    LAST_TRANSITION_TIME_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    type: _builtins.str
+    """What it is about, as `MemoryPressure`."""
+    status: _builtins.str
+    """`True`, `False` or `Unknown`."""
+    reason: _builtins.str
+    """One word for programs on why the status is what it is."""
+    message: _builtins.str
+    """The same for people."""
+    @_builtins.property
+    def last_heartbeat_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was last written. Empty (Go's zero time) counts as not set."""
+
+    @_builtins.property
+    def last_transition_time(self) -> _timestamp_pb2.Timestamp:
+        """When the status changed. Empty (Go's zero time) counts as not set."""
+
+    def __init__(
+        self,
+        *,
+        type: _builtins.str = ...,
+        status: _builtins.str = ...,
+        last_heartbeat_time: _timestamp_pb2.Timestamp | None = ...,
+        last_transition_time: _timestamp_pb2.Timestamp | None = ...,
+        reason: _builtins.str = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["last_heartbeat_time", b"last_heartbeat_time", "last_transition_time", b"last_transition_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["last_heartbeat_time", b"last_heartbeat_time", "last_transition_time", b"last_transition_time", "message", b"message", "reason", b"reason", "status", b"status", "type", b"type"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NodeCondition: _TypeAlias = NodeCondition  # noqa: Y015
+
+@_typing.final
+class NodeDaemonEndpoints(_message.Message):
+    """k8s.io.api.core.v1.NodeDaemonEndpoints."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KUBELET_ENDPOINT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def kubelet_endpoint(self) -> Global___DaemonEndpoint:
+        """The kubelet's server."""
+
+    def __init__(
+        self,
+        *,
+        kubelet_endpoint: Global___DaemonEndpoint | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["kubelet_endpoint", b"kubelet_endpoint"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kubelet_endpoint", b"kubelet_endpoint"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NodeDaemonEndpoints: _TypeAlias = NodeDaemonEndpoints  # noqa: Y015
+
+@_typing.final
+class DaemonEndpoint(_message.Message):
+    """k8s.io.api.core.v1.DaemonEndpoint."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PORT_FIELD_NUMBER: _builtins.int
+    port: _builtins.int
+    """0 says nothing."""
+    def __init__(
+        self,
+        *,
+        port: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["port", b"port"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DaemonEndpoint: _TypeAlias = DaemonEndpoint  # noqa: Y015
+
+@_typing.final
+class NodeSystemInfo(_message.Message):
+    """k8s.io.api.core.v1.NodeSystemInfo."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KUBELET_VERSION_FIELD_NUMBER: _builtins.int
+    OPERATING_SYSTEM_FIELD_NUMBER: _builtins.int
+    kubelet_version: _builtins.str
+    """As `v1.36.2`."""
+    operating_system: _builtins.str
+    """`linux` or `windows`."""
+    def __init__(
+        self,
+        *,
+        kubelet_version: _builtins.str = ...,
+        operating_system: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kubelet_version", b"kubelet_version", "operating_system", b"operating_system"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NodeSystemInfo: _TypeAlias = NodeSystemInfo  # noqa: Y015

@@ -561,40 +561,6 @@ class PressureVictim(_message.Message):
 Global___PressureVictim: _TypeAlias = PressureVictim  # noqa: Y015
 
 @_typing.final
-class NodeCondition(_message.Message):
-    """A condition of a node as it is to be written."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TYPE_FIELD_NUMBER: _builtins.int
-    STATUS_FIELD_NUMBER: _builtins.int
-    REASON_FIELD_NUMBER: _builtins.int
-    MESSAGE_FIELD_NUMBER: _builtins.int
-    type: _builtins.str
-    """`MemoryPressure`, `DiskPressure` or `PIDPressure`."""
-    status: _builtins.str
-    """`True` or `False`."""
-    reason: _builtins.str
-    """Why, for programs."""
-    message: _builtins.str
-    """Why, for people."""
-    def __init__(
-        self,
-        *,
-        type: _builtins.str = ...,
-        status: _builtins.str = ...,
-        reason: _builtins.str = ...,
-        message: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "reason", b"reason", "status", b"status", "type", b"type"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___NodeCondition: _TypeAlias = NodeCondition  # noqa: Y015
-
-@_typing.final
 class ConfigurationError(_message.Message):
     """Something that no kubelet would start with."""
 

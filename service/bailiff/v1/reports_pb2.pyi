@@ -4,6 +4,7 @@ isort:skip_file
 What systems say of anything but pods."""
 
 from bailiff.v1 import decision_pb2 as _decision_pb2
+from bailiff.v1 import kubernetes_pb2 as _kubernetes_pb2
 from bailiff.v1 import object_reference_pb2 as _object_reference_pb2
 from bailiff.v1 import pressure_pb2 as _pressure_pb2
 from collections import abc as _abc
@@ -182,7 +183,7 @@ class PressureReport(_message.Message):
     layout_derived: _builtins.bool
     """Nobody has told it."""
     @_builtins.property
-    def conditions(self) -> _containers.RepeatedCompositeFieldContainer[_pressure_pb2.NodeCondition]:
+    def conditions(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.NodeCondition]:
         """`MemoryPressure`, `DiskPressure` and `PIDPressure`."""
 
     @_builtins.property
@@ -216,7 +217,7 @@ class PressureReport(_message.Message):
     def __init__(
         self,
         *,
-        conditions: _abc.Iterable[_pressure_pb2.NodeCondition] | None = ...,
+        conditions: _abc.Iterable[_kubernetes_pb2.NodeCondition] | None = ...,
         thresholds: _abc.Iterable[_pressure_pb2.ThresholdReport] | None = ...,
         next: _pressure_pb2.PressureState | None = ...,
         starved: _builtins.str | None = ...,

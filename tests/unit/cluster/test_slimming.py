@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 
 from bailiff.cluster.interning import InternTable, LabelTable
-from bailiff.cluster.slimming import PodSlimmer, slim_node, slimmer_for
+from bailiff.cluster.slimming import PodSlimmer, slimmer_for
 from bailiff.kinds import LABEL_ZONE, LABELS_NOT_KEPT, ConfigMap, Node, Pod, decode
 
 
@@ -161,7 +161,7 @@ def test_of_a_nodes_managed_fields_the_last_edit_of_its_taints_is_kept() -> None
     node = decode(json.dumps({"metadata": {"managedFields": entries}}).encode(), Node)
     edited = node.taints_edited
     assert edited == datetime(2026, 1, 1, 0, 0, 3, tzinfo=UTC)
-    slim_node(node)
+    slimmer_for(Node)(node)
     assert (node.taints_edited, len(node.metadata.managed_fields)) == (edited, 1)
 
 

@@ -69,7 +69,7 @@ KUBERNETES = {
         1 string key; 2 string operator; 3 string value; 4 string effect;
         5 int64 tolerationSeconds
     """,
-    "Node": "1 ObjectMeta metadata; 2 NodeSpec spec",
+    "Node": "1 ObjectMeta metadata; 2 NodeSpec spec; 3 NodeStatus status",
     "NodeSpec": "5 repeated Taint taints",
     "Taint": "1 string key; 2 string value; 3 string effect; 4 Time timeAdded",
     "Condition": """
@@ -105,6 +105,18 @@ KUBERNETES = {
     "DeviceTaintRuleSpec": "1 DeviceTaintSelector deviceSelector; 2 DeviceTaint taint",
     "DeviceTaintSelector": "2 string driver; 3 string pool; 4 string device",
     "DeviceTaintRuleStatus": "1 repeated Condition conditions",
+    "NodeStatus": """
+        4 repeated NodeCondition conditions; 5 repeated NodeAddress addresses;
+        6 NodeDaemonEndpoints daemonEndpoints; 7 NodeSystemInfo nodeInfo
+    """,
+    "NodeAddress": "1 string type; 2 string address",
+    "NodeCondition": """
+        1 string type; 2 string status; 3 Time lastHeartbeatTime; 4 Time lastTransitionTime;
+        5 string reason; 6 string message
+    """,
+    "NodeDaemonEndpoints": "1 DaemonEndpoint kubeletEndpoint",
+    "DaemonEndpoint": "1 int32 Port",
+    "NodeSystemInfo": "7 string kubeletVersion; 9 string operatingSystem",
     "Time": "1 int64 seconds; 2 int32 nanos",
 }
 MESSAGES = {

@@ -9,9 +9,15 @@ import pytest
 from bailiff.grpc_api.errors import FieldError
 from bailiff.kinds import (
     Annotations,
+    DaemonEndpoint,
     Node,
+    NodeAddress,
+    NodeCondition,
+    NodeDaemonEndpoints,
     NodeMeta,
     NodeSpec,
+    NodeStatus,
+    NodeSystemInfo,
     ObjectMeta,
     OwnerReference,
     Pod,
@@ -217,6 +223,38 @@ def test_a_node_as_go_marshals_it() -> None:
                 Taint(key="b", effect="NoSchedule"),
             )
         ),
+    )
+
+
+def test_a_nodes_status_as_go_marshals_it() -> None:
+    cpu = nested(1, text(1, "cpu"), nested(2, text(1, "4")))
+    condition = nested(
+        4,
+        text(1, "MemoryPressure"),
+        text(2, "True"),
+        time(3, 60),
+        zero_time(4),
+        text(5, "KubeletHasInsufficientMemory"),
+        text(6, "kubelet has insufficient memory available"),
+    )
+    info = nested(7, text(1, "id"), text(7, "v1.36.2"), text(8, ""), text(9, "linux"), text(10, ""))
+    address = nested(5, text(1, "InternalIP"), text(2, "10.0.0.1"))
+    status = nested(
+        3, cpu, text(3, ""), condition, address, nested(6, nested(1, integer(1, 10250))), info
+    )
+    assert read(Node, status).status == NodeStatus(
+        conditions=(
+            NodeCondition(
+                type="MemoryPressure",
+                status="True",
+                last_heartbeat_time=datetime(1970, 1, 1, 0, 1, tzinfo=UTC),
+                reason="KubeletHasInsufficientMemory",
+                message="kubelet has insufficient memory available",
+            ),
+        ),
+        addresses=(NodeAddress(type="InternalIP", address="10.0.0.1"),),
+        daemon_endpoints=NodeDaemonEndpoints(kubelet_endpoint=DaemonEndpoint(port=10250)),
+        node_info=NodeSystemInfo(kubelet_version="v1.36.2", operating_system="linux"),
     )
 
 

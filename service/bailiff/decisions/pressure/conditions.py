@@ -15,26 +15,10 @@ from bailiff.decisions.pressure.signals import (
     MEMORY_PRESSURE,
     PID_PRESSURE,
 )
-from bailiff.kinds.meta import Value
+from bailiff.kinds.node_status import NodeCondition
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
-
-
-class NodeCondition(Value, frozen=True):
-    """A condition of a node as it is to be written.
-
-    Attributes:
-        type: `MemoryPressure`, `DiskPressure` or `PIDPressure`.
-        status: `True` or `False`.
-        reason: why, for programs.
-        message: why, for people.
-    """
-
-    type: str
-    status: str
-    reason: str
-    message: str
 
 
 class _Words(NamedTuple):
