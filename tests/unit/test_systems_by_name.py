@@ -29,7 +29,7 @@ ALLOWED = {"decisions/registry.py", "worker/systems/__init__.py"}
 SETTINGS = {"decisions/options.py", "cli/decision_options.py"}
 # A command that only one system answers; and Kubernetes' own words.
 COMMANDS = {"cli/explain.py", "cli/pressure.py"}
-KUBERNETES = {"kinds/kubelet_configuration.py"}
+KUBERNETES = {"kinds/kubelet_configuration.py", "cluster/node_slimming.py"}
 NAMED = ALLOWED | SETTINGS | COMMANDS | KUBERNETES
 # Questions to try, of each system its own.
 EXAMPLES = "rest_api/examples/"

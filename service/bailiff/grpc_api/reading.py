@@ -114,7 +114,7 @@ class Readers:
     def _embedded(
         self, function: Function, structure: Structure, fields: tuple[Field, ...]
     ) -> Iterator[str]:
-        """The values of fields that stand in a message of their own, a mapping for each of those."""
+        """The values of fields that stand in an embedded message, a mapping for each of those."""
         for place in {
             field.inlined.name: field.inlined for field in fields if field.inlined
         }.values():

@@ -160,11 +160,11 @@ class GrownSpec(NodeSpec, frozen=True):
 
 
 class GrownNode(Node, frozen=True, tag="Node"):
-    status: str = ""
+    phase: str = ""
 
 
 def test_a_change_of_taints_leaves_all_else_of_a_node_as_it_is():
     spec = GrownSpec(taints=(Taint(key="a"), Taint(key="b")), unschedulable=True)
-    node = GrownNode(metadata=NodeMeta(name="n"), spec=spec, status="known")
+    node = GrownNode(metadata=NodeMeta(name="n"), spec=spec, phase="known")
     change = PreviewTaintChangeRequest(node=node, remove_taints=(TaintSelector(key="a"),))
     assert node_after(change) == replace(node, spec=replace(spec, taints=(Taint(key="b"),)))

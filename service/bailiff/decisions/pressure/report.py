@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.decision import Annotation, EventNote, ObjectReference, reference_to
-from bailiff.decisions.pressure.conditions import NodeCondition, changes, node_conditions
+from bailiff.decisions.pressure.conditions import changes, node_conditions
 from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.decisions.pressure.layout import ReclaimStep
 from bailiff.decisions.pressure.observations import is_newer
@@ -15,6 +15,7 @@ from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.decisions.pressure.thresholds import Threshold
 from bailiff.kinds.meta import Int64, Time, Value
+from bailiff.kinds.node_status import NodeCondition
 from bailiff.kinds.quantity import NANO
 
 if TYPE_CHECKING:
