@@ -16,7 +16,7 @@ from msgspec import inspect as types
 
 from bailiff.kinds import INT64_MIN
 from bailiff.kinds.meta import KubernetesObject
-from bailiff.kinds.quantity import OR_NUMBER
+from bailiff.kinds.quantity import PATTERN as QUANTITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -242,8 +242,8 @@ class _Finish:
             shape = self._choices(shape)
         if "enum" in shape:
             shape["type"] = _JSON_TYPES[type(shape["enum"][0])]
-        if shape.pop(OR_NUMBER, False) and self._allow_null:
-            # Questions alone: answers are written as texts.
+        if shape.get("pattern") == QUANTITY and self._allow_null:
+            # Of questions alone, as Kubernetes lets them: answers are written as texts.
             shape["type"] = ["string", "number"]
         if shape.get("minimum") == INT64_MIN:
             shape["format"] = "int64"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -89,8 +90,12 @@ def _value(value: ThresholdValue) -> Json:
 
 def answer_observations(case: Json) -> Json:
     thresholds, _ = thresholds_of(case["thresholds"])
-    seen = observe(msgspec.convert(case["summary"], Summary))
+    try:
+        seen = observe(msgspec.convert(case["summary"], Summary))
+    except msgspec.ValidationError:
+        return {"refused": True}
     return {
+        "refused": False,
         "observations": {one.signal.value: _observation(one) for one in seen.values()},
         "thresholdsMet": _met(met(thresholds, seen), seen),
         "thresholdsMetEnforceMinReclaim": _met(met(thresholds, seen, reclaimed=True), seen),
@@ -99,7 +104,9 @@ def answer_observations(case: Json) -> Json:
 
 def comparable_observations(expect: Json) -> Json:
     sets = ("thresholdsMet", "thresholdsMetEnforceMinReclaim")
-    return expect | {name: sorted(expect[name], key=_by_text) for name in sets}
+    return {"refused": False, **expect} | {
+        name: sorted(expect[name], key=_by_text) for name in sets
+    }
 
 
 def _observation(one: Observation) -> Json:
@@ -324,6 +331,15 @@ def has_odd_percentage(case: Json) -> bool:
     maps = (case["evictionHard"], case["evictionSoft"], case["evictionMinimumReclaim"])
     texts = [text.lower() for one in maps for text in (one or {}).values() if text.endswith("%")]
     return any("n" in text or "_" in text or text.endswith("%%") for text in texts)
+
+
+def has_huge_count(case: Json) -> bool:
+    """A number in the summary beyond an int64."""
+    return any(len(digits) > 18 and int(digits) >= 2**63 for digits in _numbers(case["summary"]))
+
+
+def _numbers(value: object) -> list[str]:
+    return re.findall(r"\d+", json.dumps(value))
 
 
 def has_huge_quantity(case: Json) -> bool:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Structure: TypeAlias = type[msgspec.Struct]
 
 _WHOLE_NUMBERS = {(None, None), (INT64_MIN, INT64_MAX), (-(2**31), 2**31 - 1)}
-_COUNTS = {(0, None)}
 # A map from names to google.protobuf.Struct in which a message takes the fields that it has not.
 OTHERS = "others"
 # How a field is called whose message is embedded in Kubernetes' JSON, after the name of the whole.
@@ -65,8 +64,7 @@ class Field(NamedTuple):
         """Whether its type allows less than protobuf's does."""
         kind = self.kind
         if isinstance(kind, types.IntType):
-            is_count = self.place is not None and self.place.type == self.place.TYPE_UINT64
-            return (kind.ge, kind.le) not in (_COUNTS if is_count else _WHOLE_NUMBERS)
+            return (kind.ge, kind.le) not in _WHOLE_NUMBERS
         if isinstance(kind, types.EnumType):
             # Words that are texts in the message, so that there may be more of them.
             return self.place is not None and self.place.enum_type is None

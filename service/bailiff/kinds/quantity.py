@@ -20,11 +20,7 @@ NANO = 10**9
 # Exponents have at most three digits here; Kubernetes' objects have none that large.
 PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3})?$"
 # One that is malformed is refused where it is read, with its path.
-# Marks the schemas of texts in whose place callers may write a number, as Kubernetes lets them.
-OR_NUMBER = "x-or-number"
-QuantityText = Annotated[
-    str, Meta(pattern=PATTERN, max_length=64, extra_json_schema={OR_NUMBER: True})
-]
+QuantityText = Annotated[str, Meta(pattern=PATTERN, max_length=64)]
 
 _PARTS = re.compile(r"([+-]?)([0-9]*)\.?([0-9]*)(.*)")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}

@@ -10,11 +10,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from bailiff.kinds.meta import Int64, Time, Value
+from bailiff.kinds.meta import INT64_MAX, Int64, Time, Value
 from bailiff.kinds.texts import LabelName, ObjectName, Uid
 
-# A Go uint64. msgspec knows no bound above an int64, so that one is held where a count is used.
-Count = Annotated[int, Meta(ge=0)]
+# A Go uint64, of which upstream takes what is beyond an int64 as negative, and would evict for it.
+# No node has that many bytes: such a summary is wrong, and is refused.
+Count = Annotated[int, Meta(ge=0, le=INT64_MAX)]
 
 
 class StallAverages(Value, frozen=True):

@@ -5,26 +5,51 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.cost import Cost
+from bailiff.decisions.lengths import CHARACTER, ROUGH_BYTES, length
+from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN
 
 if TYPE_CHECKING:
     from bailiff.decisions.pressure.facts import PressureFacts
     from bailiff.decisions.system import Scene
+    from bailiff.kinds import Pod
 
 # A pod is ranked once, by a few sums over its containers and stats: about 20 us.
 _STEPS = 40
-# A candidate in the report; a finding, with its trace; the thresholds, the state and the rest.
-_CANDIDATE, _FINDING, _TRACE, _REPORT = 1200, 2500, 14_000, 60_000
-# A container that is blamed is named in a message, which stands six times in an answer, and in the
-# annotations.
-_BLAMED = 2000
+# Hard and soft ones of nine signals, those of allocatable memory, and those that are derived.
+_THRESHOLDS = 24
+# Bytes: of a threshold in the report and in the state; of conditions, Events, layout and the rest.
+_THRESHOLD, _REST = 1200, 4000
+# Of a candidate, of a victim and of a finding, without names and messages.
+_CANDIDATE, _VICTIM, _FINDING = 400, 700, 1500
+# A trace tells each threshold that is met, and the pod's place as a candidate.
+_STEP = 1000
+# A message stands in the report, and in a decision in six places; annotations in four.
+_REPEATED = 7 + 4
+# What is said of a volume, a container or a pod that is over its limit or its request: its name,
+# two quantities, and words.
+_SAID = CHARACTER * MAX_LABEL + 2 * 64 + 120
+_LONGEST_NAMES = CHARACTER * (MAX_LABEL + 2 * MAX_SUBDOMAIN) + 20
+# A pod is named as a candidate, as a victim with its own name in a message, and in its trace.
+_NAMED = 4
 
 
 def weigh(scene: Scene, facts: PressureFacts, *, explain: bool) -> Cost:
     """Count what a round takes, and what its answer may tell."""
-    pods = scene.on_node
-    parts = sum(len(pod.spec.containers) + len(pod.spec.init_containers) for pod in pods)
+    pods, asked = scene.on_node, len(scene.pods)
+    containers = [len(pod.spec.containers) + len(pod.spec.init_containers) for pod in pods]
     measured = 0
     if facts.summary is not None:
         measured = sum(len(one.containers) + len(one.volume) for one in facts.summary.pods)
-    told = _REPORT + _CANDIDATE * len(pods) + (_FINDING + _TRACE * explain) * len(scene.pods)
-    return Cost(_STEPS * len(pods) + parts + measured, told + _BLAMED * parts, "$.pods")
+    told = _REST + _THRESHOLDS * _THRESHOLD + len(pods) * (_CANDIDATE + _VICTIM)
+    told += asked * (_FINDING + _STEP * (_THRESHOLDS + 1) * explain)
+    # Each pod may be over a limit of its own, or one may go for what all its containers use.
+    told += _REPEATED * _SAID * (len(pods) + max(containers, default=0) + 1)
+    return Cost(_STEPS * len(pods) + sum(containers) + measured, told + _names(pods), "$.pods")
+
+
+def _names(pods: tuple[Pod, ...]) -> int:
+    rough = _NAMED * _LONGEST_NAMES * len(pods)
+    if rough <= ROUGH_BYTES:
+        return rough
+    metas = (pod.metadata for pod in pods)
+    return _NAMED * sum(length(meta.namespace, meta.name, meta.uid) for meta in metas)

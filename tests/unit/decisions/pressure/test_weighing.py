@@ -1,0 +1,73 @@
+"""No answer is longer than was counted before any of it was made."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+from bailiff.decisions import SYSTEMS, Options
+from bailiff.kinds import decode
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+# As long as they may be, of a character that JSON writes as six.
+LABEL, NAME = "\x01" * 63, "\x01" * 240
+DISK = {"availableBytes": 1, "capacityBytes": 10**15, "inodesFree": 1, "inodes": 10**15}
+
+
+def pods(number: int, containers: int) -> list[dict[str, Any]]:
+    asked = [{"name": f"{LABEL[:60]}{n}", "resources": {}} for n in range(containers)]
+    limited = {"name": LABEL, "emptyDir": {"sizeLimit": "123456789123456789m"}}
+    return [
+        {
+            "metadata": {"name": f"{NAME}{n}", "namespace": LABEL, "uid": f"{NAME}{n}"},
+            "spec": {"nodeName": "n", "containers": asked, "volumes": [limited]},
+        }
+        for n in range(number)
+    ]
+
+
+def summary(told: list[dict[str, Any]], *, over: bool) -> dict[str, Any]:
+    used = {"workingSetBytes": 2**62 + 1}
+    stats = [
+        {
+            "podRef": {"uid": one["metadata"]["uid"]},
+            "memory": used,
+            "containers": [{"name": c["name"], "memory": used} for c in one["spec"]["containers"]],
+            "volume": [{"name": LABEL, "usedBytes": 2**60}] if over else [],
+        }
+        for one in told
+    ]
+    memory = {"availableBytes": 1, "workingSetBytes": 2**62}
+    node = {"nodeName": "n", "memory": memory, "fs": DISK, "rlimit": {"maxpid": 9, "curproc": 9}}
+    return {"node": node | {"runtime": {"imageFs": DISK, "containerFs": DISK}}, "pods": stats}
+
+
+@pytest.mark.parametrize("name", ["decideBatch", "planPressureRound"])
+@pytest.mark.parametrize("over", [False, True])
+@pytest.mark.parametrize(("number", "containers"), [(1, 0), (1, 200), (30, 3), (300, 1)])
+@pytest.mark.parametrize("explain", [False, True])
+def test_it_is_counted_as_long_as_it_gets(
+    name: str, over: bool, number: int, containers: int, explain: bool
+) -> None:
+    told = pods(number, containers)
+    hard = dict.fromkeys(("memory.available", "nodefs.available", "imagefs.available"), "99%")
+    hard |= {"nodefs.inodesFree": "99%", "imagefs.inodesFree": "99%", "pid.available": "1"}
+    known = {"summary": summary(told, over=over), "configuration": {"evictionHard": hard}}
+    body = {"pods": told, "pressure": known, "options": {"explain": explain}}
+    question = SYSTEMS.questions[name]
+    facts = decode(json.dumps(body).encode(), question.facts)
+    plan = question.plan(facts, NOW, Options())
+    answer = msgspec.json.encode(plan.answer())
+    assert len(answer) <= plan.told
+
+
+def test_so_many_pods_with_a_trace_are_too_many() -> None:
+    question = SYSTEMS.questions["decideBatch"]
+    body = {"pods": pods(5000, 1), "pressure": {"summary": {}}, "options": {"explain": True}}
+    facts = decode(json.dumps(body).encode(), question.facts)
+    with pytest.raises(ValueError, match="ask in several questions, or without a trace"):
+        question.plan(facts, NOW, Options())
