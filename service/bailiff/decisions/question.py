@@ -47,6 +47,14 @@ class Answer(Protocol):
         ...
 
 
+class Undecided(Value, frozen=True):
+    """An answer in which no pod is decided for."""
+
+    def counted(self) -> Sequence[Decision]:
+        """None."""
+        return ()
+
+
 def tally(answer: Answer) -> Mapping[tuple[Verdict, str], int]:
     """How many decisions of an answer have which verdict, given by which system; "" for KEEP."""
     found: dict[tuple[Verdict, str], int] = {}

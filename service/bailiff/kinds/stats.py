@@ -44,20 +44,8 @@ class StallInformation(Value, frozen=True):
     some: StallAverages = StallAverages()
 
 
-class CpuStats(Value, frozen=True):
-    """What is read of the CPU.
-
-    Attributes:
-        time: when it was measured.
-        psi: how long tasks waited for it.
-    """
-
-    time: Time | None = None
-    psi: StallInformation | None = None
-
-
-class IoStats(Value, frozen=True):
-    """What is read of input and output.
+class StallStats(Value, frozen=True):
+    """What is read of the CPU, and of input and output (CPUStats, IOStats).
 
     Attributes:
         time: when it was measured.
@@ -211,9 +199,9 @@ class NodeStats(Value, frozen=True):
 
     node_name: ObjectName = ""
     system_containers: tuple[ContainerStats, ...] = ()
-    cpu: CpuStats | None = None
+    cpu: StallStats | None = None
     memory: MemoryStats | None = None
-    io: IoStats | None = None
+    io: StallStats | None = None
     fs: FsStats | None = None
     runtime: RuntimeStats | None = None
     rlimit: RlimitStats | None = None

@@ -6,21 +6,31 @@ Source: Admit in pkg/kubelet/eviction/eviction_manager.go.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
+from msgspec import Meta
+
+from bailiff.decisions.cost import Cost, FactsError, check_cost
 from bailiff.decisions.criticality import is_critical
-from bailiff.decisions.pressure.signals import MEMORY_PRESSURE
+from bailiff.decisions.pressure.configuring import minor_of
+from bailiff.decisions.pressure.signals import CONDITIONS, MEMORY_PRESSURE
 from bailiff.decisions.quality_of_service import QualityOfService, qos_class
+from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided
 from bailiff.decisions.tolerations import tolerates
-from bailiff.kinds import Taint
-from bailiff.kinds.meta import Value
+from bailiff.kinds import Pod, Taint
+from bailiff.kinds.texts import Word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bailiff.kinds import Pod
+    from bailiff.decisions.question import QuestionTerms
 
 REFUSED = "Evicted"
+# From this minor version on `resources: {}` of a pod no longer overrides its containers.
+_EMPTY_RESOURCES_FIXED = 37
+# Bytes of an answer, at most.
+_ANSWER = 1000
 _MEMORY_TAINT = Taint(key="node.kubernetes.io/memory-pressure", effect="NoSchedule")
 
 
@@ -34,12 +44,28 @@ class AdmissionRule(StrEnum):
     UNDER_PRESSURE = "UnderPressure"
 
 
-class Admission(Value, frozen=True):
-    """Whether a pod may start.
+class AdmitUnderPressureRequest(Asked, frozen=True, kw_only=True):
+    """A pod and the pressures of a node: may it start there?
+
+    Attributes:
+        pod: the pod.
+        conditions: of the node those that are True: `MemoryPressure`, `DiskPressure`,
+            `PIDPressure`, in the order in which the message is to name them.
+        kubelet_version: as `v1.36.2`, since behaviour changed with 1.37; absent: 1.36.
+    """
+
+    pod: Pod
+    conditions: Annotated[tuple[Word, ...], Meta(max_length=3)] = ()
+    kubelet_version: Word = ""
+
+
+class AdmitUnderPressureResponse(Undecided, frozen=True, kw_only=True):
+    """Whether the pod may start.
 
     Attributes:
         admit: it may.
-        rule: which rule decided.
+        rule: which rule decided: `NoPressure`, `CriticalPod`, `NotBestEffort`, `Tolerated` or
+            `UnderPressure`.
         reason: of the status of a pod that may not, for programs.
         message: the same for people.
     """
@@ -56,7 +82,7 @@ def admit(
     *,
     comparison_operators: bool = False,
     empty_resources_count: bool = True,
-) -> Admission:
+) -> AdmitUnderPressureResponse:
     """Whether a kubelet would let a pod start.
 
     Args:
@@ -66,19 +92,53 @@ def admit(
         empty_resources_count: see computed_qos_class.
     """
     if not conditions:
-        return Admission(admit=True, rule=AdmissionRule.NO_PRESSURE)
+        return AdmitUnderPressureResponse(admit=True, rule=AdmissionRule.NO_PRESSURE)
     if is_critical(pod):
-        return Admission(admit=True, rule=AdmissionRule.CRITICAL_POD)
+        return AdmitUnderPressureResponse(admit=True, rule=AdmissionRule.CRITICAL_POD)
     if list(conditions) == [MEMORY_PRESSURE]:
         of_service = qos_class(pod, empty_resources_count=empty_resources_count)
         if of_service != QualityOfService.BEST_EFFORT:
-            return Admission(admit=True, rule=AdmissionRule.NOT_BEST_EFFORT)
+            return AdmitUnderPressureResponse(admit=True, rule=AdmissionRule.NOT_BEST_EFFORT)
         if any(
             tolerates(one, _MEMORY_TAINT, comparison_operators=comparison_operators)
             for one in pod.spec.tolerations
         ):
-            return Admission(admit=True, rule=AdmissionRule.TOLERATED)
+            return AdmitUnderPressureResponse(admit=True, rule=AdmissionRule.TOLERATED)
     message = f"The node had condition: [{' '.join(conditions)}]. "
-    return Admission(
+    return AdmitUnderPressureResponse(
         admit=False, rule=AdmissionRule.UNDER_PRESSURE, reason=REFUSED, message=message
     )
+
+
+def _weigh_admission(
+    facts: AdmitUnderPressureRequest, terms: QuestionTerms
+) -> Plan[AdmitUnderPressureResponse]:
+    for index, one in enumerate(facts.conditions):
+        if one not in CONDITIONS:
+            known = ", ".join(CONDITIONS)
+            raise FactsError(f"$.conditions[{index}]", f"must be one of {known}, is {one!r}")
+    steps = len(facts.pod.spec.tolerations) + 100
+    cost = check_cost((Cost(steps, _ANSWER, "$.pod"),))
+    return Plan(cost.steps, cost.told, partial(_admit, facts, terms))
+
+
+def _admit(facts: AdmitUnderPressureRequest, terms: QuestionTerms) -> AdmitUnderPressureResponse:
+    return admit(
+        facts.pod,
+        facts.conditions,
+        comparison_operators=terms.options.comparison_operators,
+        empty_resources_count=minor_of(facts.kubelet_version) < _EMPTY_RESOURCES_FIXED,
+    )
+
+
+ADMIT_UNDER_PRESSURE = Question(
+    name="admitUnderPressure",
+    path="pressure/admission",
+    summary="May this pod start on a node under these pressures?",
+    description="As a kubelet decides when a pod comes to its node: critical pods always may.",
+    facts=AdmitUnderPressureRequest,
+    answer=AdmitUnderPressureResponse,
+    weigh=_weigh_admission,
+    explains=False,
+    size=Size.ONE,
+)

@@ -7,10 +7,10 @@ pkg/kubelet/apis/config/v1beta1/defaults.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.cost import FactsError
+from bailiff.decisions.cost import Cost, FactsError, check_cost
 from bailiff.decisions.pressure.configuration import (
     PODS,
     ConfigurationError,
@@ -18,12 +18,16 @@ from bailiff.decisions.pressure.configuration import (
     ThresholdReader,
 )
 from bailiff.decisions.pressure.settings import FIVE_MINUTES, PressureSettings
+from bailiff.decisions.pressure.thresholds import Threshold
+from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided
 from bailiff.kinds.durations import parse_go_duration
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
-from bailiff.kinds.meta import Value
+from bailiff.kinds.meta import Int64, Value
+from bailiff.kinds.texts import Word
 
 if TYPE_CHECKING:
     from bailiff.decisions.pressure.facts import PressureFacts
+    from bailiff.decisions.question import QuestionTerms
 
 LINUX_HARD: Mapping[str, str] = {
     "memory.available": "100Mi",
@@ -37,6 +41,8 @@ WINDOWS_HARD: Mapping[str, str] = {
     "nodefs.available": "10%",
     "imagefs.available": "15%",
 }
+# Bytes of an answer, at most: of each statement a threshold or an error, which quotes it.
+_ANSWER = 300_000
 _PERIOD = "evictionPressureTransitionPeriod"
 # From this minor version of Kubernetes 1 on sidecars' limits on the node's disk count.
 _LIMITS_SIDECARS = 37
@@ -148,3 +154,75 @@ def _transition_period(text: str | None) -> tuple[int, tuple[ConfigurationError,
 
 def _wrong(code: ConfigurationFault, reason: str) -> ConfigurationError:
     return ConfigurationError(path=_PERIOD, code=code, reason=reason)
+
+
+class ReadEvictionConfigurationRequest(Asked, frozen=True, kw_only=True):
+    """A kubelet's configuration: is it right, and what does it come to?
+
+    Attributes:
+        configuration: a KubeletConfiguration; of the whole object the eviction's fields are read.
+        kubelet_version: as `v1.36.2`, since behaviour changed with 1.37; absent: 1.36.
+        operating_system: `linux` or `windows`, which have other defaults; absent: linux.
+    """
+
+    configuration: KubeletConfiguration
+    kubelet_version: Word = ""
+    operating_system: Word = ""
+
+
+class ReadEvictionConfigurationResponse(Undecided, frozen=True, kw_only=True):
+    """What a configuration comes to.
+
+    Attributes:
+        thresholds: those that can be read; those of containerfs are derived in each round.
+        errors: all that no kubelet would start with.
+        defaults: the statements of evictionHard that nobody has made, and that count.
+        transition_period_nanoseconds: for so long a condition of the node is reported after there
+            was last reason for it.
+        max_pod_grace_period_seconds: at most so long a pod may take for a soft threshold; never
+            less than 1 s is given.
+        local_storage_capacity_isolation: pods' own limits on the node's disk count.
+    """
+
+    thresholds: tuple[Threshold, ...]
+    errors: tuple[ConfigurationError, ...] = ()
+    defaults: Mapping[str, str] = {}
+    transition_period_nanoseconds: Int64 = 0
+    max_pod_grace_period_seconds: Int64 = 0
+    local_storage_capacity_isolation: bool = False
+
+
+def _weigh_configuration(
+    facts: ReadEvictionConfigurationRequest,
+    terms: QuestionTerms,  # noqa: ARG001 - no instant, no option counts
+) -> Plan[ReadEvictionConfigurationResponse]:
+    is_windows(facts.operating_system, "$.operatingSystem")
+    cost = check_cost((Cost(1000, _ANSWER, "$.configuration"),))
+    return Plan(cost.steps, cost.told, partial(_read, facts))
+
+
+def _read(facts: ReadEvictionConfigurationRequest) -> ReadEvictionConfigurationResponse:
+    windows = is_windows(facts.operating_system, "$.operatingSystem")
+    found = read_configuration(facts.configuration, facts.kubelet_version, windows=windows)
+    settings = found.settings
+    return ReadEvictionConfigurationResponse(
+        thresholds=settings.thresholds,
+        errors=found.errors,
+        defaults=found.defaults,
+        transition_period_nanoseconds=settings.transition_period_nanoseconds,
+        max_pod_grace_period_seconds=settings.max_pod_grace_period_seconds,
+        local_storage_capacity_isolation=settings.local_storage_capacity_isolation,
+    )
+
+
+READ_EVICTION_CONFIGURATION = Question(
+    name="readEvictionConfiguration",
+    path="pressure/configuration",
+    summary="Is this kubelet's eviction configuration right, and what does it come to?",
+    description="Every error with its field, the thresholds, and the defaults that count.",
+    facts=ReadEvictionConfigurationRequest,
+    answer=ReadEvictionConfigurationResponse,
+    weigh=_weigh_configuration,
+    explains=False,
+    size=Size.ONE,
+)
