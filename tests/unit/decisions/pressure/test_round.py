@@ -135,3 +135,10 @@ def test_nobody_goes_before_a_threshold_was_met_for_its_grace_period(
         since = None if available >= 100 else at if since is None else since
         expected = since is not None and at - since >= 45
         assert bool(node.gone(at, available)) is expected
+
+
+def test_a_clock_that_is_put_back_ends_a_condition_in_time() -> None:
+    node = Node(threshold(100), transition=60)
+    node.round(1000, 50)
+    assert node.round(0, 500).conditions == ("MemoryPressure",)
+    assert node.round(60, 500).conditions == ()
