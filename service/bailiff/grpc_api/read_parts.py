@@ -128,7 +128,7 @@ def read_json(structure: Structure, wire: WireClass) -> Read:
         try:
             return decode(raw, structure) if raw else structure()
         except DecodeError as error:
-            raise FieldError(error.reason, f"raw{snake(error.path).removeprefix('$')}") from error
+            raise FieldError(error.reason, f"raw{error.path.removeprefix('$')}") from error
 
     return read
 

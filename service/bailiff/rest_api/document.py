@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 SUMMARY = "Should this pod be evicted, and when?"
 DESCRIPTION = """\
 Bailiff answers for Kubernetes whether a pod should be evicted and when, and explains the answer.
-It knows the rules of kube-controller-manager's taint eviction, and repairs what is broken there.
+It knows the rules of kube-controller-manager's taint eviction and of the kubelet's eviction
+manager, and repairs what is broken there.
 
 - **Decisions** are made from the facts that you send: objects in Kubernetes' own JSON, as
   `kubectl get -o json` prints them. Of these, fields that no rule needs are ignored, and null

@@ -975,6 +975,7 @@ class ReadEvictionConfigurationRequest(_message.Message):
     CONFIGURATION_FIELD_NUMBER: _builtins.int
     KUBELET_VERSION_FIELD_NUMBER: _builtins.int
     OPERATING_SYSTEM_FIELD_NUMBER: _builtins.int
+    FLAGS_FIELD_NUMBER: _builtins.int
     kubelet_version: _builtins.str
     """As `v1.36.2`, since behaviour changed with 1.37; absent: 1.36."""
     operating_system: _builtins.str
@@ -991,6 +992,10 @@ class ReadEvictionConfigurationRequest(_message.Message):
     def configuration(self) -> _pressure_pb2.KubeletConfiguration:
         """A KubeletConfiguration; of the whole object the eviction's fields are read. Required."""
 
+    @_builtins.property
+    def flags(self) -> _pressure_pb2.EvictionFlags:
+        """Of the kubelet's command line; each replaces what the configuration says."""
+
     def __init__(
         self,
         *,
@@ -999,10 +1004,11 @@ class ReadEvictionConfigurationRequest(_message.Message):
         configuration: _pressure_pb2.KubeletConfiguration | None = ...,
         kubelet_version: _builtins.str = ...,
         operating_system: _builtins.str = ...,
+        flags: _pressure_pb2.EvictionFlags | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "now", b"now", "options", b"options"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "flags", b"flags", "now", b"now", "options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "kubelet_version", b"kubelet_version", "now", b"now", "operating_system", b"operating_system", "options", b"options"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "flags", b"flags", "kubelet_version", b"kubelet_version", "now", b"now", "operating_system", b"operating_system", "options", b"options"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

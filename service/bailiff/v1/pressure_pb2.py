@@ -26,7 +26,7 @@ from bailiff.v1 import object_reference_pb2 as bailiff_dot_v1_dot_object__refere
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x62\x61iliff/v1/pressure.proto\x12\nbailiff.v1\x1a!bailiff/v1/object_reference.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x16\n\x07Summary\x12\x0b\n\x03raw\x18\x01 \x01(\x0c\"#\n\x14KubeletConfiguration\x12\x0b\n\x03raw\x18\x01 \x01(\x0c\"\xbc\x02\n\rPressureFacts\x12$\n\x07summary\x18\x01 \x01(\x0b\x32\x13.bailiff.v1.Summary\x12\x37\n\rconfiguration\x18\x02 \x01(\x0b\x32 .bailiff.v1.KubeletConfiguration\x12\x17\n\x0fkubelet_version\x18\x03 \x01(\t\x12\x18\n\x10operating_system\x18\x04 \x01(\t\x12,\n\x06layout\x18\x05 \x01(\x0b\x32\x1c.bailiff.v1.FileSystemLayout\x12(\n\x05state\x18\x06 \x01(\x0b\x32\x19.bailiff.v1.PressureState\x12\x10\n\x08reclaims\x18\x07 \x01(\x08\x12/\n\rafter_reclaim\x18\x08 \x01(\x0b\x32\x18.bailiff.v1.AfterReclaim\"P\n\x10\x46ileSystemLayout\x12\x1a\n\x12\x64\x65\x64icated_image_fs\x18\x01 \x01(\x08\x12 \n\x18split_container_image_fs\x18\x02 \x01(\x08\"4\n\x0c\x41\x66terReclaim\x12$\n\x07summary\x18\x01 \x01(\x0b\x32\x13.bailiff.v1.Summary\"\xaa\x01\n\rPressureState\x12.\n\nthresholds\x18\x01 \x03(\x0b\x32\x1a.bailiff.v1.ThresholdState\x12.\n\nconditions\x18\x02 \x03(\x0b\x32\x1a.bailiff.v1.ConditionState\x12(\n\x07signals\x18\x03 \x03(\x0b\x32\x17.bailiff.v1.SignalState\x12\x0f\n\x07started\x18\x04 \x01(\x08\"\x85\x01\n\x0eThresholdState\x12(\n\tthreshold\x18\x01 \x01(\x0b\x32\x15.bailiff.v1.Threshold\x12\x35\n\x11\x66irst_observed_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nacted_upon\x18\x03 \x01(\x08\"p\n\x0e\x43onditionState\x12\x11\n\x04type\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x34\n\x10last_observed_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04held\x18\x03 \x01(\x08\x42\x07\n\x05_type\"W\n\x0bSignalState\x12\x13\n\x06signal\x18\x01 \x01(\tH\x00\x88\x01\x01\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\t\n\x07_signal\"\xa9\x01\n\tThreshold\x12\x13\n\x06signal\x18\x01 \x01(\tH\x00\x88\x01\x01\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.bailiff.v1.ThresholdValue\x12 \n\x18grace_period_nanoseconds\x18\x03 \x01(\x03\x12/\n\x0bmin_reclaim\x18\x04 \x01(\x0b\x32\x1a.bailiff.v1.ThresholdValueB\t\n\x07_signal\"\\\n\x0eThresholdValue\x12\x15\n\x08quantity\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x17\n\npercentage\x18\x02 \x01(\x01H\x01\x88\x01\x01\x42\x0b\n\t_quantityB\r\n\x0b_percentage\"\x9c\x02\n\x0fThresholdReport\x12(\n\tthreshold\x18\x01 \x01(\x0b\x32\x15.bailiff.v1.Threshold\x12\x0b\n\x03met\x18\x02 \x01(\x08\x12\x16\n\tavailable\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x15\n\x08\x63\x61pacity\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x0f\n\x07to_free\x18\x05 \x01(\x03\x12\x35\n\x11\x66irst_observed_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rgrace_over_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05stale\x18\x08 \x01(\x08\x42\x0c\n\n_availableB\x0b\n\t_capacity\"\xb9\x01\n\tCandidate\x12(\n\x03pod\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x12\n\ndecided_by\x18\x02 \x01(\t\x12\x10\n\x08measured\x18\x03 \x01(\x08\x12\x17\n\x0f\x65xceeds_request\x18\x04 \x01(\x08\x12\x10\n\x08priority\x18\x05 \x01(\x05\x12\x0c\n\x04used\x18\x06 \x01(\x03\x12\x11\n\trequested\x18\x07 \x01(\x03\x12\x10\n\x08\x63ritical\x18\x08 \x01(\x08\"\xa5\x01\n\x0ePressureVictim\x12(\n\x03pod\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\r\n\x05\x63\x61use\x18\x02 \x01(\t\x12\x1c\n\x14grace_period_seconds\x18\x03 \x01(\x03\x12\x0f\n\x07message\x18\x04 \x01(\t\x12+\n\x0b\x61nnotations\x18\x05 \x03(\x0b\x32\x16.bailiff.v1.Annotation\"@\n\x12\x43onfigurationError\x12\x0c\n\x04path\x18\x01 \x01(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\"?\n\x10ThresholdSubject\x12+\n\x06report\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ThresholdReport\"W\n\x10\x43\x61ndidateSubject\x12\r\n\x05place\x18\x01 \x01(\x03\x12\n\n\x02of\x18\x02 \x01(\x03\x12(\n\tcandidate\x18\x03 \x01(\x0b\x32\x15.bailiff.v1.CandidateB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x62\x61iliff/v1/pressure.proto\x12\nbailiff.v1\x1a!bailiff/v1/object_reference.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x16\n\x07Summary\x12\x0b\n\x03raw\x18\x01 \x01(\x0c\"#\n\x14KubeletConfiguration\x12\x0b\n\x03raw\x18\x01 \x01(\x0c\"\xe6\x02\n\rPressureFacts\x12$\n\x07summary\x18\x01 \x01(\x0b\x32\x13.bailiff.v1.Summary\x12\x37\n\rconfiguration\x18\x02 \x01(\x0b\x32 .bailiff.v1.KubeletConfiguration\x12\x17\n\x0fkubelet_version\x18\x03 \x01(\t\x12\x18\n\x10operating_system\x18\x04 \x01(\t\x12,\n\x06layout\x18\x05 \x01(\x0b\x32\x1c.bailiff.v1.FileSystemLayout\x12(\n\x05state\x18\x06 \x01(\x0b\x32\x19.bailiff.v1.PressureState\x12\x10\n\x08reclaims\x18\x07 \x01(\x08\x12/\n\rafter_reclaim\x18\x08 \x01(\x0b\x32\x18.bailiff.v1.AfterReclaim\x12(\n\x05\x66lags\x18\t \x01(\x0b\x32\x19.bailiff.v1.EvictionFlags\"\xf7\x01\n\rEvictionFlags\x12\x1a\n\reviction_hard\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x1a\n\reviction_soft\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\'\n\x1a\x65viction_soft_grace_period\x18\x03 \x01(\tH\x02\x88\x01\x01\x12%\n\x18\x65viction_minimum_reclaim\x18\x04 \x01(\tH\x03\x88\x01\x01\x42\x10\n\x0e_eviction_hardB\x10\n\x0e_eviction_softB\x1d\n\x1b_eviction_soft_grace_periodB\x1b\n\x19_eviction_minimum_reclaim\"P\n\x10\x46ileSystemLayout\x12\x1a\n\x12\x64\x65\x64icated_image_fs\x18\x01 \x01(\x08\x12 \n\x18split_container_image_fs\x18\x02 \x01(\x08\"4\n\x0c\x41\x66terReclaim\x12$\n\x07summary\x18\x01 \x01(\x0b\x32\x13.bailiff.v1.Summary\"\xaa\x01\n\rPressureState\x12.\n\nthresholds\x18\x01 \x03(\x0b\x32\x1a.bailiff.v1.ThresholdState\x12.\n\nconditions\x18\x02 \x03(\x0b\x32\x1a.bailiff.v1.ConditionState\x12(\n\x07signals\x18\x03 \x03(\x0b\x32\x17.bailiff.v1.SignalState\x12\x0f\n\x07started\x18\x04 \x01(\x08\"\x85\x01\n\x0eThresholdState\x12(\n\tthreshold\x18\x01 \x01(\x0b\x32\x15.bailiff.v1.Threshold\x12\x35\n\x11\x66irst_observed_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nacted_upon\x18\x03 \x01(\x08\"p\n\x0e\x43onditionState\x12\x11\n\x04type\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x34\n\x10last_observed_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04held\x18\x03 \x01(\x08\x42\x07\n\x05_type\"W\n\x0bSignalState\x12\x13\n\x06signal\x18\x01 \x01(\tH\x00\x88\x01\x01\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\t\n\x07_signal\"\xa9\x01\n\tThreshold\x12\x13\n\x06signal\x18\x01 \x01(\tH\x00\x88\x01\x01\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.bailiff.v1.ThresholdValue\x12 \n\x18grace_period_nanoseconds\x18\x03 \x01(\x03\x12/\n\x0bmin_reclaim\x18\x04 \x01(\x0b\x32\x1a.bailiff.v1.ThresholdValueB\t\n\x07_signal\"\\\n\x0eThresholdValue\x12\x15\n\x08quantity\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x17\n\npercentage\x18\x02 \x01(\x01H\x01\x88\x01\x01\x42\x0b\n\t_quantityB\r\n\x0b_percentage\"\x9c\x02\n\x0fThresholdReport\x12(\n\tthreshold\x18\x01 \x01(\x0b\x32\x15.bailiff.v1.Threshold\x12\x0b\n\x03met\x18\x02 \x01(\x08\x12\x16\n\tavailable\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x15\n\x08\x63\x61pacity\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x0f\n\x07to_free\x18\x05 \x01(\x03\x12\x35\n\x11\x66irst_observed_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rgrace_over_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05stale\x18\x08 \x01(\x08\x42\x0c\n\n_availableB\x0b\n\t_capacity\"\xb9\x01\n\tCandidate\x12(\n\x03pod\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\x12\n\ndecided_by\x18\x02 \x01(\t\x12\x10\n\x08measured\x18\x03 \x01(\x08\x12\x17\n\x0f\x65xceeds_request\x18\x04 \x01(\x08\x12\x10\n\x08priority\x18\x05 \x01(\x05\x12\x0c\n\x04used\x18\x06 \x01(\x03\x12\x11\n\trequested\x18\x07 \x01(\x03\x12\x10\n\x08\x63ritical\x18\x08 \x01(\x08\"\xa5\x01\n\x0ePressureVictim\x12(\n\x03pod\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ObjectReference\x12\r\n\x05\x63\x61use\x18\x02 \x01(\t\x12\x1c\n\x14grace_period_seconds\x18\x03 \x01(\x03\x12\x0f\n\x07message\x18\x04 \x01(\t\x12+\n\x0b\x61nnotations\x18\x05 \x03(\x0b\x32\x16.bailiff.v1.Annotation\"@\n\x12\x43onfigurationError\x12\x0c\n\x04path\x18\x01 \x01(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\"?\n\x10ThresholdSubject\x12+\n\x06report\x18\x01 \x01(\x0b\x32\x1b.bailiff.v1.ThresholdReport\"W\n\x10\x43\x61ndidateSubject\x12\r\n\x05place\x18\x01 \x01(\x03\x12\n\n\x02of\x18\x02 \x01(\x03\x12(\n\tcandidate\x18\x03 \x01(\x0b\x32\x15.bailiff.v1.CandidateB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,33 +39,35 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_KUBELETCONFIGURATION']._serialized_start=133
   _globals['_KUBELETCONFIGURATION']._serialized_end=168
   _globals['_PRESSUREFACTS']._serialized_start=171
-  _globals['_PRESSUREFACTS']._serialized_end=487
-  _globals['_FILESYSTEMLAYOUT']._serialized_start=489
-  _globals['_FILESYSTEMLAYOUT']._serialized_end=569
-  _globals['_AFTERRECLAIM']._serialized_start=571
-  _globals['_AFTERRECLAIM']._serialized_end=623
-  _globals['_PRESSURESTATE']._serialized_start=626
-  _globals['_PRESSURESTATE']._serialized_end=796
-  _globals['_THRESHOLDSTATE']._serialized_start=799
-  _globals['_THRESHOLDSTATE']._serialized_end=932
-  _globals['_CONDITIONSTATE']._serialized_start=934
-  _globals['_CONDITIONSTATE']._serialized_end=1046
-  _globals['_SIGNALSTATE']._serialized_start=1048
-  _globals['_SIGNALSTATE']._serialized_end=1135
-  _globals['_THRESHOLD']._serialized_start=1138
-  _globals['_THRESHOLD']._serialized_end=1307
-  _globals['_THRESHOLDVALUE']._serialized_start=1309
-  _globals['_THRESHOLDVALUE']._serialized_end=1401
-  _globals['_THRESHOLDREPORT']._serialized_start=1404
-  _globals['_THRESHOLDREPORT']._serialized_end=1688
-  _globals['_CANDIDATE']._serialized_start=1691
-  _globals['_CANDIDATE']._serialized_end=1876
-  _globals['_PRESSUREVICTIM']._serialized_start=1879
-  _globals['_PRESSUREVICTIM']._serialized_end=2044
-  _globals['_CONFIGURATIONERROR']._serialized_start=2046
-  _globals['_CONFIGURATIONERROR']._serialized_end=2110
-  _globals['_THRESHOLDSUBJECT']._serialized_start=2112
-  _globals['_THRESHOLDSUBJECT']._serialized_end=2175
-  _globals['_CANDIDATESUBJECT']._serialized_start=2177
-  _globals['_CANDIDATESUBJECT']._serialized_end=2264
+  _globals['_PRESSUREFACTS']._serialized_end=529
+  _globals['_EVICTIONFLAGS']._serialized_start=532
+  _globals['_EVICTIONFLAGS']._serialized_end=779
+  _globals['_FILESYSTEMLAYOUT']._serialized_start=781
+  _globals['_FILESYSTEMLAYOUT']._serialized_end=861
+  _globals['_AFTERRECLAIM']._serialized_start=863
+  _globals['_AFTERRECLAIM']._serialized_end=915
+  _globals['_PRESSURESTATE']._serialized_start=918
+  _globals['_PRESSURESTATE']._serialized_end=1088
+  _globals['_THRESHOLDSTATE']._serialized_start=1091
+  _globals['_THRESHOLDSTATE']._serialized_end=1224
+  _globals['_CONDITIONSTATE']._serialized_start=1226
+  _globals['_CONDITIONSTATE']._serialized_end=1338
+  _globals['_SIGNALSTATE']._serialized_start=1340
+  _globals['_SIGNALSTATE']._serialized_end=1427
+  _globals['_THRESHOLD']._serialized_start=1430
+  _globals['_THRESHOLD']._serialized_end=1599
+  _globals['_THRESHOLDVALUE']._serialized_start=1601
+  _globals['_THRESHOLDVALUE']._serialized_end=1693
+  _globals['_THRESHOLDREPORT']._serialized_start=1696
+  _globals['_THRESHOLDREPORT']._serialized_end=1980
+  _globals['_CANDIDATE']._serialized_start=1983
+  _globals['_CANDIDATE']._serialized_end=2168
+  _globals['_PRESSUREVICTIM']._serialized_start=2171
+  _globals['_PRESSUREVICTIM']._serialized_end=2336
+  _globals['_CONFIGURATIONERROR']._serialized_start=2338
+  _globals['_CONFIGURATIONERROR']._serialized_end=2402
+  _globals['_THRESHOLDSUBJECT']._serialized_start=2404
+  _globals['_THRESHOLDSUBJECT']._serialized_end=2467
+  _globals['_CANDIDATESUBJECT']._serialized_start=2469
+  _globals['_CANDIDATESUBJECT']._serialized_end=2556
 # @@protoc_insertion_point(module_scope)

@@ -83,6 +83,7 @@ class PressureFacts(_message.Message):
     STATE_FIELD_NUMBER: _builtins.int
     RECLAIMS_FIELD_NUMBER: _builtins.int
     AFTER_RECLAIM_FIELD_NUMBER: _builtins.int
+    FLAGS_FIELD_NUMBER: _builtins.int
     kubelet_version: _builtins.str
     """As `v1.36.2`, since behaviour changed with 1.37; absent: 1.36."""
     operating_system: _builtins.str
@@ -115,6 +116,10 @@ class PressureFacts(_message.Message):
     def after_reclaim(self) -> Global___AfterReclaim:
         """Those of this round have been done."""
 
+    @_builtins.property
+    def flags(self) -> Global___EvictionFlags:
+        """Of the kubelet's command line; each replaces what the configuration says."""
+
     def __init__(
         self,
         *,
@@ -126,14 +131,64 @@ class PressureFacts(_message.Message):
         state: Global___PressureState | None = ...,
         reclaims: _builtins.bool = ...,
         after_reclaim: Global___AfterReclaim | None = ...,
+        flags: Global___EvictionFlags | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["after_reclaim", b"after_reclaim", "configuration", b"configuration", "layout", b"layout", "state", b"state", "summary", b"summary"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["after_reclaim", b"after_reclaim", "configuration", b"configuration", "flags", b"flags", "layout", b"layout", "state", b"state", "summary", b"summary"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_reclaim", b"after_reclaim", "configuration", b"configuration", "kubelet_version", b"kubelet_version", "layout", b"layout", "operating_system", b"operating_system", "reclaims", b"reclaims", "state", b"state", "summary", b"summary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_reclaim", b"after_reclaim", "configuration", b"configuration", "flags", b"flags", "kubelet_version", b"kubelet_version", "layout", b"layout", "operating_system", b"operating_system", "reclaims", b"reclaims", "state", b"state", "summary", b"summary"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PressureFacts: _TypeAlias = PressureFacts  # noqa: Y015
+
+@_typing.final
+class EvictionFlags(_message.Message):
+    """Flags of a kubelet; each that is there replaces what the configuration says."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVICTION_HARD_FIELD_NUMBER: _builtins.int
+    EVICTION_SOFT_FIELD_NUMBER: _builtins.int
+    EVICTION_SOFT_GRACE_PERIOD_FIELD_NUMBER: _builtins.int
+    EVICTION_MINIMUM_RECLAIM_FIELD_NUMBER: _builtins.int
+    eviction_hard: _builtins.str
+    """`--eviction-hard`, as `memory.available<100Mi,nodefs.available<10%`."""
+    eviction_soft: _builtins.str
+    """`--eviction-soft`, likewise."""
+    eviction_soft_grace_period: _builtins.str
+    """`--eviction-soft-grace-period`, as `memory.available=1m30s`."""
+    eviction_minimum_reclaim: _builtins.str
+    """`--eviction-minimum-reclaim`, as `nodefs.available=500Mi`."""
+    def __init__(
+        self,
+        *,
+        eviction_hard: _builtins.str | None = ...,
+        eviction_soft: _builtins.str | None = ...,
+        eviction_soft_grace_period: _builtins.str | None = ...,
+        eviction_minimum_reclaim: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_eviction_hard", b"_eviction_hard", "_eviction_minimum_reclaim", b"_eviction_minimum_reclaim", "_eviction_soft", b"_eviction_soft", "_eviction_soft_grace_period", b"_eviction_soft_grace_period", "eviction_hard", b"eviction_hard", "eviction_minimum_reclaim", b"eviction_minimum_reclaim", "eviction_soft", b"eviction_soft", "eviction_soft_grace_period", b"eviction_soft_grace_period"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_eviction_hard", b"_eviction_hard", "_eviction_minimum_reclaim", b"_eviction_minimum_reclaim", "_eviction_soft", b"_eviction_soft", "_eviction_soft_grace_period", b"_eviction_soft_grace_period", "eviction_hard", b"eviction_hard", "eviction_minimum_reclaim", b"eviction_minimum_reclaim", "eviction_soft", b"eviction_soft", "eviction_soft_grace_period", b"eviction_soft_grace_period"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__eviction_hard: _TypeAlias = _typing.Literal["eviction_hard"]  # noqa: Y015
+    _WhichOneofArgType__eviction_hard: _TypeAlias = _typing.Literal["_eviction_hard", b"_eviction_hard"]  # noqa: Y015
+    _WhichOneofReturnType__eviction_minimum_reclaim: _TypeAlias = _typing.Literal["eviction_minimum_reclaim"]  # noqa: Y015
+    _WhichOneofArgType__eviction_minimum_reclaim: _TypeAlias = _typing.Literal["_eviction_minimum_reclaim", b"_eviction_minimum_reclaim"]  # noqa: Y015
+    _WhichOneofReturnType__eviction_soft: _TypeAlias = _typing.Literal["eviction_soft"]  # noqa: Y015
+    _WhichOneofArgType__eviction_soft: _TypeAlias = _typing.Literal["_eviction_soft", b"_eviction_soft"]  # noqa: Y015
+    _WhichOneofReturnType__eviction_soft_grace_period: _TypeAlias = _typing.Literal["eviction_soft_grace_period"]  # noqa: Y015
+    _WhichOneofArgType__eviction_soft_grace_period: _TypeAlias = _typing.Literal["_eviction_soft_grace_period", b"_eviction_soft_grace_period"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__eviction_hard) -> _WhichOneofReturnType__eviction_hard | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__eviction_minimum_reclaim) -> _WhichOneofReturnType__eviction_minimum_reclaim | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__eviction_soft) -> _WhichOneofReturnType__eviction_soft | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__eviction_soft_grace_period) -> _WhichOneofReturnType__eviction_soft_grace_period | None: ...
+
+Global___EvictionFlags: _TypeAlias = EvictionFlags  # noqa: Y015
 
 @_typing.final
 class FileSystemLayout(_message.Message):

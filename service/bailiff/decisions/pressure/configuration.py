@@ -40,6 +40,7 @@ class ConfigurationFault(StrEnum):
     MALFORMED_DURATION = "MalformedDuration"
     NEGATIVE_DURATION = "NegativeDuration"
     GRACE_PERIOD_MISSING = "GracePeriodMissing"
+    MALFORMED_PAIR = "MalformedPair"
 
 
 class ConfigurationError(Value, frozen=True):

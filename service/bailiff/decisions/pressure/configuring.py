@@ -17,6 +17,7 @@ from bailiff.decisions.pressure.configuration import (
     ConfigurationFault,
     ThresholdReader,
 )
+from bailiff.decisions.pressure.flags import EvictionFlags, with_flags
 from bailiff.decisions.pressure.settings import FIVE_MINUTES, PressureSettings
 from bailiff.decisions.pressure.thresholds import Threshold
 from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided
@@ -76,14 +77,20 @@ def settings_of(facts: PressureFacts) -> PressureSettings:
         facts.configuration or NO_CONFIGURATION,
         facts.kubelet_version,
         windows=is_windows(facts.operating_system, "$.pressure.operatingSystem"),
+        flags=facts.flags,
     )
     for error in read.errors:
-        raise FactsError(f"$.pressure.configuration.{error.path}", error.reason)
+        at = "" if error.path.startswith("flags.") else "configuration."
+        raise FactsError(f"$.pressure.{at}{error.path}", error.reason)
     return read.settings
 
 
 def read_configuration(
-    configuration: KubeletConfiguration, version: str = "", *, windows: bool = False
+    configuration: KubeletConfiguration,
+    version: str = "",
+    *,
+    windows: bool = False,
+    flags: EvictionFlags | None = None,
 ) -> ReadConfiguration:
     """Read the eviction's part of a configuration, with all that is wrong in it.
 
@@ -91,7 +98,9 @@ def read_configuration(
         configuration: of a kubelet.
         version: of the kubelet, as `v1.36.2`, since its behaviour changed; empty: 1.36.
         windows: the node's operating system, which has other defaults.
+        flags: of the kubelet's command line, which come before the configuration.
     """
+    configuration, malformed = with_flags(configuration, flags)
     given = configuration.eviction_hard
     defaults = WINDOWS_HARD if windows else LINUX_HARD
     if given is not None:
@@ -117,7 +126,7 @@ def read_configuration(
         windows=windows,
     )
     return ReadConfiguration(
-        settings=settings, errors=(*reader.errors, *wrong), defaults=dict(defaults)
+        settings=settings, errors=(*malformed, *reader.errors, *wrong), defaults=dict(defaults)
     )
 
 
@@ -163,11 +172,13 @@ class ReadEvictionConfigurationRequest(Asked, frozen=True, kw_only=True):
         configuration: a KubeletConfiguration; of the whole object the eviction's fields are read.
         kubelet_version: as `v1.36.2`, since behaviour changed with 1.37; absent: 1.36.
         operating_system: `linux` or `windows`, which have other defaults; absent: linux.
+        flags: of the kubelet's command line; each replaces what the configuration says.
     """
 
     configuration: KubeletConfiguration
     kubelet_version: Word = ""
     operating_system: Word = ""
+    flags: EvictionFlags | None = None
 
 
 class ReadEvictionConfigurationResponse(Undecided, frozen=True, kw_only=True):
@@ -203,7 +214,9 @@ def _weigh_configuration(
 
 def _read(facts: ReadEvictionConfigurationRequest) -> ReadEvictionConfigurationResponse:
     windows = is_windows(facts.operating_system, "$.operatingSystem")
-    found = read_configuration(facts.configuration, facts.kubelet_version, windows=windows)
+    found = read_configuration(
+        facts.configuration, facts.kubelet_version, windows=windows, flags=facts.flags
+    )
     settings = found.settings
     return ReadEvictionConfigurationResponse(
         thresholds=settings.thresholds,

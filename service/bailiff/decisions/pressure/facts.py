@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bailiff.decisions.pressure.flags import EvictionFlags
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.meta import Value
@@ -40,6 +41,7 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
             absent: the kubelet's defaults.
         kubelet_version: as `v1.36.2`, since behaviour changed with 1.37; absent: 1.36.
         operating_system: `linux` or `windows`, where memory is what may still be committed.
+        flags: of the kubelet's command line; each replaces what the configuration says.
         layout: of the node's file systems; absent: taken from the summary, by file systems that are
             of equal size and have as much free.
         state: what the last round has left in its report, as `next`; absent: this is the first.
@@ -52,6 +54,7 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
     configuration: KubeletConfiguration | None = None
     kubelet_version: Word = ""
     operating_system: Word = ""
+    flags: EvictionFlags | None = None
     layout: FileSystemLayout | None = None
     state: PressureState = PressureState()
     reclaims: bool = False

@@ -59,7 +59,7 @@ def test_pods_are_ranked_by_what_they_have_been_granted() -> None:
 
 
 def test_who_is_over_a_limit_goes_and_nobody_for_memory_in_the_same_round() -> None:
-    scratch = {"volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1"}}]}
+    scratch: dict[str, Any] = {"volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1"}}]}
     full = {"volume": [{"name": "v", "usedBytes": 2}]}
     told = [
         pod("a", **scratch),
