@@ -12,6 +12,7 @@ NAMES = (
     "queue",
     "steps",
     "observers",
+    "pressure",
     "kubelets",
     "rest_face",
     "grpc_face",
