@@ -41,10 +41,10 @@ def test_a_wrong_answer_fails_the_run(tmp_path, capsys, monkeypatch):
     }
     with gzip.open(tmp_path / "tolerates.jsonl.gz", "wt") as file:
         file.write(json.dumps(case) + "\n")
-    (tmp_path / "ranking.jsonl").write_text("{}\n")
+    (tmp_path / "scheduling.jsonl").write_text("{}\n")
     assert main([str(tmp_path)]) == 1
     assert capsys.readouterr().out.splitlines() == [
-        "ranking: not supported yet",
+        "scheduling: not supported yet",
         "tolerates: 0 passed, 1 failed, 0 known differences",
         "  failed: made-up",
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import bailiff.decisions
 from bailiff.decisions import SYSTEMS
 from bailiff.decisions.device_taints.pods import USED
+from bailiff.decisions.pressure.ranking import RankKey
 
 # A stable code is one word in capitals and small letters, which no message is.
 _WORD = re.compile(r"[A-Z][a-z]+[A-Za-z]*")
@@ -24,7 +25,7 @@ _TYPES = {"Reports"} | {
 
 def spoken_codes() -> set[str]:
     """Reasons, rules, outcomes, and reasons of conditions."""
-    return {*_said(), USED} - _KUBERNETES_WORDS - _TYPES
+    return {*_said(), *RankKey, USED} - _KUBERNETES_WORDS - _TYPES
 
 
 def _said() -> Iterator[str]:

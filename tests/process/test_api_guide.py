@@ -12,6 +12,7 @@ from bailiff.cluster import ClusterSettings
 from bailiff.decisions import SYSTEMS, Decision, Options, TraceStep, cost
 from bailiff.decisions.device_taints import facts as devices
 from bailiff.decisions.device_taints import weighing
+from bailiff.decisions.question import Size
 from bailiff.grpc_api import GrpcSettings, counting
 from bailiff.grpc_api.errors import ACCESS, NotLetInError, OverloadedError, RefusedError
 from bailiff.grpc_api.questions import SERVICE
@@ -138,14 +139,16 @@ def _defaults(kind):
 
 def test_limits_are_those_of_the_code():
     rest, grpc = RestSettings(), GrpcSettings()
+    small = {name for name, one in SYSTEMS.questions.items() if one.size is Size.ONE}
+    assert small == {"admitUnderPressure", "readEvictionConfiguration"}
     assert dict(table("Limits")) == {
-        "body of a question about one pod": f"{rest.max_body_bytes // MIB} MiB",
+        "body of `admitUnderPressure` and `readEvictionConfiguration`": (
+            f"{rest.max_body_bytes // MIB} MiB"
+        ),
         "body of another question": f"{rest.max_batch_body_bytes // MIB} MiB",
         "the same, its length announced": f"{rest.max_long_body_bytes // MIB} MiB",
-        "gRPC message of a question about one pod": f"{grpc.max_message_bytes // MIB} MiB",
-        "gRPC message of any question but about one pod": (
-            f"{grpc.max_batch_message_bytes // MIB} MiB"
-        ),
+        "gRPC message of those two": f"{grpc.max_message_bytes // MIB} MiB",
+        "gRPC message of any other question": f"{grpc.max_batch_message_bytes // MIB} MiB",
         "such messages above 4 MiB at a time": f"{grpc.max_long_messages}",
         "gRPC answer in one message": f"{grpc.max_answer_bytes // MIB} MiB",
         "entries of lists in a gRPC question": f"{counting.MAX_ITEMS:,}",

@@ -74,9 +74,14 @@ def _inside(item: object, kind: type[Value] | None, path: str) -> list[str]:
 
 @cache
 def _meant(name: str, fields: tuple[str, ...]) -> str | None:
-    by_lower = {field.lower(): field for field in fields}
+    by_lower = {field.lower(): field for field in fields if not _extends(name, field)}
     found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=_ALIKE)
     return by_lower[found[0]] if found else None
+
+
+def _extends(name: str, field: str) -> bool:
+    """Whether it is the field's name and a word: what belongs to it, as `restartPolicyRules`."""
+    return name.startswith(field) and name[len(field) :][:1].isupper()
 
 
 @cache
