@@ -45,6 +45,7 @@ class Scene:
         failures: what a verb comes to instead.
         says: what holds of a version of the pod; GO of those that are not named.
         on_node: what holds by the node that was read.
+        overrides: the policies are set aside.
     """
 
     def __init__(self, finding: Finding = GO) -> None:
@@ -54,6 +55,7 @@ class Scene:
         self.failures: dict[str, Exception] = {}
         self.says: dict[str, Finding | None] = {}
         self.on_node: Finding | None = GO
+        self.overrides = False
         self.nodes: list[Node | None] = []
         self.condition: PodCondition | None = None
         self.attempt = Attempt(cast("Any", self), self.clock, cast("Any", self))
@@ -67,6 +69,9 @@ class Scene:
 
     def why_unsaid(self, pod: Pod) -> str:
         return f"nobody knows {pod.metadata.name}"
+
+    def overrides_policies(self, pod: Pod, finding: Finding) -> bool:
+        return self.overrides
 
     def goes_by_node(self, finding: Finding) -> bool:
         return finding.system == GO.system

@@ -47,6 +47,33 @@ class ProbeChoice:
 API_PROBES, WORKER_PROBES = ProbeChoice(API_HEALTH_PORT), ProbeChoice(WORKER_HEALTH_PORT)
 
 
+@dataclass(frozen=True, kw_only=True)
+class PressureChoice:
+    """The worker's pressure mode; the help of its options tells what the fields mean.
+
+    Attributes:
+        selector: labels of the nodes; none: all nodes.
+        config: the file with the thresholds of all of them; None: each kubelet's own.
+        interval: in seconds.
+        stale_after: in seconds.
+        via_api_server: `never`, `where-unreachable` or `always`.
+    """
+
+    selector: tuple[tuple[str, str], ...] = ()
+    config: Path | None = None
+    interval: float = 10.0
+    stale_after: float = 120.0
+    keeps_pods: bool = False
+    hard_overrides_policies: bool = False
+    publishes: bool = True
+    via_api_server: str = "never"
+    ca_file: Path | None = None
+    insecure: bool = False
+    token_file: Path | None = None
+    certificate_file: Path | None = None
+    key_file: Path | None = None
+
+
 @dataclass(frozen=True)
 class ClusterChoice:
     """A cluster, or none.

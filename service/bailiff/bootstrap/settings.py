@@ -14,7 +14,7 @@ from bailiff.worker import ElectionSettings, Shard
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bailiff.bootstrap.choices import ClusterChoice
+    from bailiff.bootstrap.choices import ClusterChoice, PressureChoice
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class WorkSettings:
             bring a change.
         clock_skew_limit: seconds by which this machine's clock may be wrong, by the API server's,
             before the worker says that it is not ready. It goes by the API server's clock anyway.
+        pressure: the pressure mode; None: nodes are not watched for pressure.
 
     Raises:
         ValueError: several shards, and no Lease to tell which.
@@ -67,6 +68,7 @@ class WorkSettings:
     concurrency: int = 20
     clock_skew_limit: float = CLOCK_SKEW_LIMIT
     options: Options = field(default_factory=Options)
+    pressure: PressureChoice | None = None
     access: AccessChoice = field(default_factory=AccessChoice)
 
     def __post_init__(self) -> None:

@@ -20,10 +20,12 @@ from bailiff.bootstrap.leases import lease_names, usual_lease_namespace
 from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.observing import StatusPort
 from bailiff.bootstrap.policy_news import policy_news
+from bailiff.bootstrap.pressure import halves_with, pressing_of
 from bailiff.bootstrap.process import freeze_start_up, listen
 from bailiff.bootstrap.securing import followed, tls_of
 from bailiff.clock import Clock, SystemClock
 from bailiff.cluster import (
+    KEEP_LITTLE,
     NODES,
     ClusterClock,
     LeaseStore,
@@ -89,7 +91,9 @@ def work(
         SettingsError: the environment has a setting of the status port that cannot be.
         TlsUnusableError: the files of TLS do not serve.
         TokensUnusableError: the file of tokens does not serve.
+        PressureUnusableError: what is said of the pressure mode cannot be.
     """
+    pressing = pressing_of(settings.pressure)
     clock, registry = ClusterClock(machine or SystemClock()), new_registry()
     policies = _policies(settings, clock, registry)
     port = StatusPort(registry)
@@ -108,11 +112,13 @@ def work(
         async with (
             probed(settings.probes, settings.host) as pulse,
             await connect_to(settings.cluster, bounds, (api, clock.answered)) as cluster,
+            halves_with(pressing, cluster, clock) as halves,
         ):
             api.backoff.set_function(cluster.backoff)
             election = _election(cluster, clock, settings)
             actions = _actions(cluster, election, comparison, settings)
-            watches = Watches(cluster, clock, WatchMetrics(registry))
+            keep = KEEP_LITTLE if pressing is None else pressing.keep
+            watches = Watches(cluster, clock, WatchMetrics(registry), keep)
             worker = Worker(
                 actions,
                 clock,
@@ -120,7 +126,7 @@ def work(
                 _worker_settings(settings),
                 election,
                 settings.audit_log,
-                systems=halves_of(systems),
+                systems=halves_of(systems, halves),
                 source=Source(cluster, watches),
             )
             pods, nodes = watches.pods(), watches.nodes()

@@ -13,6 +13,7 @@ from bailiff.bootstrap.choices import (
     CLOCK_SKEW_LIMIT,
     STUCK_AFTER,
     WORKER_HEALTH_PORT,
+    PressureChoice,
     ProbeChoice,
     StartError,
 )
@@ -21,6 +22,7 @@ from bailiff.cli.access_options import check_cluster, check_listening, guarded, 
 from bailiff.cli.decision_options import deciding
 from bailiff.cli.errors import ExitCode, InputError, fail, run, told
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster, setting
+from bailiff.cli.pressure_options import pressing
 
 if TYPE_CHECKING:
     from bailiff.decisions import Options
@@ -177,11 +179,13 @@ def serve(
     run(served, lifeline=lifeline)
 
 
+@pressing
 @guarded
 @deciding
 def worker(
     options: Options,
     access: AccessChoice,
+    pressure_mode: PressureChoice | None,
     kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
     context: Annotated[str | None, CONTEXT] = None,
     in_cluster: Annotated[bool, IN_CLUSTER] = False,
@@ -218,6 +222,7 @@ def worker(
     from bailiff.bootstrap import settings as bootstrap  # noqa: PLC0415 - as in `serve`
     from bailiff.bootstrap import work as program  # noqa: PLC0415
     from bailiff.bootstrap.guarding import TokensUnusableError  # noqa: PLC0415
+    from bailiff.bootstrap.pressure import PressureUnusableError  # noqa: PLC0415
     from bailiff.face_settings import SettingsError  # noqa: PLC0415
     from bailiff.serving import TlsUnusableError  # noqa: PLC0415
     from bailiff.worker import PoliciesUnusableError  # noqa: PLC0415
@@ -237,11 +242,14 @@ def worker(
         policies=policies,
         options=options,
         access=access,
+        pressure=pressure_mode,
     )
     try:
         work = program.work(settings)
     except PoliciesUnusableError as error:
         fail(f"--policies: {error}", ExitCode.USAGE)
+    except PressureUnusableError as error:
+        fail(f"--pressure: {error}", ExitCode.USAGE)
     except (SettingsError, TlsUnusableError, TokensUnusableError) as error:
         fail(str(error), ExitCode.USAGE)
     run(work, lifeline=lifeline)

@@ -28,6 +28,7 @@ from bailiff.cluster.errors import (
     UnreachableError,
 )
 from bailiff.cluster.exchanges import Exchange, Observer
+from bailiff.cluster.keeping import KEEP_LITTLE, Keep
 from bailiff.cluster.kubeconfig import kubeconfig_namespace
 from bailiff.cluster.leases import LEASES, Lease, LeaseRecord, LeaseStore
 from bailiff.cluster.list_watch import ListWatch
@@ -52,6 +53,7 @@ from bailiff.cluster.watch_health import Restart, RewoundError, WatchHealth
 __all__ = [
     "CONFIG_MAPS",
     "EVENTS",
+    "KEEP_LITTLE",
     "LEASES",
     "NAMESPACES",
     "NODES",
@@ -77,6 +79,7 @@ __all__ = [
     "ForbiddenError",
     "HasMetadata",
     "InvalidError",
+    "Keep",
     "Lease",
     "LeaseRecord",
     "LeaseStore",

@@ -12,10 +12,13 @@ from __future__ import annotations
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
 H = TypeVar("H", bound="Hashable")
+E = TypeVar("E")
 
 # Tables stop growing here: a fleet whose tolerations are all distinct must not pay twice.
 MAX_ENTRIES = 20_000
@@ -58,6 +61,16 @@ class LabelTable(InternTable):
         key = tuple(labels.items())
         found: Mapping[str, str] | None = self._known.get(key)
         return self._add(key, labels) if found is None else found
+
+
+class EncodedTable(InternTable):
+    """One copy of values that are equal and cannot be hashed, as those with mappings in them."""
+
+    def share(self, value: E) -> E:
+        """The first that was equal to this one."""
+        key = msgspec.json.encode(value)
+        found: E | None = self._known.get(key)
+        return self._add(key, value) if found is None else found
 
 
 def _used(known: dict[Any, Any]) -> dict[Any, Any]:

@@ -23,6 +23,7 @@ from bailiff.cluster.errors import (
     RequestTimeoutError,
     ResponseError,
 )
+from bailiff.cluster.keeping import KEEP_LITTLE, Keep
 from bailiff.cluster.lines import LineSplitter, LineTooLongError
 from bailiff.cluster.request import Selection
 from bailiff.cluster.slimming import slimmer_for
@@ -91,8 +92,7 @@ class ListWatch(Generic[T]):
         clock: for health and backoff.
         selection: which of them; all by default.
         random: for jitter.
-        keep_labels: keep the labels of pods; else they are LABELS_NOT_KEPT.
-        keep_status: keep of the status of nodes what pressure is told by; else it is empty.
+        keep: what stays of pods and nodes.
         on_restart: told of every restart, its cause, and the error behind it if there was one.
         on_unreadable: told of every object that cannot be decoded, as often as it is met.
     """
@@ -105,8 +105,7 @@ class ListWatch(Generic[T]):
         *,
         selection: Selection | None = None,
         random: Random | None = None,
-        keep_labels: bool = False,
-        keep_status: bool = False,
+        keep: Keep = KEEP_LITTLE,
         on_restart: Callable[[Restart, ClusterError | None], None] = _tell_nobody,
         on_unreadable: Callable[[Unreadable], None] = _count_nobody,
     ) -> None:
@@ -119,7 +118,7 @@ class ListWatch(Generic[T]):
         self._random = random or SystemRandom()
         self._on_restart = on_restart
         self._on_unreadable = on_unreadable
-        self._slim = slimmer_for(resource.kind, keep_labels=keep_labels, keep_status=keep_status)
+        self._slim = slimmer_for(resource.kind, keep)
         self._objects_first = settings.watch_initial_events
         self._expired_at = float("-inf")
         self._backoff = Backoff(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import force_setattr
 
 from bailiff.cluster.interning import InternTable
+from bailiff.cluster.keeping import KEEP_LITTLE, Keep
 from bailiff.kinds import LABEL_ZONE, NodeStatus
 from bailiff.kinds.names import MAX_SUBDOMAIN
 
@@ -29,25 +30,27 @@ _NO_STATUS = NodeStatus()
 class NodeSlimmer:
     """Drops what nobody reads of a node.
 
-    Of its labels the zone stays, of managedFields the last edit of its taints. It writes to values
-    that are frozen, which is right only because it is called before anybody else has seen them.
+    Of its labels the zone stays, and those that are asked for; of managedFields the last edit of
+    its taints. It writes to values that are frozen, which is right only because it is called before
+    anybody else has seen them.
     """
 
-    def __init__(self, *, keep_status: bool = False) -> None:
+    def __init__(self, keep: Keep = KEEP_LITTLE) -> None:
         """Start with an empty table.
 
         Args:
-            keep_status: without it nodes come with an empty status. With it conditions of
-                KEPT_NODE_CONDITIONS stay, up to 16 addresses, the kubelet's port, and what runs
-                there; texts are cut to 1,024 characters, and shared where nodes have them alike.
+            keep: what stays. Of a status that are conditions of KEPT_NODE_CONDITIONS, up to 16
+                addresses, the kubelet's port, and what runs there; texts are cut to 1,024
+                characters, and shared where nodes have them alike.
         """
-        self._keep_status = keep_status
+        self._keep_status = keep.node_status
+        self._labels = (LABEL_ZONE, *sorted(keep.node_labels - {LABEL_ZONE}))
         self._intern = InternTable().intern
 
     def __call__(self, node: Node) -> Node:
         """The same node, made slim."""
         labels = node.metadata.labels
-        kept = {LABEL_ZONE: labels[LABEL_ZONE]} if LABEL_ZONE in labels else {}
+        kept = {one: labels[one] for one in self._labels if one in labels}
         force_setattr(node.metadata, "labels", kept)
         edited = node.taints_edited
         fields = node.metadata.managed_fields

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import force_setattr
 
 from bailiff.cluster.device_slimming import ClaimSlimmer, SliceSlimmer
-from bailiff.cluster.interning import MAX_ENTRIES, InternTable, LabelTable
+from bailiff.cluster.interning import MAX_ENTRIES, EncodedTable, InternTable, LabelTable
+from bailiff.cluster.keeping import KEEP_LITTLE, Keep
 from bailiff.cluster.node_slimming import NodeSlimmer
 from bailiff.kinds import (
     LABELS_NOT_KEPT,
@@ -19,6 +20,7 @@ from bailiff.kinds import (
     ResourceClaim,
     ResourceSlice,
 )
+from bailiff.kinds.pod_volumes import Volume
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +34,7 @@ T = TypeVar("T")
 KEPT_CONDITIONS = frozenset({"PodScheduled", "DisruptionTarget"})
 
 
-# What pods are weighed by under pressure, which no half of the worker does: by field, with what
-# stands for its absence.
+# What pods are weighed by under pressure: by field, with what stands for its absence.
 _WEIGHED_OF_SPEC: tuple[tuple[str, Any], ...] = (
     ("containers", ()),
     ("init_containers", ()),
@@ -56,15 +57,15 @@ class PodSlimmer:
     anybody else has seen them.
     """
 
-    def __init__(self, max_entries: int = MAX_ENTRIES, *, keep_labels: bool = False) -> None:
+    def __init__(self, max_entries: int = MAX_ENTRIES, keep: Keep = KEEP_LITTLE) -> None:
         """Start with empty tables.
 
         Args:
             max_entries: of each table.
-            keep_labels: without it pods come with LABELS_NOT_KEPT; most pods have labels of
-                their own, so they are kept for those who select by them only.
+            keep: what stays.
         """
-        self._labels = LabelTable(max_entries) if keep_labels else None
+        self._resources = EncodedTable(max_entries) if keep.pod_resources else None
+        self._labels = LabelTable(max_entries) if keep.pod_labels else None
         # Owners apart: a fleet has more of them than of anything else, and they must not keep
         # the rest out where there are more than a table has room for.
         self._owners = InternTable(max_entries).intern
@@ -84,10 +85,19 @@ class PodSlimmer:
         force_setattr(spec, "tolerations", intern(spec.tolerations))
         for value, fields in ((spec, _WEIGHED_OF_SPEC), (status, _WEIGHED_OF_STATUS)):
             for name, absent in fields:
-                force_setattr(value, name, absent)
+                force_setattr(value, name, self._weighed(getattr(value, name), absent))
         force_setattr(status, "phase", intern(status.phase))
+        force_setattr(status, "reason", intern(status.reason))
         force_setattr(status, "conditions", self._conditions(status.conditions))
         return pod
+
+    def _weighed(self, value: Any, absent: Any) -> Any:  # noqa: ANN401 - as many types as fields
+        """What pods of one workload have alike; of volumes those that are weighed."""
+        if self._resources is None or value == absent:
+            return absent
+        if value and isinstance(value, tuple) and isinstance(value[0], Volume):
+            value = tuple([one for one in value if one.is_weighed])
+        return self._resources.share(value)
 
     def _conditions(self, conditions: tuple[PodCondition, ...]) -> tuple[PodCondition, ...]:
         kept = tuple([one for one in conditions if one.type in KEPT_CONDITIONS])
@@ -97,21 +107,18 @@ class PodSlimmer:
         return kept
 
 
-def slimmer_for(
-    kind: type[T], *, keep_labels: bool = False, keep_status: bool = False
-) -> Callable[[T], T]:
+def slimmer_for(kind: type[T], keep: Keep = KEEP_LITTLE) -> Callable[[T], T]:
     """What to do to each object of a kind as soon as it is decoded.
 
     Args:
         kind: of the objects.
-        keep_labels: of pods, see PodSlimmer.
-        keep_status: of nodes, see NodeSlimmer.
+        keep: what stays of pods and nodes.
     """
     slim: Any = _as_is
     if kind is Pod:
-        slim = PodSlimmer(keep_labels=keep_labels)
+        slim = PodSlimmer(keep=keep)
     elif kind is Node:
-        slim = NodeSlimmer(keep_status=keep_status)
+        slim = NodeSlimmer(keep)
     elif kind is ResourceSlice:
         slim = SliceSlimmer(InternTable())
     elif kind is ResourceClaim:

@@ -63,6 +63,7 @@ class Annotations(
     frozen=True,
     rename={
         "taints_first_observed": "bailiff.dev/taints-first-observed",
+        "pressure_state": "bailiff.dev/pressure-state",
         "acknowledged_taints": "bailiff.dev/acknowledged-taints",
         "do_not_evict": "bailiff.dev/do-not-evict",
         "config_source": "kubernetes.io/config.source",
@@ -74,6 +75,8 @@ class Annotations(
     Attributes:
         taints_first_observed: on a node, when its taints without timeAdded were first seen, as the
             worker writes it.
+        pressure_state: on a node, since when its thresholds are met and which conditions hold, as
+            the worker writes it.
         acknowledged_taints: on a node, taints that may evict however many pods, as
             `key=value:NoExecute`, with commas.
         do_not_evict: on a pod, `true`, or until when (RFC 3339).
@@ -83,6 +86,7 @@ class Annotations(
     """
 
     taints_first_observed: str = ""
+    pressure_state: str = ""
     acknowledged_taints: str = ""
     do_not_evict: str | None = None
     config_source: str | None = None

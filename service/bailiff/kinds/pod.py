@@ -87,6 +87,7 @@ class PodStatus(Value, frozen=True):
     Attributes:
         phase: `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`. Succeeded and Failed pods
             have ended and are not evicted.
+        reason: why it is in this phase, for programs; `Evicted` where its kubelet has evicted it.
         conditions: `PodScheduled` tells when the pod was bound.
         resource_claim_statuses: the claims that were made for it from templates.
         extended_resource_claim_status: the claim that was made for it because it asks for devices
@@ -97,6 +98,7 @@ class PodStatus(Value, frozen=True):
     """
 
     phase: str = ""
+    reason: str = ""
     conditions: tuple[PodCondition, ...] = ()
     resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None

@@ -41,6 +41,12 @@ class Volume(Value, frozen=True):
     config_map: VolumeSource | None = None
 
     @property
+    def is_weighed(self) -> bool:
+        """It has one of these sources."""
+        sources = (self.empty_dir, self.host_path, self.git_repo, self.config_map)
+        return any(one is not None for one in sources)
+
+    @property
     def is_local(self) -> bool:
         """What is in it takes space of the node (localVolumeNames in pkg/kubelet/eviction)."""
         in_memory = self.empty_dir is not None and self.empty_dir.medium != ""

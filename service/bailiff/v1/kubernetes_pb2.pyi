@@ -496,6 +496,7 @@ class PodStatus(_message.Message):
 
     PHASE_FIELD_NUMBER: _builtins.int
     CONDITIONS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
     CONTAINER_STATUSES_FIELD_NUMBER: _builtins.int
     QOS_CLASS_FIELD_NUMBER: _builtins.int
     INIT_CONTAINER_STATUSES_FIELD_NUMBER: _builtins.int
@@ -503,6 +504,8 @@ class PodStatus(_message.Message):
     EXTENDED_RESOURCE_CLAIM_STATUS_FIELD_NUMBER: _builtins.int
     phase: _builtins.str
     """Succeeded and Failed pods are not evicted, unless Options.evict_ended_pods."""
+    reason: _builtins.str
+    """`Evicted` where its kubelet has evicted it."""
     qos_class: _builtins.str
     """`Guaranteed`, `Burstable` or `BestEffort`."""
     @_builtins.property
@@ -530,6 +533,7 @@ class PodStatus(_message.Message):
         *,
         phase: _builtins.str = ...,
         conditions: _abc.Iterable[Global___PodCondition] | None = ...,
+        reason: _builtins.str = ...,
         container_statuses: _abc.Iterable[Global___ContainerStatus] | None = ...,
         qos_class: _builtins.str = ...,
         init_container_statuses: _abc.Iterable[Global___ContainerStatus] | None = ...,
@@ -538,7 +542,7 @@ class PodStatus(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["extended_resource_claim_status", b"extended_resource_claim_status"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conditions", b"conditions", "container_statuses", b"container_statuses", "extended_resource_claim_status", b"extended_resource_claim_status", "init_container_statuses", b"init_container_statuses", "phase", b"phase", "qos_class", b"qos_class", "resource_claim_statuses", b"resource_claim_statuses"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conditions", b"conditions", "container_statuses", b"container_statuses", "extended_resource_claim_status", b"extended_resource_claim_status", "init_container_statuses", b"init_container_statuses", "phase", b"phase", "qos_class", b"qos_class", "reason", b"reason", "resource_claim_statuses", b"resource_claim_statuses"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

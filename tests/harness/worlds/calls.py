@@ -23,6 +23,7 @@ _VERBS = {
     ("DELETE", "pods", ""): "delete",
     ("POST", "pods", "eviction"): "evict",
     ("PATCH", "nodes", ""): "annotate",
+    ("PATCH", "nodes", "status"): "publish",
     ("POST", "events", ""): "record",
     ("PATCH", "devicetaintrules", "status"): "apply",
 }
@@ -34,8 +35,8 @@ class Call:
 
     Attributes:
         at: second of the world's time.
-        verb: what is asked for: get, patch, delete and evict of pods, annotate of nodes, record of
-            Events, apply of the status of DeviceTaintRules.
+        verb: what is asked for: get, patch, delete and evict of pods, annotate of nodes, publish of
+            their status, record of Events, apply of the status of DeviceTaintRules.
         namespace: "" where there is none.
         plural: of the resource.
         name: of the object.

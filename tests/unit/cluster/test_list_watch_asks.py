@@ -13,6 +13,7 @@ from bailiff.cluster import (
     PODS,
     ClusterError,
     ClusterSettings,
+    Keep,
     Listing,
     ListWatch,
     Replaced,
@@ -59,7 +60,7 @@ async def streamed(**options: Any) -> Pod:
 @pytest.mark.parametrize("read", [listed, streamed])
 async def test_pods_come_slim_and_with_their_labels_only_where_asked_for(read: Any) -> None:
     assert (await read()).metadata.labels is LABELS_NOT_KEPT
-    assert (await read(keep_labels=True)).metadata.labels == LABELS
+    assert (await read(keep=Keep(pod_labels=True))).metadata.labels == LABELS
 
 
 async def test_lists_and_versions_are_asked_of_what_is_watched_and_of_no_more() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bailiff.cluster.keeping import Keep
 from bailiff.cluster.slimming import slimmer_for
 from bailiff.kinds import Node, NodeStatus
 from bailiff.kinds.decoding import decode
@@ -46,7 +47,7 @@ def test_by_default_a_node_comes_without_status_and_all_share_the_empty_one() ->
 
 
 def test_where_it_is_kept_so_is_what_pressure_is_told_by() -> None:
-    status = slimmer_for(Node, keep_status=True)(decoded(**FULL)).status
+    status = slimmer_for(Node, Keep(node_status=True))(decoded(**FULL)).status
     assert [one.type for one in status.conditions] == ["MemoryPressure"]
     assert status.conditions[0].last_transition_time is not None
     assert status.addresses[0].address == "10.0.0.1"
@@ -56,7 +57,7 @@ def test_where_it_is_kept_so_is_what_pressure_is_told_by() -> None:
 
 
 def test_nodes_share_the_texts_that_they_have_alike() -> None:
-    slim = slimmer_for(Node, keep_status=True)
+    slim = slimmer_for(Node, Keep(node_status=True))
     first, second = (slim(decoded(**FULL)).status for _ in range(2))
     for field in ("type", "status", "reason", "message"):
         assert getattr(first.conditions[0], field) is getattr(second.conditions[0], field)
@@ -74,7 +75,7 @@ def test_nodes_share_the_texts_that_they_have_alike() -> None:
     ],
 )
 def test_what_a_node_says_of_itself_is_bounded(status: dict[str, Any], kept: int) -> None:
-    slimmed = slimmer_for(Node, keep_status=True)(decoded(**status)).status
+    slimmed = slimmer_for(Node, Keep(node_status=True))(decoded(**status)).status
     assert len(slimmed.addresses) + len(slimmed.conditions) == kept
 
 
@@ -82,5 +83,5 @@ def test_long_texts_are_cut() -> None:
     node = decoded(
         conditions=[condition("Ready", "m" * 5000)], nodeInfo={"kubeletVersion": "v" * 5000}
     )
-    status = slimmer_for(Node, keep_status=True)(node).status
+    status = slimmer_for(Node, Keep(node_status=True))(node).status
     assert len(status.conditions[0].message) == len(status.node_info.kubelet_version) == 1024

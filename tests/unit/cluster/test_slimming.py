@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 
 from bailiff.cluster.interning import InternTable, LabelTable
+from bailiff.cluster.keeping import Keep
 from bailiff.cluster.slimming import PodSlimmer, slimmer_for
 from bailiff.kinds import LABEL_ZONE, LABELS_NOT_KEPT, ConfigMap, Node, Pod, decode
 
@@ -51,7 +52,7 @@ def test_equal_parts_become_the_same_object() -> None:
 
 def test_labels_are_dropped_unless_asked_for_and_then_shared() -> None:
     assert PodSlimmer()(decoded_pod("a")).metadata.labels is LABELS_NOT_KEPT
-    slim = PodSlimmer(keep_labels=True)
+    slim = PodSlimmer(keep=Keep(pod_labels=True))
     one, other = slim(decoded_pod("a")).metadata.labels, slim(decoded_pod("b")).metadata.labels
     assert one == {"app": "web"}
     assert one is other
@@ -59,17 +60,17 @@ def test_labels_are_dropped_unless_asked_for_and_then_shared() -> None:
 
 def test_who_slims_pods_for_a_watch_drops_labels_unless_asked_for() -> None:
     assert slimmer_for(Pod)(decoded_pod("a")).metadata.labels is LABELS_NOT_KEPT
-    kept = slimmer_for(Pod, keep_labels=True)(decoded_pod("a"))
+    kept = slimmer_for(Pod, Keep(pod_labels=True))(decoded_pod("a"))
     assert kept.metadata.labels == {"app": "web"}
 
 
 def test_labels_that_no_table_has_room_for_are_kept_all_the_same() -> None:
-    slim = PodSlimmer(0, keep_labels=True)
+    slim = PodSlimmer(0, keep=Keep(pod_labels=True))
     assert slim(decoded_pod("a")).metadata.labels == {"app": "web"}
 
 
 def test_all_but_the_conditions_stays_equal() -> None:
-    before, after = decoded_pod("a"), PodSlimmer(keep_labels=True)(decoded_pod("a"))
+    before, after = decoded_pod("a"), PodSlimmer(keep=Keep(pod_labels=True))(decoded_pod("a"))
     assert (after.metadata, after.spec, after.status.phase) == (
         before.metadata,
         before.spec,

@@ -11,6 +11,7 @@ from aiohttp import web
 from bailiff import cluster as k8s
 from bailiff.decisions import EventNote
 from bailiff.worker import ClusterActions
+from bailiff.worker.execute.event_bodies import Regarding
 from bailiff.worker.observe.event_names import EventNames
 from tests.harness.clocks import START
 from tests.harness.kinds import pod_of
@@ -19,16 +20,21 @@ from tests.harness.scripted_server import kubeconfig, serving
 if TYPE_CHECKING:
     from pathlib import Path
 
+
+def regarding(name: str, uid: str) -> Regarding:
+    return Regarding(api_version="v1", kind="Pod", name=name, namespace="default", uid=uid)
+
+
 NOTE = EventNote("Normal", "TaintManagerEviction", "Marking for deletion")
 POD = pod_of("web", "n1", uid="u1")
 TOLD: dict[str, Any] = {
-    "pod": POD,
+    "about": regarding("web", "u1"),
     "note": NOTE,
     "at": START,
     "component": "taint-eviction-controller",
 }
 OTHERS: list[dict[str, Any]] = [
-    {"pod": pod_of("web", "n1", uid="u2")},
+    {"about": regarding("web", "u2")},
     {"note": EventNote("Warning", "TaintManagerEviction", "Marking for deletion")},
     {"note": EventNote("Normal", "EvictionDenied", "Marking for deletion")},
     {"note": EventNote("Normal", "TaintManagerEviction", "Cancelling deletion")},
@@ -55,7 +61,7 @@ def test_one_worker_that_tells_it_again_tells_of_another_occurrence() -> None:
 
 
 def test_the_longest_name_of_a_pod_leaves_room_for_the_suffix() -> None:
-    name = EventNames().next(**TOLD | {"pod": pod_of("x" * 253, "n1", uid="u1")})
+    name = EventNames().next(**TOLD | {"about": regarding("x" * 253, "u1")})
     assert len(name) == 253
     assert name.startswith("x" * 236 + ".")
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from bailiff.decisions import SYSTEMS, Round, Scene
-from bailiff.worker.systems import FACES_ALONE, Parts, SystemInWorker
+from bailiff.worker.systems import OPT_IN, Parts, SystemInWorker
 from bailiff.worker.systems.system import Work, Writer
 from tests.harness.worlds.world import World
 
@@ -68,7 +68,7 @@ async def test_two_systems_of_one_name_are_refused():
 
 
 async def test_each_half_goes_by_the_node_as_its_pure_half_does():
-    pure = {one.name: one.by_node for one in SYSTEMS.all if one.name not in FACES_ALONE}
+    pure = {one.name: one.by_node for one in SYSTEMS.all if one.name not in OPT_IN}
     assert {name: half.by_node for name, half in World().worker.systems.items()} == pure
     # Who forgets to say has the node read once more, and evicts nobody by what is old.
     assert SystemInWorker.by_node

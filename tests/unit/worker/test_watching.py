@@ -37,9 +37,9 @@ class Scene:
         self.healths = {}
         self.watch = PodWatch(cast("Watches", self))
 
-    def open(self, resource, *, keep_labels=False):
+    def open(self, resource, *, pod_labels=False):
         assert resource is PODS
-        self.opened.append(OpenedWatch(keep_labels))
+        self.opened.append(OpenedWatch(pod_labels))
         return self.opened[-1]
 
     @contextlib.asynccontextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from bailiff.decisions.decision import (
@@ -22,6 +23,7 @@ from bailiff.decisions.pressure.report import ThresholdReport
 from bailiff.kinds import PodCondition
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from bailiff.decisions.pressure.round import Victim
@@ -72,6 +74,24 @@ class PressureEviction(StorageEviction, frozen=True):
     eviction: ClassVar[EvictionTerms] = TERMS
 
 
+class StorageEvictionByStatus(StorageEviction, frozen=True):
+    """The same where the status alone is written, as the kubelet does."""
+
+    eviction: ClassVar[EvictionTerms] = replace(STORAGE_TERMS, keeps_pod=True)
+
+
+class PressureEvictionByStatus(PressureEviction, frozen=True):
+    """The same where the status alone is written, as the kubelet does."""
+
+    eviction: ClassVar[EvictionTerms] = replace(TERMS, keeps_pod=True)
+
+
+_BY_STATUS: Mapping[type[Finding], type[StorageEviction]] = {
+    StorageEviction: StorageEvictionByStatus,
+    PressureEviction: PressureEvictionByStatus,
+}
+
+
 class ThresholdSubject(Subject, frozen=True, tag="pressureThreshold"):
     """A threshold of the node, and how the node stands to it.
 
@@ -115,6 +135,17 @@ def evicted(victim: Victim, now: datetime, trace: tuple[TraceStep, ...]) -> Find
 def spared(reason: str, message: str, trace: tuple[TraceStep, ...]) -> Finding:
     """That this pod stays in this round."""
     return keep(SYSTEM, reason, message, trace)
+
+
+def by_status_alone(found: Finding) -> Finding:
+    """The same eviction, whose pod object stays: upstream leaves it to pod garbage collection."""
+    kind = _BY_STATUS.get(type(found))
+    return found if kind is None else kind(**structs.asdict(found))
+
+
+def unmeasured(why: str) -> Finding:
+    """That this pod stays since nothing is known of its node's pressure."""
+    return keep(SYSTEM, "StatsUnknown", why)
 
 
 def threshold_steps(reports: tuple[ThresholdReport, ...]) -> tuple[TraceStep, ...]:

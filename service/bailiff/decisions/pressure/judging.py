@@ -55,6 +55,8 @@ class PressureRound(Round):
         )
         name = scene.node_name or facts.summary.node.node_name
         self.report = report_on(planned, facts.state, name, layout, derived=derived)
+        # Whether the pods that go by rank go for a hard threshold.
+        self.is_hard = planned.starved is not None and planned.starved.is_hard
         self._now = scene.now
         self._explain = options.explain
         self._on_node = {reference_to(pod) for pod in pods}
@@ -78,6 +80,12 @@ class PressureRound(Round):
         if place is not None and self._victims:
             return spared("RanksLater", f"place {place} of {len(self._places)}", trace)
         return spared(*self._why, trace)
+
+    def of_others(self) -> Finding:
+        """What is said of any pod that stays, for whoever need not know its place."""
+        if self._victims:
+            return spared("RanksLater", "another pod of the node goes in this round", ())
+        return spared(*self._why, ())
 
     def _trace(self, who: ObjectReference) -> tuple[TraceStep, ...]:
         place = self._places.get(who)

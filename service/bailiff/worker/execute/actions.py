@@ -79,6 +79,12 @@ class PodActions(Protocol):
 class ObjectActions(Protocol):
     """What systems write besides evictions; raises ClusterError."""
 
+    async def report(
+        self, about: Regarding, note: EventNote, now: datetime, component: str
+    ) -> None:
+        """As `record`, about any object."""
+        ...
+
     async def write(
         self,
         resource: Resource[Any],
@@ -221,14 +227,20 @@ class ClusterActions:
 
     async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
         """See PodActions."""
-        name = self._names.next(pod, note, now, component)
         meta = pod.metadata
         about = Regarding(
             api_version="v1", kind="Pod", name=meta.name, namespace=meta.namespace, uid=meta.uid
         )
+        await self.report(about, note, now, component)
+
+    async def report(
+        self, about: Regarding, note: EventNote, now: datetime, component: str
+    ) -> None:
+        """See ObjectActions."""
+        name = self._names.next(about, note, now, component)
         body = event_body(name, about, note, now, self._instance, component)
         with contextlib.suppress(AlreadyExistsError):
-            await self._cluster.create(EVENTS, body, pod.metadata.namespace, dry_run=self._dry_run)
+            await self._cluster.create(EVENTS, body, about.event_namespace, dry_run=self._dry_run)
 
 
 def _phase_body(terms: EvictionTerms) -> dict[str, Any]:

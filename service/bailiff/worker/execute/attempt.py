@@ -85,10 +85,15 @@ class Attempt:
             # The watch of nodes has not told of it yet. It will, and then the evaluator decides.
             return Outcome.CONFLICT
         eviction.by = By.DELETE
-        api = None if eviction.terms.keeps_pod else self.eviction_api
+        api = self._api_for(eviction)
         if api is not None and await self._evicted(eviction, api):
             return await self._taken(eviction)
         return await self._delete(eviction, node)
+
+    def _api_for(self, eviction: Eviction) -> EvictionApi | None:
+        """The Eviction API, where it is asked: not where no pod is deleted, nor against orders."""
+        overrides = self._evaluator.overrides_policies(eviction.pod, eviction.finding)
+        return None if eviction.terms.keeps_pod or overrides else self.eviction_api
 
     async def _fresh_node(self, eviction: Eviction) -> Node | None:
         """Its node as it is now, where its taints decide and the mirror may not have the last."""

@@ -51,18 +51,20 @@ def event_body(
     Args:
         name: of the Event.
         about: what it is about.
-        note: what it says; its message is cut.
+        note: what it says; its message is cut. Its annotations are what the core has bounded.
         now: when it was noted.
         instance: who reports it.
         component: the controller that it comes from.
     """
+    told = {one.key: one.value for one in note.annotations}
     at = describe_time(now.replace(microsecond=0))
     involved = {"apiVersion": about.api_version, "kind": about.kind, "name": about.name}
     more = {"namespace": about.namespace, "uid": about.uid}
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": name, "namespace": about.event_namespace},
+        "metadata": {"name": name, "namespace": about.event_namespace}
+        | ({"annotations": told} if told else {}),
         "involvedObject": involved | {key: value for key, value in more.items() if value},
         "type": note.type,
         "reason": note.reason,

@@ -68,7 +68,9 @@ class Gate:
         self._clock = clock
         self._teller = teller
         self._earlier = earlier
-        self.facts = RuleFacts(evaluator.mirror, clock, evaluator.publisher)
+        self.facts = RuleFacts(
+            evaluator.mirror, clock, evaluator.publisher, evaluator.overrides_policies
+        )
         self._meters = Meters()
         self._held = Held(self._meters)
         # Who stands behind, refused, by when it stands there no longer.

@@ -47,6 +47,7 @@ class RuleFacts:
         mirror: Mirror,
         clock: Clock,
         publisher: Callable[[Pod, Finding], Publisher | None],
+        overrides: Callable[[Pod, Finding], bool],
     ) -> None:
         """Start without policies.
 
@@ -54,8 +55,10 @@ class RuleFacts:
             mirror: pods and nodes.
             clock: says what time it is.
             publisher: of the ResourceSlice for which a pod goes; None: it goes for something else.
+            overrides: whether the policies are set aside for an eviction.
         """
         self.publisher = publisher
+        self._overrides = overrides
         self._mirror = mirror
         self._clock = clock
         self.policies: Policies = NO_POLICIES
@@ -86,6 +89,8 @@ class RuleFacts:
 
     def hold(self, eviction: Eviction) -> Hold | None:
         """Why an eviction may not begin now; None if it may, for all but limits."""
+        if self._overrides(eviction.pod, eviction.finding):
+            return None
         pod, zone = eviction.pod, self.zone(eviction.pod)
         facts = Circumstances(
             pod=pod,

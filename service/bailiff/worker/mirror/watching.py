@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
 
-from bailiff.cluster import NODES, PODS, HasMetadata, ListWatch, Restart
+from bailiff.cluster import KEEP_LITTLE, NODES, PODS, HasMetadata, Keep, ListWatch, Restart
 from bailiff.worker.mirror.refusals import LeftOut
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class PodWatch:
         if self._labels:
             return
         self._labels = True
-        self._watch = self._watches.open(PODS, keep_labels=True)
+        self._watch = self._watches.open(PODS, pod_labels=True)
         self._watches.healths[PODS.plural] = self._watch.health
         if self._waiting is not None:
             self._waiting.reschedule(asyncio.get_running_loop().time())
@@ -105,7 +106,11 @@ class Watches:
         healths: of what a worker follows, by resource: how far its picture is to be believed.
     """
 
-    def __init__(self, cluster: Cluster, clock: Clock, metrics: WatchMetrics) -> None:
+    def __init__(
+        self, cluster: Cluster, clock: Clock, metrics: WatchMetrics, keep: Keep = KEEP_LITTLE
+    ) -> None:
+        """Open nothing yet; `keep` is what stays of pods and nodes, the labels of pods apart."""
+        self._keep = keep
         self.healths: dict[str, WatchHealth] = {}
         self._cluster = cluster
         self._clock = clock
@@ -117,15 +122,15 @@ class Watches:
         resource: Resource[T],
         selection: Selection | None = None,
         *,
-        keep_labels: bool = False,
+        pod_labels: bool = False,
     ) -> ListWatch[T]:
-        """A watch of these objects; `keep_labels` as in ListWatch."""
+        """A watch of these objects; `pod_labels` as in Keep."""
         return ListWatch(
             self._cluster,
             resource,
             self._clock,
             selection=selection,
-            keep_labels=keep_labels,
+            keep=replace(self._keep, pod_labels=pod_labels),
             on_restart=partial(self._note, resource.plural),
             on_unreadable=partial(self._left_out.note, resource.plural),
         )

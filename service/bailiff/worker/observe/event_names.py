@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.decisions import EventNote
-    from bailiff.kinds import Pod
+    from bailiff.worker.execute.event_bodies import Regarding
 
 # Seconds within which two workers that tell the same of a pod tell of the same occurrence;
 # client-go's span for counting Events as one (tools/record/events_cache.go). Later it is news.
@@ -37,22 +37,22 @@ class EventNames:
     def __init__(self) -> None:
         self._told: OrderedDict[str, int] = OrderedDict()
 
-    def next(self, pod: Pod, note: EventNote, at: datetime, component: str) -> str:
+    def next(self, about: Regarding, note: EventNote, at: datetime, component: str) -> str:
         """The name of an Event.
 
         Args:
-            pod: what it is about, by UID.
+            about: what it is about, by UID.
             note: what it says.
             at: when it was noted, by the wall clock.
             component: the controller that it comes from.
         """
         span = int(at.timestamp()) // _SPAN
-        told = _digest(pod.metadata.uid, component, note.type, note.reason, note.message, span)
+        told = _digest(about.uid, component, note.type, note.reason, note.message, span)
         number = self._told.pop(told, 0) + 1
         self._told[told] = number
         if len(self._told) > _CAPACITY:
             self._told.popitem(last=False)
-        return f"{pod.metadata.name[:_LONGEST_PREFIX]}.{_digest(told, number)}"
+        return f"{about.name[:_LONGEST_PREFIX]}.{_digest(told, number)}"
 
 
 def _digest(*parts: str | int) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bailiff.cluster import Resource, WatchEvent
     from bailiff.decisions import EventNote, EvictionTerms
     from bailiff.kinds import Pod, PodCondition
+    from bailiff.worker.execute.event_bodies import Regarding
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.shadow.comparison import Comparison
 
@@ -74,6 +75,11 @@ class ShadowActions:
 
     async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
         """See PodActions."""
+
+    async def report(
+        self, about: Regarding, note: EventNote, now: datetime, component: str
+    ) -> None:
+        """See ObjectActions."""
 
     async def write(
         self,

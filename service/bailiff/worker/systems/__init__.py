@@ -33,8 +33,9 @@ HALVES: Mapping[str, MakeSystem] = {
     DeviceTaintsInWorker.name: DeviceTaintsInWorker,
 }
 
-# Asked by the faces alone, until the worker reads summaries of kubelets.
-FACES_ALONE = frozenset({"pressure"})
+# Asked by the faces alone, unless the operator has the worker act by them too: then their halves
+# are among those that `halves_of` is given.
+OPT_IN = frozenset({"pressure"})
 
 
 def halves_of(
@@ -52,7 +53,7 @@ def halves_of(
     for system in systems.all:
         if system.name in halves:
             found.append(halves[system.name])
-        elif system.name in FACES_ALONE:
+        elif system.name in OPT_IN:
             continue
         elif system.facts.__struct_fields__:
             why = "no eviction by this system: it has facts of its own, and no half in the worker"

@@ -187,6 +187,13 @@ class SystemInWorker(ABC):
         """
         return None
 
+    def overrides_policies(self, pod: Pod) -> bool:  # noqa: ARG002 - as above
+        """Whether this pod goes though a policy would hold it; limits of how many at a time stay.
+
+        Only where the operator has said so.
+        """
+        return False
+
     # What becomes of the evictions by this system. One that waits for its time, or is held by a
     # policy, has not begun.
 

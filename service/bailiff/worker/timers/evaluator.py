@@ -176,6 +176,10 @@ class Evaluator:
         """Who published the slice for whose taint a pod goes; None: it goes for something else."""
         return self.systems[finding.system].publisher(pod)
 
+    def overrides_policies(self, pod: Pod, finding: Finding) -> bool:
+        """Whether the policies are set aside for it; see SystemInWorker."""
+        return self.systems[finding.system].overrides_policies(pod)
+
     def _evaluate_node(self, name: str) -> None:
         prepared = self._rounds.of_node(name)
         self._wakes.set(name, prepared.holds_until)

@@ -1,0 +1,137 @@
+"""The worker's pressure mode, put together out of what the command line says."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bailiff.bootstrap.choices import StartError
+from bailiff.cluster import ConfigError, Keep
+from bailiff.cluster.kubelets import (
+    KubeletSettings,
+    ReaderSettings,
+    ViaApiServer,
+    connect_kubelets,
+)
+from bailiff.decisions.pressure.configuring import read_configuration
+from bailiff.decisions.pressure.findings import SYSTEM
+from bailiff.kinds import DecodeError, decode_yaml_value
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.kinds.yaml_text import parse_yaml
+from bailiff.worker.systems import HALVES
+from bailiff.worker.systems.pressure.settings import PressureMode
+from bailiff.worker.systems.pressure.system import PressureInWorker
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+    from pathlib import Path
+
+    from bailiff.bootstrap.choices import PressureChoice
+    from bailiff.clock import Clock
+    from bailiff.cluster import Cluster
+    from bailiff.worker import MakeSystem
+
+# Of a file that a person writes.
+_LONGEST = 2**20
+
+
+class PressureUnusableError(Exception):
+    """What is said of the pressure mode cannot be; the message says what is allowed."""
+
+
+@dataclass(frozen=True)
+class Pressing:
+    """The pressure mode.
+
+    Attributes:
+        mode: what the worker is to do.
+        kubelets: how they are asked.
+    """
+
+    mode: PressureMode
+    kubelets: KubeletSettings
+
+    @property
+    def keep(self) -> Keep:
+        """What watches of pods and nodes have to keep for it."""
+        labels = frozenset(self.mode.selector)
+        return Keep(pod_resources=True, node_status=True, node_labels=labels)
+
+
+def pressing_of(choice: PressureChoice | None) -> Pressing | None:
+    """The pressure mode, if it is wanted.
+
+    Raises:
+        PressureUnusableError: a setting cannot be, or the file of thresholds has none.
+    """
+    if choice is None:
+        return None
+    try:
+        return Pressing(_mode_of(choice), _kubelets_of(choice))
+    except (ConfigError, ValueError) as error:
+        raise PressureUnusableError(str(error)) from error
+
+
+@asynccontextmanager
+async def halves_with(
+    pressing: Pressing | None, cluster: Cluster, clock: Clock
+) -> AsyncIterator[Mapping[str, MakeSystem]]:
+    """The worker's halves, and that of pressure where it is wanted.
+
+    Raises:
+        StartError: what is to be shown to kubelets cannot be used.
+    """
+    if pressing is None:
+        yield HALVES
+        return
+    try:
+        client = await connect_kubelets(cluster, pressing.kubelets, clock)
+    except ConfigError as error:
+        raise StartError(str(error)) from error
+    async with client:
+        yield {**HALVES, SYSTEM: partial(PressureInWorker, kubelets=client, mode=pressing.mode)}
+
+
+def _mode_of(choice: PressureChoice) -> PressureMode:
+    return PressureMode(
+        selector=dict(choice.selector),
+        configuration=None if choice.config is None else _configuration(choice.config),
+        reader=ReaderSettings(interval=choice.interval),
+        stale_after=choice.stale_after,
+        keeps_pods=choice.keeps_pods,
+        hard_overrides_policies=choice.hard_overrides_policies,
+        publishes=choice.publishes,
+    )
+
+
+def _kubelets_of(choice: PressureChoice) -> KubeletSettings:
+    return KubeletSettings(
+        ca_file=choice.ca_file,
+        insecure=choice.insecure,
+        token_file=choice.token_file,
+        certificate_file=choice.certificate_file,
+        key_file=choice.key_file,
+        via_api_server=ViaApiServer(choice.via_api_server),
+    )
+
+
+def _configuration(path: Path) -> KubeletConfiguration:
+    """Out of a KubeletConfiguration, or a kubelet's answer to GET /configz."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LONGEST + 1)
+        if len(data) > _LONGEST:
+            raise ValueError(f"{path}: longer than {_LONGEST:,} bytes")
+        document = parse_yaml(data)
+        if isinstance(document, dict) and "kubeletconfig" in document:
+            document = document["kubeletconfig"]
+        found = decode_yaml_value(document, KubeletConfiguration)
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from error
+    except DecodeError as error:
+        raise ValueError(f"{path}: {error.path}: {error.reason}") from error
+    for wrong in read_configuration(found).errors:
+        raise ValueError(f"{path}: {wrong.path}: {wrong.reason}")
+    return found

@@ -1,0 +1,26 @@
+"""What a watch keeps of pods and nodes besides what every worker reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Of 150,000 pods each field counts, so that only those keep one who read it.
+
+    Attributes:
+        pod_labels: else pods come with LABELS_NOT_KEPT; most have labels of their own.
+        pod_resources: by what pods are weighed under pressure: containers, volumes, and what they
+            have been given; else they are absent.
+        node_status: conditions, addresses, and what runs on a node; else it is empty.
+        node_labels: those of these keys, besides the zone.
+    """
+
+    pod_labels: bool = False
+    pod_resources: bool = False
+    node_status: bool = False
+    node_labels: frozenset[str] = frozenset()
+
+
+KEEP_LITTLE = Keep()

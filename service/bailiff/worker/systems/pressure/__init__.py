@@ -1,0 +1,1 @@
+"""Pressure on nodes, as the worker watches and acts on it."""

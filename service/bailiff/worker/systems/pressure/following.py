@@ -1,0 +1,183 @@
+"""Which kubelets are read, and each with the configuration that counts there."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from bailiff.cluster.kubelets import KubeletError, KubeletMalformedError, SummaryReader
+from bailiff.kinds import DecodeError, decode
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.kinds.meta import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bailiff.clock import Clock
+    from bailiff.cluster.kubelets import SummaryListener, SummaryRead
+    from bailiff.kinds import Node
+    from bailiff.worker.systems.pressure.settings import PressureMode
+    from bailiff.worker.systems.system import Parts
+
+# Seconds: a kubelet reads its configuration when it starts, which its version does not tell.
+_CONFIGURATION_HOLDS = 600.0
+# Seconds between two looks at whether nodes are ours still.
+_LOOK_EVERY = 1.0
+
+
+class KubeletSource(Protocol):
+    """Whoever asks kubelets: Kubelets, or a test; both raise KubeletError."""
+
+    @property
+    def is_busy(self) -> bool:
+        """As Kubelets.is_busy."""
+        ...
+
+    async def summary(self, node: Node) -> SummaryRead:
+        """As Kubelets.summary."""
+        ...
+
+    async def configuration(self, node: Node) -> bytes:
+        """As Kubelets.configuration."""
+        ...
+
+
+class _Configz(Value, frozen=True):
+    """The answer of a kubelet to GET /configz."""
+
+    kubeletconfig: KubeletConfiguration
+
+
+class _Known(NamedTuple):
+    configuration: KubeletConfiguration
+    uid: str
+    kubelet_version: str
+    until: float
+
+
+class Configured:
+    """Summaries, each read after the configuration of the same node is known."""
+
+    def __init__(
+        self, kubelets: KubeletSource, clock: Clock, all_nodes: KubeletConfiguration | None
+    ) -> None:
+        """Know none yet.
+
+        Args:
+            kubelets: are asked.
+            clock: says when a configuration is to be read anew.
+            all_nodes: that of all nodes, so that none is asked for it; None: each has its own.
+        """
+        self._kubelets = kubelets
+        self._clock = clock
+        self._all_nodes = all_nodes
+        self._known: dict[str, _Known] = {}
+
+    @property
+    def is_busy(self) -> bool:
+        """As Kubelets.is_busy."""
+        return self._kubelets.is_busy
+
+    def of(self, node: str) -> KubeletConfiguration | None:
+        """The configuration that counts there; None: it has not been read."""
+        known = self._known.get(node)
+        return self._all_nodes or (None if known is None else known.configuration)
+
+    def forget(self, node: str) -> None:
+        """The node is read no more."""
+        self._known.pop(node, None)
+
+    async def summary(self, node: Node) -> SummaryRead:
+        """Raises KubeletError, for the configuration too."""
+        if self._all_nodes is None:
+            await self._know(node)
+        return await self._kubelets.summary(node)
+
+    async def _know(self, node: Node) -> None:
+        name, uid = node.metadata.name, node.metadata.uid
+        version, now = node.status.node_info.kubelet_version, self._clock.elapsed()
+        known = self._known.get(name)
+        same = known is not None and (known.uid, known.kubelet_version) == (uid, version)
+        if known is not None and same and now < known.until:
+            return
+        try:
+            found = _decoded(await self._kubelets.configuration(node), name)
+        except KubeletError:
+            # What counted until now does so still: a kubelet that is restarted says so later.
+            if not same:
+                raise
+        else:
+            self._known[name] = _Known(found, uid, version, now + _CONFIGURATION_HOLDS)
+
+
+def _decoded(body: bytes, node: str) -> KubeletConfiguration:
+    try:
+        return decode(body, _Configz).kubeletconfig
+    except DecodeError as error:
+        said = f"/configz of {node} is no configuration: {error.path}: {error.reason}"
+        raise KubeletMalformedError(said[:400]) from error
+
+
+class Following:
+    """Has the summaries read of all nodes that are ours and selected, while we act."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        mode: PressureMode,
+        source: Configured,
+        listener: SummaryListener,
+        dropped: Callable[[str], None],
+    ) -> None:
+        """Follow no node yet.
+
+        Args:
+            parts: of the worker; its mirror tells which nodes there are.
+            mode: selects them.
+            source: reads a summary, and the configuration before it.
+            listener: is told of each node that was read.
+            dropped: is told of each that is read no more, though it is still there.
+        """
+        self._dropped = dropped
+        self._parts = parts
+        self._mode = mode
+        self._source = source
+        self._reader = SummaryReader(source, listener, parts.clock, mode.reader)
+        self._followed: dict[str, Node] = {}
+
+    @property
+    def followed(self) -> Mapping[str, Node]:
+        """By name."""
+        return self._followed
+
+    async def run(self) -> None:
+        """Read until cancelled."""
+        await self._parts.mirror.listed.wait()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._reader.run())
+            while True:
+                self.look()
+                await asyncio.sleep(_LOOK_EVERY)
+
+    def look(self) -> None:
+        """Follow those that are ours by now, and no others."""
+        parts = self._parts
+        wanted = {}
+        if parts.election.may_act():
+            wanted = {one.metadata.name: one for one in parts.mirror.nodes() if self._is_ours(one)}
+        for name in [name for name in self._followed if name not in wanted]:
+            self.drop(name)
+            self._dropped(name)
+        for name, node in wanted.items():
+            if self._followed.get(name) is not node:
+                self._reader.follow(node)
+        self._followed = wanted
+
+    def drop(self, name: str) -> None:
+        """Read this node no more."""
+        self._followed.pop(name, None)
+        self._reader.unfollow(name)
+        self._source.forget(name)
+
+    def _is_ours(self, node: Node) -> bool:
+        return self._parts.marks.owns(node.metadata.name) and self._mode.selects(node)

@@ -1,0 +1,338 @@
+"""Pressure in a worker: summaries of nodes are read, and pods evicted as their kubelets would."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from msgspec.structs import replace
+
+from bailiff.cluster.kubelets import KubeletError
+from bailiff.decisions import EventNote, Round, Scene
+from bailiff.decisions.cost import FactsError
+from bailiff.decisions.decision import Verdict, reference_to
+from bailiff.decisions.pressure.facts import PressureFacts
+from bailiff.decisions.pressure.findings import SYSTEM, by_status_alone, unmeasured
+from bailiff.decisions.pressure.judging import PressureRound
+from bailiff.decisions.pressure.report import INVALID_DISK_CAPACITY, THRESHOLD_MET
+from bailiff.decisions.pressure.signals import CONDITIONS
+from bailiff.worker.execute.outcomes import EVICTED
+from bailiff.worker.systems.pressure.following import Configured, Following
+from bailiff.worker.systems.pressure.memory import memory_of, note_of
+from bailiff.worker.systems.pressure.metrics import PressureMetrics
+from bailiff.worker.systems.pressure.node_writer import NodeWriter
+from bailiff.worker.systems.pressure.watched_node import WatchedNode
+from bailiff.worker.systems.system import SystemInWorker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from bailiff.cluster.kubelets import Outcome as Reading
+    from bailiff.cluster.kubelets import SummaryRead
+    from bailiff.decisions import Finding
+    from bailiff.kinds import Node, Pod
+    from bailiff.worker.execute.outcomes import Outcome
+    from bailiff.worker.mirror.mirror import PodKey
+    from bailiff.worker.systems.pressure.following import KubeletSource
+    from bailiff.worker.systems.pressure.settings import PressureMode
+    from bailiff.worker.systems.system import Parts, Work, Writer
+    from bailiff.worker.timers.eviction import Eviction
+
+# Events that a round may repeat are told of a node once in so many seconds.
+_REPEATED = frozenset({THRESHOLD_MET, INVALID_DISK_CAPACITY, "PressureUnknown"})
+_TELL_EVERY = 600.0
+# Nodes that are named in /v1/queue, at most.
+_NAMED = 100
+
+log = structlog.get_logger(__name__)
+
+
+class PressureInWorker(SystemInWorker):
+    """What the kubelet's eviction manager does, from outside, for the nodes that are selected."""
+
+    name = SYSTEM
+    # What is found rests on a summary, and no newer state of the node object would change it.
+    by_node = False
+
+    def __init__(self, parts: Parts, kubelets: KubeletSource, mode: PressureMode) -> None:
+        """Watch no node yet.
+
+        Args:
+            parts: of the worker. Its mirror has to keep what pods are weighed by, and the status
+                of nodes, see Keep.
+            kubelets: are asked for summaries and configurations.
+            mode: the operator's.
+        """
+        self._parts = parts
+        self._mode = mode
+        self._options = replace(parts.settings.options, explain=True)
+        self._nodes: dict[str, WatchedNode] = {}
+        self._told: dict[tuple[str, str], float] = {}
+        self._anchor: datetime | None = None
+        self.metrics = PressureMetrics(parts.registry, on_paper=parts.settings.on_paper)
+        self.writer = NodeWriter(parts, self.metrics.writes)
+        self.configured = Configured(kubelets, parts.clock, mode.configuration)
+        self.following = Following(parts, mode, self.configured, self.read, self._drop)
+        parts.mirror.listen_to_pods(self)
+        for state in ("known", "unknown", "pressed"):
+            self.metrics.nodes.labels(state).set_function(partial(self._count, state))
+
+    # What the worker asks.
+
+    def prepare(self, scene: Scene, *, explain: bool) -> Round | None:  # noqa: ARG002 - see below
+        """See SystemInWorker. The round was planned when its summary came; this only looks."""
+        watched = None if scene.node is None else self._nodes.get(scene.node.metadata.name)
+        if watched is None or scene.node is None or watched.uid != scene.node.metadata.uid:
+            return None
+        return _Planned(watched)
+
+    def overrides_policies(self, pod: Pod) -> bool:
+        """See SystemInWorker."""
+        watched = self._nodes.get(pod.spec.node_name)
+        return self._mode.hard_overrides_policies and watched is not None and watched.by_hard
+
+    def followers(self) -> Mapping[str, Work]:
+        """See SystemInWorker."""
+        return {"summaries": self.following.run}
+
+    def writers(self) -> Mapping[str, Writer]:
+        """See SystemInWorker."""
+        return {"nodes": self.writer}
+
+    def forget_node(self, name: str) -> None:
+        """See SystemInWorker."""
+        self.following.drop(name)
+        self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        """Keep nothing of a node that is read no more: another worker may watch it meanwhile."""
+        self._nodes.pop(name, None)
+        self.writer.drop(name)
+        for key in [key for key in self._told if key[0] == name]:
+            del self._told[key]
+
+    def lost(self) -> None:
+        """See SystemInWorker."""
+        for name in list(self._nodes):
+            self.forget_node(name)
+
+    def began(self, eviction: Eviction) -> None:
+        """See SystemInWorker."""
+        if (watched := self._of(eviction.pod)) is not None:
+            watched.began(eviction.uid)
+
+    def failed(self, eviction: Eviction, outcome: Outcome) -> None:  # noqa: ARG002 - the port's
+        """See SystemInWorker."""
+        if (watched := self._of(eviction.pod)) is not None:
+            watched.failed(eviction.uid)
+
+    def evicted(self, eviction: Eviction, late: float) -> None:  # noqa: ARG002 - the port's
+        """See SystemInWorker."""
+        self.metrics.evictions.labels(eviction.finding.cause).inc()
+
+    def ended(self, eviction: Eviction, outcome: Outcome) -> None:
+        """See SystemInWorker."""
+        watched = self._of(eviction.pod)
+        if watched is not None and outcome in EVICTED:
+            watched.evicted(eviction.uid, self._parts.clock.elapsed())
+        elif watched is not None:
+            watched.failed(eviction.uid)
+
+    def complaints(self) -> list[str]:
+        """See SystemInWorker."""
+        unknown = [one for one in self._nodes.values() if one.unknown and one.report]
+        if not unknown:
+            return []
+        first = unknown[0]
+        return [f"pressure of {len(unknown)} nodes is unknown, as of {first.name}: {first.unknown}"]
+
+    def describe(self) -> dict[str, Any]:
+        """See SystemInWorker."""
+        nodes = self._nodes.values()
+        unknown = {one.name: one.unknown for one in nodes if one.unknown}
+        pressed = {one.name: _pressed(one) for one in nodes if not one.unknown and _pressed(one)}
+        return {
+            "nodes": len(nodes),
+            "unknown": {"count": len(unknown), "nodes": _first(unknown)},
+            "pressed": {"count": len(pressed), "nodes": _first(pressed)},
+        }
+
+    # What the mirror tells.
+
+    def pod_changed(self, key: PodKey, pod: Pod) -> None:  # noqa: ARG002 - the listener's
+        """See PodListener."""
+        if (watched := self._of(pod)) is not None:
+            watched.see(pod, self._parts.clock.elapsed())
+
+    def pod_gone(self, pod: Pod) -> None:
+        """See PodListener."""
+        if (watched := self._of(pod)) is not None:
+            watched.forget(pod.metadata.uid)
+
+    # What kubelets tell.
+
+    def read(self, name: str, reading: Reading) -> None:
+        """A summary has been read, or could not be; see SummaryListener."""
+        node = self._parts.mirror.node(name)
+        if node is None:
+            return
+        watched = self._watched(node)
+        before = watched.victims
+        if isinstance(reading, KubeletError):
+            self.metrics.reads.labels(reading.reason).inc()
+            self._lose_sight(node, watched, reading.message)
+        else:
+            self.metrics.reads.labels("read").inc()
+            self.metrics.read_seconds.observe(reading.seconds)
+            self._judge(node, watched, reading)
+        if before or watched.victims:
+            self._parts.marks.look_at_node(name)
+
+    def _judge(self, node: Node, watched: WatchedNode, reading: SummaryRead) -> None:
+        """Plan a round, unless what was measured is old or tells of who is about to leave."""
+        now, elapsed = self._now(), self._parts.clock.elapsed()
+        age = watched.age(reading.summary, now, elapsed)
+        if age > self._mode.stale_after:
+            self._lose_sight(node, watched, f"its kubelet has measured nothing for {age:.0f} s")
+            return
+        pods = tuple(self._parts.mirror.pods_on(watched.name))
+        if not watched.may_be_judged({one.metadata.uid for one in pods}, reading.summary, elapsed):
+            return
+        facts = PressureFacts(
+            summary=reading.summary,
+            configuration=self.configured.of(watched.name),
+            kubelet_version=node.status.node_info.kubelet_version,
+            operating_system=node.status.node_info.operating_system,
+            state=watched.state_at(elapsed),
+        )
+        try:
+            planned = PressureRound(Scene(pods, now, node, neighbours=()), facts, self._options)
+        except FactsError as error:
+            self._lose_sight(node, watched, f"its configuration cannot be: {error}")
+            return
+        self._take(node, watched, planned, pods)
+
+    def _take(
+        self, node: Node, watched: WatchedNode, planned: PressureRound, pods: tuple[Pod, ...]
+    ) -> None:
+        report = replace(planned.report, candidates=())
+        chosen = {one.pod for one in report.victims}
+        victims = {one.metadata.uid: self._finding(planned, one) for one in pods
+                   if reference_to(one) in chosen}  # fmt: skip
+        watched.take(
+            report,
+            victims,
+            planned.of_others(),
+            by_hard=planned.is_hard and bool(victims),
+            elapsed=self._parts.clock.elapsed(),
+        )
+        now = self._parts.clock.now()
+        if report.starved is not None:
+            self._observe_age(report.starved, planned, self._now())
+        for event in report.events:
+            self._tell(node, event, now)
+        self._publish(node, watched, now)
+        if self._parts.settings.persist_observations:
+            state, evicting = watched.state, bool(victims)
+            note = note_of(self._now(), state, publishes=watched.publishes, evicting=evicting)
+            self.writer.remember(node, note)
+
+    def _finding(self, planned: PressureRound, pod: Pod) -> Finding:
+        found = planned.of(pod)
+        if found is None or found.verdict is Verdict.KEEP:
+            raise ValueError(f"{pod.key} is a victim, and is said to stay")
+        return by_status_alone(found) if self._mode.keeps_pods else found
+
+    def _publish(self, node: Node, watched: WatchedNode, now: datetime) -> None:
+        """Conditions, where nobody else writes them: a kubelet always writes all three."""
+        if not self._mode.publishes or watched.report is None:
+            return
+        there = any(one.type in CONDITIONS for one in node.status.conditions)
+        if there and not watched.publishes:
+            return
+        watched.publishes = True
+        self.writer.publish(node, watched.report.conditions, now)
+
+    def _lose_sight(self, node: Node, watched: WatchedNode, why: str) -> None:
+        if watched.lose_sight(why):
+            log.warning("pressure of a node is unknown", node=watched.name, why=why)
+            message = f"Nobody is evicted from node {watched.name} for pressure: {why}"
+            note = EventNote(type="Warning", reason="PressureUnknown", message=message)
+            self._tell(node, note, self._parts.clock.now())
+
+    def _tell(self, node: Node, note: EventNote, now: datetime) -> None:
+        elapsed, key = self._parts.clock.elapsed(), (node.metadata.name, note.reason)
+        if note.reason in _REPEATED:
+            if elapsed - self._told.get(key, float("-inf")) < _TELL_EVERY:
+                return
+            self._told[key] = elapsed
+        self.writer.tell(node, note, now)
+
+    def _observe_age(self, signal: str, planned: PressureRound, now: datetime) -> None:
+        times = {one.signal: one.time for one in planned.report.next.signals}
+        at = next((time for one, time in times.items() if one == signal), None)
+        if at is not None:
+            self.metrics.stats_age.labels(signal).observe(max(0.0, (now - at).total_seconds()))
+
+    # What is kept.
+
+    def _watched(self, node: Node) -> WatchedNode:
+        name, uid = node.metadata.name, node.metadata.uid
+        watched = self._nodes.get(name)
+        if watched is None or watched.uid != uid:
+            watched = self._nodes[name] = WatchedNode(name, uid)
+            found = memory_of(node.metadata.annotations.pressure_state, self._now())
+            if found is not None:
+                watched.recall(found, self._parts.clock.elapsed())
+        return watched
+
+    def _of(self, pod: Pod) -> WatchedNode | None:
+        return self._nodes.get(pod.spec.node_name)
+
+    def _count(self, state: str) -> int:
+        nodes = self._nodes.values()
+        match state:
+            case "unknown":
+                return sum(bool(one.unknown) for one in nodes)
+            case "pressed":
+                return sum(not one.unknown and bool(_pressed(one)) for one in nodes)
+            case _:
+                return sum(not one.unknown for one in nodes)
+
+    def _now(self) -> datetime:
+        """The instant that grace periods and conditions are counted by, which no clock steps.
+
+        From the first time it is asked for on, it goes by the time that has passed.
+        """
+        clock = self._parts.clock
+        since = timedelta(seconds=clock.elapsed())
+        if self._anchor is None:
+            self._anchor = clock.now() - since
+        return self._anchor + since
+
+
+class _Planned(Round):
+    """What the last round of a node says of its pods."""
+
+    def __init__(self, watched: WatchedNode) -> None:
+        self._victims, self._spared = watched.victims, watched.spared
+        self._unknown = watched.unknown
+
+    def of(self, pod: Pod) -> Finding | None:
+        found = self._victims.get(pod.metadata.uid)
+        if found is not None:
+            return found
+        return self._spared or unmeasured(self._unknown)
+
+
+def _pressed(watched: WatchedNode) -> list[str]:
+    """Signals of the thresholds that are met."""
+    report = watched.report
+    return [] if report is None else [one.threshold.signal for one in report.thresholds if one.met]
+
+
+def _first(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: found[name] for name in sorted(found)[:_NAMED]}

@@ -1,0 +1,184 @@
+"""One node that is watched: what is known of it, and when it may be judged again.
+
+A round is planned once for each summary, when it comes, and its result is kept until the next: so
+by one measurement one round goes, however often the worker looks at the node meanwhile. From the
+moment that an eviction begins there is no round until the pod has left the node or half a minute
+has passed, since what is measured meanwhile tells of memory that is about to be free
+(waitForPodsCleanup in pkg/kubelet/eviction/eviction_manager.go). The same holds after an eviction
+by the node's own kubelet: two that choose by the same numbers must not take two pods.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from bailiff.decisions.pressure.findings import EVICTED
+from bailiff.decisions.pressure.state import PressureState
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from datetime import datetime
+
+    from bailiff.decisions import Finding
+    from bailiff.decisions.pressure.report import PressureReport
+    from bailiff.kinds import Pod
+    from bailiff.kinds.stats import Summary
+    from bailiff.worker.systems.pressure.memory import Memory
+
+# Seconds, podCleanupTimeout in pkg/kubelet/eviction/eviction_manager.go.
+_CLEAN_UP = 30.0
+# Seconds without a round after which grace periods begin anew: more than a worker's restart, or the
+# way of a Lease to another, takes.
+LONGEST_BREAK = 180.0
+NEVER_READ = "its summary has not been read yet"
+
+
+class WatchedNode:
+    """What is kept of a node from round to round; no summary, which would be 400 kB each.
+
+    Attributes:
+        name: of the node.
+        uid: of the node.
+        state: that the last round has left.
+        report: of the last round, without its candidates; None: there was none.
+        victims: who goes by it, by UID of the pod.
+        spared: what it says of all others; None: nothing is said of anybody.
+        by_hard: it acts upon a hard threshold.
+        unknown: why nothing is known of the node; empty: something is.
+        publishes: the node's conditions are written by us.
+    """
+
+    def __init__(self, name: str, uid: str) -> None:
+        """A node of which nothing is known yet."""
+        self.name = name
+        self.uid = uid
+        self.state = PressureState()
+        self.report: PressureReport | None = None
+        self.victims: Mapping[str, Finding] = {}
+        self.spared: Finding | None = None
+        self.by_hard = False
+        self.unknown = NEVER_READ
+        self.publishes = False
+        self._measured: datetime | None = None
+        # When that was first seen, by elapsed time.
+        self._seen_at = 0.0
+        self._running: set[str] = set()
+        # When the last round was, by elapsed time.
+        self._judged_at = 0.0
+        # Pods that have been evicted and may still use what they had, and until when that counts.
+        self._leaving: dict[str, float] = {}
+        # Pods that lie there evicted, which they may do for hours.
+        self._seen_evicted: set[str] = set()
+
+    def age(self, summary: Summary, now: datetime, elapsed: float) -> float:
+        """Seconds since the kubelet has measured something new.
+
+        A clock of the node that is wrong counts for the first summary alone: from then on the age
+        grows while the time that the kubelet tells stands still, and is 0 when it has moved.
+
+        Args:
+            summary: just read.
+            now: in UTC.
+            elapsed: seconds, by the clock's `elapsed`.
+        """
+        measured = measured_at(summary)
+        if measured is None:
+            return 0.0
+        if self._measured is None:
+            self._seen_at = elapsed - max(0.0, (now - measured).total_seconds())
+        elif measured != self._measured:
+            self._seen_at = elapsed
+        self._measured = measured
+        return elapsed - self._seen_at
+
+    def recall(self, memory: Memory, elapsed: float) -> None:
+        """Go on where another worker has stopped, or this one before it was started anew."""
+        self.state, self.publishes = memory.state, memory.publishes
+        self._judged_at = elapsed
+
+    def state_at(self, elapsed: float) -> PressureState:
+        """What the last round has left, for one at this moment.
+
+        A threshold counts as met without a break only while somebody looks: it may have been over
+        for an hour of which nothing is known.
+        """
+        if elapsed - self._judged_at <= LONGEST_BREAK:
+            return self.state
+        return replace(self.state, thresholds=())
+
+    def lose_sight(self, why: str) -> bool:
+        """Nothing is known of the node any more; whether that is news."""
+        was_known, self.unknown = not self.unknown, why
+        self.victims, self.spared = {}, None
+        return was_known
+
+    def take(
+        self,
+        report: PressureReport,
+        victims: Mapping[str, Finding],
+        spared: Finding,
+        *,
+        by_hard: bool,
+        elapsed: float,
+    ) -> None:
+        """A round has been planned."""
+        self._judged_at = elapsed
+        self.unknown = ""
+        self.state, self.report = report.next, report
+        self.victims, self.spared, self.by_hard = victims, spared, by_hard
+
+    def may_be_judged(self, present: Collection[str], summary: Summary, elapsed: float) -> bool:
+        """Whether no eviction is under way, and whoever was evicted has left the node.
+
+        Args:
+            present: UIDs of the node's pods in the API.
+            summary: just read; a pod that it does not tell of uses nothing.
+            elapsed: seconds, by the clock's `elapsed`.
+        """
+        if self._leaving:
+            measured = {one.pod_ref.uid for one in summary.pods}
+            self._leaving = {
+                uid: until
+                for uid, until in self._leaving.items()
+                if uid in present and uid in measured and elapsed < until
+            }
+        return not self._running and not self._leaving
+
+    def began(self, uid: str) -> None:
+        """The eviction of this pod is tried."""
+        self._running.add(uid)
+
+    def failed(self, uid: str) -> None:
+        """It was not evicted, and may be tried again."""
+        self._running.discard(uid)
+
+    def evicted(self, uid: str, elapsed: float) -> None:
+        """It is evicted: by what was measured before nobody else goes."""
+        self._running.discard(uid)
+        self._leaving[uid] = elapsed + _CLEAN_UP
+        self.victims = {other: one for other, one in self.victims.items() if other in self._running}
+
+    def see(self, pod: Pod, elapsed: float) -> None:
+        """A pod of the node has changed; it may be that the node's kubelet has evicted it."""
+        uid = pod.metadata.uid
+        if uid in self._seen_evicted or pod.status.reason != EVICTED or not pod.is_finished:
+            return
+        self._seen_evicted.add(uid)
+        # Those of before the first round have gone long ago.
+        if self.report is not None and uid not in self._leaving:
+            self.evicted(uid, elapsed)
+
+    def forget(self, uid: str) -> None:
+        """The pod is gone."""
+        self._seen_evicted.discard(uid)
+        self._leaving.pop(uid, None)
+
+
+def measured_at(summary: Summary) -> datetime | None:
+    """When the oldest of what a node tells of itself was measured; None: it does not say."""
+    node, runtime = summary.node, summary.node.runtime
+    parts = (node.memory, node.fs, None if runtime is None else runtime.image_fs)
+    times = [one.time for one in parts if one is not None and one.time is not None]
+    return min(times, default=None)
