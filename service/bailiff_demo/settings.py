@@ -11,11 +11,6 @@ if TYPE_CHECKING:
 # The version whose API is served, as far as it is served.
 KUBERNETES_VERSION = "v1.37.1+bailiff"
 
-# An annotation: of a pod how much memory it takes, of a node how much it has.
-MEMORY = "demo.bailiff.dev/memory"
-# A label: `true` on nodes that `bailiff up` has watched for pressure.
-MEASURED = "demo.bailiff.dev/measured"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoSettings:

@@ -22,7 +22,6 @@ Try, in another terminal:
   kubectl taint node node-a maintenance=true:NoExecute-
   kubectl patch resourceslice gpu-1-gpu.example.com --type json \\
     -p '{hot}'
-  kubectl annotate pod -n demo cache --overwrite demo.bailiff.dev/memory=3Gi
 """
 
 _WITH_CURL = """\
@@ -35,9 +34,6 @@ Try, in another terminal (kubectl, where you have it, works too):
   curl -sk -H "$T" -X PATCH -H 'Content-Type: application/json-patch+json' \\
     {cluster}/apis/resource.k8s.io/v1/resourceslices/gpu-1-gpu.example.com \\
     -d '{hot}'
-  curl -sk -H "$T" -X PATCH -H 'Content-Type: application/merge-patch+json' \
-    {cluster}/api/v1/namespaces/demo/pods/cache \
-    -d '{{"metadata":{{"annotations":{{"demo.bailiff.dev/memory":"3Gi"}}}}}}'
   curl -sk -H "$T" {cluster}/api/v1/namespaces/demo/events
   curl -s {queue}
 """

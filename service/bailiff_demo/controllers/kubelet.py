@@ -19,7 +19,7 @@ from bailiff_demo.objects import (
 )
 from bailiff_demo.registry import DeleteOptions, Registry, Target
 from bailiff_demo.resources import NODES, PODS, Resource
-from bailiff_demo.settings import KUBERNETES_VERSION, MEMORY
+from bailiff_demo.settings import KUBERNETES_VERSION
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -131,20 +131,14 @@ def _address(text: str, network: str) -> str:
 
 
 def ready_node(node: JsonObject, now: datetime) -> JsonObject:
-    """A node whose kubelet reports that all is well; the taint of the unready goes.
-
-    One that says in an annotation how much memory it has reports nothing but that it is ready.
-    """
+    """A node whose kubelet reports that all is well; the taint of the unready goes."""
     spec = node.setdefault("spec", {})
     taints = [t for t in spec.get("taints", []) if t.get("key") != _NOT_READY]
     spec.pop("taints", None)
     if taints:
         spec["taints"] = taints
     status = node.setdefault("status", {})
-    size = part(node["metadata"], "annotations").get(MEMORY)
-    # Who watches from outside tells of pressure there: no kubelet does.
-    told = _NODE_CONDITIONS if size is None else _NODE_CONDITIONS[-1:]
-    for kind, value, reason in told:
+    for kind, value, reason in _NODE_CONDITIONS:
         condition = {
             "type": kind,
             "status": value,
@@ -158,8 +152,7 @@ def ready_node(node: JsonObject, now: datetime) -> JsonObject:
         {"type": "InternalIP", "address": _address(name, "10.10")},
         {"type": "Hostname", "address": name},
     ]
-    resources = _RESOURCES if size is None else {**_RESOURCES, "memory": size}
-    status["capacity"] = status["allocatable"] = resources
+    status["capacity"] = status["allocatable"] = _RESOURCES
     status["nodeInfo"] = {
         **dict.fromkeys(("machineID", "systemUUID", "bootID", "kubeProxyVersion"), ""),
         **dict.fromkeys(("kernelVersion", "osImage", "containerRuntimeVersion"), "pretended"),

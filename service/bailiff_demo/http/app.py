@@ -15,9 +15,8 @@ from bailiff_demo import errors
 from bailiff_demo.errors import ApiError
 from bailiff_demo.http import discovery
 from bailiff_demo.http.answers import json_response
-from bailiff_demo.http.node_proxy import NodeProxy
 from bailiff_demo.http.verbs import Verbs
-from bailiff_demo.resources import NODES, RESOURCES, Resource
+from bailiff_demo.resources import RESOURCES, Resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +45,6 @@ def create_app(registry: Registry, settings: DemoSettings) -> Starlette:
         routes=[
             *(Route(f"/{path}", _healthy) for path in ("healthz", "livez", "readyz")),
             *(Route(path, discovery.describe) for path in discovery.PATHS),
-            *_proxied(NodeProxy(registry)),
             *(route for resource in RESOURCES for route in _routes(resource, verbs)),
         ],
         exception_handlers={
@@ -58,13 +56,6 @@ def create_app(registry: Registry, settings: DemoSettings) -> Starlette:
     )
     app.router.redirect_slashes = False
     return app
-
-
-def _proxied(proxy: NodeProxy) -> Iterator[Route]:
-    root = f"{NODES.root}/{NODES.plural}/{{name}}/proxy"
-    yield Route(f"{root}/stats/summary", proxy.summary, methods=["GET"])
-    yield Route(f"{root}/configz", proxy.configuration, methods=["GET"])
-    yield Route(f"{root}/{{path:path}}", proxy.other)
 
 
 def _routes(resource: Resource, verbs: Verbs) -> Iterator[Route]:
