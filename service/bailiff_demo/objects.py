@@ -83,7 +83,7 @@ def set_condition(obj: JsonObject, condition: JsonObject, now: datetime) -> None
 
 def is_quantity(value: object) -> bool:
     """Whether it is a text or number that Kubernetes takes for a quantity, such as `4Gi`."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if not isinstance(value, str | int | float):
         return False
     try:
         parse_quantity(str(value))

@@ -90,6 +90,21 @@ async def test_the_demo_fleet_has_two_gpus_in_use(api: Client) -> None:
     assert used == devices
 
 
+async def test_an_eviction_for_pressure_frees_the_memory_of_the_pod(api: Client) -> None:
+    """The kubelet ends the pod when its grace is over."""
+    summary = "/api/v1/nodes/small-1/proxy/stats/summary"
+    told = {"metadata": {"annotations": {"demo.bailiff.dev/memory": "2Gi"}}}
+    uid = (await api.patch(f"{DEMO}/report", told))["metadata"]["uid"]
+    before = (await api.get(summary))["node"]["memory"]["availableBytes"]
+    async with asyncio.timeout(PATIENCE), api.watch(DEMO) as lines:
+        options = {"gracePeriodSeconds": 1, "preconditions": {"uid": uid}}
+        await api.delete(f"{DEMO}/report", options)
+        while (event := await lines.next())["type"] != "DELETED":
+            pass
+    assert event["object"]["metadata"]["name"] == "report"
+    assert (await api.get(summary))["node"]["memory"]["availableBytes"] == before + 2 * 2**30
+
+
 async def test_a_claim_is_free_when_its_last_user_has_gone(api: Client) -> None:
     path = "/apis/resource.k8s.io/v1/namespaces/demo/resourceclaims/trainer"
     own = (await api.get(path))["status"]["reservedFor"]
