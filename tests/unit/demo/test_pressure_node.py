@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+from bailiff.cluster import NODES, connect
+from bailiff.cluster.kubelets import (
+    KubeletSettings,
+    KubeletUnreachableError,
+    ViaApiServer,
+    connect_kubelets,
+)
 from bailiff_demo import DemoCluster
 from bailiff_demo.controllers.kubelet import ready_node
 from bailiff_demo.objects import clone, find_condition
@@ -190,3 +198,21 @@ async def test_each_summary_is_of_its_moment(api: Client, clock: HandClock) -> N
     assert first.node.memory.time is not None
     assert again.node.memory.time is not None
     assert (again.node.memory.time - first.node.memory.time).total_seconds() == 10
+
+
+async def test_the_client_of_all_kubelets_reads_it_by_the_api_server(
+    cluster: DemoCluster, tmp_path: Path
+) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(cluster.kubeconfig())
+    settings = KubeletSettings(via_api_server=ViaApiServer.ALWAYS)
+    async with (
+        await connect(kubeconfig) as client,
+        await connect_kubelets(client, settings) as kubelets,
+    ):
+        found = await client.get(NODES, "small-1")
+        read = await kubelets.summary(found)
+        assert (read.via_api_server, len(read.summary.pods)) == (True, len(THREE))
+        assert json.loads(await kubelets.configuration(found)).keys() == {"kubeletconfig"}
+        with pytest.raises(KubeletUnreachableError, match="error trying to reach service"):
+            await kubelets.summary(await client.get(NODES, "node-a"))
