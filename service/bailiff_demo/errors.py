@@ -178,6 +178,12 @@ def unauthorized() -> ApiError:
     return ApiError(401, "Unauthorized", "Unauthorized")
 
 
+def unreachable(address: str) -> ApiError:
+    """Nobody listens where the API server is to pass a request on to."""
+    message = f"error trying to reach service: dial tcp {address}: connect: connection refused"
+    return ApiError(503, "ServiceUnavailable", message)
+
+
 def bad_request(message: str) -> ApiError:
     """Not understood."""
     return ApiError(400, "BadRequest", message)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
+from bailiff.kinds.quantity import parse_quantity
+
 # JSON as it was parsed. The fields that anybody here reads are checked by shapes.py when they come
 # in, so that whoever reads them later may rely on their types.
 JsonObject: TypeAlias = dict[str, Any]
@@ -77,6 +79,17 @@ def set_condition(obj: JsonObject, condition: JsonObject, now: datetime) -> None
         stamped["lastTransitionTime"] = old.get("lastTransitionTime", stamped["lastTransitionTime"])
     old.clear()
     old.update(stamped)
+
+
+def is_quantity(value: object) -> bool:
+    """Whether it is a text or number that Kubernetes takes for a quantity, such as `4Gi`."""
+    if not isinstance(value, str | int | float):
+        return False
+    try:
+        parse_quantity(str(value))
+    except ValueError:
+        return False
+    return True
 
 
 def format_time(instant: datetime) -> str:

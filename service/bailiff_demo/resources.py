@@ -97,6 +97,8 @@ NODES = Resource(
     kind="Node",
     namespaced=False,
     status=True,
+    # As far as it is served; a real server passes on all verbs.
+    acts={"proxy": Subresource("NodeProxyOptions", ("get",))},
     short_names=("no",),
     fields=("spec.unschedulable",),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bailiff.kinds import INT64_MAX, INT64_MIN
 from bailiff_demo import errors
-from bailiff_demo.objects import parse_time
+from bailiff_demo.objects import is_quantity, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +94,15 @@ _OPTIONS = {
 }
 _SHAPES: dict[str, JsonObject] = {
     "Pod": {"spec": _POD_SPEC, "status": {**_STATUS, "containerStatuses": [{"name": "string"}]}},
-    "Node": {"spec": {"taints": [_TAINT], "unschedulable": "bool"}, "status": _STATUS},
+    "Node": {
+        "spec": {"taints": [_TAINT], "unschedulable": "bool"},
+        "status": {
+            **_STATUS,
+            **_of("quantities by name", "capacity", "allocatable"),
+            "addresses": [_of("string", "type", "address")],
+            "daemonEndpoints": {"kubeletEndpoint": {"Port": "int32"}},
+        },
+    },
     "Namespace": {"spec": {"finalizers": ["string"]}, "status": _STATUS},
     "Event": {
         "involvedObject": _of("string", "kind", "namespace", "name", "uid"),
@@ -157,6 +165,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "time": lambda v: isinstance(v, str) and "T" in v and parse_time(v) is not None,
     "strings by name": lambda v: _all(v, str),
     "amounts by name": lambda v: _all(v, str, int, float),
+    "quantities by name": lambda v: isinstance(v, dict) and all(map(is_quantity, v.values())),
     "int or percentage": lambda v: isinstance(v, str) or type(v) is int,
 }
 

@@ -22,6 +22,10 @@ Try, in another terminal:
   kubectl taint node node-a maintenance=true:NoExecute-
   kubectl patch resourceslice gpu-1-gpu.example.com --type json \\
     -p '{hot}'
+  kubectl annotate --overwrite -n demo pod/report demo.bailiff.dev/memory=2Gi
+  kubectl get --raw /api/v1/nodes/small-1/proxy/stats/summary > summary.json
+  kubectl get --raw /api/v1/nodes/small-1/proxy/configz > config.json
+  kubectl get pods -A --field-selector spec.nodeName=small-1 -o json > pods.json
 """
 
 _WITH_CURL = """\
@@ -34,6 +38,12 @@ Try, in another terminal (kubectl, where you have it, works too):
   curl -sk -H "$T" -X PATCH -H 'Content-Type: application/json-patch+json' \\
     {cluster}/apis/resource.k8s.io/v1/resourceslices/gpu-1-gpu.example.com \\
     -d '{hot}'
+  curl -sk -H "$T" -X PATCH -H 'Content-Type: application/merge-patch+json' \\
+    {cluster}/api/v1/namespaces/demo/pods/report \\
+    -d '{{"metadata":{{"annotations":{{"demo.bailiff.dev/memory":"2Gi"}}}}}}'
+  curl -sk -H "$T" {cluster}/api/v1/nodes/small-1/proxy/stats/summary > summary.json
+  curl -sk -H "$T" {cluster}/api/v1/nodes/small-1/proxy/configz > config.json
+  curl -sk -H "$T" {cluster}/api/v1/pods?fieldSelector=spec.nodeName=small-1 > pods.json
   curl -sk -H "$T" {cluster}/api/v1/namespaces/demo/events
   curl -s {queue}
 """
@@ -54,6 +64,7 @@ def welcome(settings: UpSettings, cluster: str, kubeconfig: Path, worker_pid: in
 
 {tries}  curl -s {rest}/v1/nodes/node-a/decisions
   curl -s {rest}/v1/nodes/gpu-1/decisions
+  bailiff explain pressure --summary summary.json --config config.json --pods pods.json
 
 export KUBECONFIG={kubeconfig}
 bailiff is ready

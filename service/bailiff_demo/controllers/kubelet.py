@@ -20,6 +20,7 @@ from bailiff_demo.objects import (
 from bailiff_demo.registry import DeleteOptions, Registry, Target
 from bailiff_demo.resources import NODES, PODS, Resource
 from bailiff_demo.settings import KUBERNETES_VERSION
+from bailiff_demo.stats import measures
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
 _Due: TypeAlias = tuple[float, int, Target, str]
 
 _NOT_READY = "node.kubernetes.io/not-ready"
-_NODE_CONDITIONS = (
+_NO_PRESSURE = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory"),
     ("DiskPressure", "False", "KubeletHasNoDiskPressure"),
     ("PIDPressure", "False", "KubeletHasSufficientPID"),
-    ("Ready", "True", "KubeletReady"),
 )
+_READY = ("Ready", "True", "KubeletReady")
 _POD_CONDITIONS = (
     "PodReadyToStartContainers",
     "Initialized",
@@ -131,14 +132,19 @@ def _address(text: str, network: str) -> str:
 
 
 def ready_node(node: JsonObject, now: datetime) -> JsonObject:
-    """A node whose kubelet reports that all is well; the taint of the unready goes."""
+    """A node whose kubelet reports that all is well; the taint of the unready goes.
+
+    It has the capacity that its status tells already, and otherwise that of all others. A kubelet
+    that only measures says nothing of pressure.
+    """
     spec = node.setdefault("spec", {})
     taints = [t for t in spec.get("taints", []) if t.get("key") != _NOT_READY]
     spec.pop("taints", None)
     if taints:
         spec["taints"] = taints
     status = node.setdefault("status", {})
-    for kind, value, reason in _NODE_CONDITIONS:
+    published = (_READY,) if measures(node) else (*_NO_PRESSURE, _READY)
+    for kind, value, reason in published:
         condition = {
             "type": kind,
             "status": value,
@@ -152,7 +158,8 @@ def ready_node(node: JsonObject, now: datetime) -> JsonObject:
         {"type": "InternalIP", "address": _address(name, "10.10")},
         {"type": "Hostname", "address": name},
     ]
-    status["capacity"] = status["allocatable"] = _RESOURCES
+    status["capacity"] = {**_RESOURCES, **part(status, "capacity")}
+    status["allocatable"] = {**status["capacity"], **part(status, "allocatable")}
     status["nodeInfo"] = {
         **dict.fromkeys(("machineID", "systemUUID", "bootID", "kubeProxyVersion"), ""),
         **dict.fromkeys(("kernelVersion", "osImage", "containerRuntimeVersion"), "pretended"),

@@ -74,6 +74,9 @@ def _routes(resource: Resource, verbs: Verbs) -> Iterator[Route]:
         for verb in subresource.verbs:
             endpoint = partial(verbs.subresource(name, verb), resource, name)
             yield Route(f"{one}/{name}", endpoint, methods=[_METHODS[verb]])
+            if name == "proxy":
+                below = f"{one}/{name}/{{path:path}}"
+                yield Route(below, endpoint, methods=[_METHODS[verb]])
 
 
 async def _healthy(_request: Request) -> Response:

@@ -13,6 +13,7 @@ from bailiff_demo.apply import APPLY
 from bailiff_demo.errors import ApiError, Cause
 from bailiff_demo.http import reading
 from bailiff_demo.http.answers import Answers, json_response
+from bailiff_demo.http.kubelets import ask_kubelet
 from bailiff_demo.http.pages import Page, Pages
 from bailiff_demo.http.reading import parse_query
 from bailiff_demo.http.watching import WatchStream
@@ -171,8 +172,14 @@ class Verbs:
             return self.scale
         if name in ("binding", "eviction"):
             return self.act
+        if name == "proxy":
+            return self.proxy
         known: dict[str, Endpoint] = {"get": self.get, "update": self.update, "patch": self.patch}
         return known[verb]
+
+    async def proxy(self, _resource: Resource, _subresource: str, request: Request) -> Response:
+        """GET something of a node's kubelet."""
+        return await ask_kubelet(self._registry, request)
 
     async def act(self, resource: Resource, subresource: str, request: Request) -> Response:
         """POST a binding or an eviction of a pod."""

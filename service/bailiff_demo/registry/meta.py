@@ -10,6 +10,7 @@ from bailiff_demo import errors
 from bailiff_demo.errors import Cause
 from bailiff_demo.resources import NAMESPACES
 from bailiff_demo.rules.fields import check_key, check_labels
+from bailiff_demo.stats import check_told
 
 if TYPE_CHECKING:
     from bailiff_demo.objects import JsonObject
@@ -141,6 +142,7 @@ def _check_annotations(meta: JsonObject) -> list[Cause]:
     causes = []
     for key in annotations:
         causes += check_key("metadata.annotations", key.lower())
+    causes += check_told(annotations)
     if sum(len(k) + len(v) for k, v in annotations.items()) > MAX_ANNOTATION_BYTES:
         text = f"Too long: may not be more than {MAX_ANNOTATION_BYTES} bytes"
         causes.append(Cause("FieldValueTooLong", "metadata.annotations", text))

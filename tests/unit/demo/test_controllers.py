@@ -27,7 +27,7 @@ async def cluster() -> AsyncIterator[DemoCluster]:
 async def api(cluster: DemoCluster) -> AsyncIterator[Client]:
     async with aiohttp.ClientSession() as session:
         client = Client(cluster, session)
-        await settled(client, lambda pods: len(pods) == 19 and all(map(runs, pods)))
+        await settled(client, lambda pods: len(pods) == 23 and all(map(runs, pods)))
         yield client
 
 
@@ -65,7 +65,7 @@ async def test_the_demo_fleet_starts_with_every_temper_on_node_a(api: Client) ->
     await api.until("/apis/apps/v1/namespaces/demo/statefulsets/db", ready_replicas(2))
     await api.until(
         "/apis/apps/v1/namespaces/demo/daemonsets/agent",
-        lambda obj: obj["status"].get("numberReady") == 6,
+        lambda obj: obj["status"].get("numberReady") == 7,
     )
     await api.until(
         "/apis/policy/v1/namespaces/demo/poddisruptionbudgets/web",
@@ -88,6 +88,21 @@ async def test_the_demo_fleet_has_two_gpus_in_use(api: Client) -> None:
         assert result["pool"] == found["spec"]["pool"]["name"]
         used.add(result["device"])
     assert used == devices
+
+
+async def test_an_eviction_for_pressure_frees_the_memory_of_the_pod(api: Client) -> None:
+    """The kubelet ends the pod when its grace is over."""
+    summary = "/api/v1/nodes/small-1/proxy/stats/summary"
+    told = {"metadata": {"annotations": {"demo.bailiff.dev/memory": "2Gi"}}}
+    uid = (await api.patch(f"{DEMO}/report", told))["metadata"]["uid"]
+    before = (await api.get(summary))["node"]["memory"]["availableBytes"]
+    async with asyncio.timeout(PATIENCE), api.watch(DEMO) as lines:
+        options = {"gracePeriodSeconds": 1, "preconditions": {"uid": uid}}
+        await api.delete(f"{DEMO}/report", options)
+        while (event := await lines.next())["type"] != "DELETED":
+            pass
+    assert event["object"]["metadata"]["name"] == "report"
+    assert (await api.get(summary))["node"]["memory"]["availableBytes"] == before + 2 * 2**30
 
 
 async def test_a_claim_is_free_when_its_last_user_has_gone(api: Client) -> None:
@@ -121,7 +136,7 @@ async def test_deleted_pods_come_back_where_they_are_tolerated(api: Client) -> N
     pods = await settled(
         api,
         lambda pods: (
-            len(pods) == 19
+            len(pods) == 23
             and all(map(runs, pods))
             and on(pods, "node-a") == ["agent", "calm", "patient", "stoic"]
         ),
@@ -150,7 +165,7 @@ async def test_a_cordoned_node_gets_daemons_only(api: Client) -> None:
             await api.delete(f"{DEMO}/{found['metadata']['name']}")
     await settled(
         api,
-        lambda pods: len(pods) == 19 and all(map(runs, pods)) and on(pods, "node-b") == ["agent"],
+        lambda pods: len(pods) == 23 and all(map(runs, pods)) and on(pods, "node-b") == ["agent"],
     )
 
 
@@ -166,7 +181,7 @@ async def test_pods_of_a_node_that_is_gone_are_collected(api: Client) -> None:
     await settled(
         api,
         lambda pods: (
-            len(pods) == 18
+            len(pods) == 22
             and all(map(runs, pods))
             and all(p["spec"]["nodeName"] != "node-c" for p in pods)
         ),
@@ -188,7 +203,7 @@ async def test_scaling_down_and_up(api: Client) -> None:
 
 async def test_deleting_an_owner_deletes_what_it_owns(api: Client) -> None:
     await api.delete("/apis/apps/v1/namespaces/demo/deployments/web")
-    await settled(api, lambda pods: len(pods) == 13)
+    await settled(api, lambda pods: len(pods) == 17)
 
 
 async def test_what_has_another_owner_or_none_any_more_stays(api: Client) -> None:
