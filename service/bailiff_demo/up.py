@@ -29,6 +29,7 @@ from bailiff_demo.kubeconfig_file import (
     write_kubeconfig,
 )
 from bailiff_demo.settings import UpSettings
+from bailiff_demo.stats.measuring import LABEL, MEASURES
 from bailiff_demo.welcome import welcome
 
 if TYPE_CHECKING:
@@ -41,6 +42,13 @@ _STOP_TIMEOUT = 25.0
 _RESTART_FIRST, _RESTART_MOST = 0.5, 10.0
 # Of a fleet's file: more than fits into the cluster takes minutes to read.
 _MAX_FLEET_BYTES = 4 * 1024 * 1024
+
+# The demo's nodes can be asked by way of its API server alone. Every two seconds: nobody who tries
+# it likes to wait.
+_PRESSURE = [
+    *("--pressure", "--pressure-node-selector", f"{LABEL}={MEASURES}"),
+    *("--kubelet-via-api-server", "always", "--pressure-interval", "2"),
+]
 
 log = structlog.get_logger(__name__)
 
@@ -121,9 +129,10 @@ async def _run_children(
     listen = ["--lifeline", "--kubeconfig", str(own), "--host", settings.host]
     listen += ["--health-port", "0"]
     rest, grpc = str(settings.rest_port), str(settings.grpc_port)
+    status = ["--status-port", str(settings.status_port)]
     policies = ["--policies", str(settings.policies)] if settings.policies else []
     api = Child("serve", [*listen, "--rest-port", rest, "--grpc-port", grpc])
-    worker = Child("worker", [*listen, "--status-port", str(settings.status_port), *policies])
+    worker = Child("worker", [*listen, *status, *policies, *_PRESSURE])
     async with asyncio.TaskGroup() as group:
         keepers = [group.create_task(child.keep_running()) for child in (api, worker)]
         if await _ready(settings, stop):

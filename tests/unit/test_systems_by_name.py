@@ -30,6 +30,8 @@ SETTINGS = {"decisions/options.py", "cli/decision_options.py"}
 # A command that only one system answers; and Kubernetes' own words.
 COMMANDS = {"cli/explain.py", "cli/pressure.py"}
 KUBERNETES = {"kinds/kubelet_configuration.py", "cluster/node_slimming.py"}
+# Names of annotations.
+KUBERNETES |= {"kinds/meta.py"}
 # A mode of the worker that an operator has to choose: its options, and where they are put together.
 OPT_IN = {"cli/pressure_options.py", "cli/processes.py", "bootstrap/pressure.py"}
 OPT_IN |= {"bootstrap/choices.py", "bootstrap/settings.py", "bootstrap/work.py"}
