@@ -8,6 +8,7 @@ import pytest
 
 from bailiff import cluster as k8s
 from bailiff.cluster import PatchType, Request
+from tests.harness.addresses import own_address
 from tests.harness.api import NODES, PODS, STRANGER, Bench, uid_of, version_of
 from tests.harness.applying import apply
 from tests.harness.objects import Object, condition, object_of
@@ -197,18 +198,6 @@ async def summary_by_proxy(bench: Bench, node: str) -> bytes:
 async def test_the_summary_of_a_node_that_is_not_there(bench: Bench) -> None:
     with pytest.raises(k8s.NotFoundError, match='nodes "no-such-node" not found'):
         await summary_by_proxy(bench, "no-such-node")
-
-
-def own_address() -> str:
-    """An address of this machine that others may reach: no API server asks loopback for a node."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            # Sends nothing; 192.0.2.0/24 is for documentation.
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            pytest.skip("this machine has no address but loopback")
-        address: str = probe.getsockname()[0]
-    return address
 
 
 async def test_the_summary_of_a_node_whose_kubelet_does_not_listen(bench: Bench) -> None:

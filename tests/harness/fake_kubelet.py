@@ -86,6 +86,7 @@ async def fake_kubelet(
     *,
     client_ca: Path | None = None,
     greeting: bytes = b"",
+    address: str = "127.0.0.1",
 ) -> AsyncIterator[FakeKubelet]:
     """Serve on a free port.
 
@@ -94,10 +95,11 @@ async def fake_kubelet(
         tls: its certificate; without it nothing is said before something comes that is a request.
         client_ca: only who has a certificate of this authority is served.
         greeting: said to whoever connects.
+        address: of this machine.
     """
     made = FakeKubelet(behaviour, greeting)
     context = None if tls is None else _context(tls, client_ca)
-    server = await asyncio.start_server(made.accept, "127.0.0.1", 0, ssl=context)
+    server = await asyncio.start_server(made.accept, address, 0, ssl=context)
     made.port = server.sockets[0].getsockname()[1]
     try:
         yield made

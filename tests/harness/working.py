@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry
 
+from bailiff.bootstrap.pressure import halves_with
 from bailiff.clock import SystemClock
-from bailiff.cluster import NODES, NotFoundError, PatchType, Resource
+from bailiff.cluster import KEEP_LITTLE, NODES, NotFoundError, PatchType, Resource
+from bailiff.decisions import SYSTEMS
 from bailiff.worker import (
     ClusterActions,
     Unopposed,
@@ -18,6 +20,7 @@ from bailiff.worker import (
     WatchMetrics,
     Worker,
     WorkerSettings,
+    halves_of,
 )
 from bailiff.worker.systems import DeviceTaintsInWorker, NodeTaintsInWorker, Source
 from tests.harness.api import PODS, name_of, uid_of
@@ -26,6 +29,7 @@ from tests.harness.objects import KEY, taint, tolerating
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from bailiff.bootstrap.pressure import Pressing
     from bailiff.clock import Clock
     from bailiff.cluster import Cluster
     from bailiff.worker import Election
@@ -44,6 +48,7 @@ async def running_worker(
     *,
     devices: bool = False,
     clock: Clock | None = None,
+    pressing: Pressing | None = None,
     **settings: Any,
 ) -> AsyncIterator[Worker]:
     """A worker with everything but a process of its own; not yet synced."""
@@ -52,17 +57,21 @@ async def running_worker(
     actions = ClusterActions(cluster.fenced(election.may_act), instance="test")
     chosen = WorkerSettings(**{"shutdown_grace": 5.0} | settings)
     registry = CollectorRegistry()
-    watches = Watches(cluster, clock, WatchMetrics(registry))
+    keep = KEEP_LITTLE if pressing is None else pressing.keep
+    watches = Watches(cluster, clock, WatchMetrics(registry), keep)
     source = Source(cluster, watches) if devices else None
-    worker = Worker(actions, clock, registry, chosen, election, source=source)
-    pods, nodes = watches.pods(), watches.nodes()
-    worker.trust(watches.healths, partial(cluster.get, NODES))
-    task = asyncio.create_task(worker.run(pods, nodes, stop))
-    try:
-        yield worker
-    finally:
-        stop.set()
-        await task
+    async with halves_with(pressing, cluster, clock) as halves:
+        systems = halves_of(SYSTEMS, halves)
+        parts = (actions, clock, registry, chosen, election)
+        worker = Worker(*parts, source=source, systems=systems)
+        pods, nodes = watches.pods(), watches.nodes()
+        worker.trust(watches.healths, partial(cluster.get, NODES))
+        task = asyncio.create_task(worker.run(pods, nodes, stop))
+        try:
+            yield worker
+        finally:
+            stop.set()
+            await task
 
 
 def deletions(worker: Worker) -> dict[str, int]:
