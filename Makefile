@@ -5,7 +5,7 @@ PROTOS := $(wildcard protos/bailiff/v1/*.proto)
 COVERAGE_FLOOR = 96
 PROTOC = PATH=$(BIN):$$PATH $(BIN)/python -m grpc_tools.protoc -Iprotos -I.venv/googleapis
 
-.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking image image-test image-base licences conformance mutants test-assets bench bench-storm chaos attack lock audit clean
+.PHONY: setup setup-dev run test coverage fuzz lint format openapi protos protos-breaking image image-test image-base licences conformance mutants test-assets bench bench-storm chaos attack lock audit clean real-node
 
 run: setup
 	@$(BIN)/bailiff up $(ARGS)
@@ -137,3 +137,8 @@ audit: setup-dev
 
 clean:
 	rm -rf .venv build .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+
+# A real kubelet in a kernel that runs as a process, by hand: tests/real_node, CONTRIBUTING.md.
+SCENE ?= memory
+real-node: setup-dev
+	$(BIN)/python -m tests.real_node $(SCENE) $(ARGS)

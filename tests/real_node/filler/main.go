@@ -1,0 +1,46 @@
+// The one program of the image that pods of a real node run, and their sandbox.
+//
+// Called with a number it takes that many MiB of memory, 50 a second. Then it waits for its end.
+package main
+
+import (
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const (
+	mebibyte = 1 << 20
+	page     = 4096
+	pause    = 20 * time.Millisecond
+)
+
+// What is not referred to would be given back.
+var taken [][]byte
+
+func main() {
+	if len(os.Args) == 2 {
+		count, err := strconv.Atoi(os.Args[1])
+		if err != nil {
+			panic(err)
+		}
+		for range count {
+			taken = append(taken, touched())
+			time.Sleep(pause)
+		}
+	}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGINT, syscall.SIGTERM)
+	<-ended
+}
+
+// Memory counts from when it has been written to.
+func touched() []byte {
+	block := make([]byte, mebibyte)
+	for at := 0; at < mebibyte; at += page {
+		block[at] = 1
+	}
+	return block
+}
