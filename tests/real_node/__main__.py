@@ -195,21 +195,38 @@ def boot(work: Path) -> list[dict[str, Any]]:
         assert node.stdout is not None
         for line in node.stdout:
             if line.startswith("RECORD "):
-                recorded.append(read(line))
+                recorded += read(line)
             else:
                 print(line, end="", flush=True)
         node.wait(_PATIENCE)
     return recorded
 
 
-def read(line: str) -> dict[str, Any]:
-    """One record: what kind, and the JSON or text that was recorded."""
+def read(line: str) -> list[dict[str, Any]]:
+    """The records of a line: what kind, and the JSON or text that was recorded."""
     _, kind, packed = line.split()
     text = gzip.decompress(base64.b64decode(packed)).decode()
+    if kind == "summaries":
+        return [{"kind": "summary", "value": one} for one in distinct(text)]
     try:
-        return {"kind": kind, "value": json.loads(text)}
+        return [{"kind": kind, "value": json.loads(text)}]
     except ValueError:
-        return {"kind": kind, "value": text}
+        return [{"kind": kind, "value": text}]
+
+
+def distinct(text: str) -> list[Any]:
+    """Summaries one after the other, each once; the last may have been cut off."""
+    found: list[Any] = []
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(text):
+        try:
+            one, end = decoder.raw_decode(text, at)
+        except ValueError:
+            break
+        at = end + len(text[end:]) - len(text[end:].lstrip())
+        if not found or found[-1] != one:
+            found.append(one)
+    return found
 
 
 def keep(scene: str, recorded: list[dict[str, Any]]) -> None:

@@ -5,7 +5,7 @@
 # The host's files are its root, read-only; /mnt is a disk of its own. The settings stand in
 # WORK/settings, which is written by __main__.py, and this is called with WORK.
 . "$1/settings"
-export HOME=/mnt PATH="$WORK/debian/usr/bin:$WORK/debian/usr/sbin:$PROGRAMS:/usr/sbin:/usr/bin:/sbin:/bin"
+export HOME=/mnt TMPDIR=/mnt PATH="$WORK/debian/usr/bin:$WORK/debian/usr/sbin:$PROGRAMS:/usr/sbin:/usr/bin:/sbin:/bin"
 export KUBECONFIG=/mnt/kubeconfig
 
 tell() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
@@ -23,7 +23,7 @@ mount -t sysfs sysfs /sys
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount -t devtmpfs devtmpfs /dev 2>/dev/null
 mkdir -p /dev/shm /dev/pts
-for folder in /run /tmp /var/lib /var/log; do mount -t tmpfs tmpfs "$folder"; done
+for folder in /run /var/lib /var/log; do mount -t tmpfs tmpfs "$folder"; done
 # What the kubelet reads of processors is not in the file of this kernel.
 mount --bind "$WORK/cpuinfo" /proc/cpuinfo
 mount /dev/ubda /mnt || halt -f
