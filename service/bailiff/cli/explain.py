@@ -20,8 +20,10 @@ from bailiff.cli.options import (
     usual_cluster,
 )
 from bailiff.cli.output import FORMAT, Format
+from bailiff.cli.targets import one_word
 
 if TYPE_CHECKING:
+    from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.decisions import Options
 
 _TARGET = typer.Argument(
@@ -64,6 +66,11 @@ _SIGNAL = typer.Option(
     metavar="SIGNAL",
     show_default=False,
 )
+_PRESSURE = typer.Option(
+    "--pressure",
+    help="Of a node: who would go if it ran out of memory, disk or processes, by what its kubelet "
+    "measures now; takes the right nodes/proxy.",
+)
 _EXIT_CODE = typer.Option(
     "--exit-code",
     help="Exit 0 for keep, 10 for evict at, 11 for evict now; of several pods the worst counts.",
@@ -91,13 +98,20 @@ def explain(
     config: Annotated[Path | None, _CONFIG] = None,
     state: Annotated[Path | None, _STATE] = None,
     signal: Annotated[str | None, _SIGNAL] = None,
+    pressure: Annotated[bool, _PRESSURE] = False,
     output: Annotated[Format | None, FORMAT] = None,
     exit_code: Annotated[bool, _EXIT_CODE] = False,
 ) -> None:
     """Tell whether pods would be evicted, when, and why: those of a cluster, or of files."""
+    said = (summary, config, pods or files, state, signal, now)
     if target == PRESSURE and not ctx.args:
-        said = (summary, config, pods or files, state, signal, now)
         _explain_pressure(said, options, output, ctx.find_root().obj)
+        return
+    if pressure:
+        with told():
+            node = one_word([word for word in (target, *ctx.args) if word is not None])
+            chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
+        _explain_pressure(said, options, output, ctx.find_root().obj, (node, chosen))
         return
     from bailiff.cli import explaining  # noqa: PLC0415 - loads the core, which help needs not
 
@@ -113,11 +127,19 @@ def explain(
 
 
 def _explain_pressure(
-    said: tuple[Any, ...], options: Options, output: Format | None, systems: object
+    said: tuple[Any, ...],
+    options: Options,
+    output: Format | None,
+    systems: object,
+    live: tuple[str, ClusterChoice] | None = None,
 ) -> None:
     from bailiff.cli import pressure  # noqa: PLC0415 - as above
 
     with told():
-        arguments = pressure.PressureArguments(*said)
-        answer = pressure.explain_pressure(arguments, options, output, systems)
+        asked = pressure.PressureArguments(*said)
+        if live is None:
+            answer = pressure.explain_pressure(asked, options, output, systems)
+        else:
+            node, chosen = live
+            answer = pressure.explain_node(node, asked, chosen, options, output, systems)
     typer.echo(answer)

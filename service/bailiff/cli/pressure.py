@@ -11,20 +11,22 @@ from bailiff.cli.asking import Asking, systems_of
 from bailiff.cli.documents import check_standard_input, read_document
 from bailiff.cli.errors import InputError
 from bailiff.cli.objects import Objects
-from bailiff.cli.output import NONE, Format, dumped, table
-from bailiff.cli.targets import parse_instant
+from bailiff.cli.output import NONE, Format, dumped, say, table
+from bailiff.cli.targets import NODE, Target, parse_instant
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.messages import observed_text
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import PressureState
-from bailiff.kinds import DecodeError, Node, Pod, decode_yaml_value
-from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.kinds import DecodeError, Node, Pod, decode, decode_yaml_value
+from bailiff.kinds.kubelet_configuration import Configz, KubeletConfiguration
+from bailiff.kinds.node_status import NodeSystemInfo
 from bailiff.kinds.stats import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.decisions import Options
     from bailiff.decisions.pressure.questions import (
         PlanPressureRoundResponse,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     )
     from bailiff.decisions.pressure.ranking import Candidate
     from bailiff.decisions.pressure.report import PressureReport, ThresholdReport
+    from bailiff.kinds.meta import Value
 
 _HEADS = ("PLACE", "NAMESPACE", "NAME", "USED", "REQUESTED", "PRIORITY", "FIRST BY", "GOES")
 _THRESHOLDS = ("SIGNAL", "GRACE", "AVAILABLE", "CAPACITY", "MET", "TO FREE")
@@ -70,20 +73,91 @@ def explain_pressure(
         raise InputError("explain pressure needs --summary FILE and --pods FILE")
     named = [one for one in (asked.summary, asked.configuration, asked.state) if one is not None]
     check_standard_input([*named, *asked.pods])
-    asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"))
-    summary = _read(asked.summary, "--summary", Summary)
     pods = Objects(asked.pods, option="--pods")
-    if asked.signal is not None:
-        ranked = asking.ask(
-            "rankForPressure", pods.of, signal=_signal(asked.signal), summary=summary
-        )
-        return _shown_ranking(ranked, output)
-    facts = PressureFacts(
-        summary=summary, configuration=_configuration(asked), state=_state(asked.state)
+    seen = _Seen(
+        summary=_read(asked.summary, "--summary", Summary),
+        configuration=_configuration(asked),
+        pods=pods.of(Pod),
+        node=next(iter(pods.of(Node)), None),
     )
-    node = next(iter(pods.of(Node)), None)
-    found = asking.ask("planPressureRound", pods.of, pressure=facts, node=node, pods=pods.of(Pod))
+    return _answer(asked, seen, options, output, systems)
+
+
+def explain_node(
+    target: str,
+    asked: PressureArguments,
+    chosen: ClusterChoice,
+    options: Options,
+    output: Format | None,
+    systems: object,
+) -> str:
+    """The same about a node of a cluster, whose kubelet is asked by way of the API server.
+
+    Raises:
+        InputError: what is asked makes no sense.
+        ClusterUnusable, StartError: see `view_of`.
+    """
+    wanted = Target.parse(target)
+    if wanted.type != NODE:
+        raise InputError(f"--pressure is of a node, as node/node-a, not of {target}")
+    if asked.summary is not None or asked.pods:
+        raise InputError("--pressure reads summary and pods of the cluster, and no files of them")
+    from bailiff.bootstrap.kubelet_view import view_of  # noqa: PLC0415 - loads a client of clusters
+
+    told = _configuration(asked)
+    view = view_of(chosen, systems_of(systems), wanted.name, configured=told is not None)
+    if view.untold:
+        say(f"the kubelet does not tell its configuration, so its defaults count: {view.untold}")
+    if view.configuration is not None:
+        told = _told_by_kubelet(view.configuration)
+    seen = _Seen(view.summary, told, view.pods, view.node)
+    return _answer(asked, seen, options, output, systems)
+
+
+class _Seen(NamedTuple):
+    """What an answer goes by, from files or a cluster."""
+
+    summary: Summary
+    configuration: KubeletConfiguration | None
+    pods: tuple[Pod, ...]
+    node: Node | None
+
+    def of(self, kind: type[Value]) -> tuple[Value, ...]:
+        """Its objects of one kind."""
+        nodes = () if self.node is None else (self.node,)
+        return tuple(one for one in (*self.pods, *nodes) if isinstance(one, kind))
+
+
+def _answer(
+    asked: PressureArguments,
+    seen: _Seen,
+    options: Options,
+    output: Format | None,
+    systems: object,
+) -> str:
+    asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"))
+    if asked.signal is not None:
+        signal = _signal(asked.signal)
+        ranked = asking.ask("rankForPressure", seen.of, signal=signal, summary=seen.summary)
+        return _shown_ranking(ranked, output)
+    node_info = NodeSystemInfo() if seen.node is None else seen.node.status.node_info
+    facts = PressureFacts(
+        summary=seen.summary,
+        configuration=seen.configuration,
+        kubelet_version=node_info.kubelet_version,
+        operating_system=node_info.operating_system,
+        state=_state(asked.state),
+    )
+    found = asking.ask("planPressureRound", seen.of, pressure=facts, node=seen.node, pods=seen.pods)
     return _shown(found, output)
+
+
+def _told_by_kubelet(body: bytes) -> KubeletConfiguration:
+    """Of the answer to GET /configz."""
+    try:
+        return decode(body, Configz).kubeletconfig
+    except DecodeError as error:
+        raise InputError(f"/configz is no configuration: {error.path}: {error.reason}") from error
 
 
 def _shown(answer: PlanPressureRoundResponse, output: Format | None) -> str:

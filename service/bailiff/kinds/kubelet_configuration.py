@@ -67,3 +67,13 @@ class KubeletConfiguration(KubernetesObject, frozen=True):
     merge_default_eviction_settings: bool | None = None
     kernel_memcg_notification: bool = False
     feature_gates: FeatureGates = FeatureGates()
+
+
+class Configz(Value, frozen=True):
+    """A kubelet's answer to GET /configz.
+
+    Attributes:
+        kubeletconfig: what it runs with, the defaults filled in.
+    """
+
+    kubeletconfig: KubeletConfiguration

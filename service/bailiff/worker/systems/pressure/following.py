@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from bailiff.cluster.kubelets import KubeletError, KubeletMalformedError, SummaryReader
 from bailiff.kinds import DecodeError, decode
-from bailiff.kinds.kubelet_configuration import KubeletConfiguration
-from bailiff.kinds.meta import Value
+from bailiff.kinds.kubelet_configuration import Configz, KubeletConfiguration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,12 +39,6 @@ class KubeletSource(Protocol):
     async def configuration(self, node: Node) -> bytes:
         """As Kubelets.configuration."""
         ...
-
-
-class _Configz(Value, frozen=True):
-    """The answer of a kubelet to GET /configz."""
-
-    kubeletconfig: KubeletConfiguration
 
 
 class _Known(NamedTuple):
@@ -112,7 +105,7 @@ class Configured:
 
 def _decoded(body: bytes, node: str) -> KubeletConfiguration:
     try:
-        return decode(body, _Configz).kubeletconfig
+        return decode(body, Configz).kubeletconfig
     except DecodeError as error:
         said = f"/configz of {node} is no configuration: {error.path}: {error.reason}"
         raise KubeletMalformedError(said[:400]) from error
