@@ -224,9 +224,18 @@ def distinct(text: str) -> list[Any]:
         except ValueError:
             break
         at = end + len(text[end:]) - len(text[end:].lstrip())
-        if not found or found[-1] != one:
+        if not found or measured(found[-1]) != measured(one):
             found.append(one)
     return found
+
+
+def measured(summary: dict[str, Any]) -> Any:  # noqa: ANN401 - to be compared
+    """What eviction goes by; the kubelet has its pods in another order each time."""
+    of_pods = [
+        (one["podRef"]["name"], *(one.get(part) for part in ("memory", "ephemeral-storage")))
+        for one in sorted(summary["pods"], key=lambda one: one["podRef"]["name"])
+    ]
+    return summary["node"].get("memory", {}).get("time"), of_pods
 
 
 def keep(scene: str, recorded: list[dict[str, Any]]) -> None:
