@@ -229,7 +229,7 @@ def distinct(text: str) -> list[Any]:
     return found
 
 
-def measured(summary: dict[str, Any]) -> Any:  # noqa: ANN401 - to be compared
+def measured(summary: dict[str, Any]) -> Any:
     """What eviction goes by; the kubelet has its pods in another order each time."""
     of_pods = [
         (one["podRef"]["name"], *(one.get(part) for part in ("memory", "ephemeral-storage")))

@@ -20,7 +20,6 @@ from bailiff.cli.options import (
     usual_cluster,
 )
 from bailiff.cli.output import FORMAT, Format
-from bailiff.cli.targets import one_word
 
 if TYPE_CHECKING:
     from bailiff.bootstrap.choices import ClusterChoice
@@ -109,9 +108,9 @@ def explain(
         return
     if pressure:
         with told():
-            node = one_word([word for word in (target, *ctx.args) if word is not None])
             chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
-        _explain_pressure(said, options, output, ctx.find_root().obj, (node, chosen))
+        words = [word for word in (target, *ctx.args) if word is not None]
+        _explain_pressure(said, options, output, ctx.find_root().obj, (words, chosen))
         return
     from bailiff.cli import explaining  # noqa: PLC0415 - loads the core, which help needs not
 
@@ -131,7 +130,7 @@ def _explain_pressure(
     options: Options,
     output: Format | None,
     systems: object,
-    live: tuple[str, ClusterChoice] | None = None,
+    live: tuple[list[str], ClusterChoice] | None = None,
 ) -> None:
     from bailiff.cli import pressure  # noqa: PLC0415 - as above
 
@@ -140,6 +139,5 @@ def _explain_pressure(
         if live is None:
             answer = pressure.explain_pressure(asked, options, output, systems)
         else:
-            node, chosen = live
-            answer = pressure.explain_node(node, asked, chosen, options, output, systems)
+            answer = pressure.explain_node(*live, asked, options, output, systems)
     typer.echo(answer)

@@ -12,7 +12,7 @@ from bailiff.cli.documents import check_standard_input, read_document
 from bailiff.cli.errors import InputError
 from bailiff.cli.objects import Objects
 from bailiff.cli.output import NONE, Format, dumped, say, table
-from bailiff.cli.targets import NODE, Target, parse_instant
+from bailiff.cli.targets import NODE, Target, one_word, parse_instant
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.messages import observed_text
 from bailiff.decisions.pressure.signals import Signal
@@ -23,7 +23,7 @@ from bailiff.kinds.node_status import NodeSystemInfo
 from bailiff.kinds.stats import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from bailiff.bootstrap.choices import ClusterChoice
@@ -84,9 +84,9 @@ def explain_pressure(
 
 
 def explain_node(
-    target: str,
-    asked: PressureArguments,
+    target: Sequence[str],
     chosen: ClusterChoice,
+    asked: PressureArguments,
     options: Options,
     output: Format | None,
     systems: object,
@@ -97,9 +97,9 @@ def explain_node(
         InputError: what is asked makes no sense.
         ClusterUnusable, StartError: see `view_of`.
     """
-    wanted = Target.parse(target)
-    if wanted.type != NODE:
-        raise InputError(f"--pressure is of a node, as node/node-a, not of {target}")
+    wanted = Target.parse(one_word(target)) if target else None
+    if wanted is None or wanted.type != NODE:
+        raise InputError("--pressure is of a node: say which, as node/node-a")
     if asked.summary is not None or asked.pods:
         raise InputError("--pressure reads summary and pods of the cluster, and no files of them")
     from bailiff.bootstrap.kubelet_view import view_of  # noqa: PLC0415 - loads a client of clusters
