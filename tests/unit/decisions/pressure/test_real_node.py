@@ -19,7 +19,10 @@ import pytest
 
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.decisions.pressure.facts import PressureFacts
-from bailiff.decisions.pressure.questions import PlanPressureRoundResponse
+from bailiff.decisions.pressure.questions import (
+    PlanPressureRoundRequest,
+    PlanPressureRoundResponse,
+)
 from bailiff.kinds import Pod
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.stats import Summary
@@ -71,7 +74,7 @@ def rounds_of(recording: Recording) -> list[tuple[dict[str, Any], PlanPressureRo
     answers = []
     for body in recording.summaries:
         summary = msgspec.convert(body, Summary)
-        asked = question.facts(
+        asked = PlanPressureRoundRequest(
             pressure=msgspec.structs.replace(facts, summary=summary), pods=tuple(pods)
         )
         now = datetime.fromisoformat(body["node"]["memory"]["time"]).astimezone(UTC)
