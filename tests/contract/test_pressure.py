@@ -76,12 +76,12 @@ async def scene(bench: Bench, tmp_path: Path, clock: JumpingClock) -> AsyncItera
 
 
 async def test_memory_pressure_evicts_the_right_pod_in_the_kubelets_words(
-    scene: Scene, cluster: Cluster, clock: JumpingClock
+    scene: Scene, as_worker: Cluster, clock: JumpingClock
 ) -> None:
     kubelet = scene.kubelet
     await kubelet.pod("calm", 300)
     await kubelet.pod("greedy", 400)
-    async with running_worker(cluster, clock=clock, pressing=scene.pressing):
+    async with running_worker(as_worker, clock=clock, pressing=scene.pressing):
         await until(lambda: scene.says("MemoryPressure", "False"))
         assert not await scene.going("greedy")
         kubelet.used["greedy"] = 3500
@@ -97,11 +97,11 @@ async def test_memory_pressure_evicts_the_right_pod_in_the_kubelets_words(
 
 
 async def test_the_status_of_a_pod_that_takes_its_time_says_that_it_was_evicted(
-    scene: Scene, cluster: Cluster, clock: JumpingClock
+    scene: Scene, as_worker: Cluster, clock: JumpingClock
 ) -> None:
     kubelet = scene.kubelet
     pod = await kubelet.pod("greedy", 3900, finalizers=["example.com/witness"])
-    async with running_worker(cluster, clock=clock, pressing=scene.pressing):
+    async with running_worker(as_worker, clock=clock, pressing=scene.pressing):
         await until(lambda: scene.going("greedy"))
 
         async def is_failed() -> bool:
@@ -122,11 +122,11 @@ async def test_the_status_of_a_pod_that_takes_its_time_says_that_it_was_evicted(
 
 
 async def test_with_the_status_alone_the_pod_stays_failed(
-    scene: Scene, cluster: Cluster, clock: JumpingClock
+    scene: Scene, as_worker: Cluster, clock: JumpingClock
 ) -> None:
     kubelet = scene.kubelet
     await kubelet.pod("greedy", 3900)
-    async with running_worker(cluster, clock=clock, pressing=scene.with_mode(keeps_pods=True)):
+    async with running_worker(as_worker, clock=clock, pressing=scene.with_mode(keeps_pods=True)):
 
         async def is_failed() -> bool:
             return bool((await scene.bench.get("greedy"))["status"]["phase"] == "Failed")
@@ -139,7 +139,7 @@ async def test_with_the_status_alone_the_pod_stays_failed(
     assert found["status"]["reason"] == "Evicted"
 
 
-async def test_critical_pods_survive(scene: Scene, cluster: Cluster, clock: JumpingClock) -> None:
+async def test_critical_pods_survive(scene: Scene, as_worker: Cluster, clock: JumpingClock) -> None:
     kubelet = scene.kubelet
     body_spec = {"priorityClassName": "system-node-critical"}
     await kubelet.pod("calm", 100)
@@ -147,7 +147,7 @@ async def test_critical_pods_survive(scene: Scene, cluster: Cluster, clock: Jump
         PODS, _critical(kubelet.node, body_spec), scene.bench.namespace
     )
     kubelet.adopt(await scene.bench.set_status(vital, phase="Running"), 3900)
-    async with running_worker(cluster, clock=clock, pressing=scene.pressing):
+    async with running_worker(as_worker, clock=clock, pressing=scene.pressing):
         await until(lambda: scene.going("calm"))
         kubelet.gone("calm")
         clock.skip(60)
@@ -157,7 +157,7 @@ async def test_critical_pods_survive(scene: Scene, cluster: Cluster, clock: Jump
 
 
 async def test_a_restart_in_the_middle_of_a_grace_period_loses_none_of_it(
-    scene: Scene, cluster: Cluster, clock: JumpingClock
+    scene: Scene, as_worker: Cluster, clock: JumpingClock
 ) -> None:
     kubelet = scene.kubelet
     kubelet.configuration = SOFT
@@ -167,13 +167,13 @@ async def test_a_restart_in_the_middle_of_a_grace_period_loses_none_of_it(
         annotations = (await scene.node())["metadata"].get("annotations", {})
         return "thresholds" in annotations.get("bailiff.dev/pressure-state", "")
 
-    async with running_worker(cluster, clock=clock, pressing=scene.pressing):
+    async with running_worker(as_worker, clock=clock, pressing=scene.pressing):
         await until(is_noted)
         for _ in range(4):
             clock.skip(100)
             await asyncio.sleep(2.5)
         assert not await scene.going("greedy")
-    async with running_worker(cluster, clock=clock, pressing=scene.pressing):
+    async with running_worker(as_worker, clock=clock, pressing=scene.pressing):
         await asyncio.sleep(3)
         assert not await scene.going("greedy")
         clock.skip(150)
@@ -184,11 +184,11 @@ async def test_a_restart_in_the_middle_of_a_grace_period_loses_none_of_it(
 
 
 async def test_a_node_whose_kubelet_does_not_answer_is_unknown_and_keeps_its_pods(
-    scene: Scene, cluster: Cluster, clock: JumpingClock
+    scene: Scene, as_worker: Cluster, clock: JumpingClock
 ) -> None:
     kubelet = scene.kubelet
     await kubelet.pod("greedy", 300)
-    async with running_worker(cluster, clock=clock, pressing=scene.pressing) as worker:
+    async with running_worker(as_worker, clock=clock, pressing=scene.pressing) as worker:
         pressure = worker.systems["pressure"]
         await until(lambda: scene.says("MemoryPressure", "False"))
         kubelet.away = True
@@ -208,11 +208,11 @@ async def test_a_node_whose_kubelet_does_not_answer_is_unknown_and_keeps_its_pod
 
 @pytest.mark.kube_apiserver
 async def test_a_kubelet_may_be_asked_by_way_of_the_api_server(
-    bench: Bench, cluster: Cluster, clock: JumpingClock, tmp_path: Path
+    bench: Bench, as_worker: Cluster, clock: JumpingClock, tmp_path: Path
 ) -> None:
     async with measured_node(bench, tmp_path, clock, own_address()) as (kubelet, pressing):
         await kubelet.pod("greedy", 3900)
-        async with running_worker(cluster, clock=clock, pressing=pressing):
+        async with running_worker(as_worker, clock=clock, pressing=pressing):
             await until(lambda: is_going(bench, "greedy"))
             kubelet.gone("greedy")
 
@@ -222,7 +222,7 @@ async def test_a_kubelet_may_be_asked_by_way_of_the_api_server(
 async def test_a_job_that_ignores_disruptions_makes_its_pod_anew(
     scene: Scene,
     api: Api,
-    cluster: Cluster,
+    as_worker: Cluster,
     clock: JumpingClock,
     tmp_path: Path,
     *,
@@ -234,7 +234,7 @@ async def test_a_job_that_ignores_disruptions_makes_its_pod_anew(
     pressing = scene.with_mode(keeps_pods=keeps_pods)
     async with (
         kube_controller_manager(api, tmp_path, "--controllers=job-controller"),
-        running_worker(cluster, clock=clock, pressing=pressing),
+        running_worker(as_worker, clock=clock, pressing=pressing),
     ):
         first = await _pod_of_the_job(bench, ())
         first = kubelet.adopt(await bench.set_status(first, phase="Running"), 3900)

@@ -49,11 +49,15 @@ metadata:
     dyn(oldObject.metadata).all(key, key in variables.kept || key in dyn(object.metadata))
 {{- end }}
 
-{{/* Of the conditions of a status none of another type than $type is another, nor is one taken away. */}}
+{{/*
+Of the conditions of a status none of another type than $type is another, nor is one taken away; of the
+status nothing else is another, unless the pod `ends`: what that means is checked elsewhere.
+*/}}
 {{- define "bailiff.admission.conditions" -}}
+{{- $keys := default false .ends | ternary (list "conditions" "phase" "reason" "message") (list "conditions") | toJson | replace "\"" "'" }}
 - message: {{ printf "bailiff's worker may write into the status of %s only the condition %s" .of .type }}
   expression: >-
-    dyn(variables.after).all(key, key == 'conditions' ||
+    dyn(variables.after).all(key, key in {{ $keys }} ||
       (key in variables.before && variables.after[key] == variables.before[key])) &&
     dyn(variables.before).all(key, key in variables.after)
 - message: {{ printf "bailiff's worker may change no condition of %s but %s" .of .type }}

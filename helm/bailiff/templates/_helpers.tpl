@@ -109,6 +109,35 @@ BAILIFF_LEASE_NAME: {{ include "bailiff.component" (list . "worker") | quote }}
 BAILIFF_DEVICE_TAINT_EVICTION: {{ .Values.worker.deviceTaintEviction.enabled | quote }}
 BAILIFF_SHARDS: {{ .Values.worker.shards | quote }}
 BAILIFF_POLICIES: /etc/bailiff/policies.yaml
+{{- with .Values.worker.pressure }}
+{{- if .enabled }}
+BAILIFF_PRESSURE: "true"
+{{- $labels := list }}
+{{- range $key, $value := .nodeSelector }}
+{{- $labels = append $labels (printf "%s=%s" $key $value) }}
+{{- end }}
+{{- with $labels }}
+BAILIFF_PRESSURE_NODE_SELECTOR: {{ join "," . | quote }}
+{{- end }}
+{{- if .thresholds }}
+BAILIFF_PRESSURE_CONFIG: /etc/bailiff-pressure/kubelet.yaml
+{{- end }}
+BAILIFF_PRESSURE_INTERVAL: {{ .interval | quote }}
+BAILIFF_PRESSURE_STALE_AFTER: {{ .staleAfter | quote }}
+BAILIFF_PRESSURE_KEEP_PODS: {{ .keepPods | quote }}
+BAILIFF_PRESSURE_HARD_OVERRIDES_POLICIES: {{ .hardOverridesPolicies | quote }}
+BAILIFF_PRESSURE_CONDITIONS: {{ .conditions | quote }}
+BAILIFF_KUBELET_VIA_API_SERVER: {{ .kubelets.viaApiServer | quote }}
+BAILIFF_KUBELET_INSECURE_TLS: {{ .kubelets.insecureTLS | quote }}
+{{- if .kubelets.caSecretName }}
+BAILIFF_KUBELET_CERTIFICATE_AUTHORITY: /etc/bailiff-kubelet-ca/ca.crt
+{{- end }}
+{{- if .kubelets.clientCertificateSecretName }}
+BAILIFF_KUBELET_CLIENT_CERTIFICATE: /etc/bailiff-kubelet-client/tls.crt
+BAILIFF_KUBELET_CLIENT_KEY: /etc/bailiff-kubelet-client/tls.key
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* Whether the worker evicts (yes, no, unknown) and why not, and whether it is a shadow; as YAML. Options can

@@ -23,10 +23,11 @@ NAMESPACE = "bailiff-chart"
 # All that gives the worker more rights, but a pause: that is of one namespace.
 VALUES = {
     "worker": {
+        "pressure": {"enabled": True, "kubelets": {"viaApiServer": "where-unreachable"}},
         "policies": {
             "evictionApi": {"deadlineSeconds": 0},
             "exclude": {"namespaceSelector": {"matchLabels": {"evictions": "never"}}},
-        }
+        },
     }
 }
 

@@ -2,8 +2,9 @@
 . "$(dirname "$SCENE")/common.inc"
 configuration
 printf 'kind: KubeletConfiguration\nevictionHard: {memory.available: 600Mi}\n' > /mnt/thresholds.yaml
+printf token > /mnt/kubelet-token
 $BAILIFF worker --kubeconfig /mnt/kubeconfig --pressure --pressure-config /mnt/thresholds.yaml \
-    --kubelet-insecure-tls --pressure-interval 5 --status-port 18081 --health-port 18083 > /mnt/log/bailiff.log 2>&1 &
+    --kubelet-insecure-tls --kubelet-token-file /mnt/kubelet-token --pressure-interval 5 --status-port 18081 --health-port 18083 > /mnt/log/bailiff.log 2>&1 &
 worker=$!
 within 200 curl -sf http://127.0.0.1:18081/readyz
 tell "Bailiff's worker is ready"
