@@ -103,8 +103,9 @@ class PressureWorld(World):
         assert isinstance(found, PressureInWorker)
         return found
 
-    def add_node(self, name: str = "n1", pool: str = "spot", **status: Any) -> Node:
-        body = {"metadata": {"name": name, "uid": f"uid-{name}", "labels": {"pool": pool}}}
+    def add_node(self, name: str = "n1", pool: str = "spot", uid: str = "", **status: Any) -> Node:
+        meta = {"name": name, "uid": uid or f"uid-{name}", "labels": {"pool": pool}}
+        body = {"metadata": meta}
         self._put_node(msgspec.convert(body | {"status": status}, Node))
         return self.nodes[name]
 
