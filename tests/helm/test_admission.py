@@ -22,6 +22,7 @@ from bailiff.decisions.node_taints.findings import TERMS as NODE_TERMS
 from bailiff.worker.systems.node_taints.annotator import ANNOTATION
 from tests.harness.api import NODES, PODS
 from tests.harness.device_objects import RULES, rule
+from tests.harness.helm import pressure_writes
 from tests.harness.helm.accounts import log_in, may_do_everything
 from tests.harness.helm.admission import POLICIES, admission_in_force
 from tests.harness.helm.chart import render, the
@@ -75,21 +76,35 @@ async def refusals(own, scene, asked) -> dict[str, str]:
     return found
 
 
+CASES = [
+    pytest.param({}, FORBIDDEN, ALLOWED, id="as it is"),
+    pytest.param(
+        {"worker": pressure_writes.PRESSURE},
+        pressure_writes.FORBIDDEN,
+        pressure_writes.ALLOWED,
+        id="pressure",
+    ),
+]
+
+
 @on_a_server
-async def test_each_write_is_refused_by_its_clause_and_by_nothing_else(kube_apiserver, bench):
-    path = await log_in(kube_apiserver, "worker", bench.namespace)
+@pytest.mark.parametrize(("values", "forbidden", "allowed"), CASES)
+async def test_each_write_is_refused_by_its_clause_and_by_nothing_else(
+    kube_apiserver, bench, values, forbidden, allowed
+):
+    path = await log_in(kube_apiserver, "worker", bench.namespace, values=values)
     await may_do_everything(bench.cluster, bench.namespace, "bailiff-worker")
     scene = await scene_of(bench)
-    asked = {name: ask for name, (ask, _) in FORBIDDEN.items()}
+    asked = {name: ask for name, (ask, _) in forbidden.items()}
     async with await connect(path) as own:
         try:
-            assert await refusals(own, scene, asked | ALLOWED) == {}
-            async with admission_in_force(kube_apiserver, path, bench.namespace):
-                assert await refusals(own, scene, ALLOWED) == {}
+            assert await refusals(own, scene, asked | allowed) == {}
+            async with admission_in_force(kube_apiserver, path, bench.namespace, values):
+                assert await refusals(own, scene, allowed) == {}
                 said = await refusals(own, scene, asked)
         finally:
             await bench.cluster.delete(RULES, scene.rule, "")
-    wanted = {name: clause for name, (_, clause) in FORBIDDEN.items()}
+    wanted = {name: clause for name, (_, clause) in forbidden.items()}
     assert {
         name: said.get(name) for name, clause in wanted.items() if clause not in said.get(name, "")
     } == {}

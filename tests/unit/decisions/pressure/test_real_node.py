@@ -126,3 +126,23 @@ def test_local_storage_the_same_pods_go_for_limits_of_their_own():
 def test_before_that_nobody_goes(scene):
     *before, _ = rounds_of(recorded(scene))
     assert all(not answer.report.victims for _, answer in before)
+
+
+def test_a_worker_of_ours_evicts_where_the_kubelet_s_own_thresholds_are_off():
+    """Recorded, not run: what the API server had when Bailiff's worker watched that node."""
+    with gzip.open(CASES / "bailiff.jsonl.gz", "rt") as lines:
+        found = [json.loads(line) for line in lines]
+    thresholds = next(one["value"] for one in found if one["kind"] == "configz")
+    assert set(thresholds["kubeletconfig"]["evictionHard"].values()) == {"0%"}
+    seen = [one["value"] for one in found if one["kind"] == "greedy"]
+    (told,) = [one for one in seen[-1]["status"]["conditions"] if one["type"] == "DisruptionTarget"]
+    assert told["reason"] == "TerminationByKubelet"
+    assert seen[-1]["metadata"]["deletionGracePeriodSeconds"] == 1
+    left = [one["value"]["items"] for one in found if one["kind"] == "pods"][-1]
+    assert [(pod["metadata"]["name"], pod["status"]["phase"]) for pod in left] == [
+        ("calm", "Running")
+    ]
+    node = next(one["value"] for one in found if one["kind"] == "node")
+    conditions = {one["type"]: one["status"] for one in node["status"]["conditions"]}
+    # The kubelet publishes, so nobody else does.
+    assert conditions["MemoryPressure"] == "False"

@@ -118,6 +118,3 @@ def test_what_cannot_be_read_is_nothing(text):
 def test_the_note_is_short():
     many = replace(STATE, thresholds=(MET,) * 20)
     assert len(note_of(START, many, publishes=True, evicting=True).text) < 8 * 1024
-    assert msgspec.json.decode(
-        note_of(START, STATE, publishes=True, evicting=True).text, type=Memory
-    )
