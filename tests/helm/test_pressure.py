@@ -1,4 +1,4 @@
-"""What the chart gives the worker for the pressure mode: nothing without it, and no more with it."""
+"""What the chart gives the worker for the pressure mode: nothing without it, no more with it."""
 
 from __future__ import annotations
 
