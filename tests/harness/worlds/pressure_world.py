@@ -144,6 +144,14 @@ class PressureWorld(World):
         pod = self.pods[name]
         self.put(replace(pod, status=replace(pod.status, phase="Failed", reason="Evicted")))
 
+    def forget_note(self, node: str) -> None:
+        """Another worker has taken away what was remembered of a node."""
+        current = self.nodes[node]
+        annotations = replace(current.metadata.annotations, pressure_state="")
+        metadata = replace(current.metadata, annotations=annotations)
+        self.nodes[node] = replace(current, metadata=metadata)
+        self._tell(self.node_watch, Changed(self.nodes[node]))
+
     def evictions(self) -> list[tuple[float, str]]:
         """Second and name of each pod that was deleted."""
         return [(round(at), name) for at, name, _ in self.deleted]

@@ -66,6 +66,49 @@ async def test_a_lead_that_comes_back_does_not_go_by_what_it_knew():
     assert [name for _, name in world.evictions()] == ["greedy"]
 
 
+async def test_who_leads_again_goes_by_what_the_one_in_between_has_noted():
+    """It saw that the threshold was over, and took the note away."""
+    election = Switch()
+    world = filled(election=election, mode=mode_with(configuration=configured(**SOFT)))
+    async with world.running():
+        await asyncio.sleep(30)
+        election.acts = False
+        await asyncio.sleep(5)
+        world.forget_note("n1")
+        await asyncio.sleep(40)
+        election.acts = True
+        await asyncio.sleep(50)
+        assert world.evictions() == []
+        await asyncio.sleep(40)
+    assert [name for _, name in world.evictions()] == ["greedy"]
+
+
+async def test_what_a_policy_holds_is_dropped_where_the_node_becomes_unknown():
+    mode = mode_with()
+    world = PressureWorld(mode=mode, policies=Policies(protection=True))
+    world.add_node()
+    world.fill("greedy", 3900)
+    pod = world.pods["greedy"]
+    annotations = Annotations(do_not_evict="2026-01-01T00:01:00Z")
+    world.put(replace(pod, metadata=replace(pod.metadata, annotations=annotations)))
+    async with world.running():
+        await asyncio.sleep(40)
+        world.kubelet.broken = "connection refused"
+        await asyncio.sleep(120)
+    assert world.evictions() == []
+
+
+async def test_what_each_round_may_say_again_is_told_once_in_ten_minutes():
+    world = PressureWorld()
+    world.add_node()
+    world.fill("vital", 3900, priority=2_000_000_000)
+    async with world.running():
+        await asyncio.sleep(550)
+        assert world.events_on("n1").count("EvictionThresholdMet") == 1
+        await asyncio.sleep(100)
+    assert world.events_on("n1").count("EvictionThresholdMet") == 2
+
+
 async def test_a_break_in_which_nothing_could_be_read_begins_the_grace_period_anew():
     world = filled(mode=mode_with(configuration=configured(**SOFT)))
     async with world.running():

@@ -67,6 +67,11 @@ class _Wanted:
     heartbeat: datetime | None = None
     events: deque[_Event] = field(default_factory=deque)
 
+    def is_to_publish(self, now: datetime) -> bool:
+        """Whether the conditions have changed, or the last sign of life is old."""
+        late = self.heartbeat is None or now - self.heartbeat >= HEARTBEAT
+        return bool(self.conditions) and (late or self.conditions != self.published)
+
 
 class NodeWriter(Retrying[str]):
     """By the name of the node."""
@@ -92,8 +97,7 @@ class NodeWriter(Retrying[str]):
         """Have these conditions in the node's status, and a sign of life once in five minutes."""
         wanted = self._of(node)
         wanted.conditions = tuple(conditions)
-        late = wanted.heartbeat is None or now - wanted.heartbeat >= HEARTBEAT
-        if late or wanted.conditions != wanted.published:
+        if wanted.is_to_publish(now):
             self.ask_for(node.metadata.name)
 
     def tell(self, node: Node, note: EventNote, at: datetime) -> None:
@@ -162,10 +166,8 @@ class NodeWriter(Retrying[str]):
         self._writes.labels("annotation", "written").inc()
 
     async def _publish(self, node: Node, wanted: _Wanted) -> None:
-        now = self._parts.clock.now().replace(microsecond=0)
-        late = wanted.heartbeat is None or now - wanted.heartbeat >= HEARTBEAT
-        conditions = wanted.conditions
-        if not conditions or (conditions == wanted.published and not late):
+        now, conditions = self._parts.clock.now().replace(microsecond=0), wanted.conditions
+        if not wanted.is_to_publish(now):
             return
         body = status_body(node, conditions, now)
         await self._write(body, apply=True, subresource="status")

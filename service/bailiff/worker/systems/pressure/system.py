@@ -85,9 +85,7 @@ class PressureInWorker(SystemInWorker):
     def prepare(self, scene: Scene, *, explain: bool) -> Round | None:  # noqa: ARG002 - see below
         """See SystemInWorker. The round was planned when its summary came; this only looks."""
         watched = None if scene.node is None else self._nodes.get(scene.node.metadata.name)
-        if watched is None or scene.node is None or watched.uid != scene.node.metadata.uid:
-            return None
-        return _Planned(watched)
+        return None if watched is None else _Planned(watched)
 
     def overrides_policies(self, pod: Pod) -> bool:
         """See SystemInWorker."""

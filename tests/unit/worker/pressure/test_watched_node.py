@@ -1,0 +1,81 @@
+"""When a node may be judged again after an eviction, and how old what its kubelet tells is."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import msgspec
+import pytest
+
+from bailiff.kinds.stats import Summary
+from bailiff.worker.systems.pressure.watched_node import WatchedNode
+from tests.harness.clocks import START
+
+
+def summary(*pods: str, at: datetime = START) -> Summary:
+    time = at.isoformat()
+    body = {
+        "node": {"nodeName": "n1", "memory": {"time": time}},
+        "pods": [{"podRef": {"uid": uid}} for uid in pods],
+    }
+    return msgspec.convert(body, Summary)
+
+
+@pytest.fixture
+def node() -> WatchedNode:
+    return WatchedNode("n1", "uid-n1")
+
+
+def test_nobody_is_judged_while_an_attempt_is_under_way(node):
+    node.began("u1")
+    assert not node.may_be_judged({"u1", "u2"}, summary("u1", "u2"), 100.0)
+    node.failed("u1")
+    assert node.may_be_judged({"u1", "u2"}, summary("u1", "u2"), 100.0)
+
+
+@pytest.mark.parametrize(
+    ("present", "measured", "elapsed", "may"),
+    [
+        ({"u1"}, ("u1",), 129.9, False),
+        ({"u1"}, ("u1",), 130.0, True),
+        (set(), ("u1",), 101.0, True),
+        ({"u1"}, (), 101.0, True),
+    ],
+    ids=["still there", "for half a minute", "gone from the API", "uses nothing"],
+)
+def test_after_an_eviction_until_the_pod_has_left(node, present, measured, elapsed, may):
+    node.began("u1")
+    node.evicted("u1", 100.0)
+    assert node.may_be_judged(present, summary(*measured), elapsed) is may
+
+
+def test_a_pod_that_leaves_without_a_trace_is_waited_for_no_more(node):
+    node.evicted("u1", 100.0)
+    node.forget("u1")
+    assert node.may_be_judged({"u1"}, summary("u1"), 100.0)
+
+
+@pytest.mark.parametrize("behind", [-3600, 0, 50])
+def test_the_age_of_stats_counts_by_our_own_time_once_they_have_moved(node, behind):
+    """Whatever the node's clock says: the first summary alone is held against ours."""
+    first = START - timedelta(seconds=behind)
+    assert node.age(summary(at=first), START, 1000.0) == max(0, behind)
+    moved = first + timedelta(seconds=10)
+    assert node.age(summary(at=moved), START + timedelta(seconds=10), 1010.0) == 0
+    assert node.age(summary(at=moved), START + timedelta(seconds=70), 1070.0) == 60
+
+
+def test_of_several_measurements_the_oldest_counts(node):
+    body = {
+        "node": {
+            "nodeName": "n1",
+            "memory": {"time": START.isoformat()},
+            "fs": {"time": (START - timedelta(seconds=40)).isoformat()},
+            "runtime": {"imageFs": {"time": (START - timedelta(seconds=90)).isoformat()}},
+        }
+    }
+    assert node.age(msgspec.convert(body, Summary), START, 1000.0) == 90
+
+
+def test_stats_without_any_time_have_no_age(node):
+    assert node.age(msgspec.convert({"node": {"nodeName": "n1"}}, Summary), START, 5.0) == 0.0
