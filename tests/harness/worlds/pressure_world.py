@@ -40,6 +40,7 @@ class Kubelet:
     Attributes:
         frozen_at: measured last at that second; None: now.
         broken: why it does not answer; empty: it does.
+        breaking: the nodes of which it does not; none: all.
         asked: how often, by node.
         configuration: its answer to /configz.
     """
@@ -50,6 +51,7 @@ class Kubelet:
         self._world = world
         self.frozen_at: float | None = None
         self.broken = ""
+        self.breaking: set[str] = set()
         self.asked: dict[str, int] = {}
         self.configuration_of: dict[str, Any] = {"evictionHard": HARD}
 
@@ -65,7 +67,7 @@ class Kubelet:
         return SummaryRead(found, self._world.clock.now(), 0.01, 1000, via_api_server=False)
 
     def _answer(self, node: Node) -> None:
-        if self.broken:
+        if self.broken and (not self.breaking or node.metadata.name in self.breaking):
             raise KubeletUnreachableError(f"the kubelet of {node.metadata.name}: {self.broken}")
 
     def _measured(self) -> datetime:
@@ -182,6 +184,7 @@ class PressureWorld(World):
         return self._store(call, {"status": call.body["status"]})
 
     def _store(self, call: Call, part: dict[str, Any]) -> Node:
+        self._check_admission(call)
         current = self._found(self.nodes, call)
         assert call.uid == current.metadata.uid
         merged = strategic_merge(msgspec.to_builtins(current), part)

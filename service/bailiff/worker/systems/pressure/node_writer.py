@@ -74,7 +74,7 @@ class _Wanted:
 
 
 class NodeWriter(Retrying[str]):
-    """By the name of the node."""
+    """By the name of the node. A round only reminds: what fails keeps its growing distance."""
 
     def __init__(self, parts: Parts, writes: Counter) -> None:
         """Begin with nothing to write; `writes` counts, by what and fate."""
@@ -91,14 +91,14 @@ class NodeWriter(Retrying[str]):
             wanted.noted = NOTHING
         if wanted.noted is None or note.key != wanted.noted.key:
             wanted.note = note
-            self.ask_for(node.metadata.name)
+            self.remind(node.metadata.name)
 
     def publish(self, node: Node, conditions: Sequence[NodeCondition], now: datetime) -> None:
         """Have these conditions in the node's status, and a sign of life once in five minutes."""
         wanted = self._of(node)
         wanted.conditions = tuple(conditions)
         if wanted.is_to_publish(now):
-            self.ask_for(node.metadata.name)
+            self.remind(node.metadata.name)
 
     def tell(self, node: Node, note: EventNote, at: datetime) -> None:
         """Write this Event about the node."""
@@ -106,7 +106,7 @@ class NodeWriter(Retrying[str]):
         if len(events) == _EVENTS:
             events.popleft()
         events.append(_Event(note, at))
-        self.ask_for(node.metadata.name)
+        self.remind(node.metadata.name)
 
     def drop(self, name: str) -> None:
         """The node is gone, or another's."""

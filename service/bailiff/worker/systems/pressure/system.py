@@ -140,12 +140,12 @@ class PressureInWorker(SystemInWorker):
             watched.failed(eviction.uid)
 
     def complaints(self) -> list[str]:
-        """See SystemInWorker."""
-        unknown = [one for one in self._nodes.values() if one.unknown and one.report]
-        if not unknown:
+        """See SystemInWorker. One node, which may be hostile, makes no worker unready; all do."""
+        nodes = list(self._nodes.values())
+        if not nodes or not all(one.unknown for one in nodes):
             return []
-        first = unknown[0]
-        return [f"pressure of {len(unknown)} nodes is unknown, as of {first.name}: {first.unknown}"]
+        why = f"as of {nodes[0].name}: {nodes[0].unknown}"
+        return [f"pressure is unknown of all {len(nodes)} nodes that are watched, {why}"]
 
     def describe(self) -> dict[str, Any]:
         """See SystemInWorker."""
