@@ -153,7 +153,7 @@ def answer_ranking(case: Json) -> Json:
         Signal(case["signal"]),
         Layout.of(case["dedicatedImageFs"], case["splitContainerImageFs"]),
         pods,
-        stats_by_uid(msgspec.convert(case["summary"], Summary)),
+        stats_by_uid(msgspec.convert(case["summary"], Summary).pods),
     )
     return {"order": [_key(one.pod) for one in ranking.candidates]}
 

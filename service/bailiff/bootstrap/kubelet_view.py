@@ -78,7 +78,7 @@ async def _read(
     settings = KubeletSettings(via_api_server=ViaApiServer.ALWAYS)
     async with await connect_kubelets(cluster, settings) as kubelets:
         try:
-            summary = (await kubelets.summary(node)).summary
+            summary = (await kubelets.summary(node)).measured.summary
         except KubeletError as error:
             raise StartError(error.message) from error
         if configured:

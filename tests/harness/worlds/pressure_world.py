@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from bailiff.cluster import Changed
 from bailiff.cluster.kubelets import KubeletUnreachableError, ReaderSettings, SummaryRead
+from bailiff.cluster.kubelets.summaries import decode_summary
 from bailiff.decisions import SYSTEMS
 from bailiff.decisions.pressure.findings import SYSTEM
 from bailiff.kinds import Node
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
-from bailiff.kinds.stats import Summary
 from bailiff.worker.systems import HALVES, halves_of
 from bailiff.worker.systems.pressure.node_writer import ANNOTATION
 from bailiff.worker.systems.pressure.settings import PressureMode
@@ -63,7 +63,8 @@ class Kubelet:
         self._answer(node)
         name = node.metadata.name
         self.asked[name] = self.asked.get(name, 0) + 1
-        found = msgspec.convert(self._world.summary(name, self._measured()), Summary)
+        body = msgspec.json.encode(self._world.summary(name, self._measured()))
+        found = decode_summary(body, name)
         return SummaryRead(found, self._world.clock.now(), 0.01, 1000, via_api_server=False)
 
     def _answer(self, node: Node) -> None:

@@ -212,7 +212,7 @@ async def test_the_client_of_all_kubelets_reads_it_by_the_api_server(
     ):
         found = await client.get(NODES, "small-1")
         read = await kubelets.summary(found)
-        assert (read.via_api_server, len(read.summary.pods)) == (True, len(THREE))
+        assert (read.via_api_server, len(read.measured.summary.pods)) == (True, len(THREE))
         assert json.loads(await kubelets.configuration(found)).keys() == {"kubeletconfig"}
         with pytest.raises(KubeletUnreachableError, match="error trying to reach service"):
             await kubelets.summary(await client.get(NODES, "node-a"))

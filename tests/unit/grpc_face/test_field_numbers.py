@@ -54,6 +54,7 @@ KUBERNETES = {
     "PodSchedulingGroup": "1 string podGroupName",
     "PodStatus": """
         1 string phase; 2 repeated PodCondition conditions;
+        4 string reason;
         8 repeated ContainerStatus containerStatuses; 9 string qosClass;
         10 repeated ContainerStatus initContainerStatuses;
         15 repeated PodResourceClaimStatus resourceClaimStatuses;

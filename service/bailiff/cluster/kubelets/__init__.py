@@ -25,6 +25,7 @@ from bailiff.cluster.kubelets.settings import (
     ReaderSettings,
     ViaApiServer,
 )
+from bailiff.cluster.kubelets.summaries import MeasuredNode
 
 __all__ = [
     "ADDRESS_TYPES",
@@ -40,6 +41,7 @@ __all__ = [
     "KubeletUnauthenticatedError",
     "KubeletUnreachableError",
     "Kubelets",
+    "MeasuredNode",
     "Outcome",
     "ReaderSettings",
     "SummaryListener",

@@ -21,7 +21,7 @@ from bailiff.cluster.kubelets.failures import check_form, check_status, told
 from bailiff.cluster.kubelets.kept import Kept
 from bailiff.cluster.kubelets.login import KubeletLogin
 from bailiff.cluster.kubelets.settings import KubeletSettings, ViaApiServer
-from bailiff.cluster.kubelets.summaries import decode_summary
+from bailiff.cluster.kubelets.summaries import MeasuredNode, decode_summary
 from bailiff.cluster.kubelets.turns import Turns
 from bailiff.cluster.request import Request
 from bailiff.cluster.resource import NODES
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from bailiff.cluster.tls import Tls
     from bailiff.cluster.transport import Transport
     from bailiff.kinds import Node
-    from bailiff.kinds.stats import Summary
 
 _SUMMARY = "/stats/summary"
 _CONFIGURATION = "/configz"
@@ -56,14 +55,14 @@ class SummaryRead:
     """The summary of one node as it was read.
 
     Attributes:
-        summary: what the kubelet said.
+        measured: what the kubelet said.
         received: when all of it had come, by our clock.
         seconds: that reading it took, decoding included.
         size: bytes of JSON.
         via_api_server: by way of the API server.
     """
 
-    summary: Summary
+    measured: MeasuredNode
     received: datetime
     seconds: float
     size: int
@@ -112,9 +111,9 @@ class Kubelets:
         body, proxied = await self._fetched(node, _SUMMARY)
         with told(f"{_SUMMARY} of {node.metadata.name}"):
             async with self._turns.one():
-                summary = decode_summary(body, node.metadata.name)
+                measured = decode_summary(body, node.metadata.name)
         seconds = self._clock.monotonic() - began
-        return SummaryRead(summary, self._clock.now(), seconds, len(body), proxied)
+        return SummaryRead(measured, self._clock.now(), seconds, len(body), proxied)
 
     async def configuration(self, node: Node) -> bytes:
         """The kubelet's own configuration, as JSON: `{"kubeletconfig": {...}}`.

@@ -23,10 +23,13 @@ from bailiff.decisions.pressure.round import Reclaimed, RoundFacts, RoundPlan, p
 from bailiff.decisions.system import Round
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from bailiff.decisions.decision import Finding, ObjectReference, TraceStep
     from bailiff.decisions.options import Options
     from bailiff.decisions.system import Scene
     from bailiff.kinds import Pod
+    from bailiff.kinds.stats import PodStats
 
 
 class PressureRound(Round):
@@ -34,8 +37,14 @@ class PressureRound(Round):
 
     report: PressureReport
 
-    def __init__(self, scene: Scene, facts: PressureFacts, options: Options) -> None:
-        """Plan the round, by a summary that has to be there."""
+    def __init__(
+        self,
+        scene: Scene,
+        facts: PressureFacts,
+        options: Options,
+        pod_stats: Callable[[], Iterable[PodStats]] | None = None,
+    ) -> None:
+        """Plan the round, by a summary that has to be there; `pod_stats` as of RoundFacts."""
         if facts.summary is None:
             raise ValueError("a round goes by a summary")
         layout, derived = layout_of(facts)
@@ -51,6 +60,7 @@ class PressureRound(Round):
                 now=scene.now,
                 reclaims=facts.reclaims,
                 reclaimed=None if after is None else Reclaimed(after.summary),
+                pod_stats=pod_stats,
             )
         )
         name = scene.node_name or facts.summary.node.node_name

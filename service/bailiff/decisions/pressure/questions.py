@@ -130,7 +130,7 @@ def _rank(facts: RankForPressureRequest) -> RankForPressureResponse:
     told = facts.layout or derive_layout(facts.summary)
     layout = Layout.of(told.dedicated_image_fs, told.split_container_image_fs)
     pods = [as_allocated(pod) for pod in facts.pods if not pod.is_finished]
-    ranking = rank(facts.signal, layout, pods, stats_by_uid(facts.summary))
+    ranking = rank(facts.signal, layout, pods, stats_by_uid(facts.summary.pods))
     return RankForPressureResponse(candidates=ranking.candidates)
 
 

@@ -32,7 +32,7 @@ from bailiff.decisions.pressure.state import PressureState, SignalState
 from bailiff.decisions.pressure.thresholds import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from bailiff.decisions.pressure.settings import PressureSettings
@@ -63,6 +63,8 @@ class RoundFacts(NamedTuple):
         now: in UTC.
         reclaims: whoever asks does the reclaim steps, so that nobody goes before they are done.
         reclaimed: set when the round is planned again after its reclaim steps.
+        pod_stats: tells what was measured of the pods, asked only where that may matter; None: the
+            summary does.
     """
 
     settings: PressureSettings
@@ -73,6 +75,7 @@ class RoundFacts(NamedTuple):
     now: datetime
     reclaims: bool = False
     reclaimed: Reclaimed | None = None
+    pod_stats: Callable[[], Iterable[PodStats]] | None = None
 
 
 class Victim(NamedTuple):
@@ -156,9 +159,10 @@ def plan(facts: RoundFacts) -> RoundPlan:
 
 
 def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[ThresholdState]) -> RoundPlan:
-    stats = stats_by_uid(facts.summary)
+    limited = _with_limits(facts)
+    stats = _stats(facts) if limited or fresh else {}
     # 9. Pods that are over a limit of their own; then nobody else goes in this round.
-    victims = _over_their_limits(facts, stats)
+    victims = _over_their_limits(facts, limited, stats)
     if victims or not fresh:
         return replace(so_far, victims=victims)
     # 10. Memory first, then in the order of Signal; hard before soft.
@@ -182,9 +186,20 @@ def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[ThresholdState]) 
     )
 
 
-def stats_by_uid(summary: Summary) -> dict[str, PodStats]:
+def stats_by_uid(stats: Iterable[PodStats]) -> dict[str, PodStats]:
     """What was measured of each pod; of two entries for one the last counts (cachedStatsFunc)."""
-    return {one.pod_ref.uid: one for one in summary.pods}
+    return {one.pod_ref.uid: one for one in stats}
+
+
+def _stats(facts: RoundFacts) -> dict[str, PodStats]:
+    return stats_by_uid(facts.summary.pods if facts.pod_stats is None else facts.pod_stats())
+
+
+def _with_limits(facts: RoundFacts) -> list[Pod]:
+    """Pods that have limits of their own on the node's disk, where those count."""
+    if not facts.settings.local_storage_capacity_isolation:
+        return []
+    return [pod for pod in facts.pods if has_storage_limit(pod)]
 
 
 def _is_fresh(
@@ -214,13 +229,13 @@ def _is_relieved(facts: RoundFacts) -> bool:
     return not met(thresholds, after, reclaimed=True)
 
 
-def _over_their_limits(facts: RoundFacts, stats: Mapping[str, PodStats]) -> tuple[Victim, ...]:
-    if not facts.settings.local_storage_capacity_isolation:
-        return ()
+def _over_their_limits(
+    facts: RoundFacts, limited: Iterable[Pod], stats: Mapping[str, PodStats]
+) -> tuple[Victim, ...]:
     found = []
-    for pod in facts.pods:
+    for pod in limited:
         measured = stats.get(pod.metadata.uid)
-        if measured is None or not has_storage_limit(pod):
+        if measured is None:
             continue
         over = excess(
             pod,

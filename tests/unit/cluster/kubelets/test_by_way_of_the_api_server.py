@@ -82,7 +82,7 @@ async def test_where_a_kubelet_is_not_reached_it_is_asked(tmp_path: Path) -> Non
     server = ApiServer()
     async with clients(tmp_path, server, FALL_BACK) as (_, kubelets):
         read = await kubelets.summary(AWAY)
-    assert (read.via_api_server, len(read.summary.pods)) == (True, 2)
+    assert (read.via_api_server, len(read.measured.summary.pods)) == (True, 2)
     assert server.asked == ["/api/v1/nodes/n1/proxy/stats/summary"]
 
 

@@ -87,8 +87,8 @@ async def client(
 async def test_a_summary_is_read_with_the_token_of_the_login(tls: files.Tls) -> None:
     async with fake_kubelet(WELL, tls) as kubelet, client(tls) as kubelets:
         read = await kubelets.summary(kubelet.node())
-    assert read.summary.node.node_name == "n1"
-    assert [pod.pod_ref.name for pod in read.summary.pods][:1] == ["web-7d9c5b6f8d-00000"]
+    assert read.measured.summary.node.node_name == "n1"
+    assert [pod.pod_ref.name for pod in read.measured.summary.pods][:1] == ["web-7d9c5b6f8d-00000"]
     assert (read.size, read.via_api_server) == (len(SUMMARY), False)
     assert kubelet.heads[0].startswith(b"GET /stats/summary HTTP/1.1\r\n")
     assert b"Host: 127.0.0.1:%d\r\n" % kubelet.port in kubelet.heads[0]
@@ -98,7 +98,7 @@ async def test_one_of_real_size_comes_over_in_pieces(tls: files.Tls) -> None:
     long = summary_json("n1")
     async with fake_kubelet(answering(long), tls) as kubelet, client(tls) as kubelets:
         read = await kubelets.summary(kubelet.node())
-    assert (read.size, len(read.summary.pods)) == (len(long), 110)
+    assert (read.size, len(read.measured.summary.pods)) == (len(long), 110)
 
 
 async def test_the_configuration_is_handed_over_as_it_is(tls: files.Tls) -> None:
@@ -299,7 +299,7 @@ async def test_what_a_kubelet_says_unasked_is_not_the_next_answer(tls: files.Tls
         await kubelets.summary(kubelet.node())
         await asyncio.sleep(0.1)
         kubelet.behaviour = WELL
-        assert len((await kubelets.summary(kubelet.node())).summary.pods) == 3
+        assert len((await kubelets.summary(kubelet.node())).measured.pods) == 3
         assert kubelet.connections == 2
 
 

@@ -16,6 +16,7 @@ from bailiff.cluster import ConfigError
 from bailiff.cluster.kubelets import (
     KubeletTimeoutError,
     KubeletUnreachableError,
+    MeasuredNode,
     Outcome,
     ReaderSettings,
     SummaryRead,
@@ -23,14 +24,14 @@ from bailiff.cluster.kubelets import (
 )
 from bailiff.cluster.kubelets.reader import phase_of
 from bailiff.kinds import Node, NodeMeta
-from bailiff.kinds.stats import Summary
+from bailiff.kinds.stats import NodeStats
 from tests.harness.clocks import START, LoopClock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 TIMEOUT = 5.0
-READ = SummaryRead(Summary(), START, 0.0, 2, via_api_server=False)
+READ = SummaryRead(MeasuredNode(NodeStats(), ()), START, 0.0, 2, via_api_server=False)
 pytestmark = pytest.mark.looptime
 
 

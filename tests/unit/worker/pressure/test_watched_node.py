@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import msgspec
 import pytest
 
-from bailiff.kinds.stats import Summary
+from bailiff.kinds.stats import NodeStats, PodStats, Summary
 from bailiff.worker.systems.pressure.watched_node import WatchedNode
 from tests.harness.clocks import START
 
 
-def summary(*pods: str, at: datetime = START) -> Summary:
-    time = at.isoformat()
-    body = {
-        "node": {"nodeName": "n1", "memory": {"time": time}},
-        "pods": [{"podRef": {"uid": uid}} for uid in pods],
-    }
-    return msgspec.convert(body, Summary)
+def stats(at: datetime = START) -> NodeStats:
+    return msgspec.convert({"memory": {"time": at.isoformat()}}, NodeStats)
+
+
+def pods(*uids: str) -> Callable[[], list[PodStats]]:
+    return lambda: [msgspec.convert({"podRef": {"uid": uid}}, PodStats) for uid in uids]
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def node() -> WatchedNode:
 
 def test_nobody_is_judged_while_an_attempt_is_under_way(node):
     node.began("u1")
-    assert not node.may_be_judged({"u1", "u2"}, summary("u1", "u2"), 100.0)
+    assert not node.may_be_judged({"u1", "u2"}, pods("u1", "u2"), 100.0)
     node.failed("u1")
-    assert node.may_be_judged({"u1", "u2"}, summary("u1", "u2"), 100.0)
+    assert node.may_be_judged({"u1", "u2"}, pods("u1", "u2"), 100.0)
 
 
 @pytest.mark.parametrize(
@@ -46,23 +46,23 @@ def test_nobody_is_judged_while_an_attempt_is_under_way(node):
 def test_after_an_eviction_until_the_pod_has_left(node, present, measured, elapsed, may):
     node.began("u1")
     node.evicted("u1", 100.0)
-    assert node.may_be_judged(present, summary(*measured), elapsed) is may
+    assert node.may_be_judged(present, pods(*measured), elapsed) is may
 
 
 def test_a_pod_that_leaves_without_a_trace_is_waited_for_no_more(node):
     node.evicted("u1", 100.0)
     node.forget("u1")
-    assert node.may_be_judged({"u1"}, summary("u1"), 100.0)
+    assert node.may_be_judged({"u1"}, pods("u1"), 100.0)
 
 
 @pytest.mark.parametrize("behind", [-3600, 0, 50])
 def test_the_age_of_stats_counts_by_our_own_time_once_they_have_moved(node, behind):
     """Whatever the node's clock says: the first summary alone is held against ours."""
     first = START - timedelta(seconds=behind)
-    assert node.age(summary(at=first), START, 1000.0) == max(0, behind)
+    assert node.age(stats(at=first), START, 1000.0) == max(0, behind)
     moved = first + timedelta(seconds=10)
-    assert node.age(summary(at=moved), START + timedelta(seconds=10), 1010.0) == 0
-    assert node.age(summary(at=moved), START + timedelta(seconds=70), 1070.0) == 60
+    assert node.age(stats(at=moved), START + timedelta(seconds=10), 1010.0) == 0
+    assert node.age(stats(at=moved), START + timedelta(seconds=70), 1070.0) == 60
 
 
 def test_of_several_measurements_the_oldest_counts(node):
@@ -74,8 +74,8 @@ def test_of_several_measurements_the_oldest_counts(node):
             "runtime": {"imageFs": {"time": (START - timedelta(seconds=90)).isoformat()}},
         }
     }
-    assert node.age(msgspec.convert(body, Summary), START, 1000.0) == 90
+    assert node.age(msgspec.convert(body, Summary).node, START, 1000.0) == 90
 
 
 def test_stats_without_any_time_have_no_age(node):
-    assert node.age(msgspec.convert({"node": {"nodeName": "n1"}}, Summary), START, 5.0) == 0.0
+    assert node.age(NodeStats(), START, 5.0) == 0.0

@@ -18,6 +18,7 @@ from bailiff.decisions.pressure.findings import SYSTEM, by_status_alone, unmeasu
 from bailiff.decisions.pressure.judging import PressureRound
 from bailiff.decisions.pressure.report import INVALID_DISK_CAPACITY, THRESHOLD_MET
 from bailiff.decisions.pressure.signals import CONDITIONS
+from bailiff.kinds.stats import Summary
 from bailiff.worker.execute.outcomes import EVICTED
 from bailiff.worker.systems.pressure.following import Configured, Following
 from bailiff.worker.systems.pressure.memory import memory_of, note_of
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from bailiff.cluster.kubelets import MeasuredNode
     from bailiff.cluster.kubelets import Outcome as Reading
-    from bailiff.cluster.kubelets import SummaryRead
     from bailiff.decisions import Finding
     from bailiff.kinds import Node, Pod
     from bailiff.worker.execute.outcomes import Outcome
@@ -185,29 +186,35 @@ class PressureInWorker(SystemInWorker):
         else:
             self.metrics.reads.labels("read").inc()
             self.metrics.read_seconds.observe(reading.seconds)
-            self._judge(node, watched, reading)
+            try:
+                self._judge(node, watched, reading.measured)
+            except KubeletError as error:
+                # What was measured of its pods is read only now.
+                self._lose_sight(node, watched, error.message)
         if before or watched.victims:
             self._parts.marks.look_at_node(name)
 
-    def _judge(self, node: Node, watched: WatchedNode, reading: SummaryRead) -> None:
+    def _judge(self, node: Node, watched: WatchedNode, measured: MeasuredNode) -> None:
         """Plan a round, unless what was measured is old or tells of who is about to leave."""
         now, elapsed = self._now(), self._parts.clock.elapsed()
-        age = watched.age(reading.summary, now, elapsed)
+        age = watched.age(measured.node, now, elapsed)
         if age > self._mode.stale_after:
             self._lose_sight(node, watched, f"its kubelet has measured nothing for {age:.0f} s")
             return
         pods = tuple(self._parts.mirror.pods_on(watched.name))
-        if not watched.may_be_judged({one.metadata.uid for one in pods}, reading.summary, elapsed):
+        uids = {one.metadata.uid for one in pods}
+        if not watched.may_be_judged(uids, lambda: measured.pods, elapsed):
             return
         facts = PressureFacts(
-            summary=reading.summary,
+            summary=Summary(node=measured.node),
             configuration=self.configured.of(watched.name),
             kubelet_version=node.status.node_info.kubelet_version,
             operating_system=node.status.node_info.operating_system,
             state=watched.state_at(elapsed),
         )
         try:
-            planned = PressureRound(Scene(pods, now, node, neighbours=()), facts, self._options)
+            scene = Scene(pods, now, node, neighbours=())
+            planned = PressureRound(scene, facts, self._options, lambda: measured.pods)
         except FactsError as error:
             self._lose_sight(node, watched, f"its configuration cannot be: {error}")
             return

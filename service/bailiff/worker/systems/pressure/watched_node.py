@@ -18,13 +18,13 @@ from bailiff.decisions.pressure.findings import EVICTED
 from bailiff.decisions.pressure.state import PressureState
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from datetime import datetime
 
     from bailiff.decisions import Finding
     from bailiff.decisions.pressure.report import PressureReport
     from bailiff.kinds import Pod
-    from bailiff.kinds.stats import Summary
+    from bailiff.kinds.stats import NodeStats, PodStats
     from bailiff.worker.systems.pressure.memory import Memory
 
 # Seconds, podCleanupTimeout in pkg/kubelet/eviction/eviction_manager.go.
@@ -72,18 +72,18 @@ class WatchedNode:
         # Pods that lie there evicted, which they may do for hours.
         self._seen_evicted: set[str] = set()
 
-    def age(self, summary: Summary, now: datetime, elapsed: float) -> float:
+    def age(self, node: NodeStats, now: datetime, elapsed: float) -> float:
         """Seconds since the kubelet has measured something new.
 
         A clock of the node that is wrong counts for the first summary alone: from then on the age
         grows while the time that the kubelet tells stands still, and is 0 when it has moved.
 
         Args:
-            summary: just read.
+            node: what was measured of it, just read.
             now: in UTC.
             elapsed: seconds, by the clock's `elapsed`.
         """
-        measured = measured_at(summary)
+        measured = measured_at(node)
         if measured is None:
             return 0.0
         if self._measured is None:
@@ -129,16 +129,18 @@ class WatchedNode:
         self.state, self.report = report.next, report
         self.victims, self.spared, self.by_hard = victims, spared, by_hard
 
-    def may_be_judged(self, present: Collection[str], summary: Summary, elapsed: float) -> bool:
+    def may_be_judged(
+        self, present: Collection[str], pods: Callable[[], Iterable[PodStats]], elapsed: float
+    ) -> bool:
         """Whether no eviction is under way, and whoever was evicted has left the node.
 
         Args:
             present: UIDs of the node's pods in the API.
-            summary: just read; a pod that it does not tell of uses nothing.
+            pods: tells what was measured of them; one of which nothing was uses nothing.
             elapsed: seconds, by the clock's `elapsed`.
         """
         if self._leaving:
-            measured = {one.pod_ref.uid for one in summary.pods}
+            measured = {one.pod_ref.uid for one in pods()}
             self._leaving = {
                 uid: until
                 for uid, until in self._leaving.items()
@@ -176,9 +178,9 @@ class WatchedNode:
         self._leaving.pop(uid, None)
 
 
-def measured_at(summary: Summary) -> datetime | None:
+def measured_at(node: NodeStats) -> datetime | None:
     """When the oldest of what a node tells of itself was measured; None: it does not say."""
-    node, runtime = summary.node, summary.node.runtime
-    parts = (node.memory, node.fs, None if runtime is None else runtime.image_fs)
+    images = None if node.runtime is None else node.runtime.image_fs
+    parts = (node.memory, node.fs, images)
     times = [one.time for one in parts if one is not None and one.time is not None]
     return min(times, default=None)
