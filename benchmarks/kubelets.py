@@ -4,9 +4,10 @@
 own (127.1.0.1 and up) with a certificate that is for it, served over TLS by a process of their own.
 Each answers with a summary of 110 pods that is another one each time; one in twenty takes
 connections and never answers. Measured in the process that reads, round by round: how many nodes
-were read and decoded, the seconds of CPU that it took, its memory, and how old what is known of the
-nodes that answer is at most for 99 % of all moments: the time from one reading of a node to the
-next. In the first round all connections are made; later ones are kept.
+were read, decoded and decided (a round of each is planned, as the worker does), the seconds of CPU
+that it took, its memory, and how old what is known of the nodes that answer is at most for 99 % of
+all moments: the time from one reading of a node to the next.
+In the first round all connections are made; later ones are kept.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from bailiff.clock import SystemClock
 from bailiff.cluster.kubelets import (
     Kubelets,
     KubeletSettings,
+    MeasuredNode,
     Outcome,
     ReaderSettings,
     SummaryRead,
@@ -45,8 +47,14 @@ from bailiff.cluster.kubelets import (
 )
 from bailiff.cluster.kubelets.login import KubeletLogin
 from bailiff.cluster.login import Login
+from bailiff.decisions import Options, Scene
+from bailiff.decisions.pressure.facts import PressureFacts
+from bailiff.decisions.pressure.judging import PressureRound
+from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds import Node
+from bailiff.kinds.stats import Summary
 from tests.harness.fake_kubelet import node_at
+from tests.harness.kinds import pod_of
 from tests.harness.summaries import summary_json
 
 SIZES = (500, 5_000)
@@ -202,7 +210,9 @@ class Told:
     """What came of a round."""
 
     def __init__(self) -> None:
-        self.read = self.failed = self.size = self.pods = 0
+        self.read = self.failed = self.size = self.victims = 0
+        self._states: dict[str, PressureState] = {}
+        self._pods = tuple(pod_of(f"web-{n}", "node-0", uid=f"u{n}") for n in range(PODS))
         self.slowest = 0.0
         self.at: dict[str, list[float]] = defaultdict(list)
 
@@ -210,12 +220,23 @@ class Told:
         if isinstance(outcome, SummaryRead):
             self.read += 1
             self.size += outcome.size
-            # As a system does that decides by it, and keeps nothing else.
-            self.pods += len(outcome.summary.pods)
+            self._decide(node, outcome.measured)
             self.slowest = max(self.slowest, outcome.seconds)
             self.at[node].append(time.monotonic())
         else:
             self.failed += 1
+
+    def _decide(self, node: str, measured: MeasuredNode) -> None:
+        """Plan a round as the worker does, and keep nothing but its state."""
+        facts = PressureFacts(
+            summary=Summary(node=measured.node),
+            kubelet_version="v1.37.1",
+            state=self._states.get(node, PressureState()),
+        )
+        scene = Scene(self._pods, dt.datetime.now(dt.UTC), fake(0), neighbours=())
+        planned = PressureRound(scene, facts, Options(), lambda: measured.pods)
+        self._states[node] = planned.report.next
+        self.victims += len(planned.report.victims)
 
     def ages(self) -> list[float]:
         return sorted(b - a for moments in self.at.values() for a, b in pairwise(moments))
