@@ -33,6 +33,16 @@ async def test_one_node_that_cannot_be_read_makes_no_worker_unready_and_all_do()
     assert "forbidden" in said
 
 
+async def test_a_node_that_could_never_be_read_is_told_of_too():
+    world = PressureWorld()
+    world.add_node()
+    world.kubelet.broken = "connection refused"
+    async with world.running():
+        await asyncio.sleep(60)
+        assert world.pressure.describe()["unknown"]["count"] == 1
+    assert world.events_on("n1") == ["PressureUnknown"]
+
+
 async def test_before_anything_was_read_nobody_complains():
     world = PressureWorld()
     async with world.running():

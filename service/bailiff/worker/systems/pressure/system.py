@@ -6,24 +6,22 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import structlog
 from msgspec.structs import replace
 
 from bailiff.cluster.kubelets import KubeletError
-from bailiff.decisions import EventNote, Round, Scene
+from bailiff.decisions import Round, Scene
 from bailiff.decisions.cost import FactsError
 from bailiff.decisions.decision import Verdict, reference_to
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.findings import SYSTEM, by_status_alone, unmeasured
 from bailiff.decisions.pressure.judging import PressureRound
-from bailiff.decisions.pressure.report import INVALID_DISK_CAPACITY, THRESHOLD_MET
-from bailiff.decisions.pressure.signals import CONDITIONS
 from bailiff.kinds.stats import Summary
 from bailiff.worker.execute.outcomes import EVICTED
 from bailiff.worker.systems.pressure.following import Configured, Following
-from bailiff.worker.systems.pressure.memory import memory_of, note_of
+from bailiff.worker.systems.pressure.memory import memory_of
 from bailiff.worker.systems.pressure.metrics import PressureMetrics
 from bailiff.worker.systems.pressure.node_writer import NodeWriter
+from bailiff.worker.systems.pressure.telling import NodeTeller
 from bailiff.worker.systems.pressure.watched_node import WatchedNode
 from bailiff.worker.systems.system import SystemInWorker
 
@@ -42,13 +40,8 @@ if TYPE_CHECKING:
     from bailiff.worker.systems.system import Parts, Work, Writer
     from bailiff.worker.timers.eviction import Eviction
 
-# Events that a round may repeat are told of a node once in so many seconds.
-_REPEATED = frozenset({THRESHOLD_MET, INVALID_DISK_CAPACITY, "PressureUnknown"})
-_TELL_EVERY = 600.0
 # Nodes that are named in /v1/queue, at most.
 _NAMED = 100
-
-log = structlog.get_logger(__name__)
 
 
 class PressureInWorker(SystemInWorker):
@@ -71,10 +64,10 @@ class PressureInWorker(SystemInWorker):
         self._mode = mode
         self._options = replace(parts.settings.options, explain=True)
         self._nodes: dict[str, WatchedNode] = {}
-        self._told: dict[tuple[str, str], float] = {}
         self._anchor: datetime | None = None
         self.metrics = PressureMetrics(parts.registry, on_paper=parts.settings.on_paper)
         self.writer = NodeWriter(parts, self.metrics.writes)
+        self.teller = NodeTeller(parts, mode, self.writer, self.metrics)
         self.configured = Configured(kubelets, parts.clock, mode.configuration)
         self.following = Following(parts, mode, self.configured, self.read, self._drop)
         parts.mirror.listen_to_pods(self)
@@ -110,8 +103,6 @@ class PressureInWorker(SystemInWorker):
         """Keep nothing of a node that is read no more: another worker may watch it meanwhile."""
         self._nodes.pop(name, None)
         self.writer.drop(name)
-        for key in [key for key in self._told if key[0] == name]:
-            del self._told[key]
 
     def lost(self) -> None:
         """See SystemInWorker."""
@@ -234,16 +225,9 @@ class PressureInWorker(SystemInWorker):
             by_hard=planned.is_hard and bool(victims),
             elapsed=self._parts.clock.elapsed(),
         )
-        now = self._parts.clock.now()
-        if report.starved is not None:
-            self._observe_age(report.starved, planned, self._now())
-        for event in report.events:
-            self._tell(node, event, now)
-        self._publish(node, watched, now)
-        if self._parts.settings.persist_observations:
-            state, evicting = watched.state, bool(victims)
-            note = note_of(self._now(), state, publishes=watched.publishes, evicting=evicting)
-            self.writer.remember(node, note)
+        self.teller.judged(node, watched, report)
+        self.teller.acted_upon(report, self._now())
+        self.teller.remember(node, watched, self._now())
 
     def _finding(self, planned: PressureRound, pod: Pod) -> Finding:
         found = planned.of(pod)
@@ -251,36 +235,9 @@ class PressureInWorker(SystemInWorker):
             raise ValueError(f"{pod.key} is a victim, and is said to stay")
         return by_status_alone(found) if self._mode.keeps_pods else found
 
-    def _publish(self, node: Node, watched: WatchedNode, now: datetime) -> None:
-        """Conditions, where nobody else writes them: a kubelet always writes all three."""
-        if not self._mode.publishes or watched.report is None:
-            return
-        there = any(one.type in CONDITIONS for one in node.status.conditions)
-        if there and not watched.publishes:
-            return
-        watched.publishes = True
-        self.writer.publish(node, watched.report.conditions, now)
-
     def _lose_sight(self, node: Node, watched: WatchedNode, why: str) -> None:
         if watched.lose_sight(why):
-            log.warning("pressure of a node is unknown", node=watched.name, why=why)
-            message = f"Nobody is evicted from node {watched.name} for pressure: {why}"
-            note = EventNote(type="Warning", reason="PressureUnknown", message=message)
-            self._tell(node, note, self._parts.clock.now())
-
-    def _tell(self, node: Node, note: EventNote, now: datetime) -> None:
-        elapsed, key = self._parts.clock.elapsed(), (node.metadata.name, note.reason)
-        if note.reason in _REPEATED:
-            if elapsed - self._told.get(key, float("-inf")) < _TELL_EVERY:
-                return
-            self._told[key] = elapsed
-        self.writer.tell(node, note, now)
-
-    def _observe_age(self, signal: str, planned: PressureRound, now: datetime) -> None:
-        times = {one.signal: one.time for one in planned.report.next.signals}
-        at = next((time for one, time in times.items() if one == signal), None)
-        if at is not None:
-            self.metrics.stats_age.labels(signal).observe(max(0.0, (now - at).total_seconds()))
+            self.teller.lost_sight(node, watched, why)
 
     # What is kept.
 

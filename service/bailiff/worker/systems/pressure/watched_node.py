@@ -48,6 +48,7 @@ class WatchedNode:
         by_hard: it acts upon a hard threshold.
         unknown: why nothing is known of the node; empty: something is.
         publishes: the node's conditions are written by us.
+        told: when Events that may be repeated were told last, by reason and elapsed time.
     """
 
     def __init__(self, name: str, uid: str) -> None:
@@ -61,6 +62,7 @@ class WatchedNode:
         self.by_hard = False
         self.unknown = NEVER_READ
         self.publishes = False
+        self.told: dict[str, float] = {}
         self._measured: datetime | None = None
         # When that was first seen, by elapsed time.
         self._seen_at = 0.0
@@ -110,9 +112,9 @@ class WatchedNode:
 
     def lose_sight(self, why: str) -> bool:
         """Nothing is known of the node any more; whether that is news."""
-        was_known, self.unknown = not self.unknown, why
+        is_news, self.unknown = self.unknown in ("", NEVER_READ), why
         self.victims, self.spared = {}, None
-        return was_known
+        return is_news
 
     def take(
         self,

@@ -1,0 +1,94 @@
+"""What people and the cluster are told of watched nodes: Events, conditions, what is remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bailiff.decisions import EventNote
+from bailiff.decisions.pressure.report import INVALID_DISK_CAPACITY, THRESHOLD_MET
+from bailiff.decisions.pressure.signals import CONDITIONS
+from bailiff.worker.systems.pressure.memory import note_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bailiff.decisions.pressure.report import PressureReport
+    from bailiff.kinds import Node
+    from bailiff.worker.systems.pressure.metrics import PressureMetrics
+    from bailiff.worker.systems.pressure.node_writer import NodeWriter
+    from bailiff.worker.systems.pressure.settings import PressureMode
+    from bailiff.worker.systems.pressure.watched_node import WatchedNode
+    from bailiff.worker.systems.system import Parts
+
+UNKNOWN = "PressureUnknown"
+# Events that a round may repeat are told of a node once in so many seconds.
+_REPEATED = frozenset({THRESHOLD_MET, INVALID_DISK_CAPACITY, UNKNOWN})
+_TELL_EVERY = 600.0
+
+log = structlog.get_logger(__name__)
+
+
+class NodeTeller:
+    """Hands on to the writer what is news of a node."""
+
+    def __init__(
+        self, parts: Parts, mode: PressureMode, writer: NodeWriter, metrics: PressureMetrics
+    ) -> None:
+        """Prepare; what is written beside evictions is the writer's."""
+        self._parts = parts
+        self._publishes = mode.publishes
+        self._writer = writer
+        self._metrics = metrics
+
+    def judged(self, node: Node, watched: WatchedNode, report: PressureReport) -> None:
+        """A round has been planned, and its state taken over.
+
+        Args:
+            node: as the API has it.
+            watched: with what the round has left.
+            report: of the round.
+        """
+        now = self._parts.clock.now()
+        for event in report.events:
+            self._tell(node, watched, event, now)
+        self._publish(node, watched, report, now)
+
+    def remember(self, node: Node, watched: WatchedNode, now: datetime) -> None:
+        """Have the node's annotation tell what a restart must know; `now` as rounds count it."""
+        if self._parts.settings.persist_observations:
+            evicting = bool(watched.victims)
+            note = note_of(now, watched.state, publishes=watched.publishes, evicting=evicting)
+            self._writer.remember(node, note)
+
+    def acted_upon(self, report: PressureReport, now: datetime) -> None:
+        """Count how old the measurement is by which a threshold is acted upon."""
+        for one in report.next.signals:
+            if one.signal == report.starved and one.time is not None:
+                age = max(0.0, (now - one.time).total_seconds())
+                self._metrics.stats_age.labels(one.signal).observe(age)
+
+    def lost_sight(self, node: Node, watched: WatchedNode, why: str) -> None:
+        """Nothing is known of the node any more, or has ever been."""
+        log.warning("pressure of a node is unknown", node=watched.name, why=why)
+        message = f"Nobody is evicted from node {watched.name} for pressure: {why}"
+        note = EventNote(type="Warning", reason=UNKNOWN, message=message)
+        self._tell(node, watched, note, self._parts.clock.now())
+
+    def _publish(
+        self, node: Node, watched: WatchedNode, report: PressureReport, now: datetime
+    ) -> None:
+        """Conditions, where nobody else writes them: a kubelet always writes all three."""
+        there = any(one.type in CONDITIONS for one in node.status.conditions)
+        if self._publishes and (watched.publishes or not there):
+            watched.publishes = True
+            self._writer.publish(node, report.conditions, now)
+
+    def _tell(self, node: Node, watched: WatchedNode, note: EventNote, now: datetime) -> None:
+        elapsed = self._parts.clock.elapsed()
+        if note.reason in _REPEATED:
+            if elapsed - watched.told.get(note.reason, float("-inf")) < _TELL_EVERY:
+                return
+            watched.told[note.reason] = elapsed
+        self._writer.tell(node, note, now)
