@@ -11,7 +11,7 @@ from bailiff.cli.asking import Asking, systems_of
 from bailiff.cli.documents import check_standard_input, read_document
 from bailiff.cli.errors import InputError
 from bailiff.cli.objects import Objects
-from bailiff.cli.output import NONE, Format, dumped, say, table
+from bailiff.cli.output import NONE, Format, dumped, printable, say, table
 from bailiff.cli.targets import NODE, Target, one_word, parse_instant
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.messages import observed_text
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bailiff.bootstrap.choices import ClusterChoice
+    from bailiff.bootstrap.kubelet_view import KubeletView
     from bailiff.decisions import Options
     from bailiff.decisions.pressure.questions import (
         PlanPressureRoundResponse,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 _HEADS = ("PLACE", "NAMESPACE", "NAME", "USED", "REQUESTED", "PRIORITY", "FIRST BY", "GOES")
 _THRESHOLDS = ("SIGNAL", "GRACE", "AVAILABLE", "CAPACITY", "MET", "TO FREE")
+
+_NOT_MET = "nobody goes: no threshold is met; --signal ranks the pods as if one were"
 
 
 class PressureArguments(NamedTuple):
@@ -105,13 +108,24 @@ def explain_node(
     from bailiff.bootstrap.kubelet_view import view_of  # noqa: PLC0415 - loads a client of clusters
 
     told = _configuration(asked)
-    view = view_of(chosen, systems_of(systems), wanted.name, configured=told is not None)
-    if view.untold:
-        say(f"the kubelet does not tell its configuration, so its defaults count: {view.untold}")
+    # To rank takes no thresholds.
+    needless = told is not None or asked.signal is not None
+    view = view_of(chosen, systems_of(systems), wanted.name, configured=needless)
     if view.configuration is not None:
         told = _told_by_kubelet(view.configuration)
+    if asked.signal is None:
+        say(f"thresholds: {_whose(asked, view)}")
     seen = _Seen(view.summary, told, view.pods, view.node)
     return _answer(asked, seen, options, output, systems)
+
+
+def _whose(asked: PressureArguments, view: KubeletView) -> str:
+    """Of which configuration they are."""
+    if asked.configuration is not None:
+        return f"of {printable(str(asked.configuration))}"
+    if view.configuration is not None:
+        return "the kubelet's own, by its /configz"
+    return f"the kubelet's defaults, since it does not tell its own: {printable(view.untold)}"
 
 
 class _Seen(NamedTuple):
@@ -223,7 +237,7 @@ def _summed_up(report: PressureReport) -> Iterator[str]:
         why = one.message.rstrip()
         yield f"{one.pod.namespace}/{one.pod.name} goes within {one.grace_period_seconds} s: {why}"
     if not report.victims:
-        yield "nobody goes"
+        yield "nobody goes" if any(one.met for one in report.thresholds) else _NOT_MET
 
 
 def _configuration(asked: PressureArguments) -> KubeletConfiguration | None:

@@ -35,7 +35,8 @@ async def test_a_node_with_enough_of_everything(demo: tuple[DemoCluster, Path]) 
     found = await explained(demo[1], "node/small-1", "--pressure")
     assert found.exit_code == 0
     assert "memory.available              hard" in found.stdout
-    assert "nobody goes" in found.stdout
+    assert "nobody goes: no threshold is met; --signal ranks the pods" in found.stdout
+    assert found.stderr == "thresholds: the kubelet's own, by its /configz\n"
 
 
 async def test_who_would_go_first_were_it_low(demo: tuple[DemoCluster, Path]) -> None:
@@ -55,6 +56,7 @@ async def test_a_configuration_of_ones_own_counts(
     found = await explained(demo[1], "node/small-1", "--pressure", "--config", str(thresholds))
     assert found.exit_code == 0
     assert "starved: memory.available" in found.stdout
+    assert found.stderr == f"thresholds: of {thresholds}\n"
 
 
 @pytest.mark.parametrize(
