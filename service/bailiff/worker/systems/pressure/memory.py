@@ -17,12 +17,14 @@ from msgspec.structs import replace
 
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds.meta import Time
-from bailiff.worker.systems.pressure.watched_node import LONGEST_BREAK
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
     from datetime import datetime
 
+# Seconds without a round after which grace periods begin anew: more than a worker's restart, or the
+# way of a Lease to another, takes.
+LONGEST_BREAK = 180.0
 # An annotation of ours has some hundred characters; whoever may write to a node could put in more.
 _LONGEST = 16 * 1024
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from bailiff.decisions.pressure.findings import EVICTED
 from bailiff.decisions.pressure.state import PressureState
+from bailiff.worker.systems.pressure.memory import LONGEST_BREAK, Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -25,13 +26,9 @@ if TYPE_CHECKING:
     from bailiff.decisions.pressure.report import PressureReport
     from bailiff.kinds import Pod
     from bailiff.kinds.stats import NodeStats, PodStats
-    from bailiff.worker.systems.pressure.memory import Memory
 
 # Seconds, podCleanupTimeout in pkg/kubelet/eviction/eviction_manager.go.
 _CLEAN_UP = 30.0
-# Seconds without a round after which grace periods begin anew: more than a worker's restart, or the
-# way of a Lease to another, takes.
-LONGEST_BREAK = 180.0
 NEVER_READ = "its summary has not been read yet"
 
 
