@@ -1,0 +1,135 @@
+"""Whatever happens to a node, its kubelet, the clock and the lead: what never may come of it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bailiff.cluster.kubelets import SummaryRead
+from bailiff.kinds import Node
+from bailiff.worker import Unopposed
+from bailiff.worker.systems.pressure.memory import LONGEST_BREAK
+from tests.harness.clocks import virtual_loop
+from tests.harness.worlds.pressure_world import MIB, PressureWorld, configured, mode_with
+
+GRACE = 60.0
+SOFT = {
+    "evictionHard": {"memory.available": "0%"},
+    "evictionSoft": {"memory.available": "1Gi"},
+    "evictionSoftGracePeriod": {"memory.available": "1m"},
+}
+PODS = ("a", "b", "c")
+
+
+class Reading(NamedTuple):
+    """What the worker was told, and when."""
+
+    at: float
+    measured: str
+    available: int
+
+
+class Switch(Unopposed):
+    """Acts while a test lets it."""
+
+    def __init__(self) -> None:
+        self.acts = True
+
+    def may_act(self) -> bool:
+        return self.acts
+
+
+class Witnessed(PressureWorld):
+    """Writes down each answer of the kubelet, and each that was refused."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.readings: list[Reading | None] = []
+        answer = self.kubelet.summary
+
+        async def witnessed(node: Node) -> SummaryRead:
+            try:
+                read = await answer(node)
+            except Exception:
+                self.readings.append(None)
+                raise
+            memory = read.measured.node.memory
+            assert memory is not None
+            left = memory.available_bytes or 0
+            told = Reading(self.clock.elapsed(), str(memory.time), left)
+            self.readings.append(told)
+            return read
+
+        self.kubelet.summary = witnessed  # type: ignore[method-assign]  # to witness
+
+    def do(self, what: str, value: int, switch: Switch) -> None:
+        match what:
+            case "fill":
+                self.fill(PODS[value % len(PODS)], value % 4000)
+            case "break":
+                self.kubelet.broken = "connection refused"
+            case "mend":
+                self.kubelet.broken = ""
+            case "freeze":
+                self.kubelet.frozen_at = self.clock.elapsed()
+            case "thaw":
+                self.kubelet.frozen_at = None
+            case "step":
+                self.clock.step = timedelta(seconds=value - 2000)
+            case "lead":
+                switch.acts = not switch.acts
+
+
+ACTIONS = ("fill", "fill", "fill", "break", "mend", "freeze", "thaw", "step", "lead")
+EVENTS = st.tuples(st.floats(1, 120), st.sampled_from(ACTIONS), st.integers(0, 4000))
+
+
+async def lived(events: list[tuple[float, str, int]]) -> Witnessed:
+    switch = Switch()
+    world = Witnessed(election=switch, mode=mode_with(configuration=configured(**SOFT)))
+    world.add_node()
+    world.fill("vital", 500, priority=2_000_000_000)
+    async with world.running():
+        for wait, what, value in events:
+            await asyncio.sleep(wait)
+            world.do(what, value, switch)
+        await asyncio.sleep(200)
+    return world
+
+
+def before(world: Witnessed, at: float) -> list[Reading]:
+    """Readings up to an instant, the last first, back to where nobody had looked for long."""
+    found: list[Reading] = []
+    for one in reversed([one for one in world.readings if one is not None and one.at <= at]):
+        if found and found[-1].at - one.at > LONGEST_BREAK:
+            break
+        found.append(one)
+    return found
+
+
+@given(st.lists(EVENTS, min_size=3, max_size=16))
+def test_nobody_goes_early_twice_or_by_what_is_not_known(events):
+    loop = virtual_loop()
+    try:
+        world = loop.run_until_complete(lived(events))
+    finally:
+        loop.close()
+    gone = [(at, name) for at, name, _ in world.deleted]
+    assert "vital" not in {name for _, name in gone}
+    used: set[str] = set()
+    for at, _name in gone:
+        last, *_ = told = before(world, at)
+        # By one measurement one pod, and by none that says there is enough.
+        assert last.measured not in used
+        used.add(last.measured)
+        assert last.available < 1024 * MIB
+        low: list[Reading] = []
+        for one in told:
+            if one.available >= 1024 * MIB:
+                break
+            low.append(one)
+        assert at - low[-1].at >= GRACE - 0.1
