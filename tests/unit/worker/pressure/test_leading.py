@@ -109,6 +109,23 @@ async def test_what_each_round_may_say_again_is_told_once_in_ten_minutes():
     assert world.events_on("n1").count("EvictionThresholdMet") == 2
 
 
+async def test_two_breaks_that_follow_each_other_are_one_long_one():
+    """The one without a lead, the other without an answer."""
+    election = Switch()
+    world = filled(election=election, mode=mode_with(configuration=configured(**SOFT)))
+    async with world.running():
+        await asyncio.sleep(30)
+        world.kubelet.broken, election.acts = "connection refused", False
+        await asyncio.sleep(120)
+        election.acts = True
+        await asyncio.sleep(110)
+        world.kubelet.broken = ""
+        await asyncio.sleep(50)
+        assert world.evictions() == []
+        await asyncio.sleep(40)
+    assert [name for _, name in world.evictions()] == ["greedy"]
+
+
 async def test_a_break_in_which_nothing_could_be_read_begins_the_grace_period_anew():
     world = filled(mode=mode_with(configuration=configured(**SOFT)))
     async with world.running():

@@ -246,9 +246,10 @@ class PressureInWorker(SystemInWorker):
         watched = self._nodes.get(name)
         if watched is None or watched.uid != uid:
             watched = self._nodes[name] = WatchedNode(name, uid)
-            found = memory_of(node.metadata.annotations.pressure_state, self._now())
+            now = self._now()
+            found = memory_of(node.metadata.annotations.pressure_state, now)
             if found is not None:
-                watched.recall(found, self._parts.clock.elapsed())
+                watched.recall(found, now, self._parts.clock.elapsed())
         return watched
 
     def _of(self, pod: Pod) -> WatchedNode | None:

@@ -92,10 +92,18 @@ class WatchedNode:
         self._measured = measured
         return elapsed - self._seen_at
 
-    def recall(self, memory: Memory, elapsed: float) -> None:
-        """Go on where another worker has stopped, or this one before it was started anew."""
+    def recall(self, memory: Memory, now: datetime, elapsed: float) -> None:
+        """Go on where another worker has stopped, or this one before it was started anew.
+
+        The break has begun when that was written: it may be long before the first summary comes.
+
+        Args:
+            memory: what the node's annotation says.
+            now: in UTC.
+            elapsed: seconds, by the clock's `elapsed`.
+        """
         self.state, self.publishes = memory.state, memory.publishes
-        self._judged_at = elapsed
+        self._judged_at = elapsed - max(0.0, (now - memory.at).total_seconds())
 
     def state_at(self, elapsed: float) -> PressureState:
         """What the last round has left, for one at this moment.
