@@ -216,8 +216,8 @@ class PressureInWorker(SystemInWorker):
     ) -> None:
         report = replace(planned.report, candidates=())
         chosen = {one.pod for one in report.victims}
-        victims = {one.metadata.uid: self._finding(planned, one) for one in pods
-                   if reference_to(one) in chosen}  # fmt: skip
+        going = [one for one in pods if reference_to(one) in chosen]
+        victims = {one.metadata.uid: self._finding(planned, one) for one in going}
         watched.take(
             report,
             victims,
