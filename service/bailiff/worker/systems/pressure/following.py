@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from bailiff.worker.systems.pressure.settings import PressureMode
     from bailiff.worker.systems.system import Parts
 
-# Seconds: a kubelet reads its configuration when it starts, which its version does not tell.
-_CONFIGURATION_HOLDS = 600.0
+# Seconds: a kubelet reads its configuration when it starts, and nothing tells when that was. One
+# more request for each dozen of summaries.
+_CONFIGURATION_HOLDS = 120.0
 # Seconds between two looks at whether nodes are ours still.
 _LOOK_EVERY = 1.0
 

@@ -225,9 +225,7 @@ class PressureInWorker(SystemInWorker):
             by_hard=planned.is_hard and bool(victims),
             elapsed=self._parts.clock.elapsed(),
         )
-        self.teller.judged(node, watched, report)
-        self.teller.acted_upon(report, self._now())
-        self.teller.remember(node, watched, self._now())
+        self.teller.judged(node, watched, report, self._now())
 
     def _finding(self, planned: PressureRound, pod: Pod) -> Finding:
         found = planned.of(pod)

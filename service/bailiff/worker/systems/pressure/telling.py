@@ -42,27 +42,32 @@ class NodeTeller:
         self._writer = writer
         self._metrics = metrics
 
-    def judged(self, node: Node, watched: WatchedNode, report: PressureReport) -> None:
+    def judged(
+        self, node: Node, watched: WatchedNode, report: PressureReport, at: datetime
+    ) -> None:
         """A round has been planned, and its state taken over.
 
         Args:
             node: as the API has it.
             watched: with what the round has left.
             report: of the round.
+            at: when, as rounds count time.
         """
         now = self._parts.clock.now()
         for event in report.events:
             self._tell(node, watched, event, now)
         self._publish(node, watched, report, now)
+        self._count_age(report, at)
+        self._remember(node, watched, at)
 
-    def remember(self, node: Node, watched: WatchedNode, now: datetime) -> None:
-        """Have the node's annotation tell what a restart must know; `now` as rounds count it."""
+    def _remember(self, node: Node, watched: WatchedNode, now: datetime) -> None:
+        """Have the node's annotation tell what a restart must know."""
         if self._parts.settings.persist_observations:
             evicting = bool(watched.victims)
             note = note_of(now, watched.state, publishes=watched.publishes, evicting=evicting)
             self._writer.remember(node, note)
 
-    def acted_upon(self, report: PressureReport, now: datetime) -> None:
+    def _count_age(self, report: PressureReport, now: datetime) -> None:
         """Count how old the measurement is by which a threshold is acted upon."""
         for one in report.next.signals:
             if one.signal == report.starved and one.time is not None:
