@@ -14,7 +14,8 @@ from bailiff.decisions.pressure.admission import admit
 from bailiff.decisions.pressure.configuration import ThresholdReader
 from bailiff.decisions.pressure.layout import Layout, ReclaimStep
 from bailiff.decisions.pressure.messages import observed_text
-from bailiff.decisions.pressure.observations import Observation, met, observe
+from bailiff.decisions.pressure.observations import met, observe
+from bailiff.decisions.pressure.observed import Observation
 from bailiff.decisions.pressure.ranking import rank
 from bailiff.decisions.pressure.round import (
     Reclaimed,

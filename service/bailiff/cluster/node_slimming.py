@@ -10,6 +10,7 @@ from bailiff.cluster.interning import InternTable
 from bailiff.cluster.keeping import KEEP_LITTLE, Keep
 from bailiff.kinds import LABEL_ZONE, NodeStatus
 from bailiff.kinds.names import MAX_SUBDOMAIN
+from bailiff.kinds.node_status import HUGE_PAGES
 
 if TYPE_CHECKING:
     from bailiff.kinds import Node, NodeAddress, NodeCondition, NodeSystemInfo
@@ -40,8 +41,8 @@ class NodeSlimmer:
 
         Args:
             keep: what stays. Of a status that are conditions of KEPT_NODE_CONDITIONS, up to 16
-                addresses, the kubelet's port, and what runs there; texts are cut to 1,024
-                characters, and shared where nodes have them alike.
+                addresses and sizes of huge pages, the kubelet's port, and what runs there; texts
+                are cut to 1,024 characters, and shared where nodes have them alike.
         """
         self._keep_status = keep.node_status
         self._labels = (LABEL_ZONE, *sorted(keep.node_labels - {LABEL_ZONE}))
@@ -65,6 +66,9 @@ class NodeSlimmer:
     def _slim(self, status: NodeStatus) -> None:
         kept = [self._texts(one) for one in status.conditions if one.type in KEPT_NODE_CONDITIONS]
         force_setattr(status, "conditions", tuple(kept[: len(KEPT_NODE_CONDITIONS)]))
+        pages = [one for one in status.capacity.items() if one[0].startswith(HUGE_PAGES)]
+        capacity = {name[:_MAX_TYPE]: told[:_MAX_TYPE] for name, told in pages[:_MAX_ADDRESSES]}
+        force_setattr(status, "capacity", capacity)
         addresses = [one for one in status.addresses if _may_be_used(one)]
         force_setattr(status, "addresses", tuple(addresses[:_MAX_ADDRESSES]))
         for field in ("kubelet_version", "operating_system"):

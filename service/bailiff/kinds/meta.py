@@ -66,6 +66,7 @@ class Annotations(
         "pressure_state": "bailiff.dev/pressure-state",
         "acknowledged_taints": "bailiff.dev/acknowledged-taints",
         "do_not_evict": "bailiff.dev/do-not-evict",
+        "evict_among_equals": "bailiff.dev/evict-among-equals",
         "config_source": "kubernetes.io/config.source",
         "config_mirror": "kubernetes.io/config.mirror",
     },
@@ -80,6 +81,7 @@ class Annotations(
         acknowledged_taints: on a node, taints that may evict however many pods, as
             `key=value:NoExecute`, with commas.
         do_not_evict: on a pod, `true`, or until when (RFC 3339).
+        evict_among_equals: on a pod, `first` or `last` of those that are equal under pressure.
         config_source: on a pod, where the kubelet has it from; all but `api` are static pods. Its
             presence counts, even when empty.
         config_mirror: on a pod, that it only shows a static one. Its presence counts.
@@ -89,6 +91,7 @@ class Annotations(
     pressure_state: str = ""
     acknowledged_taints: str = ""
     do_not_evict: str | None = None
+    evict_among_equals: str = ""
     config_source: str | None = None
     config_mirror: str | None = None
 

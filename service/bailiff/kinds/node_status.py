@@ -7,7 +7,13 @@ could make itself unreadable would keep its pods from being evicted by anything.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bailiff.kinds.meta import Int32, Time, Value
+from bailiff.kinds.quantity import NANO, parse_quantity
+
+# The resources of huge pages, one for each size (pkg/apis/core/v1/helper/helpers.go).
+HUGE_PAGES = "hugepages-"
 
 
 class NodeAddress(Value, frozen=True):
@@ -78,13 +84,31 @@ class NodeStatus(Value, frozen=True):
     """What a node says of itself.
 
     Attributes:
+        capacity: how much it has of each resource; huge pages are read.
         conditions: `MemoryPressure`, `DiskPressure`, `PIDPressure`, `Ready` and others.
         addresses: how it is reached.
         daemon_endpoints: where its kubelet listens.
         node_info: what runs there.
     """
 
+    capacity: Mapping[str, str] = {}
     conditions: tuple[NodeCondition, ...] = ()
     addresses: tuple[NodeAddress, ...] = ()
     daemon_endpoints: NodeDaemonEndpoints = NodeDaemonEndpoints()
     node_info: NodeSystemInfo = NodeSystemInfo()
+
+    @property
+    def huge_pages(self) -> int:
+        """Bytes that are set aside for huge pages of all sizes (IsHugePageResourceName).
+
+        What is no quantity counts as nothing, since nobody checks it.
+        """
+        found = (text for name, text in self.capacity.items() if name.startswith(HUGE_PAGES))
+        return sum(_bytes(text) for text in found)
+
+
+def _bytes(text: str) -> int:
+    try:
+        return max(0, parse_quantity(text).nano // NANO)
+    except ValueError:
+        return 0

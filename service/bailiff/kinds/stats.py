@@ -45,7 +45,7 @@ class StallInformation(Value, frozen=True):
 
 
 class StallStats(Value, frozen=True):
-    """What is read of the CPU, and of input and output (CPUStats, IOStats).
+    """What is read of input and output, and of the CPU as well (CPUStats, IOStats).
 
     Attributes:
         time: when it was measured.
@@ -54,6 +54,18 @@ class StallStats(Value, frozen=True):
 
     time: Time | None = None
     psi: StallInformation | None = None
+
+
+class CpuStats(StallStats, frozen=True):
+    """What is read of the CPU.
+
+    Attributes:
+        time: when it was measured.
+        psi: how long tasks waited for it.
+        usage_nano_cores: in use, in billionths of a CPU.
+    """
+
+    usage_nano_cores: Count | None = None
 
 
 class MemoryStats(Value, frozen=True):
@@ -199,7 +211,7 @@ class NodeStats(Value, frozen=True):
 
     node_name: ObjectName = ""
     system_containers: tuple[ContainerStats, ...] = ()
-    cpu: StallStats | None = None
+    cpu: CpuStats | None = None
     memory: MemoryStats | None = None
     io: StallStats | None = None
     fs: FsStats | None = None
@@ -236,7 +248,9 @@ class PodStats(
     Attributes:
         pod_ref: which pod.
         containers: one entry each.
+        cpu: of all of it.
         memory: of all of it.
+        io: of all of it.
         volume: one entry for each volume that was measured.
         ephemeral_storage: writable layers, logs and local volumes together.
         process_stats: its processes.
@@ -245,7 +259,9 @@ class PodStats(
 
     pod_ref: PodReference = PodReference()
     containers: tuple[ContainerStats, ...] = ()
+    cpu: CpuStats | None = None
     memory: MemoryStats | None = None
+    io: StallStats | None = None
     volume: tuple[VolumeStats, ...] = ()
     ephemeral_storage: FsStats | None = None
     process_stats: ProcessStats | None = None

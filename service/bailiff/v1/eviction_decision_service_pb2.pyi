@@ -814,6 +814,7 @@ class RankForPressureRequest(_message.Message):
     SUMMARY_FIELD_NUMBER: _builtins.int
     PODS_FIELD_NUMBER: _builtins.int
     LAYOUT_FIELD_NUMBER: _builtins.int
+    EXTENSIONS_FIELD_NUMBER: _builtins.int
     signal: _builtins.str
     """That is low. Required."""
     @_builtins.property
@@ -836,6 +837,10 @@ class RankForPressureRequest(_message.Message):
     def layout(self) -> _pressure_pb2.FileSystemLayout:
         """Of the node's file systems; absent: taken from the summary."""
 
+    @_builtins.property
+    def extensions(self) -> _pressure_pb2.PressureExtensions:
+        """What no kubelet does; what counts as in use, and who goes first among equals."""
+
     def __init__(
         self,
         *,
@@ -845,10 +850,11 @@ class RankForPressureRequest(_message.Message):
         summary: _pressure_pb2.Summary | None = ...,
         pods: _abc.Iterable[_kubernetes_pb2.Pod] | None = ...,
         layout: _pressure_pb2.FileSystemLayout | None = ...,
+        extensions: _pressure_pb2.PressureExtensions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_signal", b"_signal", "layout", b"layout", "now", b"now", "options", b"options", "signal", b"signal", "summary", b"summary"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_signal", b"_signal", "extensions", b"extensions", "layout", b"layout", "now", b"now", "options", b"options", "signal", b"signal", "summary", b"summary"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_signal", b"_signal", "layout", b"layout", "now", b"now", "options", b"options", "pods", b"pods", "signal", b"signal", "summary", b"summary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_signal", b"_signal", "extensions", b"extensions", "layout", b"layout", "now", b"now", "options", b"options", "pods", b"pods", "signal", b"signal", "summary", b"summary"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__signal: _TypeAlias = _typing.Literal["signal"]  # noqa: Y015
     _WhichOneofArgType__signal: _TypeAlias = _typing.Literal["_signal", b"_signal"]  # noqa: Y015
@@ -976,6 +982,7 @@ class ReadEvictionConfigurationRequest(_message.Message):
     KUBELET_VERSION_FIELD_NUMBER: _builtins.int
     OPERATING_SYSTEM_FIELD_NUMBER: _builtins.int
     FLAGS_FIELD_NUMBER: _builtins.int
+    EXTENSIONS_FIELD_NUMBER: _builtins.int
     kubelet_version: _builtins.str
     """As `v1.36.2`, since behaviour changed with 1.37; absent: 1.36."""
     operating_system: _builtins.str
@@ -996,6 +1003,10 @@ class ReadEvictionConfigurationRequest(_message.Message):
     def flags(self) -> _pressure_pb2.EvictionFlags:
         """Of the kubelet's command line; each replaces what the configuration says."""
 
+    @_builtins.property
+    def extensions(self) -> _pressure_pb2.PressureExtensions:
+        """What no kubelet does."""
+
     def __init__(
         self,
         *,
@@ -1005,10 +1016,11 @@ class ReadEvictionConfigurationRequest(_message.Message):
         kubelet_version: _builtins.str = ...,
         operating_system: _builtins.str = ...,
         flags: _pressure_pb2.EvictionFlags | None = ...,
+        extensions: _pressure_pb2.PressureExtensions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "flags", b"flags", "now", b"now", "options", b"options"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "extensions", b"extensions", "flags", b"flags", "now", b"now", "options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "flags", b"flags", "kubelet_version", b"kubelet_version", "now", b"now", "operating_system", b"operating_system", "options", b"options"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "extensions", b"extensions", "flags", b"flags", "kubelet_version", b"kubelet_version", "now", b"now", "operating_system", b"operating_system", "options", b"options"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

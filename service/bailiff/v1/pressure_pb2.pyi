@@ -84,6 +84,8 @@ class PressureFacts(_message.Message):
     RECLAIMS_FIELD_NUMBER: _builtins.int
     AFTER_RECLAIM_FIELD_NUMBER: _builtins.int
     FLAGS_FIELD_NUMBER: _builtins.int
+    EXTENSIONS_FIELD_NUMBER: _builtins.int
+    MEM_AVAILABLE_FIELD_NUMBER: _builtins.int
     kubelet_version: _builtins.str
     """As `v1.36.2`, since behaviour changed with 1.37; absent: 1.36."""
     operating_system: _builtins.str
@@ -120,6 +122,14 @@ class PressureFacts(_message.Message):
     def flags(self) -> Global___EvictionFlags:
         """Of the kubelet's command line; each replaces what the configuration says."""
 
+    @_builtins.property
+    def extensions(self) -> Global___PressureExtensions:
+        """What no kubelet does; absent: nothing."""
+
+    @_builtins.property
+    def mem_available(self) -> Global___MemoryAvailable:
+        """Of the node; required where the extensions go by it."""
+
     def __init__(
         self,
         *,
@@ -132,14 +142,252 @@ class PressureFacts(_message.Message):
         reclaims: _builtins.bool = ...,
         after_reclaim: Global___AfterReclaim | None = ...,
         flags: Global___EvictionFlags | None = ...,
+        extensions: Global___PressureExtensions | None = ...,
+        mem_available: Global___MemoryAvailable | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["after_reclaim", b"after_reclaim", "configuration", b"configuration", "flags", b"flags", "layout", b"layout", "state", b"state", "summary", b"summary"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["after_reclaim", b"after_reclaim", "configuration", b"configuration", "extensions", b"extensions", "flags", b"flags", "layout", b"layout", "mem_available", b"mem_available", "state", b"state", "summary", b"summary"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_reclaim", b"after_reclaim", "configuration", b"configuration", "flags", b"flags", "kubelet_version", b"kubelet_version", "layout", b"layout", "operating_system", b"operating_system", "reclaims", b"reclaims", "state", b"state", "summary", b"summary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_reclaim", b"after_reclaim", "configuration", b"configuration", "extensions", b"extensions", "flags", b"flags", "kubelet_version", b"kubelet_version", "layout", b"layout", "mem_available", b"mem_available", "operating_system", b"operating_system", "reclaims", b"reclaims", "state", b"state", "summary", b"summary"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PressureFacts: _TypeAlias = PressureFacts  # noqa: Y015
+
+@_typing.final
+class PressureExtensions(_message.Message):
+    """Settings that no kubelet has."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class EvictionHardEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class EvictionSoftEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class EvictionSoftGracePeriodEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class StopAtEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    EVICTION_HARD_FIELD_NUMBER: _builtins.int
+    EVICTION_SOFT_FIELD_NUMBER: _builtins.int
+    EVICTION_SOFT_GRACE_PERIOD_FIELD_NUMBER: _builtins.int
+    STALL_WINDOW_FIELD_NUMBER: _builtins.int
+    DRY_RUN_HARD_FIELD_NUMBER: _builtins.int
+    DRY_RUN_SOFT_FIELD_NUMBER: _builtins.int
+    STOP_AT_FIELD_NUMBER: _builtins.int
+    RELEASE_TARGET_FIELD_NUMBER: _builtins.int
+    COOL_DOWN_FIELD_NUMBER: _builtins.int
+    ORDER_AMONG_EQUALS_FIELD_NUMBER: _builtins.int
+    MEMORY_IN_USE_FIELD_NUMBER: _builtins.int
+    SUBTRACT_HUGE_PAGES_FIELD_NUMBER: _builtins.int
+    stall_window: _builtins.str
+    """Over which time stalls are averaged: `10s`, `60s` or `300s`; absent: 10s."""
+    cool_down: _builtins.str
+    """For so long after an eviction by rank nobody else goes by rank, as `30s`."""
+    order_among_equals: _builtins.bool
+    """Pods that say so by the annotation `bailiff.dev/evict-among-equals` go `first` or `last` of those
+    that are equal by all but what they use.
+    """
+    memory_in_use: _builtins.str
+    """`WorkingSet`, `RSS` or `MemAvailable`; absent: WorkingSet."""
+    subtract_huge_pages: _builtins.bool
+    """Memory that the node has set aside for huge pages is not available. From 1.37 on the kubelet
+    takes it off itself, and it is not taken off again.
+    """
+    @_builtins.property
+    def eviction_hard(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Amounts of signals that no kubelet has, beyond which pods go at once: `swap.available` as a
+        quantity or percentage; `memory.psi.some`, `memory.psi.full` and those of `io` and `cpu` as the
+        percentage of the time for which tasks may wait.
+        """
+
+    @_builtins.property
+    def eviction_soft(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """The same, beyond which pods go after a grace period."""
+
+    @_builtins.property
+    def eviction_soft_grace_period(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """For how long a soft threshold has to be met, by signal."""
+
+    @_builtins.property
+    def dry_run_hard(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Signals whose hard thresholds only tell who would go. That of `memory.available` speaks for
+        `allocatableMemory.available`, too.
+        """
+
+    @_builtins.property
+    def dry_run_soft(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Signals whose soft thresholds only tell who would go."""
+
+    @_builtins.property
+    def stop_at(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """By signal, what has to be available until nobody goes any more, once somebody has; of a stall
+        the percentage of the time. As evictionMinimumReclaim, but the whole amount.
+        """
+
+    @_builtins.property
+    def release_target(self) -> Global___ReleaseTarget:
+        """Evict what has to be freed; absent: one pod a round."""
+
+    def __init__(
+        self,
+        *,
+        eviction_hard: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        eviction_soft: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        eviction_soft_grace_period: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        stall_window: _builtins.str | None = ...,
+        dry_run_hard: _abc.Iterable[_builtins.str] | None = ...,
+        dry_run_soft: _abc.Iterable[_builtins.str] | None = ...,
+        stop_at: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        release_target: Global___ReleaseTarget | None = ...,
+        cool_down: _builtins.str | None = ...,
+        order_among_equals: _builtins.bool = ...,
+        memory_in_use: _builtins.str | None = ...,
+        subtract_huge_pages: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_cool_down", b"_cool_down", "_memory_in_use", b"_memory_in_use", "_stall_window", b"_stall_window", "cool_down", b"cool_down", "memory_in_use", b"memory_in_use", "release_target", b"release_target", "stall_window", b"stall_window"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cool_down", b"_cool_down", "_memory_in_use", b"_memory_in_use", "_stall_window", b"_stall_window", "cool_down", b"cool_down", "dry_run_hard", b"dry_run_hard", "dry_run_soft", b"dry_run_soft", "eviction_hard", b"eviction_hard", "eviction_soft", b"eviction_soft", "eviction_soft_grace_period", b"eviction_soft_grace_period", "memory_in_use", b"memory_in_use", "order_among_equals", b"order_among_equals", "release_target", b"release_target", "stall_window", b"stall_window", "stop_at", b"stop_at", "subtract_huge_pages", b"subtract_huge_pages"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__cool_down: _TypeAlias = _typing.Literal["cool_down"]  # noqa: Y015
+    _WhichOneofArgType__cool_down: _TypeAlias = _typing.Literal["_cool_down", b"_cool_down"]  # noqa: Y015
+    _WhichOneofReturnType__memory_in_use: _TypeAlias = _typing.Literal["memory_in_use"]  # noqa: Y015
+    _WhichOneofArgType__memory_in_use: _TypeAlias = _typing.Literal["_memory_in_use", b"_memory_in_use"]  # noqa: Y015
+    _WhichOneofReturnType__stall_window: _TypeAlias = _typing.Literal["stall_window"]  # noqa: Y015
+    _WhichOneofArgType__stall_window: _TypeAlias = _typing.Literal["_stall_window", b"_stall_window"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__cool_down) -> _WhichOneofReturnType__cool_down | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__memory_in_use) -> _WhichOneofReturnType__memory_in_use | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__stall_window) -> _WhichOneofReturnType__stall_window | None: ...
+
+Global___PressureExtensions: _TypeAlias = PressureExtensions  # noqa: Y015
+
+@_typing.final
+class ReleaseTarget(_message.Message):
+    """Evict what has to be freed, in place of one pod a round."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AT_MOST_FIELD_NUMBER: _builtins.int
+    at_most: _builtins.int
+    """So many pods in a round, from 1 to 100; absent: 10."""
+    def __init__(
+        self,
+        *,
+        at_most: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_most", b"_at_most", "at_most", b"at_most"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_most", b"_at_most", "at_most", b"at_most"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__at_most: _TypeAlias = _typing.Literal["at_most"]  # noqa: Y015
+    _WhichOneofArgType__at_most: _TypeAlias = _typing.Literal["_at_most", b"_at_most"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__at_most) -> _WhichOneofReturnType__at_most | None: ...
+
+Global___ReleaseTarget: _TypeAlias = ReleaseTarget  # noqa: Y015
+
+@_typing.final
+class MemoryAvailable(_message.Message):
+    """What a node's kernel estimates to be available, see MemAvailable in proc(5)."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AVAILABLE_BYTES_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
+    available_bytes: _builtins.int
+    """Which is told in kB in /proc/meminfo. Required."""
+    @_builtins.property
+    def time(self) -> _timestamp_pb2.Timestamp:
+        """When it was read; absent: it counts as new."""
+
+    def __init__(
+        self,
+        *,
+        available_bytes: _builtins.int | None = ...,
+        time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_available_bytes", b"_available_bytes", "available_bytes", b"available_bytes", "time", b"time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_available_bytes", b"_available_bytes", "available_bytes", b"available_bytes", "time", b"time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__available_bytes: _TypeAlias = _typing.Literal["available_bytes"]  # noqa: Y015
+    _WhichOneofArgType__available_bytes: _TypeAlias = _typing.Literal["_available_bytes", b"_available_bytes"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__available_bytes) -> _WhichOneofReturnType__available_bytes | None: ...
+
+Global___MemoryAvailable: _TypeAlias = MemoryAvailable  # noqa: Y015
 
 @_typing.final
 class EvictionFlags(_message.Message):
@@ -250,6 +498,7 @@ class PressureState(_message.Message):
     CONDITIONS_FIELD_NUMBER: _builtins.int
     SIGNALS_FIELD_NUMBER: _builtins.int
     STARTED_FIELD_NUMBER: _builtins.int
+    LAST_EVICTION_AT_FIELD_NUMBER: _builtins.int
     started: _builtins.bool
     """There was a round that looked at the node."""
     @_builtins.property
@@ -264,6 +513,10 @@ class PressureState(_message.Message):
     def signals(self) -> _containers.RepeatedCompositeFieldContainer[Global___SignalState]:
         """By which measurements it went."""
 
+    @_builtins.property
+    def last_eviction_at(self) -> _timestamp_pb2.Timestamp:
+        """When a pod last went by rank; counts where a cool-down is set."""
+
     def __init__(
         self,
         *,
@@ -271,10 +524,11 @@ class PressureState(_message.Message):
         conditions: _abc.Iterable[Global___ConditionState] | None = ...,
         signals: _abc.Iterable[Global___SignalState] | None = ...,
         started: _builtins.bool = ...,
+        last_eviction_at: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["last_eviction_at", b"last_eviction_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conditions", b"conditions", "signals", b"signals", "started", b"started", "thresholds", b"thresholds"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conditions", b"conditions", "last_eviction_at", b"last_eviction_at", "signals", b"signals", "started", b"started", "thresholds", b"thresholds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -390,10 +644,16 @@ class Threshold(_message.Message):
     VALUE_FIELD_NUMBER: _builtins.int
     GRACE_PERIOD_NANOSECONDS_FIELD_NUMBER: _builtins.int
     MIN_RECLAIM_FIELD_NUMBER: _builtins.int
+    STOP_AT_FIELD_NUMBER: _builtins.int
+    DRY_RUN_FIELD_NUMBER: _builtins.int
     signal: _builtins.str
-    """What is watched; it is met where less is available than `value`. Required."""
+    """What is watched; it is met where less is available than `value`, and one of a stall where tasks
+    wait for more of the time than `value`. Required.
+    """
     grace_period_nanoseconds: _builtins.int
     """For so long it has to be met, as a Go time.Duration counts; 0: a hard threshold."""
+    dry_run: _builtins.bool
+    """It is told who would go, and nobody goes."""
     @_builtins.property
     def value(self) -> Global___ThresholdValue:
         """The amount. Required."""
@@ -402,6 +662,12 @@ class Threshold(_message.Message):
     def min_reclaim(self) -> Global___ThresholdValue:
         """So much more has to be available before it is over; absent: none."""
 
+    @_builtins.property
+    def stop_at(self) -> Global___ThresholdValue:
+        """Once pods have gone for it, it is over when so much is available; absent: as soon as it is not
+        met. No kubelet has that, as little as what follows.
+        """
+
     def __init__(
         self,
         *,
@@ -409,10 +675,12 @@ class Threshold(_message.Message):
         value: Global___ThresholdValue | None = ...,
         grace_period_nanoseconds: _builtins.int = ...,
         min_reclaim: Global___ThresholdValue | None = ...,
+        stop_at: Global___ThresholdValue | None = ...,
+        dry_run: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_signal", b"_signal", "min_reclaim", b"min_reclaim", "signal", b"signal", "value", b"value"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_signal", b"_signal", "min_reclaim", b"min_reclaim", "signal", b"signal", "stop_at", b"stop_at", "value", b"value"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_signal", b"_signal", "grace_period_nanoseconds", b"grace_period_nanoseconds", "min_reclaim", b"min_reclaim", "signal", b"signal", "value", b"value"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_signal", b"_signal", "dry_run", b"dry_run", "grace_period_nanoseconds", b"grace_period_nanoseconds", "min_reclaim", b"min_reclaim", "signal", b"signal", "stop_at", b"stop_at", "value", b"value"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__signal: _TypeAlias = _typing.Literal["signal"]  # noqa: Y015
     _WhichOneofArgType__signal: _TypeAlias = _typing.Literal["_signal", b"_signal"]  # noqa: Y015
@@ -532,8 +800,8 @@ class Candidate(_message.Message):
     CRITICAL_FIELD_NUMBER: _builtins.int
     decided_by: _builtins.str
     """The part of the key by which it goes before the next one: `NoStats`, `ExceedsRequest`,
-    `Priority`, `Usage`; `Tie`: they are equal, and stand as they were told; `Last`: there is none
-    after it.
+    `Priority`, `Order`, which pods say themselves where that is to count, `Usage`; `Tie`: they are
+    equal, and stand as they were told; `Last`: there is none after it.
     """
     measured: _builtins.bool
     """There are stats of it; pods without go first."""
@@ -542,7 +810,9 @@ class Candidate(_message.Message):
     priority: _builtins.int
     """The lower goes first."""
     used: _builtins.int
-    """What counts of it for the signal, in bytes, inodes or processes."""
+    """What counts of it for the signal, in bytes, inodes or processes; of CPU in billionths of one, of
+    the stalls of input and output in hundredths of a percent of the time.
+    """
     requested: _builtins.int
     """What it has asked for; of inodes bytes of ephemeral-storage, as upstream has it."""
     critical: _builtins.bool
@@ -614,6 +884,36 @@ class PressureVictim(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PressureVictim: _TypeAlias = PressureVictim  # noqa: Y015
+
+@_typing.final
+class PressureDryRun(_message.Message):
+    """What would be, were a threshold not one that only tells."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    THRESHOLD_FIELD_NUMBER: _builtins.int
+    VICTIMS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def threshold(self) -> Global___Threshold:
+        """That is met, its grace period over."""
+
+    @_builtins.property
+    def victims(self) -> _containers.RepeatedCompositeFieldContainer[Global___PressureVictim]:
+        """Who would go; empty: nobody may."""
+
+    def __init__(
+        self,
+        *,
+        threshold: Global___Threshold | None = ...,
+        victims: _abc.Iterable[Global___PressureVictim] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["threshold", b"threshold"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["threshold", b"threshold", "victims", b"victims"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PressureDryRun: _TypeAlias = PressureDryRun  # noqa: Y015
 
 @_typing.final
 class ConfigurationError(_message.Message):

@@ -176,12 +176,19 @@ class PressureReport(_message.Message):
     EVENTS_FIELD_NUMBER: _builtins.int
     LAYOUT_FIELD_NUMBER: _builtins.int
     LAYOUT_DERIVED_FIELD_NUMBER: _builtins.int
+    RELEASING_FIELD_NUMBER: _builtins.int
+    COOLS_DOWN_FIELD_NUMBER: _builtins.int
+    DRY_RUNS_FIELD_NUMBER: _builtins.int
     starved: _builtins.str
     """The signal that is acted upon; absent: none is."""
     relieved: _builtins.bool
     """That was done, and no threshold is met any more."""
     layout_derived: _builtins.bool
     """Nobody has told it."""
+    releasing: _builtins.int
+    """With a release target, what pods that are ending free of the starved signal."""
+    cools_down: _builtins.bool
+    """Nobody goes by rank, since somebody went less than the cool-down ago."""
     @_builtins.property
     def conditions(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.NodeCondition]:
         """`MemoryPressure`, `DiskPressure` and `PIDPressure`."""
@@ -204,7 +211,9 @@ class PressureReport(_message.Message):
 
     @_builtins.property
     def victims(self) -> _containers.RepeatedCompositeFieldContainer[_pressure_pb2.PressureVictim]:
-        """Who goes: one pod by rank, or all that are over a limit of their own."""
+        """Who goes: one pod by rank, as many as the release target takes, or all that are over a limit of
+        their own.
+        """
 
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_decision_pb2.EventNote]:
@@ -213,6 +222,10 @@ class PressureReport(_message.Message):
     @_builtins.property
     def layout(self) -> _pressure_pb2.FileSystemLayout:
         """Of the file systems, as it was told or taken from the summary."""
+
+    @_builtins.property
+    def dry_runs(self) -> _containers.RepeatedCompositeFieldContainer[_pressure_pb2.PressureDryRun]:
+        """What thresholds that only tell would have come to."""
 
     def __init__(
         self,
@@ -228,10 +241,13 @@ class PressureReport(_message.Message):
         events: _abc.Iterable[_decision_pb2.EventNote] | None = ...,
         layout: _pressure_pb2.FileSystemLayout | None = ...,
         layout_derived: _builtins.bool = ...,
+        releasing: _builtins.int = ...,
+        cools_down: _builtins.bool = ...,
+        dry_runs: _abc.Iterable[_pressure_pb2.PressureDryRun] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_starved", b"_starved", "layout", b"layout", "next", b"next", "starved", b"starved"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_starved", b"_starved", "candidates", b"candidates", "conditions", b"conditions", "events", b"events", "layout", b"layout", "layout_derived", b"layout_derived", "next", b"next", "reclaim", b"reclaim", "relieved", b"relieved", "starved", b"starved", "thresholds", b"thresholds", "victims", b"victims"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_starved", b"_starved", "candidates", b"candidates", "conditions", b"conditions", "cools_down", b"cools_down", "dry_runs", b"dry_runs", "events", b"events", "layout", b"layout", "layout_derived", b"layout_derived", "next", b"next", "reclaim", b"reclaim", "releasing", b"releasing", "relieved", b"relieved", "starved", b"starved", "thresholds", b"thresholds", "victims", b"victims"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__starved: _TypeAlias = _typing.Literal["starved"]  # noqa: Y015
     _WhichOneofArgType__starved: _TypeAlias = _typing.Literal["_starved", b"_starved"]  # noqa: Y015

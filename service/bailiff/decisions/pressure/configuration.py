@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from bailiff.decisions.pressure.percentage import parse_percentage
-from bailiff.decisions.pressure.signals import ORDER, Signal
+from bailiff.decisions.pressure.signals import KUBELET_SIGNALS, ORDER, STALLS, Signal
 from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
 from bailiff.kinds.durations import parse_go_duration
 from bailiff.kinds.meta import Value
 from bailiff.kinds.quantity import parse_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 T = TypeVar("T")
 
@@ -70,9 +70,16 @@ class ThresholdReader:
         errors: all that was found wrong so far, in the order of the fields.
     """
 
-    def __init__(self) -> None:
-        """Start without errors."""
+    def __init__(self, signals: Collection[Signal] = KUBELET_SIGNALS, under: str = "") -> None:
+        """Start without errors.
+
+        Args:
+            signals: that may be named.
+            under: where the fields stand, as `extensions.`.
+        """
         self.errors: list[ConfigurationError] = []
+        self._signals = {signal.value: signal for signal in sorted(signals, key=ORDER.__getitem__)}
+        self._under = under
 
     def read(
         self,
@@ -97,7 +104,8 @@ class ThresholdReader:
         reclaims = dict(self._each("evictionMinimumReclaim", minimum_reclaims, _minimum_reclaim))
         for one in softs:
             found += self._with_grace(one, graces, grace_periods)
-        found = [replace(one, min_reclaim=reclaims.get(one.signal)) for one in found]
+        if reclaims:
+            found = [replace(one, min_reclaim=reclaims.get(one.signal)) for one in found]
         if PODS in enforced:
             found += [
                 replace(one, signal=Signal.ALLOCATABLE_MEMORY_AVAILABLE)
@@ -106,10 +114,21 @@ class ThresholdReader:
             ]
         return tuple(found)
 
+    def amounts(
+        self, field: str, statements: Mapping[str, str]
+    ) -> dict[Signal, ThresholdValue | None]:
+        """The amount that is told of each signal; None: as good as none."""
+        found = dict(self._each(field, statements, _amount))
+        for signal, amount in found.items():
+            if signal in STALLS and amount is not None and amount.percentage is None:
+                why = f"must be a percentage of the time, is {statements[signal]!r}"
+                self._wrong(f'{field}["{signal}"]', ConfigurationFault.MALFORMED_PERCENTAGE, why)
+        return found
+
     def _thresholds(self, field: str, statements: Mapping[str, str]) -> list[Threshold]:
         return [
             Threshold(signal=signal, value=value)
-            for signal, value in self._each(field, statements, _amount)
+            for signal, value in self.amounts(field, statements).items()
             if value is not None
         ]
 
@@ -121,9 +140,7 @@ class ThresholdReader:
         if one.signal not in told:
             path = f'evictionSoftGracePeriod["{one.signal}"]'
             why = f"required: evictionSoft has a threshold for {one.signal}"
-            self.errors.append(
-                ConfigurationError(path, ConfigurationFault.GRACE_PERIOD_MISSING, why)
-            )
+            self._wrong(path, ConfigurationFault.GRACE_PERIOD_MISSING, why)
         return []
 
     def _each(
@@ -132,24 +149,26 @@ class ThresholdReader:
         """Each statement that can be read, in the order of Signal."""
         for name in sorted(statements, key=_place):
             path = f'{field}["{name}"]'
-            if name not in _SIGNALS:
-                known = ", ".join(Signal)
+            signal = self._signals.get(name)
+            if signal is None:
+                known = ", ".join(self._signals)
                 self._wrong(path, ConfigurationFault.UNKNOWN_SIGNAL, f"must be one of {known}")
                 continue
             try:
-                yield Signal(name), read(statements[name])
+                yield signal, read(statements[name])
             except _WrongError as wrong:
                 self._wrong(path, wrong.code, wrong.reason)
 
     def _wrong(self, path: str, code: ConfigurationFault, reason: str) -> None:
-        self.errors.append(ConfigurationError(path=path, code=code, reason=reason))
+        at = self._under + path
+        self.errors.append(ConfigurationError(path=at, code=code, reason=reason))
 
 
-_SIGNALS = frozenset(Signal)
+_PLACES: Mapping[str, int] = {signal.value: place for signal, place in ORDER.items()}
 
 
 def _place(name: str) -> tuple[int, str]:
-    return (ORDER[Signal(name)] if name in _SIGNALS else len(ORDER)), name
+    return _PLACES.get(name, len(_PLACES)), name
 
 
 def _amount(text: str) -> ThresholdValue | None:

@@ -17,6 +17,8 @@ from bailiff.decisions.pressure.configuration import (
     ConfigurationFault,
     ThresholdReader,
 )
+from bailiff.decisions.pressure.extending import extended
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.flags import EvictionFlags, with_flags
 from bailiff.decisions.pressure.settings import FIVE_MINUTES, PressureSettings
 from bailiff.decisions.pressure.thresholds import Threshold
@@ -47,6 +49,8 @@ _ANSWER = 300_000
 _PERIOD = "evictionPressureTransitionPeriod"
 # From this minor version of Kubernetes 1 on sidecars' limits on the node's disk count.
 _LIMITS_SIDECARS = 37
+# What stands beside the configuration in a question.
+_BESIDE = ("flags.", "extensions.")
 
 
 class ReadConfiguration(Value, frozen=True):
@@ -78,9 +82,10 @@ def settings_of(facts: PressureFacts) -> PressureSettings:
         facts.kubelet_version,
         windows=is_windows(facts.operating_system, "$.pressure.operatingSystem"),
         flags=facts.flags,
+        extensions=facts.extensions,
     )
     for error in read.errors:
-        at = "" if error.path.startswith("flags.") else "configuration."
+        at = "" if error.path.startswith(_BESIDE) else "configuration."
         raise FactsError(f"$.pressure.{at}{error.path}", error.reason)
     return read.settings
 
@@ -91,6 +96,7 @@ def read_configuration(
     *,
     windows: bool = False,
     flags: EvictionFlags | None = None,
+    extensions: PressureExtensions = NO_EXTENSIONS,
 ) -> ReadConfiguration:
     """Read the eviction's part of a configuration, with all that is wrong in it.
 
@@ -99,6 +105,7 @@ def read_configuration(
         version: of the kubelet, as `v1.36.2`, since its behaviour changed; empty: 1.36.
         windows: the node's operating system, which has other defaults.
         flags: of the kubelet's command line, which come before the configuration.
+        extensions: what no kubelet does.
     """
     configuration, malformed = with_flags(configuration, flags)
     given = configuration.eviction_hard
@@ -125,9 +132,11 @@ def read_configuration(
         limits_sidecars=minor_of(version) >= _LIMITS_SIDECARS,
         windows=windows,
     )
-    return ReadConfiguration(
-        settings=settings, errors=(*malformed, *reader.errors, *wrong), defaults=dict(defaults)
-    )
+    errors = (*malformed, *reader.errors, *wrong)
+    if extensions != NO_EXTENSIONS:
+        settings, beyond = extended(settings, extensions)
+        errors += beyond
+    return ReadConfiguration(settings=settings, errors=errors, defaults=dict(defaults))
 
 
 def is_windows(operating_system: str, path: str) -> bool:
@@ -173,12 +182,14 @@ class ReadEvictionConfigurationRequest(Asked, frozen=True, kw_only=True):
         kubelet_version: as `v1.36.2`, since behaviour changed with 1.37; absent: 1.36.
         operating_system: `linux` or `windows`, which have other defaults; absent: linux.
         flags: of the kubelet's command line; each replaces what the configuration says.
+        extensions: what no kubelet does.
     """
 
     configuration: KubeletConfiguration
     kubelet_version: Word = ""
     operating_system: Word = ""
     flags: EvictionFlags | None = None
+    extensions: PressureExtensions = NO_EXTENSIONS
 
 
 class ReadEvictionConfigurationResponse(Undecided, frozen=True, kw_only=True):
@@ -215,7 +226,11 @@ def _weigh_configuration(
 def _read(facts: ReadEvictionConfigurationRequest) -> ReadEvictionConfigurationResponse:
     windows = is_windows(facts.operating_system, "$.operatingSystem")
     found = read_configuration(
-        facts.configuration, facts.kubelet_version, windows=windows, flags=facts.flags
+        facts.configuration,
+        facts.kubelet_version,
+        windows=windows,
+        flags=facts.flags,
+        extensions=facts.extensions,
     )
     settings = found.settings
     return ReadEvictionConfigurationResponse(

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from bailiff.decisions.pressure.extensions import (
+    NO_EXTENSIONS,
+    MemoryAvailable,
+    PressureExtensions,
+)
 from bailiff.decisions.pressure.flags import EvictionFlags
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
@@ -48,6 +53,8 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
         reclaims: whoever asks does the reclaim steps and asks again with `afterReclaim` and the
             same state, so that nobody goes before.
         after_reclaim: those of this round have been done.
+        extensions: what no kubelet does; absent: nothing.
+        mem_available: of the node; required where the extensions go by it.
     """
 
     summary: Summary | None = None
@@ -59,3 +66,5 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
     state: PressureState = PressureState()
     reclaims: bool = False
     after_reclaim: AfterReclaim | None = None
+    extensions: PressureExtensions = NO_EXTENSIONS
+    mem_available: MemoryAvailable | None = None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from bailiff.decisions.pressure.round import Victim
+    from bailiff.decisions.pressure.choosing import Victim
 
 SYSTEM = "pressure"
 # The kubelet's word for evictions, in the status of the pod and in its Event.

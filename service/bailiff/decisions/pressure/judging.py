@@ -8,7 +8,8 @@ from bailiff.decisions.cost import FactsError
 from bailiff.decisions.criticality import is_critical
 from bailiff.decisions.decision import reference_to
 from bailiff.decisions.pressure.allocation import as_allocated
-from bailiff.decisions.pressure.configuring import settings_of
+from bailiff.decisions.pressure.configuring import is_windows, minor_of, settings_of
+from bailiff.decisions.pressure.extensions import MemoryInUse
 from bailiff.decisions.pressure.facts import FileSystemLayout, PressureFacts
 from bailiff.decisions.pressure.file_systems import derive_layout
 from bailiff.decisions.pressure.findings import (
@@ -18,6 +19,7 @@ from bailiff.decisions.pressure.findings import (
     threshold_steps,
 )
 from bailiff.decisions.pressure.layout import Layout
+from bailiff.decisions.pressure.observations import Metering
 from bailiff.decisions.pressure.report import PressureReport, report_on
 from bailiff.decisions.pressure.round import Reclaimed, RoundFacts, RoundPlan, plan
 from bailiff.decisions.system import Round
@@ -27,9 +29,14 @@ if TYPE_CHECKING:
 
     from bailiff.decisions.decision import Finding, ObjectReference, TraceStep
     from bailiff.decisions.options import Options
+    from bailiff.decisions.pressure.report import ThresholdReport
     from bailiff.decisions.system import Scene
-    from bailiff.kinds import Pod
+    from bailiff.kinds import Node, Pod
     from bailiff.kinds.stats import PodStats
+
+
+# From this minor version of Kubernetes 1 on a summary itself leaves huge pages out.
+_SUBTRACTS = 37
 
 
 class PressureRound(Round):
@@ -58,6 +65,7 @@ class PressureRound(Round):
                 pods=pods,
                 state=facts.state,
                 now=scene.now,
+                metering=metering_of(facts, scene.node),
                 reclaims=facts.reclaims,
                 reclaimed=None if after is None else Reclaimed(after.summary),
                 pod_stats=pod_stats,
@@ -105,6 +113,47 @@ class PressureRound(Round):
         return (*self._steps, candidate_step(place, len(candidates), candidates[place - 1]))
 
 
+def metering_of(facts: PressureFacts, node: Node | None) -> Metering:
+    """How a summary is to be read.
+
+    Raises:
+        FactsError: something is not told by which the extensions go.
+    """
+    extensions = facts.extensions
+    in_use, told = extensions.memory_in_use, facts.mem_available
+    if in_use is not MemoryInUse.MEM_AVAILABLE:
+        told = None
+    elif told is None:
+        why = "required: extensions.memoryInUse is MemAvailable"
+        raise FactsError("$.pressure.memAvailable", why)
+    return Metering(
+        windows=is_windows(facts.operating_system, "$.pressure.operatingSystem"),
+        memory=in_use,
+        mem_available=told,
+        huge_pages=_huge_pages(facts, node) if extensions.subtract_huge_pages else 0,
+        window=extensions.stall_window,
+    )
+
+
+def _huge_pages(facts: PressureFacts, node: Node | None) -> int:
+    """Bytes that the summary calls available although they are set aside for huge pages.
+
+    Source: adjustForHugePages in pkg/kubelet/server/stats/summary.go, from 1.37 on, which a gate
+    may turn off.
+    """
+    for path, is_told in (
+        ("$.pressure.kubeletVersion", bool(facts.kubelet_version)),
+        ("$.node", node is not None),
+    ):
+        if not is_told:
+            raise FactsError(path, "required: extensions.subtractHugePages is set")
+    gates = None if facts.configuration is None else facts.configuration.feature_gates
+    is_off = gates is not None and gates.hugepage_aware_eviction is False
+    if node is None or (minor_of(facts.kubelet_version) >= _SUBTRACTS and not is_off):
+        return 0
+    return node.status.huge_pages
+
+
 def layout_of(facts: PressureFacts) -> tuple[FileSystemLayout, bool]:
     """The layout, and whether it was derived from the summary.
 
@@ -125,18 +174,26 @@ def layout_of(facts: PressureFacts) -> tuple[FileSystemLayout, bool]:
 
 def _why_nobody_goes(planned: RoundPlan, report: PressureReport) -> tuple[str, str]:
     """Reason and message for pods that stay though nobody goes before them."""
-    met = [one for one in report.thresholds if one.met]
     if planned.victims:
         return "WithinLimits", "the pod is within its own limits"
-    if not met:
-        return "NoPressure", "no threshold is met"
     if planned.relieved:
         return "PressureRelieved", "what was freed on the node is enough"
     if planned.starved is None:
-        waits = any(one.grace_over_at is not None and not one.stale for one in met)
-        if waits:
-            return "GracePeriodNotOver", "thresholds are met, and their grace periods are not over"
-        return "StatsNotNew", "nothing was measured since the last round"
+        return _why_nothing_is_acted_upon(planned, [one for one in report.thresholds if one.met])
     if planned.waits_for_reclaim:
         return "ReclaimFirst", "the node frees what it can before a pod goes"
-    return "NobodyToEvict", "all pods are critical"
+    if planned.releasing:
+        return "ReleaseUnderWay", "pods that are ending free what is missing"
+    return "NobodyToEvict", "all pods are critical, or would free nothing"
+
+
+def _why_nothing_is_acted_upon(planned: RoundPlan, met: list[ThresholdReport]) -> tuple[str, str]:
+    if not met:
+        return "NoPressure", "no threshold is met"
+    if planned.cools_down:
+        return "CoolsDown", "a pod went for pressure less than the cool-down ago"
+    if all(one.threshold.dry_run for one in met):
+        return "DryRun", "only thresholds are met that tell and evict nobody"
+    if any(one.grace_over_at is not None and not one.stale for one in met):
+        return "GracePeriodNotOver", "thresholds are met, and their grace periods are not over"
+    return "StatsNotNew", "nothing was measured since the last round"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from enum import Enum, StrEnum
 
-from bailiff.decisions.pressure.signals import Signal
+from bailiff.decisions.pressure.signals import KUBELET_SIGNALS, Signal
 
-_DISK = frozenset(Signal) - {
+_DISK = KUBELET_SIGNALS - {
     Signal.MEMORY_AVAILABLE,
     Signal.ALLOCATABLE_MEMORY_AVAILABLE,
     Signal.PID_AVAILABLE,

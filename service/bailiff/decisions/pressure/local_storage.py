@@ -13,7 +13,7 @@ from bailiff.decisions.pressure.messages import (
     empty_dir_message,
     pod_storage_message,
 )
-from bailiff.decisions.pressure.observations import as_int64
+from bailiff.decisions.pressure.observed import as_int64
 from bailiff.decisions.pressure.requests import limit_of
 from bailiff.decisions.pressure.signals import EPHEMERAL_STORAGE
 from bailiff.kinds.quantity import Quantity, parse_quantity

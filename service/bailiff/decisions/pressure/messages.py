@@ -9,15 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.decision import Annotation
-from bailiff.decisions.pressure.observations import as_int64
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS
+from bailiff.decisions.pressure.observed import as_int64
 from bailiff.decisions.pressure.requests import has_pod_level_resources
 from bailiff.decisions.pressure.signals import EPHEMERAL_STORAGE, INODES, MEMORY, PIDS
+from bailiff.decisions.pressure.usage import memory_in_use
 from bailiff.kinds.quantity import NANO, format_binary, format_decimal, parse_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bailiff.decisions.pressure.observations import Observation
+    from bailiff.decisions.pressure.extensions import MemoryInUse, PressureExtensions
+    from bailiff.decisions.pressure.observed import Observation
     from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
     from bailiff.kinds import Pod
     from bailiff.kinds.pod_resources import Container
@@ -46,7 +49,11 @@ class Told(NamedTuple):
 
 
 def pressure_message(
-    pod: Pod, stats: PodStats | None, threshold: Threshold, seen: Observation
+    pod: Pod,
+    stats: PodStats | None,
+    threshold: Threshold,
+    seen: Observation,
+    extensions: PressureExtensions = NO_EXTENSIONS,
 ) -> Told:
     """Why a pod goes: what was low, and who used more of it than requested.
 
@@ -55,22 +62,20 @@ def pressure_message(
         stats: what was measured of it; None: nothing was, so that nobody can be blamed.
         threshold: that is met.
         seen: what is left of its signal.
+        extensions: what counts as in use, and over which time stalls are averaged.
     """
     resource = threshold.signal.resource
-    message = (
-        f"The node was low on resource: {resource}. "
-        f"Threshold quantity: {_threshold_text(threshold.value, seen.capacity)}, "
-        f"available: {observed_text(resource, seen.available)}. "
-    )
+    message = _why(threshold, seen, extensions)
     if stats is None:
         return Told(message)
     annotations: dict[str, str] = {}
-    asked = _asked_as_a_whole(pod, stats, resource)
+    in_use = extensions.memory_in_use
+    asked = _asked_as_a_whole(pod, stats, resource, in_use)
     if asked is not None:
         used, requested = asked
         message += _consumed(_POD, pod.metadata.name, used, requested, resource)
         annotations |= {OFFENDING_POD: pod.metadata.name, OFFENDING_POD_USAGE: used}
-    blamed = list(_exceeding(pod, stats, resource))
+    blamed = list(_exceeding(pod, stats, resource, in_use))
     message += "".join(
         _consumed(_CONTAINER, name, used, requested, resource) for name, used, requested in blamed
     )
@@ -102,6 +107,22 @@ def observed_text(resource: str, amount: int) -> str:
     return format_decimal(amount) if resource in _COUNTED else format_binary(amount)
 
 
+def _why(threshold: Threshold, seen: Observation, extensions: PressureExtensions) -> str:
+    resource = threshold.signal.resource
+    if threshold.signal.is_stall:
+        stalled = (seen.capacity - seen.available) / seen.capacity
+        return (
+            f"Tasks on the node waited for {resource}: {threshold.signal} of the last "
+            f"{extensions.stall_window} is {stalled:.2%}, "
+            f"threshold {threshold.value.percentage or 0.0:.2%}. "
+        )
+    return (
+        f"The node was low on resource: {resource}. "
+        f"Threshold quantity: {_threshold_text(threshold.value, seen.capacity)}, "
+        f"available: {observed_text(resource, seen.available)}. "
+    )
+
+
 def _threshold_text(value: ThresholdValue, capacity: int) -> str:
     if value.quantity is not None:
         return parse_quantity(value.quantity).text
@@ -115,17 +136,21 @@ def _consumed(what: str, name: str, used: str, requested: str, resource: str) ->
     )
 
 
-def _asked_as_a_whole(pod: Pod, stats: PodStats, resource: str) -> tuple[str, str] | None:
+def _asked_as_a_whole(
+    pod: Pod, stats: PodStats, resource: str, in_use: MemoryInUse
+) -> tuple[str, str] | None:
     """What the pod uses of memory and has asked for, where it has asked for that as a whole."""
     if resource != MEMORY or stats.memory is None or not has_pod_level_resources(pod):
         return None
     if pod.spec.resources is None or MEMORY not in pod.spec.resources.requests:
         return None
-    used = format_binary(as_int64(stats.memory.working_set_bytes or 0))
+    used = format_binary(as_int64(memory_in_use(stats.memory, in_use) or 0))
     return used, parse_quantity(pod.spec.resources.requests[MEMORY]).text
 
 
-def _exceeding(pod: Pod, stats: PodStats, resource: str) -> Iterator[tuple[str, str, str]]:
+def _exceeding(
+    pod: Pod, stats: PodStats, resource: str, in_use: MemoryInUse
+) -> Iterator[tuple[str, str, str]]:
     """Containers that use more than requested, in the order of the stats: name, usage, request."""
     # A name that stands twice is the first container's.
     known: dict[str, Container] = {}
@@ -133,7 +158,7 @@ def _exceeding(pod: Pod, stats: PodStats, resource: str) -> Iterator[tuple[str, 
         known.setdefault(one.name, one)
     for measured in stats.containers:
         container = known.get(measured.name)
-        used = None if container is None else _container_usage(measured, resource)
+        used = None if container is None else _container_usage(measured, resource, in_use)
         if container is None or used is None:
             continue
         requested = parse_quantity(container.resources.requests.get(resource, "0"))
@@ -141,10 +166,10 @@ def _exceeding(pod: Pod, stats: PodStats, resource: str) -> Iterator[tuple[str, 
             yield container.name, format_binary(used), requested.text
 
 
-def _container_usage(stats: ContainerStats, resource: str) -> int | None:
+def _container_usage(stats: ContainerStats, resource: str, in_use: MemoryInUse) -> int | None:
     """None where it was not measured, and for inodes and processes, of which nobody is blamed."""
     if resource == MEMORY:
-        used = None if stats.memory is None else stats.memory.working_set_bytes
+        used = memory_in_use(stats.memory, in_use)
         return None if used is None else as_int64(used)
     if resource != EPHEMERAL_STORAGE or stats.rootfs is None or stats.logs is None:
         return None

@@ -5,10 +5,14 @@ Source: makeSignalObservations and thresholdsMet in pkg/kubelet/eviction/helpers
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
+from bailiff.decisions.pressure.extensions import MemoryAvailable, MemoryInUse, StallWindow
+from bailiff.decisions.pressure.observed import Observation, as_int64
 from bailiff.decisions.pressure.signals import Signal
-from bailiff.kinds.meta import Int64, Time, Value
+from bailiff.decisions.pressure.stalls import observe_extras
 from bailiff.kinds.quantity import NANO
 from bailiff.kinds.stats import RuntimeStats
 
@@ -24,34 +28,39 @@ PODS_CONTAINER = "pods"
 WINDOWS_COMMIT_CONTAINER = "windows-global-commit-memory"
 
 
-class Observation(Value, frozen=True):
-    """How much of a signal is left.
+class Metering(NamedTuple):
+    """How a summary is read.
 
     Attributes:
-        signal: what was measured.
-        available: left, in bytes, inodes or processes; may be negative.
-        capacity: in all, in the same unit.
-        time: when it was measured; absent: the kubelet does not say, and it counts as new.
+        windows: memory is what may still be committed, see helpers_windows.go.
+        memory: what counts as in use.
+        mem_available: what the node's kernel estimates, where that is to count.
+        huge_pages: bytes that are set aside and that the summary calls available.
+        window: over which stalls are averaged.
     """
 
-    signal: Signal
-    available: Int64
-    capacity: Int64
-    time: Time | None = None
+    windows: bool = False
+    memory: MemoryInUse = MemoryInUse.WORKING_SET
+    mem_available: MemoryAvailable | None = None
+    huge_pages: int = 0
+    window: StallWindow = StallWindow.TEN_SECONDS
 
 
-def observe(summary: Summary, *, windows: bool = False) -> dict[Signal, Observation]:
+AS_THE_KUBELET = Metering()
+
+
+def observe(summary: Summary, metering: Metering = AS_THE_KUBELET) -> dict[Signal, Observation]:
     """What a summary says of each signal; one of which a number is missing is left out.
 
     Args:
         summary: of the node.
-        windows: its memory is what may still be committed, see helpers_windows.go.
+        metering: how it is read.
     """
     node = summary.node
     runtime = node.runtime or RuntimeStats()
     found = [
-        _committed(node) if windows else _memory(Signal.MEMORY_AVAILABLE, node.memory),
-        _memory(Signal.ALLOCATABLE_MEMORY_AVAILABLE, _memory_of(node, PODS_CONTAINER)),
+        _committed(node) if metering.windows else _of_node(node.memory, metering),
+        _of_pods(_memory_of(node, PODS_CONTAINER), metering.memory),
         *_file_system(Signal.NODEFS_AVAILABLE, Signal.NODEFS_INODES_FREE, node.fs),
         *_file_system(Signal.IMAGEFS_AVAILABLE, Signal.IMAGEFS_INODES_FREE, runtime.image_fs),
         *_file_system(
@@ -60,6 +69,7 @@ def observe(summary: Summary, *, windows: bool = False) -> dict[Signal, Observat
             runtime.container_fs,
         ),
         _processes(node.rlimit),
+        *observe_extras(node, metering.window),
     ]
     return {one.signal: one for one in found if one is not None}
 
@@ -97,11 +107,6 @@ def is_newer(seen: Observation, last: Mapping[Signal, datetime | None]) -> bool:
     return before is None or seen.time > before
 
 
-def as_int64(number: int) -> int:
-    """A sum of Go uint64s, taken as an int64: it wraps around, as upstream's does."""
-    return (number + 2**63) % 2**64 - 2**63
-
-
 def _memory_of(node: NodeStats, container: str) -> MemoryStats | None:
     for one in node.system_containers:
         if one.name == container:
@@ -109,12 +114,31 @@ def _memory_of(node: NodeStats, container: str) -> MemoryStats | None:
     return None
 
 
-def _memory(signal: Signal, memory: MemoryStats | None) -> Observation | None:
+def _of_node(memory: MemoryStats | None, metering: Metering) -> Observation | None:
+    seen = _memory(Signal.MEMORY_AVAILABLE, memory, metering.memory)
+    if seen is not None and metering.huge_pages:
+        taken = min(metering.huge_pages, max(seen.available, 0))
+        seen = replace(seen, available=seen.available - taken, capacity=seen.capacity - taken)
+    told = metering.mem_available
+    if seen is None or told is None:
+        return seen
+    return replace(seen, available=told.available_bytes, time=told.time)
+
+
+def _of_pods(memory: MemoryStats | None, in_use: MemoryInUse) -> Observation | None:
+    return _memory(Signal.ALLOCATABLE_MEMORY_AVAILABLE, memory, in_use)
+
+
+def _memory(signal: Signal, memory: MemoryStats | None, in_use: MemoryInUse) -> Observation | None:
     if memory is None:
         return None
-    return _observation(
-        signal, memory.available_bytes, memory.working_set_bytes, memory.time, used=True
-    )
+    left, used = memory.available_bytes, memory.working_set_bytes
+    seen = _observation(signal, left, used, memory.time, used=True)
+    if seen is None or in_use is MemoryInUse.WORKING_SET:
+        return seen
+    if memory.rss_bytes is None:
+        return None
+    return replace(seen, available=seen.capacity - as_int64(memory.rss_bytes))
 
 
 def _committed(node: NodeStats) -> Observation | None:

@@ -76,6 +76,18 @@ def conditions_seen(
     )
 
 
+def cools_down(state: PressureState, nanoseconds: int, now: datetime) -> bool:
+    """Somebody has gone by rank so short a time ago that nobody else goes yet.
+
+    Args:
+        state: of the last round.
+        nanoseconds: for so long nobody goes; 0: there is no cool-down.
+        now: in UTC.
+    """
+    last = state.last_eviction_at
+    return last is not None and _nanoseconds(now - min(now, last)) < nanoseconds
+
+
 def _grace(one: ThresholdState) -> int:
     return one.threshold.grace_period_nanoseconds
 

@@ -10,9 +10,10 @@ from bailiff.decisions.pressure.allocation import as_allocated
 from bailiff.decisions.pressure.configuring import (
     settings_of,
 )
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.facts import FileSystemLayout, PressureFacts
 from bailiff.decisions.pressure.file_systems import derive_layout
-from bailiff.decisions.pressure.judging import PressureRound, layout_of
+from bailiff.decisions.pressure.judging import PressureRound, layout_of, metering_of
 from bailiff.decisions.pressure.layout import Layout
 from bailiff.decisions.pressure.ranking import Candidate, rank
 from bailiff.decisions.pressure.report import PressureReport
@@ -60,6 +61,7 @@ def _weigh_round(
         raise FactsError("$.pressure.summary", "required")
     settings_of(facts.pressure)
     layout_of(facts.pressure)
+    metering_of(facts.pressure, facts.node)
     scene = Scene(facts.pods, terms.now, facts.node, neighbours=())
     cost = check_cost((weigh(scene, facts.pressure, explain=False),))
     return Plan(cost.steps, cost.told, partial(_plan_round, scene, facts, terms))
@@ -99,12 +101,14 @@ class RankForPressureRequest(Asked, frozen=True, kw_only=True):
         summary: of the node; of its pods is read.
         pods: all pods of the node; those that have finished are passed over.
         layout: of the node's file systems; absent: taken from the summary.
+        extensions: what no kubelet does; what counts as in use, and who goes first among equals.
     """
 
     signal: Signal
     summary: Summary
     pods: Pods = ()
     layout: FileSystemLayout | None = None
+    extensions: PressureExtensions = NO_EXTENSIONS
 
 
 class RankForPressureResponse(Undecided, frozen=True, kw_only=True):
@@ -130,7 +134,8 @@ def _rank(facts: RankForPressureRequest) -> RankForPressureResponse:
     told = facts.layout or derive_layout(facts.summary)
     layout = Layout.of(told.dedicated_image_fs, told.split_container_image_fs)
     pods = [as_allocated(pod) for pod in facts.pods if not pod.is_finished]
-    ranking = rank(facts.signal, layout, pods, stats_by_uid(facts.summary.pods))
+    stats = stats_by_uid(facts.summary.pods)
+    ranking = rank(facts.signal, layout, pods, stats, facts.extensions)
     return RankForPressureResponse(candidates=ranking.candidates)
 
 

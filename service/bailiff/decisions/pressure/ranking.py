@@ -13,8 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.criticality import is_critical
 from bailiff.decisions.decision import ObjectReference, reference_to
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.requests import request_of
-from bailiff.decisions.pressure.signals import EPHEMERAL_STORAGE, MEMORY, PIDS, Signal
+from bailiff.decisions.pressure.signals import (
+    CPU,
+    EPHEMERAL_STORAGE,
+    INODES,
+    MEMORY,
+    PIDS,
+    Signal,
+)
 from bailiff.decisions.pressure.usage import used_by
 from bailiff.kinds.meta import Int32, Int64, Value
 from bailiff.kinds.quantity import NANO
@@ -33,6 +41,7 @@ class RankKey(StrEnum):
     NO_STATS = "NoStats"
     EXCEEDS_REQUEST = "ExceedsRequest"
     PRIORITY = "Priority"
+    ORDER = "Order"
     USAGE = "Usage"
     TIE = "Tie"
     LAST = "Last"
@@ -44,12 +53,14 @@ class Candidate(Value, frozen=True):
     Attributes:
         pod: whom it concerns.
         decided_by: the part of the key by which it goes before the next one: `NoStats`,
-            `ExceedsRequest`, `Priority`, `Usage`; `Tie`: they are equal, and stand as they were
-            told; `Last`: there is none after it.
+            `ExceedsRequest`, `Priority`, `Order`, which pods say themselves where that is to
+            count, `Usage`; `Tie`: they are equal, and stand as they were told;
+            `Last`: there is none after it.
         measured: there are stats of it; pods without go first.
         exceeds_request: it uses more than it has asked for; of processes nobody asks.
         priority: the lower goes first.
-        used: what counts of it for the signal, in bytes, inodes or processes.
+        used: what counts of it for the signal, in bytes, inodes or processes; of CPU in billionths
+            of one, of the stalls of input and output in hundredths of a percent of the time.
         requested: what it has asked for; of inodes bytes of ephemeral-storage, as upstream has it.
         critical: it never goes for pressure, whatever its place.
     """
@@ -88,12 +99,26 @@ class _Ranked(NamedTuple):
     exceeds: bool
 
 
-_MEMORY_OR_DISK = (RankKey.NO_STATS, RankKey.EXCEEDS_REQUEST, RankKey.PRIORITY, RankKey.USAGE)
-_PROCESSES = (RankKey.PRIORITY, RankKey.NO_STATS, RankKey.USAGE)
+_MEMORY_OR_DISK = (
+    RankKey.NO_STATS,
+    RankKey.EXCEEDS_REQUEST,
+    RankKey.PRIORITY,
+    RankKey.ORDER,
+    RankKey.USAGE,
+)
+_PROCESSES = (RankKey.PRIORITY, RankKey.NO_STATS, RankKey.ORDER, RankKey.USAGE)
+# What a pod may say of itself, see extensions.py.
+_SAYS = {"first": -1, "last": 1}
+# Of these a pod asks for an amount; of what it uses of the others all is more than it asked for.
+_ASKED_FOR = frozenset({MEMORY, EPHEMERAL_STORAGE, INODES, CPU})
 
 
 def rank(
-    signal: Signal, layout: Layout, pods: Sequence[Pod], stats: Mapping[str, PodStats]
+    signal: Signal,
+    layout: Layout,
+    pods: Sequence[Pod],
+    stats: Mapping[str, PodStats],
+    extensions: PressureExtensions = NO_EXTENSIONS,
 ) -> Ranking:
     """Rank pods for a signal that is low; pods that are equal stay as they stand.
 
@@ -102,9 +127,10 @@ def rank(
         layout: of the node's file systems.
         pods: that are on the node.
         stats: what was measured of them, by UID.
+        extensions: what counts as in use, and whether pods may say who goes first among equals.
     """
     parts = _PROCESSES if signal.resource == PIDS else _MEMORY_OR_DISK
-    found = [_ranked(pod, stats.get(pod.metadata.uid), signal, layout) for pod in pods]
+    found = [_ranked(pod, stats.get(pod.metadata.uid), signal, layout, extensions) for pod in pods]
     found.sort(key=_key)
     candidates = (
         _candidate(one, after, parts, measured=one.pod.metadata.uid in stats)
@@ -117,20 +143,39 @@ def _key(one: _Ranked) -> _Key:
     return one.key
 
 
-def _ranked(pod: Pod, stats: PodStats | None, signal: Signal, layout: Layout) -> _Ranked:
+def _ranked(
+    pod: Pod,
+    stats: PodStats | None,
+    signal: Signal,
+    layout: Layout,
+    extensions: PressureExtensions,
+) -> _Ranked:
     priority = pod.spec.priority
+    says = 0
+    if extensions.order_among_equals:
+        says = _SAYS.get(pod.metadata.annotations.evict_among_equals, 0)
+    used = 0 if stats is None else used_by(pod, stats, signal, layout, extensions)
     if signal.resource == PIDS:
-        used = 0 if stats is None else used_by(pod, stats, signal, layout)
-        return _Ranked((priority, stats is not None, -used), pod, used, 0, exceeds=False)
+        key: _Key = (priority, stats is not None, says, -used)
+        return _Ranked(key, pod, used, 0, exceeds=False)
     if stats is None:
-        return _Ranked((False, False, priority, 0), pod, 0, 0, exceeds=False)
-    used = used_by(pod, stats, signal, layout)
-    own = request_of(pod, signal.resource)
-    # Upstream takes bytes of disk off a count of inodes, too: of those nobody can ask.
-    taken_off = own if signal.resource == MEMORY else request_of(pod, EPHEMERAL_STORAGE)
+        return _Ranked((False, False, priority, says, 0), pod, 0, 0, exceeds=False)
+    own, taken_off = _requests(pod, signal.resource)
     exceeds = used * NANO > own
-    key = (True, not exceeds, priority, taken_off - used * NANO)
+    key = (True, not exceeds, priority, says, taken_off - used * NANO)
     return _Ranked(key, pod, used, -(-taken_off // NANO), exceeds)
+
+
+def _requests(pod: Pod, resource: str) -> tuple[int, int]:
+    """What a pod has asked for, and what is taken off its usage for that, in nanos of the unit."""
+    if resource not in _ASKED_FOR:
+        return 0, 0
+    own = request_of(pod, resource)
+    if resource == CPU:
+        # A summary tells billionths of a CPU, so that is the unit here.
+        own *= NANO
+    # Upstream takes bytes of disk off a count of inodes, too: of those nobody can ask.
+    return own, request_of(pod, EPHEMERAL_STORAGE) if resource == INODES else own
 
 
 def _candidate(

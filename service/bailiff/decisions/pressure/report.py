@@ -19,9 +19,11 @@ from bailiff.kinds.node_status import NodeCondition
 from bailiff.kinds.quantity import NANO
 
 if TYPE_CHECKING:
-    from bailiff.decisions.pressure.round import RoundPlan, Victim
+    from bailiff.decisions.pressure.choosing import Victim
+    from bailiff.decisions.pressure.round import DryRun, RoundPlan
 
 THRESHOLD_MET = "EvictionThresholdMet"
+DRY_RUN = "EvictionDryRun"
 INVALID_DISK_CAPACITY = "InvalidDiskCapacity"
 
 
@@ -68,6 +70,18 @@ class PressureVictim(Value, frozen=True):
     annotations: tuple[Annotation, ...] = ()
 
 
+class PressureDryRun(Value, frozen=True):
+    """What would be, were a threshold not one that only tells.
+
+    Attributes:
+        threshold: that is met, its grace period over.
+        victims: who would go; empty: nobody may.
+    """
+
+    threshold: Threshold
+    victims: tuple[PressureVictim, ...] = ()
+
+
 class PressureReport(Value, frozen=True):
     """What a round says of the node.
 
@@ -78,11 +92,15 @@ class PressureReport(Value, frozen=True):
         reclaim: what is to be freed on the node before a pod goes, in this order.
         relieved: that was done, and no threshold is met any more.
         candidates: the pods by rank for the starved signal, the first to go first.
-        victims: who goes: one pod by rank, or all that are over a limit of their own.
+        victims: who goes: one pod by rank, as many as the release target takes, or all that are
+            over a limit of their own.
         events: about the node.
         layout: of the file systems, as it was told or taken from the summary.
         layout_derived: nobody has told it.
         next: the state to hand in with the next round.
+        releasing: with a release target, what pods that are ending free of the starved signal.
+        cools_down: nobody goes by rank, since somebody went less than the cool-down ago.
+        dry_runs: what thresholds that only tell would have come to.
     """
 
     conditions: tuple[NodeCondition, ...]
@@ -96,6 +114,9 @@ class PressureReport(Value, frozen=True):
     events: tuple[EventNote, ...] = ()
     layout: FileSystemLayout = FileSystemLayout()
     layout_derived: bool = False
+    releasing: Int64 = 0
+    cools_down: bool = False
+    dry_runs: tuple[PressureDryRun, ...] = ()
 
 
 def report_on(
@@ -122,6 +143,9 @@ def report_on(
         events=_events(plan, before, node),
         layout=layout,
         layout_derived=derived,
+        releasing=plan.releasing,
+        cools_down=plan.cools_down,
+        dry_runs=tuple(_dry_run(one) for one in plan.dry_runs),
     )
 
 
@@ -162,6 +186,19 @@ def _victim(victim: Victim) -> PressureVictim:
     )
 
 
+def _dry_run(one: DryRun) -> PressureDryRun:
+    victims = tuple(_victim(each) for each in one.victims)
+    return PressureDryRun(threshold=one.threshold, victims=victims)
+
+
+def _dry_run_event(one: DryRun) -> EventNote:
+    who = ", ".join(each.pod.key for each in one.victims) or "nobody, for no pod may go"
+    kind = "hard" if one.threshold.is_hard else "soft"
+    signal = one.threshold.signal
+    why = f"The {kind} threshold of {signal} is met, and only tells: would evict {who}"
+    return EventNote(type="Normal", reason=DRY_RUN, message=why)
+
+
 def _events(plan: RoundPlan, before: PressureState, node: str) -> tuple[EventNote, ...]:
     told = list(changes(plan.conditions, before.held, node))
     images = plan.observations.get(Signal.IMAGEFS_AVAILABLE)
@@ -172,4 +209,5 @@ def _events(plan: RoundPlan, before: PressureState, node: str) -> tuple[EventNot
     if plan.starved is not None:
         why = f"Attempting to reclaim {plan.starved.signal.resource}"
         told.append(EventNote(type="Warning", reason=THRESHOLD_MET, message=why))
+    told += map(_dry_run_event, plan.dry_runs)
     return tuple(told)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bailiff.kinds.node_status import HUGE_PAGES
 from bailiff.kinds.quantity import Quantity, parse_quantity, total
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from bailiff.kinds.pod_resources import Container, Quantities
 
 _OF_PODS = frozenset({"cpu", "memory"})
-_HUGE_PAGES = "hugepages-"
 
 
 def request_of(pod: Pod, resource: str) -> int:
@@ -59,7 +59,7 @@ def has_pod_level_resources(pod: Pod) -> bool:
 
 
 def _is_of_pods(resource: str) -> bool:
-    return resource in _OF_PODS or resource.startswith(_HUGE_PAGES)
+    return resource in _OF_PODS or resource.startswith(HUGE_PAGES)
 
 
 def _own(quantities: Quantities, resource: str) -> Quantity | None:

@@ -14,15 +14,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bailiff.decisions.criticality import is_critical
+from bailiff.decisions.pressure.choosing import Choice, Starved, Victim, choose
 from bailiff.decisions.pressure.container_fs import with_container_fs
-from bailiff.decisions.pressure.grace import grace_period_seconds
 from bailiff.decisions.pressure.layout import Layout, ReclaimStep, reclaim_steps
-from bailiff.decisions.pressure.local_storage import StorageLimit, excess, has_storage_limit
-from bailiff.decisions.pressure.messages import Told, pressure_message
-from bailiff.decisions.pressure.observations import Observation, is_newer, met, observe
+from bailiff.decisions.pressure.local_storage import excess, has_storage_limit
+from bailiff.decisions.pressure.messages import Told
+from bailiff.decisions.pressure.observations import (
+    AS_THE_KUBELET,
+    Metering,
+    is_newer,
+    met,
+    observe,
+)
+from bailiff.decisions.pressure.observed import Observation
 from bailiff.decisions.pressure.progress import (
     after_grace,
     conditions_seen,
+    cools_down,
     first_observed,
     merged,
 )
@@ -61,6 +69,7 @@ class RoundFacts(NamedTuple):
         pods: that are on the node and have not finished, terminating ones included.
         state: what the last round has left.
         now: in UTC.
+        metering: how the summary is read.
         reclaims: whoever asks does the reclaim steps, so that nobody goes before they are done.
         reclaimed: set when the round is planned again after its reclaim steps.
         pod_stats: tells what was measured of the pods, asked only where that may matter; None: the
@@ -73,27 +82,22 @@ class RoundFacts(NamedTuple):
     pods: Sequence[Pod]
     state: PressureState
     now: datetime
+    metering: Metering = AS_THE_KUBELET
     reclaims: bool = False
     reclaimed: Reclaimed | None = None
     pod_stats: Callable[[], Iterable[PodStats]] | None = None
 
 
-class Victim(NamedTuple):
-    """A pod that goes.
+class DryRun(NamedTuple):
+    """What would be, were a threshold not one that only tells.
 
     Attributes:
-        pod: which.
-        cause: the signal or the storage limit, as the metric kubelet_evictions names it.
-        grace_period_seconds: that it is given, at least 1.
-        told: what is written with it.
-        disrupts: it gets the condition DisruptionTarget; not for a limit of its own.
+        threshold: that is met, its grace period over.
+        victims: who would go; empty: nobody may.
     """
 
-    pod: Pod
-    cause: Signal | StorageLimit
-    grace_period_seconds: int
-    told: Told
-    disrupts: bool
+    threshold: Threshold
+    victims: tuple[Victim, ...]
 
 
 class RoundPlan(Struct, frozen=True):
@@ -108,6 +112,9 @@ class RoundPlan(Struct, frozen=True):
         relieved: that was done, and no threshold is met any more.
         ranking: of the pods for the starved resource; None: nobody was ranked.
         victims: who goes: one pod by rank, or all that are over a limit of their own.
+        releasing: what pods that are ending free, where that counts.
+        cools_down: nobody goes by rank, since somebody has just gone.
+        dry_runs: what thresholds that only tell would have come to.
         waits_for_reclaim: nobody goes before the reclaim steps are done.
         state: for the next round.
     """
@@ -121,6 +128,9 @@ class RoundPlan(Struct, frozen=True):
     relieved: bool = False
     ranking: Ranking | None = None
     victims: tuple[Victim, ...] = ()
+    releasing: int = 0
+    cools_down: bool = False
+    dry_runs: tuple[DryRun, ...] = ()
     waits_for_reclaim: bool = False
 
 
@@ -134,14 +144,17 @@ def plan(facts: RoundFacts) -> RoundPlan:
     first = not state.started
     thresholds = with_container_fs(settings.thresholds, facts.layout, first_round=first)
     # 3. What is available.
-    observations = observe(facts.summary, windows=settings.windows)
+    observations = observe(facts.summary, facts.metering)
     # 4. Met now, or met before and not yet over by its minimum reclaim.
-    acted_upon = [one.threshold for one in state.thresholds if one.acted_upon]
-    below = merged(met(thresholds, observations), met(acted_upon, observations, reclaimed=True))
+    set_now = {one.identity: one for one in thresholds}
+    acted_upon = (one.threshold.identity for one in state.thresholds if one.acted_upon)
+    going_on = [set_now[which] for which in acted_upon if which in set_now]
+    below = merged(met(thresholds, observations), met(going_on, observations, reclaimed=True))
     # 5. Since when without a break.
     observed = first_observed(below, state, now)
     # 6. Conditions of the node, whatever the grace periods.
-    seen = conditions_seen(below, state, settings.transition_period_nanoseconds, now)
+    told = [one for one in below if not one.dry_run]
+    seen = conditions_seen(told, state, settings.transition_period_nanoseconds, now)
     # 7. Those whose grace period is over.
     observed = after_grace(observed, now)
     # 8. Of those the ones that were measured since the last round.
@@ -152,38 +165,72 @@ def plan(facts: RoundFacts) -> RoundPlan:
         observations,
         thresholds,
         PressureState(
-            thresholds=observed, conditions=seen, signals=_measured(observations), started=True
+            thresholds=observed,
+            conditions=seen,
+            signals=_measured(observations),
+            started=True,
+            last_eviction_at=state.last_eviction_at if settings.cool_down_nanoseconds else None,
         ),
     )
-    return _act(facts, outcome, fresh)
+    return _act(facts, outcome, [one.threshold for one in fresh])
 
 
-def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[ThresholdState]) -> RoundPlan:
+def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[Threshold]) -> RoundPlan:
     limited = _with_limits(facts)
     stats = _stats(facts) if limited or fresh else {}
     # 9. Pods that are over a limit of their own; then nobody else goes in this round.
     victims = _over_their_limits(facts, limited, stats)
     if victims or not fresh:
         return replace(so_far, victims=victims)
+    dry = [_dry_run(facts, one, so_far, stats) for one in fresh if one.dry_run]
+    so_far = replace(so_far, dry_runs=tuple(dry))
+    acting = [one for one in fresh if not one.dry_run]
+    if not acting:
+        return so_far
+    if cools_down(facts.state, facts.settings.cool_down_nanoseconds, facts.now):
+        return replace(so_far, cools_down=True)
     # 10. Memory first, then in the order of Signal; hard before soft.
-    starved = min((one.threshold for one in fresh), key=_urgency)
+    starved = min(acting, key=_urgency)
     # 11. is the Event that so_far.starved makes; 12. what the node can free without any pod.
     steps = reclaim_steps(starved.signal, facts.layout)
     if steps and _is_relieved(facts):
         return replace(so_far, starved=starved, reclaim=steps, relieved=True)
     # 13. The first pod by rank that is not critical.
-    ranking = rank(starved.signal, facts.layout, facts.pods, stats)
+    ranking, choice = _choose(facts, starved, so_far, stats)
     waits = bool(steps) and facts.reclaims and facts.reclaimed is None
-    seen = so_far.observations[starved.signal]
-    victims = () if waits else _first_victim(facts, ranking, starved, seen, stats)
+    victims = () if waits else choice.victims
     return replace(
         so_far,
         starved=starved,
         reclaim=steps,
         ranking=ranking,
         victims=victims,
+        releasing=choice.releasing,
         waits_for_reclaim=waits,
+        state=_with_eviction(facts, so_far.state) if victims else so_far.state,
     )
+
+
+def _choose(
+    facts: RoundFacts, starved: Threshold, so_far: RoundPlan, stats: Mapping[str, PodStats]
+) -> tuple[Ranking, Choice]:
+    extensions = facts.settings.extensions
+    ranking = rank(starved.signal, facts.layout, facts.pods, stats, extensions)
+    what = Starved(starved, so_far.observations[starved.signal])
+    return ranking, choose(ranking, what, stats, facts.settings, facts.now)
+
+
+def _dry_run(
+    facts: RoundFacts, threshold: Threshold, so_far: RoundPlan, stats: Mapping[str, PodStats]
+) -> DryRun:
+    return DryRun(threshold, _choose(facts, threshold, so_far, stats)[1].victims)
+
+
+def _with_eviction(facts: RoundFacts, state: PressureState) -> PressureState:
+    """A cool-down begins, where there is one."""
+    if not facts.settings.cool_down_nanoseconds:
+        return state
+    return replace(state, last_eviction_at=facts.now)
 
 
 def stats_by_uid(stats: Iterable[PodStats]) -> dict[str, PodStats]:
@@ -224,8 +271,9 @@ def _is_relieved(facts: RoundFacts) -> bool:
     """Reclaim helps only if no threshold at all is met any more, whatever its grace period."""
     if facts.reclaimed is None or facts.reclaimed.summary is None:
         return False
-    thresholds = with_container_fs(facts.settings.thresholds, facts.layout, first_round=False)
-    after = observe(facts.reclaimed.summary, windows=facts.settings.windows)
+    acting = [one for one in facts.settings.thresholds if not one.dry_run]
+    thresholds = with_container_fs(acting, facts.layout, first_round=False)
+    after = observe(facts.reclaimed.summary, facts.metering)
     return not met(thresholds, after, reclaimed=True)
 
 
@@ -247,18 +295,3 @@ def _over_their_limits(
             told = Told(over.message)
             found.append(Victim(pod, over.limit, 1, told, disrupts=False))
     return tuple(found)
-
-
-def _first_victim(
-    facts: RoundFacts,
-    ranking: Ranking,
-    starved: Threshold,
-    seen: Observation,
-    stats: Mapping[str, PodStats],
-) -> tuple[Victim, ...]:
-    for pod in ranking.pods:
-        if not is_critical(pod):
-            grace = grace_period_seconds(pod, starved, facts.settings.max_pod_grace_period_seconds)
-            told = pressure_message(pod, stats.get(pod.metadata.uid), starved, seen)
-            return (Victim(pod, starved.signal, grace, told, disrupts=True),)
-    return ()

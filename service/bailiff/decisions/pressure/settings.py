@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.thresholds import Threshold
 from bailiff.kinds.meta import Int64, Value
 
@@ -20,6 +21,8 @@ class PressureSettings(Value, frozen=True):
         local_storage_capacity_isolation: pods' own limits on the node's disk count.
         limits_sidecars: those of sidecars, too, as from Kubernetes 1.37 on.
         windows: memory is what may still be committed.
+        extensions: what no kubelet does; their thresholds stand among the others.
+        cool_down_nanoseconds: for so long after an eviction by rank there is no other.
     """
 
     thresholds: tuple[Threshold, ...] = ()
@@ -28,3 +31,5 @@ class PressureSettings(Value, frozen=True):
     local_storage_capacity_isolation: bool = True
     limits_sidecars: bool = False
     windows: bool = False
+    extensions: PressureExtensions = NO_EXTENSIONS
+    cool_down_nanoseconds: Int64 = 0

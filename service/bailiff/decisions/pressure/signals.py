@@ -1,6 +1,7 @@
 """Eviction signals: what is measured, which resource that is, which condition it raises.
 
-Source: pkg/kubelet/eviction/api/types.go, pkg/kubelet/eviction/helpers.go.
+Source: pkg/kubelet/eviction/api/types.go, pkg/kubelet/eviction/helpers.go. Those of swap and of
+stalls are ours, see docs/pressure-extensions.md.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from enum import StrEnum
 
 
 class Signal(StrEnum):
-    """What a threshold watches, in the kubelet's words.
+    """What a threshold watches, in the kubelet's words; the last seven are no kubelet's.
 
     The order is ours: where several thresholds are met at once, memory comes first, as upstream,
     and the others in the order of this list, where upstream's order is random.
@@ -24,6 +25,13 @@ class Signal(StrEnum):
     CONTAINERFS_AVAILABLE = "containerfs.available"
     CONTAINERFS_INODES_FREE = "containerfs.inodesFree"
     PID_AVAILABLE = "pid.available"
+    SWAP_AVAILABLE = "swap.available"
+    MEMORY_SOME = "memory.psi.some"
+    MEMORY_FULL = "memory.psi.full"
+    IO_SOME = "io.psi.some"
+    IO_FULL = "io.psi.full"
+    CPU_SOME = "cpu.psi.some"
+    CPU_FULL = "cpu.psi.full"
 
     @property
     def resource(self) -> str:
@@ -32,14 +40,22 @@ class Signal(StrEnum):
 
     @property
     def condition(self) -> str:
-        """The node condition that it raises."""
-        return _CONDITIONS[self.resource]
+        """The node condition that it raises; empty: Kubernetes has none for that."""
+        return _CONDITIONS.get(self.resource, "")
+
+    @property
+    def is_stall(self) -> bool:
+        """For how much of the time tasks wait: no amount that a pod has, or gives back."""
+        return self in STALLS
 
 
 MEMORY = "memory"
 EPHEMERAL_STORAGE = "ephemeral-storage"
 INODES = "inodes"
 PIDS = "pids"
+SWAP = "swap"
+IO = "io"
+CPU = "cpu"
 
 MEMORY_PRESSURE = "MemoryPressure"
 DISK_PRESSURE = "DiskPressure"
@@ -49,6 +65,10 @@ CONDITIONS = (MEMORY_PRESSURE, DISK_PRESSURE, PID_PRESSURE)
 
 # Those of memory come first in a round (byEvictionPriority).
 MEMORY_SIGNALS = frozenset({Signal.MEMORY_AVAILABLE, Signal.ALLOCATABLE_MEMORY_AVAILABLE})
+STALLS = frozenset(signal for signal in Signal if ".psi." in signal)
+# What a kubelet knows nothing of.
+EXTRA_SIGNALS = STALLS | {Signal.SWAP_AVAILABLE}
+KUBELET_SIGNALS = frozenset(Signal) - EXTRA_SIGNALS
 ORDER = {signal: place for place, signal in enumerate(Signal)}
 
 _RESOURCES = {
@@ -61,10 +81,18 @@ _RESOURCES = {
     Signal.CONTAINERFS_AVAILABLE: EPHEMERAL_STORAGE,
     Signal.CONTAINERFS_INODES_FREE: INODES,
     Signal.PID_AVAILABLE: PIDS,
+    Signal.SWAP_AVAILABLE: SWAP,
+    Signal.MEMORY_SOME: MEMORY,
+    Signal.MEMORY_FULL: MEMORY,
+    Signal.IO_SOME: IO,
+    Signal.IO_FULL: IO,
+    Signal.CPU_SOME: CPU,
+    Signal.CPU_FULL: CPU,
 }
 _CONDITIONS = {
     MEMORY: MEMORY_PRESSURE,
     EPHEMERAL_STORAGE: DISK_PRESSURE,
     INODES: DISK_PRESSURE,
     PIDS: PID_PRESSURE,
+    SWAP: MEMORY_PRESSURE,
 }

@@ -67,6 +67,7 @@ class PressureState(Value, frozen=True, forbid_unknown_fields=True):
         thresholds: those that were met.
         conditions: those that there was ever reason for.
         signals: by which measurements it went.
+        last_eviction_at: when a pod last went by rank; counts where a cool-down is set.
         started: there was a round that looked at the node.
     """
 
@@ -74,6 +75,7 @@ class PressureState(Value, frozen=True, forbid_unknown_fields=True):
     conditions: Annotated[tuple[ConditionState, ...], Meta(max_length=8)] = ()
     signals: Annotated[tuple[SignalState, ...], Meta(max_length=64)] = ()
     started: bool = False
+    last_eviction_at: Time | None = None
 
     @property
     def held(self) -> frozenset[str]:

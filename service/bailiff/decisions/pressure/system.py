@@ -8,7 +8,7 @@ from bailiff.decisions.pressure.admission import ADMIT_UNDER_PRESSURE
 from bailiff.decisions.pressure.configuring import READ_EVICTION_CONFIGURATION, settings_of
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.findings import SYSTEM, CandidateSubject, ThresholdSubject
-from bailiff.decisions.pressure.judging import PressureRound, layout_of
+from bailiff.decisions.pressure.judging import PressureRound, layout_of, metering_of
 from bailiff.decisions.pressure.questions import PLAN_PRESSURE_ROUND, RANK_FOR_PRESSURE
 from bailiff.decisions.pressure.report import PressureReport
 from bailiff.decisions.pressure.weighing import weigh
@@ -56,6 +56,7 @@ class PressureSystem(System[PressureFacts]):
         super().check(scene, facts)
         settings_of(facts)
         layout_of(facts)
+        metering_of(facts, scene.node)
 
     def cost(self, scene: Scene, facts: PressureFacts, options: Options) -> Cost:
         """Each pod is ranked once; the report tells of all, a finding of its own pod."""

@@ -38,17 +38,23 @@ class Threshold(Value, frozen=True, forbid_unknown_fields=True):
     """When a node is under pressure, and for how long it may be before pods go.
 
     Attributes:
-        signal: what is watched; it is met where less is available than `value`.
+        signal: what is watched; it is met where less is available than `value`, and one of a stall
+            where tasks wait for more of the time than `value`.
         value: the amount.
         grace_period_nanoseconds: for so long it has to be met, as a Go time.Duration counts; 0: a
             hard threshold.
         min_reclaim: so much more has to be available before it is over; absent: none.
+        stop_at: once pods have gone for it, it is over when so much is available; absent: as soon
+            as it is not met. No kubelet has that, as little as what follows.
+        dry_run: it is told who would go, and nobody goes.
     """
 
     signal: Signal
     value: ThresholdValue
     grace_period_nanoseconds: Int64 = 0
     min_reclaim: ThresholdValue | None = None
+    stop_at: ThresholdValue | None = None
+    dry_run: bool = False
 
     @property
     def is_hard(self) -> bool:
@@ -60,16 +66,23 @@ class Threshold(Value, frozen=True, forbid_unknown_fields=True):
 
         Args:
             capacity: of the signal, in its unit.
-            reclaimed: with the minimum reclaim.
+            reclaimed: below how many it stays met, once pods have gone for it.
         """
-        amount = self.value.of(capacity)
+        amount = self._left(self.value, capacity)
         if reclaimed and self.min_reclaim is not None:
-            return amount + self.min_reclaim.of(capacity)
+            amount += self.min_reclaim.of(capacity)
+        if reclaimed and self.stop_at is not None:
+            amount = max(amount, self._left(self.stop_at, capacity))
         return amount
+
+    def _left(self, value: ThresholdValue, capacity: int) -> int:
+        """What has to be left of the capacity: of a stall the rest of the time."""
+        amount = value.of(capacity)
+        return capacity * NANO - amount if self.signal.is_stall else amount
 
     @property
     def identity(self) -> tuple[Signal, int, int | None, float | None]:
-        """By what it is the same in each round: all but the minimum reclaim (hasThreshold)."""
+        """By what it is the same in each round: not by when it is over (hasThreshold)."""
         text = self.value.quantity
         amount = None if text is None else parse_quantity(text).nano
         return self.signal, self.grace_period_nanoseconds, amount, self.value.percentage

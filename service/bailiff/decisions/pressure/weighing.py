@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # A pod is ranked once, by a few sums over its containers and stats: about 20 us.
 _STEPS = 40
-# Hard and soft ones of nine signals, those of allocatable memory, and those that are derived.
-_THRESHOLDS = 24
+# Hard and soft ones of 16 signals, those of allocatable memory, and those that are derived.
+_THRESHOLDS = 40
 # Bytes: of a threshold in the report and in the state; of conditions, Events, layout and the rest.
 _THRESHOLD, _REST = 1200, 4000
 # Of a candidate, of a victim and of a finding, without names and messages.
@@ -42,9 +42,18 @@ def weigh(scene: Scene, facts: PressureFacts, *, explain: bool) -> Cost:
         measured = sum(len(one.containers) + len(one.volume) for one in facts.summary.pods)
     told = _REST + _THRESHOLDS * _THRESHOLD + len(pods) * (_CANDIDATE + _VICTIM)
     told += asked * (_FINDING + _STEP * (_THRESHOLDS + 1) * explain)
-    # Each pod may be over a limit of its own, or one may go for what all its containers use.
-    told += _REPEATED * _SAID * (len(pods) + max(containers, default=0) + 1)
-    return Cost(_STEPS * len(pods) + sum(containers) + measured, told + _names(pods), "$.pods")
+    # Each pod may be over a limit of its own, or some may go for what all their containers use.
+    extensions = facts.extensions
+    most = 1 if extensions.release_target is None else extensions.release_target.at_most
+    blamed = sum(sorted(containers, reverse=True)[:most]) + most
+    told += _REPEATED * _SAID * (len(pods) + blamed)
+    # What would have been is told of each threshold that only tells: in the report, and the pods
+    # and their messages once more in an Event.
+    dry = min(_THRESHOLDS, 2 * (len(extensions.dry_run_hard) + len(extensions.dry_run_soft)))
+    victims = min(most, len(pods))
+    told += dry * (_THRESHOLD + victims * (_VICTIM + _LONGEST_NAMES) + 4 * _SAID * blamed)
+    steps = _STEPS * len(pods) * (1 + dry) + sum(containers) + measured
+    return Cost(steps, told + _names(pods), "$.pods")
 
 
 def _names(pods: tuple[Pod, ...]) -> int:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from msgspec.structs import replace
+
+from bailiff.decisions.pressure.configuring import read_configuration
+from bailiff.decisions.pressure.extensions import PressureExtensions
 from bailiff.decisions.pressure.layout import Layout
 from bailiff.decisions.pressure.round import Reclaimed, RoundFacts, RoundPlan, plan
 from bailiff.decisions.pressure.settings import PressureSettings
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
-from bailiff.kinds import ObjectMeta, Pod, PodSpec
+from bailiff.kinds import ObjectMeta, Pod, PodSpec, decode
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.pod_resources import Container, ResourceRequirements
 from bailiff.kinds.stats import MemoryStats, NodeStats, PodReference, PodStats, Summary
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 CAPACITY = 1000
 SECOND = 10**9
+NOTHING_OF_THE_KUBELET = KubeletConfiguration(eviction_hard={}, enforce_node_allocatable=())
 
 
 def pod(name: str, *, request: int = 0, priority: int = 0, grace: int | None = None) -> Pod:
@@ -45,6 +53,18 @@ def threshold(least: int, seconds: float = 0, reclaim: int | None = None) -> Thr
         grace_period_nanoseconds=round(seconds * SECOND),
         min_reclaim=None if reclaim is None else ThresholdValue(quantity=str(reclaim)),
     )
+
+
+def extensions(**fields: Any) -> PressureExtensions:
+    return decode(json.dumps(fields).encode(), PressureExtensions)
+
+
+def settings(hard: dict[str, str] | None = None, **fields: Any) -> PressureSettings:
+    """Thresholds of a kubelet, and these extensions."""
+    configuration = replace(NOTHING_OF_THE_KUBELET, eviction_hard=hard or {})
+    found = read_configuration(configuration, extensions=extensions(**fields))
+    assert found.errors == ()
+    return found.settings
 
 
 class Node:

@@ -11,7 +11,8 @@ import pytest
 from bailiff.decisions.pressure.container_fs import with_container_fs
 from bailiff.decisions.pressure.file_systems import derive_layout
 from bailiff.decisions.pressure.layout import Layout, ReclaimStep, reclaim_steps
-from bailiff.decisions.pressure.observations import Observation, is_newer, observe
+from bailiff.decisions.pressure.observations import Metering, is_newer, observe
+from bailiff.decisions.pressure.observed import Observation
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
 from bailiff.kinds import decode
@@ -34,13 +35,13 @@ COMMIT = {
 
 def test_of_windows_what_may_still_be_committed_counts() -> None:
     told = summary(systemContainers=[COMMIT], memory={"availableBytes": 1, "workingSetBytes": 1})
-    assert left(observe(told, windows=True)) == {"memory.available": (3, 7)}
+    assert left(observe(told, Metering(windows=True))) == {"memory.available": (3, 7)}
     assert left(observe(told)) == {"memory.available": (1, 2)}
 
 
 def test_windows_without_its_container_has_no_memory_signal() -> None:
     told = summary(memory={"availableBytes": 1, "workingSetBytes": 1})
-    assert observe(told, windows=True) == {}
+    assert observe(told, Metering(windows=True)) == {}
 
 
 def test_more_processes_than_there_may_be_are_less_than_none() -> None:

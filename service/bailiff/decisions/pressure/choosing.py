@@ -1,0 +1,146 @@
+"""Who goes of those that were ranked: the first, or as many as it takes to free what is missing.
+
+Source: synchronize in pkg/kubelet/eviction/eviction_manager.go, which takes one pod a round. That
+it may be as many as are needed, less what pods free that are ending anyway, is ours
+(extensions.ReleaseTarget), as KillAndEvictPods of Koordinator does.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from bailiff.decisions.pressure.grace import grace_period_seconds
+from bailiff.decisions.pressure.messages import Told, pressure_message
+from bailiff.kinds.quantity import NANO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from bailiff.decisions.pressure.local_storage import StorageLimit
+    from bailiff.decisions.pressure.observed import Observation
+    from bailiff.decisions.pressure.ranking import Candidate, Ranking
+    from bailiff.decisions.pressure.settings import PressureSettings
+    from bailiff.decisions.pressure.signals import Signal
+    from bailiff.decisions.pressure.thresholds import Threshold
+    from bailiff.kinds import Pod
+    from bailiff.kinds.stats import PodStats
+
+# A pod that takes longer to end is no help against what is low now, and one that should have been
+# gone for so long hangs: both are candidates as any other, as upstream has all that are ending.
+_SOON = timedelta(seconds=60)
+_OVERDUE = timedelta(seconds=30)
+
+
+class Victim(NamedTuple):
+    """A pod that goes.
+
+    Attributes:
+        pod: which.
+        cause: the signal or the storage limit, as the metric kubelet_evictions names it.
+        grace_period_seconds: that it is given, at least 1.
+        told: what is written with it.
+        disrupts: it gets the condition DisruptionTarget; not for a limit of its own.
+    """
+
+    pod: Pod
+    cause: Signal | StorageLimit
+    grace_period_seconds: int
+    told: Told
+    disrupts: bool
+
+
+class Choice(NamedTuple):
+    """Who goes.
+
+    Attributes:
+        victims: in the order of their ranks.
+        releasing: what pods that are ending free of the signal, in its unit; counted only where
+            there is a release target.
+    """
+
+    victims: tuple[Victim, ...]
+    releasing: int = 0
+
+
+class Starved(NamedTuple):
+    """What a round acts upon.
+
+    Attributes:
+        threshold: that is met.
+        seen: what is left of its signal.
+    """
+
+    threshold: Threshold
+    seen: Observation
+
+    @property
+    def missing(self) -> int:
+        """So much has to be freed until the threshold is over, in the unit of its signal."""
+        amount = self.threshold.amount(self.seen.capacity, reclaimed=True)
+        return -(-amount // NANO) - self.seen.available
+
+
+def choose(
+    ranking: Ranking,
+    starved: Starved,
+    stats: Mapping[str, PodStats],
+    settings: PressureSettings,
+    now: datetime,
+) -> Choice:
+    """Who goes; nobody who is critical.
+
+    Args:
+        ranking: all pods of the node.
+        starved: what is low.
+        stats: what was measured of the pods, by UID.
+        settings: with the release target.
+        now: in UTC.
+    """
+    target = settings.extensions.release_target
+    ranked = tuple(zip(ranking.pods, ranking.candidates, strict=True))
+    able = [(pod, one) for pod, one in ranked if not one.critical]
+    if target is None:
+        return Choice(tuple(_victim(pod, starved, stats, settings) for pod, _ in able[:1]))
+    ending = [one for pod, one in ranked if _ends_soon(pod, now)]
+    staying = [(pod, one) for pod, one in able if not _ends_soon(pod, now)]
+    releasing = sum(one.used for one in ending)
+    if starved.threshold.signal.is_stall:
+        # Time is nothing that pods give back: one goes, and is waited for.
+        going = [] if ending else [pod for pod, _ in staying[:1]]
+    else:
+        going = _enough(staying, starved.missing - releasing, target.at_most)
+    return Choice(tuple(_victim(pod, starved, stats, settings) for pod in going), releasing)
+
+
+def _enough(able: Iterable[tuple[Pod, Candidate]], missing: int, at_most: int) -> list[Pod]:
+    """The first that together free what is missing; who frees nothing stays."""
+    going: list[Pod] = []
+    for pod, one in able:
+        if missing <= 0 or len(going) == at_most:
+            break
+        if one.measured and one.used <= 0:
+            continue
+        going.append(pod)
+        missing -= one.used
+        if not one.measured:
+            # What it frees nobody knows: who else has to go is seen when it is gone.
+            break
+    return going
+
+
+def _ends_soon(pod: Pod, now: datetime) -> bool:
+    """It is being deleted, and gone within a minute; see ObjectMeta for the instant."""
+    at = pod.metadata.deletion_timestamp
+    return at is not None and at - _SOON <= now < at + _OVERDUE
+
+
+def _victim(
+    pod: Pod, starved: Starved, stats: Mapping[str, PodStats], settings: PressureSettings
+) -> Victim:
+    threshold, seen = starved
+    grace = grace_period_seconds(pod, threshold, settings.max_pod_grace_period_seconds)
+    measured = stats.get(pod.metadata.uid)
+    told = pressure_message(pod, measured, threshold, seen, settings.extensions)
+    return Victim(pod, threshold.signal, grace, told, disrupts=True)
