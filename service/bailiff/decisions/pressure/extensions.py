@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.kinds.kubelet_configuration import Statements
@@ -87,13 +87,13 @@ class PressureExtensions(Value, frozen=True, forbid_unknown_fields=True):
             From 1.37 on the kubelet takes it off itself, and it is not taken off again.
     """
 
-    eviction_hard: Statements = {}
-    eviction_soft: Statements = {}
-    eviction_soft_grace_period: Statements = {}
+    eviction_hard: Statements = field(default_factory=dict)
+    eviction_soft: Statements = field(default_factory=dict)
+    eviction_soft_grace_period: Statements = field(default_factory=dict)
     stall_window: StallWindow = StallWindow.TEN_SECONDS
     dry_run_hard: _Signals = ()
     dry_run_soft: _Signals = ()
-    stop_at: Statements = {}
+    stop_at: Statements = field(default_factory=dict)
     release_target: ReleaseTarget | None = None
     cool_down: Annotated[str, Meta(max_length=64)] | None = None
     order_among_equals: bool = False

@@ -59,8 +59,8 @@ def observe(summary: Summary, metering: Metering = AS_THE_KUBELET) -> dict[Signa
     node = summary.node
     runtime = node.runtime or RuntimeStats()
     found = [
-        _committed(node) if metering.windows else _of_node(node.memory, metering),
-        _of_pods(_memory_of(node, PODS_CONTAINER), metering.memory),
+        _committed(node) if metering.windows else _of_node(node, metering),
+        _memory(Signal.ALLOCATABLE_MEMORY_AVAILABLE, node, metering.memory),
         *_file_system(Signal.NODEFS_AVAILABLE, Signal.NODEFS_INODES_FREE, node.fs),
         *_file_system(Signal.IMAGEFS_AVAILABLE, Signal.IMAGEFS_INODES_FREE, runtime.image_fs),
         *_file_system(
@@ -107,6 +107,13 @@ def is_newer(seen: Observation, last: Mapping[Signal, datetime | None]) -> bool:
     return before is None or seen.time > before
 
 
+def memory_measured(signal: Signal, node: NodeStats) -> MemoryStats | None:
+    """The memory that a signal is about: of the node, or of all its pods together."""
+    if signal is Signal.ALLOCATABLE_MEMORY_AVAILABLE:
+        return _memory_of(node, PODS_CONTAINER)
+    return node.memory
+
+
 def _memory_of(node: NodeStats, container: str) -> MemoryStats | None:
     for one in node.system_containers:
         if one.name == container:
@@ -114,8 +121,8 @@ def _memory_of(node: NodeStats, container: str) -> MemoryStats | None:
     return None
 
 
-def _of_node(memory: MemoryStats | None, metering: Metering) -> Observation | None:
-    seen = _memory(Signal.MEMORY_AVAILABLE, memory, metering.memory)
+def _of_node(node: NodeStats, metering: Metering) -> Observation | None:
+    seen = _memory(Signal.MEMORY_AVAILABLE, node, metering.memory)
     if seen is not None and metering.huge_pages:
         taken = min(metering.huge_pages, max(seen.available, 0))
         seen = replace(seen, available=seen.available - taken, capacity=seen.capacity - taken)
@@ -125,11 +132,8 @@ def _of_node(memory: MemoryStats | None, metering: Metering) -> Observation | No
     return replace(seen, available=told.available_bytes, time=told.time)
 
 
-def _of_pods(memory: MemoryStats | None, in_use: MemoryInUse) -> Observation | None:
-    return _memory(Signal.ALLOCATABLE_MEMORY_AVAILABLE, memory, in_use)
-
-
-def _memory(signal: Signal, memory: MemoryStats | None, in_use: MemoryInUse) -> Observation | None:
+def _memory(signal: Signal, node: NodeStats, in_use: MemoryInUse) -> Observation | None:
+    memory = memory_measured(signal, node)
     if memory is None:
         return None
     left, used = memory.available_bytes, memory.working_set_bytes

@@ -1,0 +1,61 @@
+"""When a kubelet looks at memory before its next round is due.
+
+Source: linuxMemoryThresholdNotifier and windowsMemoryThresholdNotifier in pkg/kubelet/eviction. On
+Linux the kernel tells when the memory in use crosses a mark, with cgroups v1 alone; on Windows the
+kubelet looks every 10 s at what may still be committed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.decisions.pressure.observations import memory_measured
+from bailiff.decisions.pressure.observed import as_int64
+from bailiff.kinds.quantity import NANO
+
+if TYPE_CHECKING:
+    from bailiff.decisions.pressure.thresholds import Threshold
+    from bailiff.kinds.stats import NodeStats
+
+# Seconds: how often the mark is set anew on Linux, and how often is looked on Windows.
+REFRESH_SECONDS = 10
+
+
+def usage_mark(threshold: Threshold, node: NodeStats) -> int | None:
+    """The bytes in use, page cache included, at which the kernel is to tell (UpdateThreshold).
+
+    The kernel counts page cache that it may drop at once, the working set does not: so that comes
+    on top of what may be in use.
+
+    Args:
+        threshold: of `memory.available` or `allocatableMemory.available`.
+        node: what was measured of it.
+
+    Returns:
+        None where something of it was not measured: then the last mark stays.
+    """
+    memory = memory_measured(threshold.signal, node)
+    if memory is None:
+        return None
+    left, used, usage = memory.available_bytes, memory.working_set_bytes, memory.usage_bytes
+    if left is None or used is None or usage is None:
+        return None
+    capacity = as_int64(left + used)
+    # Quantities are whole here: a threshold's part of a byte rounds what is left of them up.
+    mark = (capacity + as_int64(usage - used)) * NANO - threshold.amount(capacity)
+    return -(-mark // NANO)
+
+
+def commit_is_low(threshold: Threshold, commit_limit: int, commit_total: int) -> bool:
+    """Whether a Windows node is to be looked at now (checkMemoryUsage).
+
+    Met at the threshold itself, too, where a round is met below it: to look once too often costs
+    a look.
+
+    Args:
+        threshold: of memory.
+        commit_limit: bytes that may be committed in all.
+        commit_total: bytes that are.
+    """
+    amount = threshold.amount(as_int64(commit_limit))
+    return (commit_limit - commit_total) * NANO <= -(-amount // NANO) * NANO
