@@ -122,6 +122,9 @@ BAILIFF_PRESSURE_NODE_SELECTOR: {{ join "," . | quote }}
 {{- if .thresholds }}
 BAILIFF_PRESSURE_CONFIG: /etc/bailiff-pressure/kubelet.yaml
 {{- end }}
+{{- if .extensions }}
+BAILIFF_PRESSURE_EXTENSIONS: /etc/bailiff-pressure/extensions.yaml
+{{- end }}
 BAILIFF_PRESSURE_INTERVAL: {{ .interval | quote }}
 BAILIFF_PRESSURE_STALE_AFTER: {{ .staleAfter | quote }}
 BAILIFF_PRESSURE_KEEP_PODS: {{ .keepPods | quote }}

@@ -2,13 +2,19 @@
 {{- define "bailiff.pressure.volumes" -}}
 {{- $pressure := .Values.worker.pressure }}
 {{- if $pressure.enabled }}
-{{- if $pressure.thresholds }}
+{{- if or $pressure.thresholds $pressure.extensions }}
 - name: pressure
   configMap:
     name: {{ include "bailiff.component" (list . "worker") }}-pressure
     items:
+      {{- if $pressure.thresholds }}
       - key: kubelet.yaml
         path: kubelet.yaml
+      {{- end }}
+      {{- if $pressure.extensions }}
+      - key: extensions.yaml
+        path: extensions.yaml
+      {{- end }}
 {{- end }}
 {{- with $pressure.kubelets.caSecretName }}
 - name: kubelet-ca
@@ -34,7 +40,7 @@
 {{- define "bailiff.pressure.volumeMounts" -}}
 {{- $pressure := .Values.worker.pressure }}
 {{- if $pressure.enabled }}
-{{- if $pressure.thresholds }}
+{{- if or $pressure.thresholds $pressure.extensions }}
 - name: pressure
   mountPath: /etc/bailiff-pressure
   readOnly: true

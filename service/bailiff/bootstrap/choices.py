@@ -54,6 +54,7 @@ class PressureChoice:
     Attributes:
         selector: labels of the nodes; none: all nodes.
         config: the file with the thresholds of all of them; None: each kubelet's own.
+        extensions: the file with what no kubelet does; None: nothing.
         interval: in seconds.
         stale_after: in seconds.
         via_api_server: `never`, `where-unreachable` or `always`.
@@ -61,6 +62,7 @@ class PressureChoice:
 
     selector: tuple[tuple[str, str], ...] = ()
     config: Path | None = None
+    extensions: Path | None = None
     interval: float = 10.0
     stale_after: float = 120.0
     keeps_pods: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.bootstrap.choices import StartError
 from bailiff.cluster import ConfigError, Keep
@@ -15,7 +15,12 @@ from bailiff.cluster.kubelets import (
     ViaApiServer,
     connect_kubelets,
 )
-from bailiff.decisions.pressure.configuring import read_configuration
+from bailiff.decisions.pressure.configuring import (
+    NO_CONFIGURATION,
+    ReadConfiguration,
+    read_configuration,
+)
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.findings import SYSTEM
 from bailiff.kinds import DecodeError, decode_yaml_value
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster import Cluster
     from bailiff.worker import MakeSystem
+
+T = TypeVar("T")
 
 # Of a file that a person writes.
 _LONGEST = 2**20
@@ -98,6 +105,7 @@ def _mode_of(choice: PressureChoice) -> PressureMode:
     return PressureMode(
         selector=dict(choice.selector),
         configuration=None if choice.config is None else _configuration(choice.config),
+        extensions=NO_EXTENSIONS if choice.extensions is None else _extensions(choice.extensions),
         reader=ReaderSettings(interval=choice.interval),
         stale_after=choice.stale_after,
         keeps_pods=choice.keeps_pods,
@@ -119,19 +127,40 @@ def _kubelets_of(choice: PressureChoice) -> KubeletSettings:
 
 def _configuration(path: Path) -> KubeletConfiguration:
     """Out of a KubeletConfiguration, or a kubelet's answer to GET /configz."""
+    document = _document(path)
+    if isinstance(document, dict) and "kubeletconfig" in document:
+        document = document["kubeletconfig"]
+    found = _converted(path, document, KubeletConfiguration)
+    _check(path, read_configuration(found))
+    return found
+
+
+def _extensions(path: Path) -> PressureExtensions:
+    found = _converted(path, _document(path), PressureExtensions)
+    _check(path, read_configuration(NO_CONFIGURATION, extensions=found))
+    return found
+
+
+def _document(path: Path) -> object:
     try:
         with path.open("rb") as file:
             data = file.read(_LONGEST + 1)
         if len(data) > _LONGEST:
             raise ValueError(f"{path}: longer than {_LONGEST:,} bytes")
-        document = parse_yaml(data)
-        if isinstance(document, dict) and "kubeletconfig" in document:
-            document = document["kubeletconfig"]
-        found = decode_yaml_value(document, KubeletConfiguration)
+        return parse_yaml(data)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
     except DecodeError as error:
         raise ValueError(f"{path}: {error.path}: {error.reason}") from error
-    for wrong in read_configuration(found).errors:
+
+
+def _converted(path: Path, document: object, kind: type[T]) -> T:
+    try:
+        return decode_yaml_value(document, kind)
+    except DecodeError as error:
+        raise ValueError(f"{path}: {error.path}: {error.reason}") from error
+
+
+def _check(path: Path, read: ReadConfiguration) -> None:
+    for wrong in read.errors:
         raise ValueError(f"{path}: {wrong.path}: {wrong.reason}")
-    return found

@@ -53,6 +53,12 @@ _CONFIG = typer.Option(
     metavar="FILE",
     show_default=False,
 )
+_EXTENSIONS = typer.Option(
+    "--extensions",
+    help="Of pressure: settings that no kubelet has, see docs/pressure-extensions.md.",
+    metavar="FILE",
+    show_default=False,
+)
 _STATE = typer.Option(
     "--state",
     help="Of pressure: what the last round has left (-o json), so that grace periods go on.",
@@ -95,6 +101,7 @@ def explain(
     summary: Annotated[Path | None, _SUMMARY] = None,
     pods: Annotated[list[Path] | None, _PODS] = None,
     config: Annotated[Path | None, _CONFIG] = None,
+    extensions: Annotated[Path | None, _EXTENSIONS] = None,
     state: Annotated[Path | None, _STATE] = None,
     signal: Annotated[str | None, _SIGNAL] = None,
     pressure: Annotated[bool, _PRESSURE] = False,
@@ -102,7 +109,7 @@ def explain(
     exit_code: Annotated[bool, _EXIT_CODE] = False,
 ) -> None:
     """Tell whether pods would be evicted, when, and why: those of a cluster, or of files."""
-    said = (summary, config, pods or files, state, signal, now)
+    said = (summary, config, extensions, pods or files, state, signal, now)
     if target == PRESSURE and not ctx.args:
         _explain_pressure(said, options, output, ctx.find_root().obj)
         return

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import msgspec
 
 from bailiff.cli.asking import Asking, systems_of
 from bailiff.cli.documents import check_standard_input, read_document
 from bailiff.cli.errors import InputError
 from bailiff.cli.objects import Objects
-from bailiff.cli.output import NONE, Format, dumped, printable, say, table
+from bailiff.cli.output import Format, printable, say
+from bailiff.cli.pressure_shown import shown, shown_ranking
 from bailiff.cli.targets import NODE, Target, one_word, parse_instant
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.facts import PressureFacts
-from bailiff.decisions.pressure.messages import observed_text
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds import DecodeError, Node, Pod, decode, decode_yaml_value
@@ -23,24 +21,13 @@ from bailiff.kinds.node_status import NodeSystemInfo
 from bailiff.kinds.stats import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.bootstrap.kubelet_view import KubeletView
     from bailiff.decisions import Options
-    from bailiff.decisions.pressure.questions import (
-        PlanPressureRoundResponse,
-        RankForPressureResponse,
-    )
-    from bailiff.decisions.pressure.ranking import Candidate
-    from bailiff.decisions.pressure.report import PressureReport, ThresholdReport
     from bailiff.kinds.meta import Value
-
-_HEADS = ("PLACE", "NAMESPACE", "NAME", "USED", "REQUESTED", "PRIORITY", "FIRST BY", "GOES")
-_THRESHOLDS = ("SIGNAL", "GRACE", "AVAILABLE", "CAPACITY", "MET", "TO FREE")
-
-_NOT_MET = "nobody goes: no threshold is met; --signal ranks the pods as if one were"
 
 
 class PressureArguments(NamedTuple):
@@ -50,6 +37,7 @@ class PressureArguments(NamedTuple):
         summary: the file of what the kubelet answers to GET /stats/summary.
         configuration: the file of a KubeletConfiguration, or of the answer to GET /configz; None:
             the kubelet's defaults.
+        extensions: the file of settings that no kubelet has; None: none.
         pods: files with the pods of the node.
         state: the file of the last round's state, or of its whole report; None: there was none.
         signal: rank for this one, low or not.
@@ -58,6 +46,7 @@ class PressureArguments(NamedTuple):
 
     summary: Path | None
     configuration: Path | None
+    extensions: Path | None
     pods: list[Path] | None
     state: Path | None
     signal: str | None
@@ -74,8 +63,8 @@ def explain_pressure(
     """
     if asked.summary is None or not asked.pods:
         raise InputError("explain pressure needs --summary FILE and --pods FILE")
-    named = [one for one in (asked.summary, asked.configuration, asked.state) if one is not None]
-    check_standard_input([*named, *asked.pods])
+    files = (asked.summary, asked.configuration, asked.extensions, asked.state)
+    check_standard_input([*(one for one in files if one is not None), *asked.pods])
     pods = Objects(asked.pods, option="--pods")
     seen = _Seen(
         summary=_read(asked.summary, "--summary", Summary),
@@ -150,10 +139,17 @@ def _answer(
     systems: object,
 ) -> str:
     asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"))
+    extensions = _extensions(asked.extensions)
     if asked.signal is not None:
         signal = _signal(asked.signal)
-        ranked = asking.ask("rankForPressure", seen.of, signal=signal, summary=seen.summary)
-        return _shown_ranking(ranked, output)
+        ranked = asking.ask(
+            "rankForPressure",
+            seen.of,
+            signal=signal,
+            summary=seen.summary,
+            extensions=extensions,
+        )
+        return shown_ranking(ranked, output)
     node_info = NodeSystemInfo() if seen.node is None else seen.node.status.node_info
     facts = PressureFacts(
         summary=seen.summary,
@@ -161,9 +157,10 @@ def _answer(
         kubelet_version=node_info.kubelet_version,
         operating_system=node_info.operating_system,
         state=_state(asked.state),
+        extensions=extensions,
     )
     found = asking.ask("planPressureRound", seen.of, pressure=facts, node=seen.node, pods=seen.pods)
-    return _shown(found, output)
+    return shown(found, output)
 
 
 def _told_by_kubelet(body: bytes) -> KubeletConfiguration:
@@ -174,72 +171,6 @@ def _told_by_kubelet(body: bytes) -> KubeletConfiguration:
         raise InputError(f"/configz is no configuration: {error.path}: {error.reason}") from error
 
 
-def _shown(answer: PlanPressureRoundResponse, output: Format | None) -> str:
-    if output in (Format.JSON, Format.YAML):
-        return dumped(msgspec.to_builtins(answer), output)
-    report = answer.report
-    parts = [
-        table(_THRESHOLDS, map(_threshold_row, report.thresholds)),
-        "\n".join(_summed_up(report)),
-    ]
-    if report.candidates:
-        parts.append(_ranking(report.candidates, {one.pod for one in report.victims}))
-    return "\n\n".join(parts)
-
-
-def _shown_ranking(answer: RankForPressureResponse, output: Format | None) -> str:
-    if output in (Format.JSON, Format.YAML):
-        return dumped(msgspec.to_builtins(answer), output)
-    return _ranking(answer.candidates, set())
-
-
-def _ranking(candidates: Iterable[Candidate], victims: set[Any]) -> str:
-    rows = (
-        (
-            str(place),
-            one.pod.namespace,
-            one.pod.name,
-            str(one.used) if one.measured else NONE,
-            str(one.requested),
-            str(one.priority),
-            one.decided_by,
-            "now" if one.pod in victims else "never" if one.critical else "no",
-        )
-        for place, one in enumerate(candidates, 1)
-    )
-    return table(_HEADS, rows)
-
-
-def _threshold_row(one: ThresholdReport) -> tuple[str, ...]:
-    threshold, resource = one.threshold, one.threshold.signal.resource
-    grace = timedelta(microseconds=threshold.grace_period_nanoseconds // 1000)
-    return (
-        threshold.signal,
-        f"{grace.total_seconds():g}s" if grace else "hard",
-        NONE if one.available is None else observed_text(resource, one.available),
-        NONE if one.capacity is None else observed_text(resource, one.capacity),
-        "yes" if one.met else "no",
-        str(one.to_free) if one.met else NONE,
-    )
-
-
-def _summed_up(report: PressureReport) -> Iterator[str]:
-    held = [one.type for one in report.conditions if one.status == "True"]
-    yield f"conditions: {', '.join(held) or 'none'}"
-    if report.layout_derived:
-        told = "split" if report.layout.split_container_image_fs else "dedicated"
-        yield f"file systems: {told if report.layout.dedicated_image_fs else 'one'} (derived)"
-    if report.starved is not None:
-        yield f"starved: {report.starved}"
-    if report.reclaim:
-        yield f"first to be freed on the node: {', '.join(report.reclaim)}"
-    for one in report.victims:
-        why = one.message.rstrip()
-        yield f"{one.pod.namespace}/{one.pod.name} goes within {one.grace_period_seconds} s: {why}"
-    if not report.victims:
-        yield "nobody goes" if any(one.met for one in report.thresholds) else _NOT_MET
-
-
 def _configuration(asked: PressureArguments) -> KubeletConfiguration | None:
     if asked.configuration is None:
         return None
@@ -247,6 +178,13 @@ def _configuration(asked: PressureArguments) -> KubeletConfiguration | None:
     if isinstance(document, dict) and "kubeletconfig" in document:
         document = document["kubeletconfig"]
     found: KubeletConfiguration = _converted(document, "--config", KubeletConfiguration)
+    return found
+
+
+def _extensions(path: Path | None) -> PressureExtensions:
+    if path is None:
+        return NO_EXTENSIONS
+    found: PressureExtensions = _read(path, "--extensions", PressureExtensions)
     return found
 
 

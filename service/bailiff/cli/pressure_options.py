@@ -20,6 +20,7 @@ _MODE = "--pressure"
 _FIELDS = {
     "pressure_node_selector": "selector",
     "pressure_config": "config",
+    "pressure_extensions": "extensions",
     "pressure_interval": "interval",
     "pressure_stale_after": "stale_after",
     "pressure_keep_pods": "keeps_pods",
@@ -56,6 +57,15 @@ _OPTIONS: dict[str, Any] = {
             "--pressure-config",
             "KubeletConfiguration whose thresholds count on all these nodes; default: those of "
             "each kubelet, by its /configz.",
+            PRESSURE,
+        ),
+    ],
+    "pressure_extensions": Annotated[
+        Path | None,
+        setting(
+            "--pressure-extensions",
+            "What no kubelet does, as dry runs, release targets and signals of stalls, see "
+            "docs/pressure-extensions.md; default: nothing.",
             PRESSURE,
         ),
     ],

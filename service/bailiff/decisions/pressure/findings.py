@@ -143,6 +143,11 @@ def by_status_alone(found: Finding) -> Finding:
     return found if kind is None else kind(**structs.asdict(found))
 
 
+def went_by_rank(found: Finding) -> bool:
+    """The pod goes for its node, and not for a limit of its own."""
+    return isinstance(found, PressureEviction)
+
+
 def unmeasured(why: str) -> Finding:
     """That this pod stays since nothing is known of its node's pressure."""
     return keep(SYSTEM, "StatsUnknown", why)

@@ -191,12 +191,10 @@ def _dry_run(one: DryRun) -> PressureDryRun:
     return PressureDryRun(threshold=one.threshold, victims=victims)
 
 
-def _dry_run_event(one: DryRun) -> EventNote:
+def _would_evict(one: DryRun) -> str:
     who = ", ".join(each.pod.key for each in one.victims) or "nobody, for no pod may go"
     kind = "hard" if one.threshold.is_hard else "soft"
-    signal = one.threshold.signal
-    why = f"The {kind} threshold of {signal} is met, and only tells: would evict {who}"
-    return EventNote(type="Normal", reason=DRY_RUN, message=why)
+    return f"{kind} {one.threshold.signal} would evict {who}"
 
 
 def _events(plan: RoundPlan, before: PressureState, node: str) -> tuple[EventNote, ...]:
@@ -209,5 +207,7 @@ def _events(plan: RoundPlan, before: PressureState, node: str) -> tuple[EventNot
     if plan.starved is not None:
         why = f"Attempting to reclaim {plan.starved.signal.resource}"
         told.append(EventNote(type="Warning", reason=THRESHOLD_MET, message=why))
-    told += map(_dry_run_event, plan.dry_runs)
+    if plan.dry_runs:
+        why = f"Thresholds that only tell are met: {'; '.join(map(_would_evict, plan.dry_runs))}"
+        told.append(EventNote(type="Normal", reason=DRY_RUN, message=why))
     return tuple(told)

@@ -71,11 +71,12 @@ def note_of(now: datetime, state: PressureState, *, publishes: bool, evicting: b
     met = tuple((one.threshold.identity, one.acted_upon) for one in state.thresholds)
     conditions = tuple(one for one in state.conditions if one.held)
     signals = state.signals if evicting else ()
-    if not (met or conditions or publishes):
+    last = state.last_eviction_at
+    if not (met or conditions or publishes or last):
         return NOTHING
     kept = replace(state, signals=signals, conditions=conditions)
     minute = now.replace(second=0, microsecond=0) if met else None
-    key = (met, tuple(one.type for one in conditions), publishes, signals, minute)
+    key = (met, tuple(one.type for one in conditions), publishes, signals, minute, last)
     text = msgspec.json.encode(Memory(now.replace(microsecond=0), kept, publishes)).decode()
     return Note(key, text)
 

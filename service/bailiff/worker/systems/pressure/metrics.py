@@ -51,6 +51,12 @@ class PressureMetrics:
             buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5),
             registry=registry,
         )
+        self.dry_runs = Counter(
+            "bailiff_worker_pressure_dry_runs_total",
+            "Rounds in which a pod would have gone for a threshold that only tells.",
+            ["eviction_signal"],
+            registry=registry,
+        )
         self.writes = Counter(
             "bailiff_worker_pressure_writes_total",
             "Writes about nodes, by what was written and its fate.",

@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bailiff.cluster.kubelets import ReaderSettings
+from bailiff.decisions.pressure.extensions import (
+    NO_EXTENSIONS,
+    MemoryInUse,
+    PressureExtensions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,9 +35,10 @@ class PressureMode:
         hard_overrides_policies: evict by hard thresholds whatever the policies say. Limits of how
             many go at a time stay.
         publishes: write MemoryPressure, DiskPressure and PIDPressure where nobody else does.
+        extensions: what no kubelet does.
 
     Raises:
-        ValueError: `stale_after` is no time.
+        ValueError: `stale_after` is no time, or the extensions go by what no summary says.
     """
 
     selector: Mapping[str, str] = field(default_factory=dict)
@@ -42,10 +48,14 @@ class PressureMode:
     keeps_pods: bool = False
     hard_overrides_policies: bool = False
     publishes: bool = True
+    extensions: PressureExtensions = NO_EXTENSIONS
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.stale_after) or self.stale_after <= 0:
             raise ValueError("the time after which stats are stale must be above 0 s")
+        if self.extensions.memory_in_use is MemoryInUse.MEM_AVAILABLE:
+            why = "memoryInUse: must be WorkingSet or RSS: no summary says MemAvailable"
+            raise ValueError(why)
 
     def selects(self, node: Node) -> bool:
         """Whether this node is watched."""

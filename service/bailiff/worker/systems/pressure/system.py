@@ -13,7 +13,7 @@ from bailiff.decisions import Round, Scene
 from bailiff.decisions.cost import FactsError
 from bailiff.decisions.decision import Verdict, reference_to
 from bailiff.decisions.pressure.facts import PressureFacts
-from bailiff.decisions.pressure.findings import SYSTEM, by_status_alone, unmeasured
+from bailiff.decisions.pressure.findings import SYSTEM, by_status_alone, went_by_rank
 from bailiff.decisions.pressure.judging import PressureRound
 from bailiff.kinds.stats import Summary
 from bailiff.worker.execute.outcomes import EVICTED
@@ -22,7 +22,7 @@ from bailiff.worker.systems.pressure.memory import memory_of
 from bailiff.worker.systems.pressure.metrics import PressureMetrics
 from bailiff.worker.systems.pressure.node_writer import NodeWriter
 from bailiff.worker.systems.pressure.telling import NodeTeller
-from bailiff.worker.systems.pressure.watched_node import WatchedNode
+from bailiff.worker.systems.pressure.watched_node import Planned, WatchedNode
 from bailiff.worker.systems.system import SystemInWorker
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class PressureInWorker(SystemInWorker):
     def prepare(self, scene: Scene, *, explain: bool) -> Round | None:  # noqa: ARG002 - see below
         """See SystemInWorker. The round was planned when its summary came; this only looks."""
         watched = None if scene.node is None else self._nodes.get(scene.node.metadata.name)
-        return None if watched is None else _Planned(watched)
+        return None if watched is None else Planned(watched)
 
     def overrides_policies(self, pod: Pod) -> bool:
         """See SystemInWorker."""
@@ -128,6 +128,8 @@ class PressureInWorker(SystemInWorker):
         watched = self._of(eviction.pod)
         if watched is not None and outcome in EVICTED:
             watched.evicted(eviction.uid, self._parts.clock.elapsed())
+            if self._mode.extensions.cool_down and went_by_rank(eviction.finding):
+                watched.cools_from(self._now())
         elif watched is not None:
             watched.failed(eviction.uid)
 
@@ -143,7 +145,7 @@ class PressureInWorker(SystemInWorker):
         """See SystemInWorker."""
         nodes = self._nodes.values()
         unknown = {one.name: one.unknown for one in nodes if one.unknown}
-        pressed = {one.name: _pressed(one) for one in nodes if not one.unknown and _pressed(one)}
+        pressed = {one.name: one.pressed for one in nodes if one.pressed}
         return {
             "nodes": len(nodes),
             "unknown": {"count": len(unknown), "nodes": _first(unknown)},
@@ -202,6 +204,7 @@ class PressureInWorker(SystemInWorker):
             kubelet_version=node.status.node_info.kubelet_version,
             operating_system=node.status.node_info.operating_system,
             state=watched.state_at(elapsed),
+            extensions=self._mode.extensions,
         )
         try:
             scene = Scene(pods, now, node, neighbours=())
@@ -259,7 +262,7 @@ class PressureInWorker(SystemInWorker):
             case "unknown":
                 return sum(bool(one.unknown) for one in nodes)
             case "pressed":
-                return sum(not one.unknown and bool(_pressed(one)) for one in nodes)
+                return sum(bool(one.pressed) for one in nodes)
             case _:
                 return sum(not one.unknown for one in nodes)
 
@@ -273,26 +276,6 @@ class PressureInWorker(SystemInWorker):
         if self._anchor is None:
             self._anchor = clock.now() - since
         return self._anchor + since
-
-
-class _Planned(Round):
-    """What the last round of a node says of its pods."""
-
-    def __init__(self, watched: WatchedNode) -> None:
-        self._victims, self._spared = watched.victims, watched.spared
-        self._unknown = watched.unknown
-
-    def of(self, pod: Pod) -> Finding | None:
-        found = self._victims.get(pod.metadata.uid)
-        if found is not None:
-            return found
-        return self._spared or unmeasured(self._unknown)
-
-
-def _pressed(watched: WatchedNode) -> list[str]:
-    """Signals of the thresholds that are met."""
-    report = watched.report
-    return [] if report is None else [one.threshold.signal for one in report.thresholds if one.met]
 
 
 def _first(found: Mapping[str, Any]) -> dict[str, Any]:

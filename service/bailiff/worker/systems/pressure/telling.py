@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bailiff.decisions import EventNote
-from bailiff.decisions.pressure.report import INVALID_DISK_CAPACITY, THRESHOLD_MET
+from bailiff.decisions.pressure.report import DRY_RUN, INVALID_DISK_CAPACITY, THRESHOLD_MET
 from bailiff.decisions.pressure.signals import CONDITIONS
 from bailiff.worker.systems.pressure.memory import note_of
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "PressureUnknown"
 # Events that a round may repeat are told of a node once in so many seconds.
-_REPEATED = frozenset({THRESHOLD_MET, INVALID_DISK_CAPACITY, UNKNOWN})
+_REPEATED = frozenset({THRESHOLD_MET, DRY_RUN, INVALID_DISK_CAPACITY, UNKNOWN})
 _TELL_EVERY = 600.0
 
 log = structlog.get_logger(__name__)
@@ -58,6 +58,9 @@ class NodeTeller:
             self._tell(node, watched, event, now)
         self._publish(node, watched, report, now)
         self._count_age(report, at)
+        for one in report.dry_runs:
+            if one.victims:
+                self._metrics.dry_runs.labels(one.threshold.signal).inc()
         self._remember(node, watched, at)
 
     def _remember(self, node: Node, watched: WatchedNode, now: datetime) -> None:

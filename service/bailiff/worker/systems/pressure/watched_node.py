@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bailiff.decisions.pressure.findings import EVICTED
+from bailiff.decisions import Round
+from bailiff.decisions.pressure.findings import EVICTED, unmeasured
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.worker.systems.pressure.memory import LONGEST_BREAK, Memory
 
@@ -133,7 +134,9 @@ class WatchedNode:
         """A round has been planned."""
         self._judged_at = elapsed
         self.unknown = ""
-        self.state, self.report = report.next, report
+        # A round takes its victims for gone; here a cool-down begins when they are.
+        last = self.state.last_eviction_at
+        self.state, self.report = replace(report.next, last_eviction_at=last), report
         self.victims, self.spared, self.by_hard = victims, spared, by_hard
 
     def may_be_judged(
@@ -164,10 +167,14 @@ class WatchedNode:
         self._running.discard(uid)
 
     def evicted(self, uid: str, elapsed: float) -> None:
-        """It is evicted: by what was measured before nobody else goes."""
+        """It is evicted; by what was measured before, who else was chosen with it goes alone."""
         self._running.discard(uid)
         self._leaving[uid] = elapsed + _CLEAN_UP
-        self.victims = {other: one for other, one in self.victims.items() if other in self._running}
+        self.victims = {other: one for other, one in self.victims.items() if other != uid}
+
+    def cools_from(self, now: datetime) -> None:
+        """A pod went by rank, so that a cool-down begins, counted as rounds count time."""
+        self.state = replace(self.state, last_eviction_at=now)
 
     def see(self, pod: Pod, elapsed: float) -> None:
         """A pod of the node has changed; it may be that the node's kubelet has evicted it."""
@@ -178,11 +185,36 @@ class WatchedNode:
         # Those of before the first round have gone long ago.
         if self.report is not None and uid not in self._leaving:
             self.evicted(uid, elapsed)
+            # The kubelet has chosen by the same numbers.
+            self.victims = {who: one for who, one in self.victims.items() if who in self._running}
+
+    @property
+    def pressed(self) -> list[str]:
+        """Signals of the thresholds that are met and do not only tell; none where it is unknown."""
+        if self.unknown or self.report is None:
+            return []
+        met = (one.threshold for one in self.report.thresholds if one.met)
+        return [one.signal for one in met if not one.dry_run]
 
     def forget(self, uid: str) -> None:
         """The pod is gone."""
         self._seen_evicted.discard(uid)
         self._leaving.pop(uid, None)
+
+
+class Planned(Round):
+    """What the last round of a node says of its pods."""
+
+    def __init__(self, watched: WatchedNode) -> None:
+        self._victims, self._spared = watched.victims, watched.spared
+        self._unknown = watched.unknown
+
+    def of(self, pod: Pod) -> Finding | None:
+        """See Round."""
+        found = self._victims.get(pod.metadata.uid)
+        if found is not None:
+            return found
+        return self._spared or unmeasured(self._unknown)
 
 
 def measured_at(node: NodeStats) -> datetime | None:
