@@ -129,7 +129,7 @@ class PressureInWorker(SystemInWorker):
         if watched is not None and outcome in EVICTED:
             watched.evicted(eviction.uid, self._parts.clock.elapsed())
             if self._mode.extensions.cool_down and went_by_rank(eviction.finding):
-                watched.cools_from(self._now())
+                self._cool_down(watched)
         elif watched is not None:
             watched.failed(eviction.uid)
 
@@ -239,6 +239,14 @@ class PressureInWorker(SystemInWorker):
     def _lose_sight(self, node: Node, watched: WatchedNode, why: str) -> None:
         if watched.lose_sight(why):
             self.teller.lost_sight(node, watched, why)
+
+    def _cool_down(self, watched: WatchedNode) -> None:
+        """It has begun; a restart has to know that, too."""
+        now = self._now()
+        watched.cools_from(now)
+        node = self._parts.mirror.node(watched.name)
+        if node is not None:
+            self.teller.remember(node, watched, now)
 
     # What is kept.
 

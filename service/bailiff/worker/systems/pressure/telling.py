@@ -61,9 +61,9 @@ class NodeTeller:
         for one in report.dry_runs:
             if one.victims:
                 self._metrics.dry_runs.labels(one.threshold.signal).inc()
-        self._remember(node, watched, at)
+        self.remember(node, watched, at)
 
-    def _remember(self, node: Node, watched: WatchedNode, now: datetime) -> None:
+    def remember(self, node: Node, watched: WatchedNode, now: datetime) -> None:
         """Have the node's annotation tell what a restart must know."""
         if self._parts.settings.persist_observations:
             evicting = bool(watched.victims)
