@@ -264,7 +264,9 @@ class _Finish:
     def _has_zero(self, item: Schema) -> bool:
         """Go decodes a null in a list to the zero value; we take it where that is enough."""
         name = item.get("$ref", "").removeprefix(PREFIX)
-        return bool(name) and not self._schemas[name].get("required")
+        if not name or "enum" in self._schemas[name]:
+            return False
+        return not self._schemas[name].get("required")
 
 
 def _always(_part: Schema) -> bool:

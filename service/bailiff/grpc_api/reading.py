@@ -156,7 +156,9 @@ class Readers:
         if self._is_told_empty(structure, field, place):
             return f"{self._value(function, field, place, 'v')} if (v := {here}) else {default}"
         value = self._value(function, field, place, f"(v := {here})")
-        if field.is_optional or (field.is_required and place.has_presence):
+        # A text, word or number whose absence is told has a default of its own.
+        is_told = place.has_presence and (field.is_required or place.message_type is None)
+        if field.is_optional or is_told:
             return f"{value} if message.HasField({field.name!r}) else {default}"
         return value
 

@@ -83,6 +83,7 @@ class PressureWorld(World):
     Attributes:
         kubelet: is asked by the worker.
         used: memory by name of pod, in MiB.
+        on_disk: bytes in the volume `v`, by name of pod.
         ending: pods that have ended and still use it.
         noted: the annotation, as often as it was written.
         published: the conditions that were written, by type, each time.
@@ -91,6 +92,7 @@ class PressureWorld(World):
     def __init__(self, mode: PressureMode | None = None, **settings: Any) -> None:
         self.kubelet = Kubelet(self)
         self.used: dict[str, int] = {}
+        self.on_disk: dict[str, int] = {}
         self.ending: set[str] = set()
         self.noted: list[str] = []
         self.published: list[dict[str, str]] = []
@@ -133,6 +135,7 @@ class PressureWorld(World):
             {
                 "podRef": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
                 "memory": {"time": at, "workingSetBytes": amount},
+                "volume": [{"name": "v", "usedBytes": self.on_disk.get(name, 0)}],
             }
             for name, amount in running.items()
         ]

@@ -122,11 +122,12 @@ def _memory_of(node: NodeStats, container: str) -> MemoryStats | None:
 
 
 def _of_node(node: NodeStats, metering: Metering) -> Observation | None:
-    seen = _memory(Signal.MEMORY_AVAILABLE, node, metering.memory)
+    told = metering.mem_available
+    in_use = metering.memory if told is None else MemoryInUse.WORKING_SET
+    seen = _memory(Signal.MEMORY_AVAILABLE, node, in_use)
     if seen is not None and metering.huge_pages:
         taken = min(metering.huge_pages, max(seen.available, 0))
         seen = replace(seen, available=seen.available - taken, capacity=seen.capacity - taken)
-    told = metering.mem_available
     if seen is None or told is None:
         return seen
     return replace(seen, available=told.available_bytes, time=told.time)

@@ -76,16 +76,28 @@ def conditions_seen(
     )
 
 
+def last_eviction(state: PressureState, cool_down: int, now: datetime) -> datetime | None:
+    """When somebody last went by rank, where that counts.
+
+    Args:
+        state: of the last round.
+        cool_down: in nanoseconds; 0: there is none.
+        now: in UTC.
+    """
+    last = state.last_eviction_at
+    return None if last is None or not cool_down else min(now, last)
+
+
 def cools_down(state: PressureState, nanoseconds: int, now: datetime) -> bool:
     """Somebody has gone by rank so short a time ago that nobody else goes yet.
 
     Args:
-        state: of the last round.
+        state: of this round, so that it tells of nothing in the future.
         nanoseconds: for so long nobody goes; 0: there is no cool-down.
         now: in UTC.
     """
     last = state.last_eviction_at
-    return last is not None and _nanoseconds(now - min(now, last)) < nanoseconds
+    return last is not None and _nanoseconds(now - last) < nanoseconds
 
 
 def _grace(one: ThresholdState) -> int:

@@ -32,6 +32,7 @@ from bailiff.decisions.pressure.progress import (
     conditions_seen,
     cools_down,
     first_observed,
+    last_eviction,
     merged,
 )
 from bailiff.decisions.pressure.ranking import Ranking, rank
@@ -169,7 +170,7 @@ def plan(facts: RoundFacts) -> RoundPlan:
             conditions=seen,
             signals=_measured(observations),
             started=True,
-            last_eviction_at=state.last_eviction_at if settings.cool_down_nanoseconds else None,
+            last_eviction_at=last_eviction(state, settings.cool_down_nanoseconds, now),
         ),
     )
     return _act(facts, outcome, [one.threshold for one in fresh])
@@ -187,7 +188,7 @@ def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[Threshold]) -> Ro
     acting = [one for one in fresh if not one.dry_run]
     if not acting:
         return so_far
-    if cools_down(facts.state, facts.settings.cool_down_nanoseconds, facts.now):
+    if cools_down(so_far.state, facts.settings.cool_down_nanoseconds, facts.now):
         return replace(so_far, cools_down=True)
     # 10. Memory first, then in the order of Signal; hard before soft.
     starved = min(acting, key=_urgency)

@@ -13,7 +13,7 @@ REASONS = (
     *("PodOnOtherNode", "PodNotBound", "NodeGone", "NothingSaid"),
     *("NodePressure", "StorageLimitExceeded", "CriticalPod", "RanksLater", "WithinLimits"),
     *("NoPressure", "PressureRelieved", "GracePeriodNotOver", "StatsNotNew", "ReclaimFirst"),
-    *("NobodyToEvict", "StatsUnknown"),
+    *("NobodyToEvict", "StatsUnknown", "DryRun", "CoolsDown", "ReleaseUnderWay"),
 )
 RULES = ("Pod", "NoExecuteTaint", "ResourceClaim", "NoExecuteDeviceTaint", "Threshold", "Rank")
 # An outcome may also be the reason that it led to.
@@ -21,7 +21,7 @@ OUTCOMES = (
     *("NoTaint", "NotTolerated", "ToleratedForever", "ToleratedForSeconds", "ToleratedForNoTime"),
     *("Used", "ClaimUnnamed", "NoClaimNeeded", "ClaimNotCreated", "ClaimNotFound"),
     *("ClaimNotAllocated", "ClaimNotOwned", "ClaimNotReserved", "Met", "Stale"),
-    *("NoStats", "ExceedsRequest", "Priority", "Usage", "Tie", "Last"),
+    *("NoStats", "ExceedsRequest", "Priority", "Order", "Usage", "Tie", "Last"),
 )
 # By type and field of an answer.
 CODES = {

@@ -19,7 +19,7 @@ from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
 from bailiff.kinds import ObjectMeta, Pod, PodSpec, decode
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.pod_resources import Container, ResourceRequirements
-from bailiff.kinds.stats import MemoryStats, NodeStats, PodReference, PodStats, Summary
+from bailiff.kinds.stats import FsStats, MemoryStats, NodeStats, PodReference, PodStats, Summary
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 CAPACITY = 1000
@@ -95,6 +95,11 @@ class Node:
         )
         return Summary(node=NodeStats(node_name="n", memory=memory), pods=stats)
 
+    def with_disk(self, summary: Summary, available: int) -> Summary:
+        """The same with so many bytes left on the disk."""
+        disk = FsStats(available_bytes=available, capacity_bytes=CAPACITY)
+        return replace(summary, node=replace(summary.node, fs=disk))
+
     def round(
         self,
         at: float,
@@ -104,11 +109,16 @@ class Node:
         after: Reclaimed | None = None,
     ) -> RoundPlan:
         """A round so many seconds after START."""
+        seen = self.summary(available, at if measured_at is None else measured_at)
+        return self.plan(at, seen, after=after)
+
+    def plan(self, at: float, summary: Summary, *, after: Reclaimed | None = None) -> RoundPlan:
+        """The same by any summary."""
         planned = plan(
             RoundFacts(
                 settings=self.settings,
                 layout=Layout.SINGLE,
-                summary=self.summary(available, at if measured_at is None else measured_at),
+                summary=summary,
                 pods=self.pods,
                 state=self.state,
                 now=START + timedelta(seconds=at),

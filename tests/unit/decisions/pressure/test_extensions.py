@@ -9,8 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from bailiff.decisions.pressure.configuring import read_configuration
+from bailiff.decisions.pressure.round import Reclaimed
 from bailiff.kinds import Pod
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.kinds.stats import MemoryStats, StallAverages, StallInformation
 from tests.unit.decisions.pressure.scene import (
     CAPACITY,
     NOTHING_OF_THE_KUBELET,
@@ -144,6 +146,30 @@ def test_the_target_is_where_it_is_over() -> None:
     assert node.gone(10, available=189) == ["a", "b"]
 
 
+def test_who_frees_nothing_stays() -> None:
+    node = crowd(releaseTarget={})
+    node.pods.append(pod("lowest", priority=-1))
+    node.used["lowest"] = 0
+    node.pods[0] = pod("a", priority=-1)
+    node.used["a"] = 1
+    # By rank `lowest` comes before b and c only where they are within their requests.
+    node.pods[1:3] = [pod("b", request=90), pod("c", request=80)]
+    assert node.gone(0, available=1) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(("seconds", "goes"), [(30, []), (3600, ["a"])])
+def test_for_a_stall_one_goes_and_is_waited_for(seconds: float, goes: list[str]) -> None:
+    node = extended(evictionHard={"memory.psi.some": "10%"}, releaseTarget={})
+    node.pods = [pod("a"), ending(pod("b"), seconds=seconds)]
+    node.used = {"a": 9, "b": 1}
+    stalled = StallInformation(some=StallAverages(avg10=11))
+    told = node.summary(500, 0)
+    memory = replace(told.node.memory or MemoryStats(), psi=stalled)
+    planned = node.plan(0, replace(told, node=replace(told.node, memory=memory)))
+    assert [one.pod.metadata.name for one in planned.victims] == goes
+    assert planned.conditions == ("MemoryPressure",)
+
+
 def test_who_is_ending_is_waited_for() -> None:
     node = crowd(releaseTarget={})
     node.pods[1] = ending(node.pods[1], seconds=30)
@@ -151,6 +177,12 @@ def test_who_is_ending_is_waited_for() -> None:
     assert (planned.victims, planned.releasing) == ((), 90)
     # What is missing beyond that is taken from others.
     assert node.gone(10, available=109) == ["a"]
+
+
+def test_who_is_ending_is_not_chosen_again() -> None:
+    node = crowd(releaseTarget={})
+    node.pods[0] = ending(node.pods[0], seconds=30)
+    assert node.gone(0, available=1) == ["b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -191,7 +223,7 @@ def test_a_cool_down_that_begins_in_the_future_begins_now() -> None:
     node = extended({"memory.available": "100"}, coolDown="30s")
     node.state = replace(node.state, last_eviction_at=START + timedelta(hours=1))
     assert node.gone(0, available=50) == []
-    node.state = replace(node.state, last_eviction_at=START)
+    assert node.gone(29, available=50) == []
     assert node.gone(30, available=50) == ["a"]
 
 
@@ -226,3 +258,19 @@ def test_pods_say_who_goes_first_among_equals(honoured: bool, order: list[str] |
             "Priority",
             "Last",
         ]
+
+
+def test_without_a_cool_down_nothing_is_remembered_of_one() -> None:
+    node = extended({"memory.available": "100"})
+    node.state = replace(node.state, last_eviction_at=START)
+    assert node.gone(0, available=50) == ["a"]
+    assert node.state.last_eviction_at is None
+
+
+def test_a_threshold_that_only_tells_is_none_that_reclaim_has_to_help() -> None:
+    hard = {"memory.available": "100", "nodefs.available": "100"}
+    node = extended(hard, dryRunHard=["memory.available"])
+    full = node.with_disk(node.summary(50, 0), available=50)
+    freed = node.with_disk(node.summary(50, 0), available=500)
+    planned = node.plan(0, full, after=Reclaimed(freed))
+    assert (planned.relieved, planned.victims) == (True, ())

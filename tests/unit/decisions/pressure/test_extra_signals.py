@@ -89,6 +89,12 @@ def test_huge_pages_are_taken_off_once(version: str, gate: bool | None, left: in
     assert (one.available, one.capacity) == (left * GI, (left + 5) * GI)
 
 
+def test_more_huge_pages_than_is_left_leave_nothing() -> None:
+    seen = observe(summary({"memory": MEMORY}), Metering(huge_pages=4 * GI))
+    one = seen[Signal.MEMORY_AVAILABLE]
+    assert (one.available, one.capacity) == (0, 5 * GI)
+
+
 @pytest.mark.parametrize(
     ("version", "node", "path"),
     [("", NodeObject(), "$.pressure.kubeletVersion"), ("v1.36.0", None, "$.node")],

@@ -58,6 +58,32 @@ def test_it_is_counted_as_long_as_it_gets(
     hard |= {"nodefs.inodesFree": "99%", "imagefs.inodesFree": "99%", "pid.available": "1"}
     known = {"summary": summary(told, over=over), "configuration": {"evictionHard": hard}}
     body = {"pods": told, "pressure": known, "options": {"explain": explain}}
+    check_told(name, body)
+
+
+@pytest.mark.parametrize("at_most", [1, 100])
+@pytest.mark.parametrize("dry", [[], ["memory.available", "swap.available", "memory.psi.some"]])
+@pytest.mark.parametrize(("number", "containers"), [(1, 200), (30, 3), (300, 1)])
+def test_as_long_as_it_gets_where_many_go_or_would(
+    at_most: int, dry: list[str], number: int, containers: int
+) -> None:
+    told = pods(number, containers)
+    found = summary(told, over=False)
+    stalled = {"some": {"avg10": 99.9}}
+    found["node"]["memory"] |= {"psi": stalled}
+    found["node"] |= {"swap": {"swapAvailableBytes": 1, "swapUsageBytes": 2**50}}
+    extensions = {
+        "evictionHard": {"swap.available": "99%", "memory.psi.some": "1%"},
+        "releaseTarget": {"atMost": at_most},
+        "dryRunHard": dry,
+        "stopAt": dict.fromkeys(("memory.available", "swap.available"), "99%"),
+    }
+    configuration = {"evictionHard": {"memory.available": "99%"}}
+    known = {"summary": found, "configuration": configuration, "extensions": extensions}
+    check_told("planPressureRound", {"pods": told, "pressure": known})
+
+
+def check_told(name: str, body: dict[str, Any]) -> None:
     question = SYSTEMS.questions[name]
     facts = decode(json.dumps(body).encode(), question.facts)
     plan = question.plan(facts, NOW, Options())

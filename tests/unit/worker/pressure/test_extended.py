@@ -7,9 +7,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from bailiff.decisions.pressure.extensions import PressureExtensions
-from tests.harness.worlds.pressure_world import PressureWorld, mode_with
+from bailiff.kinds.pod_volumes import EmptyDir, Volume
+from tests.harness.worlds.pressure_world import MIB, PressureWorld, mode_with
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -126,3 +128,27 @@ async def test_settings_that_a_node_does_not_allow_make_it_unknown():
 def test_what_no_summary_says_is_refused():
     with pytest.raises(ValueError, match="memoryInUse: must be WorkingSet or RSS"):
         mode_with(extensions=extensions(memoryInUse="MemAvailable"))
+
+
+async def test_a_dry_run_that_would_take_nobody_counts_nothing():
+    world = PressureWorld(mode_with(extensions=extensions(dryRunHard=["memory.available"])))
+    world.add_node()
+    world.fill("vital", 4000, priority=2_000_000_000)
+    async with world.running():
+        await asyncio.sleep(30)
+    signal = {"eviction_signal": "memory.available"}
+    assert sample(world, "bailiff_worker_pressure_dry_runs_total", **signal) is None
+
+
+async def test_a_pod_over_a_limit_of_its_own_begins_no_cool_down():
+    world = world_with(coolDown="1h")
+    volume = Volume(name="v", empty_dir=EmptyDir(size_limit="1Mi"))
+    one = world.pods["d"]
+    world.put(replace(one, spec=replace(one.spec, volumes=(volume,))))
+    world.on_disk["d"] = 2 * MIB
+    async with world.running():
+        await asyncio.sleep(15)
+        assert [name for _, name in world.evictions()] == ["d"]
+        fill(world, 1500)
+        await asyncio.sleep(45)
+    assert [name for _, name in world.evictions()] == ["d", "a"]

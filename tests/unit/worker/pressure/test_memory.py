@@ -118,3 +118,13 @@ def test_what_cannot_be_read_is_nothing(text):
 def test_the_note_is_short():
     many = replace(STATE, thresholds=(MET,) * 20)
     assert len(note_of(START, many, publishes=True, evicting=True).text) < 8 * 1024
+
+
+def test_a_cool_down_is_remembered_for_itself():
+    cooling = PressureState(started=True, last_eviction_at=START)
+    note = note_of(later(1), cooling, publishes=False, evicting=False)
+    found = memory_of(note.text, later(2))
+    assert found is not None
+    assert found.state.last_eviction_at == START
+    again = replace(cooling, last_eviction_at=later(1))
+    assert note_of(later(1), again, publishes=False, evicting=False).key != note.key

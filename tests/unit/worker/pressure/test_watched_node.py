@@ -8,6 +8,11 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
+from bailiff.decisions import Finding
+from bailiff.decisions.pressure.findings import unmeasured
+from bailiff.decisions.pressure.report import PressureReport
+from bailiff.decisions.pressure.state import PressureState
+from bailiff.kinds import ObjectMeta, Pod, PodStatus
 from bailiff.kinds.stats import NodeStats, PodStats, Summary
 from bailiff.worker.systems.pressure.watched_node import WatchedNode
 from tests.harness.clocks import START
@@ -79,3 +84,37 @@ def test_of_several_measurements_the_oldest_counts(node):
 
 def test_stats_without_any_time_have_no_age(node):
     assert node.age(NodeStats(), START, 5.0) == 0.0
+
+
+def chosen(*uids: str) -> dict[str, Finding]:
+    return {uid: unmeasured("stands for any") for uid in uids}
+
+
+def test_who_was_chosen_with_a_pod_goes_though_that_one_has_gone(node):
+    node.victims = chosen("u1", "u2")
+    node.began("u1")
+    node.evicted("u1", 100.0)
+    assert set(node.victims) == {"u2"}
+
+
+def test_what_a_kubelet_has_chosen_by_the_same_numbers_ends_our_choice(node):
+    take(node, PressureState())
+    node.victims = chosen("u1", "u2")
+    node.began("u1")
+    evicted = PodStatus(phase="Failed", reason="Evicted")
+    node.see(Pod(metadata=ObjectMeta(uid="u3"), status=evicted), 100.0)
+    # What is under way cannot be called back.
+    assert set(node.victims) == {"u1"}
+
+
+def take(node: WatchedNode, left: PressureState) -> None:
+    report = PressureReport(conditions=(), thresholds=(), next=left)
+    node.take(report, {}, unmeasured(""), by_hard=False, elapsed=0.0)
+
+
+def test_a_cool_down_begins_when_a_pod_has_gone_and_not_when_it_was_chosen(node):
+    take(node, PressureState(last_eviction_at=START))
+    assert node.state.last_eviction_at is None
+    node.cools_from(START)
+    take(node, PressureState())
+    assert node.state.last_eviction_at == START
