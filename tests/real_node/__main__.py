@@ -29,7 +29,7 @@ from typing import Any
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 CASES = ROOT / "tests" / "cases" / "real_node"
-PACKAGES = ("user-mode-linux", "containerd", "runc", "libseccomp2")
+PACKAGES = ("user-mode-linux", "containerd", "runc", "libseccomp2", "kmod", "libkmod2")
 IMAGE = "docker.io/local/filler:1"
 # Of those that are for documentation (RFC 5737).
 ADDRESS = "192.0.2.1"
@@ -235,7 +235,9 @@ def measured(summary: dict[str, Any]) -> Any:
         (one["podRef"]["name"], *(one.get(part) for part in ("memory", "ephemeral-storage")))
         for one in sorted(summary["pods"], key=lambda one: one["podRef"]["name"])
     ]
-    return summary["node"].get("memory", {}).get("time"), of_pods
+    node = summary["node"]
+    left = node.get("fs", {}).get("availableBytes")
+    return node.get("memory", {}).get("time"), left, of_pods
 
 
 def keep(scene: str, recorded: list[dict[str, Any]]) -> None:

@@ -48,6 +48,8 @@ within 120 kubectl get --raw /readyz
 tell "the API server is ready"
 ctr --namespace k8s.io images import --snapshotter native "$WORK/image.tar" >/dev/null || fail "the image"
 kubectl create serviceaccount default >/dev/null
+before="${SCENE%.sh}.before"
+if [ -e "$before" ]; then . "$before"; fi
 "$KUBELET" --config "$WORK/kubelet.yaml" --kubeconfig /mnt/kubeconfig --root-dir /mnt/kubelet \
     --hostname-override node --node-ip "$ADDRESS" -v 2 > /mnt/log/kubelet.log 2>&1 &
 within 90 kubectl get node node

@@ -95,16 +95,23 @@ def evicted(recording: Recording) -> dict[str, str]:
     }
 
 
-def test_memory_the_same_pod_goes_in_the_same_round_with_the_same_words():
-    recording = recorded("memory")
+AVAILABLE = {
+    "memory": lambda node: node["memory"]["availableBytes"],
+    # A loop device of its own.
+    "disk": lambda node: node["fs"]["availableBytes"],
+}
+
+
+@pytest.mark.parametrize("scene", AVAILABLE)
+def test_the_same_pod_goes_in_the_same_round_with_the_same_words(scene):
+    recording = recorded(scene)
     *before, (body, last) = rounds_of(recording)
     assert len(before) > 5
     (victim,) = last.report.victims
     ((name, message),) = evicted(recording).items()
     assert victim.pod.name == name
     assert USED.sub("", victim.message) == USED.sub("", message)
-    available = body["node"]["memory"]["availableBytes"]
-    assert f"available: {available // 1024}Ki. " in message
+    assert f"available: {AVAILABLE[scene](body['node']) // 1024}Ki. " in message
     told = {reason for reason, about, _ in recording.events if about == "node"}
     assert {event.reason for event in last.report.events} <= told
     (held,) = [one for one in last.report.conditions if one.status == "True"]
@@ -122,7 +129,7 @@ def test_local_storage_the_same_pods_go_for_limits_of_their_own():
     assert not any(one.annotations for one in last.report.victims)
 
 
-@pytest.mark.parametrize("scene", ["memory", "storage"])
+@pytest.mark.parametrize("scene", ["memory", "disk", "storage"])
 def test_before_that_nobody_goes(scene):
     *before, _ = rounds_of(recorded(scene))
     assert all(not answer.report.victims for _, answer in before)
