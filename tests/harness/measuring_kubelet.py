@@ -18,11 +18,12 @@ from tests.harness.kube.tls import make_tls
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from bailiff.clock import Clock
     from tests.harness.api import Bench
+    from tests.harness.fake_kubelet import Behaviour
     from tests.harness.objects import Object
 
 MIB = 2**20
@@ -39,6 +40,7 @@ class MeasuringKubelet:
         configuration: what counts there, as of a KubeletConfiguration.
         used: MiB of memory by name of pod; pods that are not named use nothing.
         away: it answers nothing but 503.
+        guard: makes of how it answers how it answers those who may ask; None: all may.
     """
 
     def __init__(self, bench: Bench, node: str, clock: Clock) -> None:
@@ -46,6 +48,7 @@ class MeasuringKubelet:
         self.configuration: dict[str, Any] = {"evictionHard": {"memory.available": "500Mi"}}
         self.used: dict[str, int] = {}
         self.away = False
+        self.guard: Callable[[Behaviour], Behaviour] | None = None
         self._bench = bench
         self._clock = clock
         self._pods: dict[str, Object] = {}
@@ -67,6 +70,10 @@ class MeasuringKubelet:
 
     async def answer(self, head: bytes, writer: asyncio.StreamWriter) -> None:
         """As a Behaviour."""
+        answer = self._answer if self.guard is None else self.guard(self._answer)
+        await answer(head, writer)
+
+    async def _answer(self, head: bytes, writer: asyncio.StreamWriter) -> None:
         if self.away:
             return await answering(b"not now", "503 Service Unavailable")(head, writer)
         configz = b" /configz" in head
