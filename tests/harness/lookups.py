@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from aiohttp import web
 
 from bailiff import cluster as k8s
+from bailiff.decisions import NotRead, Why
 from bailiff.kinds import Pod
 from bailiff.lookup import ClusterSource, LookUpError, MissingError
 from tests.harness.clocks import ManualClock
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bailiff.decisions import Wanted
+    from bailiff.decisions.system import Seen
+    from bailiff.kinds import Node
     from bailiff.kinds.meta import Value
 
 K = TypeVar("K", bound="Value")
@@ -45,11 +48,13 @@ class DictSource:
         objects: by kind.
         errors: by kind.
         seen: what was wanted, in order.
+        kubelets: what they tell, by node; none: they are not asked.
     """
 
     objects: dict[type[Value], list[Any]] = field(default_factory=dict)
     errors: dict[type[Value], LookUpError] = field(default_factory=dict)
     seen: list[Wanted] = field(default_factory=list)
+    kubelets: dict[str, Seen] = field(default_factory=dict)
 
     @classmethod
     def of(cls, *objects: Value) -> DictSource:
@@ -75,6 +80,13 @@ class DictSource:
             assert path == "spec.nodeName"
             found = [pod for pod in found if pod.spec.node_name == node]
         return tuple(found)
+
+    @property
+    def asks_kubelets(self) -> bool:
+        return bool(self.kubelets)
+
+    async def ask_kubelet(self, node: Node) -> Seen:
+        return self.kubelets.get(node.metadata.name, NotRead(Why.NOT_ASKED, "nobody is asked"))
 
     def _of(self, kind: type[Value]) -> list[Any]:
         if kind in self.errors:

@@ -238,6 +238,19 @@ def test_the_api_reads_devices_only_if_their_taints_count(enabled, monkeypatch):
     assert (["resource.k8s.io"] in groups) is enabled
 
 
+@pytest.mark.parametrize("reads", [True, False])
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_api_asks_kubelets_only_if_it_is_told_to(enabled, reads, monkeypatch):
+    values = {"readCluster": reads, "pressureLookUps": {"enabled": enabled}}
+    objects = render(values={"api": values})
+    options = parsed("api", settings_of(objects, "api"), ["serve"], monkeypatch)
+    assert options["pressure_look_ups"] is (enabled and reads)
+    if reads:
+        rules = the(objects, "ClusterRole", "api")["rules"]
+        granted = [rule["verbs"] for rule in rules if rule["resources"] == ["nodes/proxy"]]
+        assert granted == [["get"]] * enabled
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_the_worker_follows_devices_only_if_their_taints_count(enabled, monkeypatch):
     objects = render(values={"worker": {"deviceTaintEviction": {"enabled": enabled}}})

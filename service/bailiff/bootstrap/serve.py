@@ -18,9 +18,10 @@ from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import freeze_start_up, listen
 from bailiff.bootstrap.securing import followed, tls_of
 from bailiff.clock import SystemClock
+from bailiff.cluster.kubelets import KubeletSettings, ViaApiServer, connect_kubelets
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
-from bailiff.lookup import ClusterSource
+from bailiff.lookup import ClusterSource, KubeletAnswers
 from bailiff.rest_api import RestServer, RestSettings, create_app
 from bailiff.serving import Complaint, Edge, EdgeSettings, Verdicts
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 # Below the 30 s that Kubernetes gives a pod between SIGTERM and SIGKILL.
 _GRACE_SECONDS = 20.0
+# Who hangs holds up others who look something up: shorter than by itself.
+_KUBELETS = KubeletSettings(via_api_server=ViaApiServer.ALWAYS, timeout=3.0)
 _STOPPING = Verdicts(
     readiness=(Complaint("stopping", "the server finishes what it has and takes nothing new"),)
 )
@@ -43,7 +46,12 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class ServeSettings:
-    """The decision API."""
+    """The decision API.
+
+    Attributes:
+        cluster: whose objects are looked up.
+        pressure_look_ups: its kubelets are asked, too, by way of the API server.
+    """
 
     cluster: ClusterChoice = field(default_factory=ClusterChoice)
     host: str = "127.0.0.1"
@@ -52,6 +60,7 @@ class ServeSettings:
     probes: ProbeChoice = API_PROBES
     options: Options = field(default_factory=Options)
     access: AccessChoice = field(default_factory=AccessChoice)
+    pressure_look_ups: bool = False
 
 
 def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
@@ -78,7 +87,7 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
         opened = guarding.open_at_start() if guarding else contextlib.nullcontext()
         async with (
             probed(settings.probes, settings.host) as pulse,
-            _source(settings.cluster, clock) as source,
+            _source(settings, clock) as source,
             opened as guard,
         ):
             asked, budget, gate = (clock, registry, options), edge.budget, edge.gate
@@ -138,9 +147,13 @@ def _judge(pulse: Pulse, verdicts: Verdicts) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _source(choice: ClusterChoice, clock: Clock) -> AsyncIterator[ClusterSource | None]:
-    if not choice.chosen:
+async def _source(settings: ServeSettings, clock: Clock) -> AsyncIterator[ClusterSource | None]:
+    if not settings.cluster.chosen:
         yield None
         return
-    async with await connect_to(choice) as cluster:
-        yield ClusterSource(cluster, clock)
+    async with await connect_to(settings.cluster) as cluster:
+        if not settings.pressure_look_ups:
+            yield ClusterSource(cluster, clock)
+            return
+        async with await connect_kubelets(cluster, _KUBELETS, clock) as kubelets:
+            yield ClusterSource(cluster, clock, KubeletAnswers(kubelets, clock))

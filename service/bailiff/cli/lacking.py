@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bailiff.cli.errors import warn_all
 from bailiff.cli.objects import KINDS
 from bailiff.cli.output import listed
-from bailiff.decisions import Scene
+from bailiff.decisions import NotRead, OfKubelet, Scene, Why
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -61,6 +61,9 @@ def _lacking(looking: LookUp[Any], there: _There) -> Iterator[tuple[type[Any], l
     with contextlib.suppress(StopIteration):
         wanted = next(looking)
         while True:
+            if isinstance(wanted, OfKubelet):
+                wanted = looking.send(NotRead(Why.NOT_ASKED, "files have no kubelet"))
+                continue
             keys = [(wanted.kind, wanted.namespace, name) for name in wanted.names or ()]
             if lacking := [key[-1] for key in keys if key not in there]:
                 yield wanted.kind, lacking

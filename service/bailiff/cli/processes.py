@@ -93,6 +93,12 @@ _FLEET = setting(
     "File with the objects to begin with, as kubectl prints them; default: the README's.",
 )
 # Set by `up` on its children: they end when it does, however it ends.
+_PRESSURE_LOOK_UPS = setting(
+    "--pressure-look-ups",
+    "Answers about live pods and nodes take into account what the node's kubelet measures, read "
+    "by way of the API server. That takes the right nodes/proxy, by which one may run commands in "
+    "every container.",
+)
 _LIFELINE = typer.Option("--lifeline", hidden=True, help="Stop when standard input closes.")
 
 
@@ -150,6 +156,7 @@ def serve(
     grpc_port: Annotated[int, _GRPC_PORT] = 9090,
     health_port: Annotated[int, _HEALTH_PORT] = API_HEALTH_PORT,
     stuck_after: Annotated[float, _STUCK_AFTER] = STUCK_AFTER,
+    pressure_look_ups: Annotated[bool, _PRESSURE_LOOK_UPS] = False,
     lifeline: Annotated[bool, _LIFELINE] = False,
 ) -> None:
     """Serve the decision API over REST and gRPC. Reads a cluster only if told which."""
@@ -157,6 +164,8 @@ def serve(
         chosen = choose_cluster(kubeconfig, context, in_cluster=in_cluster, needed=False)
         check_cluster(access, chosen)
         check_listening(host, access)
+        if pressure_look_ups and not chosen.chosen:
+            raise InputError("--pressure-look-ups needs a cluster: --kubeconfig or --in-cluster")
     # Imported here, so that no command waits for what another one needs.
     from bailiff.bootstrap import serve as program  # noqa: PLC0415
     from bailiff.bootstrap.guarding import TokensUnusableError  # noqa: PLC0415
@@ -171,6 +180,7 @@ def serve(
         probes=ProbeChoice(health_port, stuck_after),
         options=options,
         access=access,
+        pressure_look_ups=pressure_look_ups,
     )
     try:
         served = program.serve(settings)

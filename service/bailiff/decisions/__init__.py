@@ -21,7 +21,16 @@ from bailiff.decisions.options import NO_OVERRIDES, OptionOverrides, Options
 from bailiff.decisions.question import Answer, Asked, LiveQuestion, Plan, Question, Size, tally
 from bailiff.decisions.questions import PodAnswer, PodFacts, PodsAnswer, PodsFacts, Reports
 from bailiff.decisions.registry import SYSTEMS, Systems
-from bailiff.decisions.system import NotRead, Round, Scene, System, Unread, Wanted, Why
+from bailiff.decisions.system import (
+    NotRead,
+    OfKubelet,
+    Round,
+    Scene,
+    System,
+    Unread,
+    Wanted,
+    Why,
+)
 from bailiff.decisions.tolerations import tolerates
 
 __all__ = [
@@ -39,6 +48,7 @@ __all__ = [
     "LiveQuestion",
     "NotRead",
     "ObjectReference",
+    "OfKubelet",
     "OptionOverrides",
     "Options",
     "Plan",

@@ -134,11 +134,27 @@ class Wanted(NamedTuple):
     fields: tuple[tuple[str, str], ...] = ()
 
 
+class OfKubelet(NamedTuple):
+    """What the kubelet of a node tells, which is no object: wanted as objects are.
+
+    Seen are two values: the Summary of what it measures now, and the KubeletConfiguration that it
+    runs with; or that they could not be read, for whatever reason.
+
+    Attributes:
+        node: whose kubelet.
+    """
+
+    node: Node
+
+
 class Why(Enum):
-    """Why objects could not be read."""
+    """Why something could not be read."""
 
     FORBIDDEN = "forbidden"
     NOT_SERVED = "not served"
+    # Nobody has allowed to ask for it, so nothing is to be said of it.
+    NOT_ASKED = "not asked"
+    NOT_ANSWERED = "not answered"
 
 
 class NotRead(NamedTuple):
@@ -156,7 +172,7 @@ class NotRead(NamedTuple):
 Seen: TypeAlias = "tuple[Value, ...] | NotRead"
 # Yields what it wants to see, is sent what was seen, and returns its facts, or what it says
 # without them.
-LookUp: TypeAlias = Generator[Wanted, Seen, F | Round]
+LookUp: TypeAlias = Generator[Wanted | OfKubelet, Seen, F | Round]
 
 
 class System(ABC, Generic[F]):

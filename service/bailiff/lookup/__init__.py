@@ -14,6 +14,7 @@ from bailiff.lookup.errors import (
     TooManyError,
     UnavailableError,
 )
+from bailiff.lookup.kubelets import KubeletAnswers
 from bailiff.lookup.live import LookUps, Source, drive
 from bailiff.lookup.source import ClusterSource
 
@@ -22,6 +23,7 @@ __all__ = [
     "ClusterSource",
     "FailedError",
     "ForbiddenError",
+    "KubeletAnswers",
     "LookUpError",
     "LookUps",
     "MissingError",

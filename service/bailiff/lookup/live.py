@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from bailiff.decisions import FactsError, NotRead, OptionOverrides, Scene, Wanted, Why
+from bailiff.decisions import (
+    FactsError,
+    NotRead,
+    OfKubelet,
+    OptionOverrides,
+    Scene,
+    Wanted,
+    Why,
+)
 from bailiff.decisions.system import others_of
 from bailiff.kinds import Node, Pod, as_served
 from bailiff.lookup.errors import (
@@ -34,7 +42,16 @@ K = TypeVar("K", bound="Value")
 
 
 class Source(Protocol):
-    """Where objects come from. Every method raises LookUpError."""
+    """Where objects come from. Every method raises LookUpError.
+
+    Attributes:
+        asks_kubelets: kubelets may be asked, too.
+    """
+
+    @property
+    def asks_kubelets(self) -> bool:
+        """See Attributes."""
+        ...
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
         """One object; MissingError if there is none of that name."""
@@ -42,6 +59,10 @@ class Source(Protocol):
 
     async def see(self, wanted: Wanted) -> tuple[Value, ...]:
         """All objects that are wanted, as far as there are any."""
+        ...
+
+    async def ask_kubelet(self, node: Node) -> Seen:
+        """What its kubelet tells, or why not; see OfKubelet. Raises nothing."""
         ...
 
 
@@ -140,7 +161,8 @@ class LookUps:
 
     async def _neighbours_of(self, pod: Pod, node: Node) -> tuple[Pod, ...] | None:
         """The other pods of its node; None where nobody minds them, or they may not be read."""
-        if not self._systems.look_at_neighbours(node):
+        # What a kubelet tells says something of a pod only beside all others.
+        if not (self._source.asks_kubelets or self._systems.look_at_neighbours(node)):
             return None
         try:
             return others_of(pod, await self._pods_on(pod.spec.node_name))
@@ -198,7 +220,9 @@ async def drive(looking: LookUp[Any], source: Source) -> Any:  # noqa: ANN401 - 
         return done.value
 
 
-async def _seen(wanted: Wanted, source: Source) -> Seen:
+async def _seen(wanted: Wanted | OfKubelet, source: Source) -> Seen:
+    if isinstance(wanted, OfKubelet):
+        return await source.ask_kubelet(wanted.node)
     try:
         return await source.see(wanted)
     except ForbiddenError as error:

@@ -23,6 +23,7 @@ from bailiff.cluster import (
 )
 from bailiff.cluster import ForbiddenError as RefusedError
 from bailiff.cluster.slimming import slimmer_for
+from bailiff.decisions import NotRead, Why
 from bailiff.kinds import (
     DeviceTaintRule,
     Namespace,
@@ -47,7 +48,9 @@ if TYPE_CHECKING:
     from bailiff.cluster import Cluster
     from bailiff.cluster.discovery import DeviceApi
     from bailiff.decisions import Wanted
+    from bailiff.decisions.system import Seen
     from bailiff.kinds.meta import Value
+    from bailiff.lookup.kubelets import KubeletAnswers
 
 T = TypeVar("T", bound="Value")
 
@@ -71,9 +74,30 @@ class ClusterSource:
     Every method raises LookUpError; for which reason, see bailiff.lookup.errors.
     """
 
-    def __init__(self, cluster: Cluster, clock: Clock) -> None:
+    def __init__(
+        self, cluster: Cluster, clock: Clock, kubelets: KubeletAnswers | None = None
+    ) -> None:
+        """Ask nothing yet.
+
+        Args:
+            cluster: whose objects are read.
+            clock: see DeviceDiscovery.
+            kubelets: of the cluster; None: they are not asked.
+        """
         self._cluster = cluster
         self._discovery = DeviceDiscovery(cluster, clock)
+        self._kubelets = kubelets
+
+    @property
+    def asks_kubelets(self) -> bool:
+        """Kubelets may be asked, too."""
+        return self._kubelets is not None
+
+    async def ask_kubelet(self, node: Node) -> Seen:
+        """What its kubelet tells, or why not; see OfKubelet."""
+        if self._kubelets is None:
+            return NotRead(Why.NOT_ASKED, "kubelets are not asked")
+        return await self._kubelets.of(node)
 
     async def get(self, kind: type[T], name: str, namespace: str = "") -> T:
         """One object; MissingError if there is none of that name."""

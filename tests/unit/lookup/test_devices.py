@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from bailiff.decisions import Options, Scene
+from bailiff.decisions import Options, Scene, Wanted
 from bailiff.decisions.device_taints import DEVICE_TAINTS, DeviceTaintFacts
 from bailiff.kinds import (
     ObjectMeta,
@@ -97,7 +97,9 @@ def test_claims_that_do_not_count_are_not_wanted(
     with contextlib.suppress(StopIteration):
         while True:
             wanted.append(looking.send(()))
-    assert [one.names for one in wanted if one.kind is ResourceClaim] == names
+    assert [
+        one.names for one in wanted if isinstance(one, Wanted) and one.kind is ResourceClaim
+    ] == names
 
 
 async def test_many_claims_are_listed_at_once(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from bailiff.cli.objects import KINDS
 from bailiff.cluster import Cluster
-from bailiff.decisions import SYSTEMS, Options, Scene, System, Wanted
+from bailiff.decisions import SYSTEMS, NotRead, OfKubelet, Options, Scene, System, Why
 from bailiff.kinds import Namespace
 from bailiff.kinds.meta import Value
 from bailiff.lookup import ClusterSource
@@ -60,8 +60,11 @@ def wanted_by(system: System[Any]) -> set[type[Value]]:
     looking = system.look_up(Scene((pod,), NOW, node_of("node"), neighbours=()), Options())
     found: set[type[Value]] = set()
     try:
-        wanted: Wanted = next(looking)
+        wanted = next(looking)
         while True:
+            if isinstance(wanted, OfKubelet):
+                wanted = looking.send(NotRead(Why.NOT_ASKED, ""))
+                continue
             found.add(wanted.kind)
             given = claim("c")
             wanted = looking.send((given,) if wanted.kind is type(given) else ())

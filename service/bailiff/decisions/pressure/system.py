@@ -9,6 +9,7 @@ from bailiff.decisions.pressure.configuring import READ_EVICTION_CONFIGURATION, 
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.findings import SYSTEM, CandidateSubject, ThresholdSubject
 from bailiff.decisions.pressure.judging import PressureRound, layout_of, metering_of
+from bailiff.decisions.pressure.looking import look_up
 from bailiff.decisions.pressure.questions import PLAN_PRESSURE_ROUND, RANK_FOR_PRESSURE
 from bailiff.decisions.pressure.report import PressureReport
 from bailiff.decisions.pressure.weighing import weigh
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.options import Options
-    from bailiff.decisions.system import Scene
+    from bailiff.decisions.system import LookUp, Scene
     from bailiff.kinds import Node, Pod
 
 
@@ -43,7 +44,7 @@ class PressureSystem(System[PressureFacts]):
         return facts.summary is not None and scene.neighbours is not None
 
     def looks_at_neighbours(self, node: Node | None) -> bool:  # noqa: ARG002 - as of System
-        """Not: a summary is brought by the caller, see docs/pressure.md."""
+        """Not for itself: where kubelets may be asked they are listed for all nodes."""
         return False
 
     def check(self, scene: Scene, facts: PressureFacts) -> None:
@@ -61,6 +62,14 @@ class PressureSystem(System[PressureFacts]):
     def cost(self, scene: Scene, facts: PressureFacts, options: Options) -> Cost:
         """Each pod is ranked once; the report tells of all, a finding of its own pod."""
         return weigh(scene, facts, explain=options.explain)
+
+    def look_up(
+        self,
+        scene: Scene,
+        options: Options,  # noqa: ARG002 - as of System
+    ) -> LookUp[PressureFacts]:
+        """What the node's kubelet measures now, where that may be asked for."""
+        return look_up(scene)
 
     def prepare(self, scene: Scene, facts: PressureFacts, options: Options) -> Round:
         """See System."""

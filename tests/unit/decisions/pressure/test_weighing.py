@@ -10,11 +10,13 @@ import msgspec
 import pytest
 
 from bailiff.decisions import SYSTEMS, Options
+from bailiff.decisions.pressure.signals import EXTRA_SIGNALS
 from bailiff.kinds import decode
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 # As long as they may be, of a character that JSON writes as six.
 LABEL, NAME = "\x01" * 63, "\x01" * 240
+EXTRA = sorted(signal.value for signal in EXTRA_SIGNALS)
 DISK = {"availableBytes": 1, "capacityBytes": 10**15, "inodesFree": 1, "inodes": 10**15}
 
 
@@ -62,18 +64,19 @@ def test_it_is_counted_as_long_as_it_gets(
 
 
 @pytest.mark.parametrize("at_most", [1, 100])
-@pytest.mark.parametrize("dry", [[], ["memory.available", "swap.available", "memory.psi.some"]])
-@pytest.mark.parametrize(("number", "containers"), [(1, 200), (30, 3), (300, 1)])
+@pytest.mark.parametrize("dry", [[], ["memory.available", *EXTRA]])
+@pytest.mark.parametrize(("number", "containers"), [(1, 200), (30, 3), (100, 1), (300, 1)])
 def test_as_long_as_it_gets_where_many_go_or_would(
     at_most: int, dry: list[str], number: int, containers: int
 ) -> None:
     told = pods(number, containers)
     found = summary(told, over=False)
-    stalled = {"some": {"avg10": 99.9}}
-    found["node"]["memory"] |= {"psi": stalled}
+    stalled = {"psi": {kind: {"avg10": 99.9} for kind in ("some", "full")}}
+    found["node"]["memory"] |= stalled
+    found["node"] |= {"cpu": stalled, "io": stalled}
     found["node"] |= {"swap": {"swapAvailableBytes": 1, "swapUsageBytes": 2**50}}
     extensions = {
-        "evictionHard": {"swap.available": "99%", "memory.psi.some": "1%"},
+        "evictionHard": dict.fromkeys(EXTRA, "1%") | {"swap.available": "99%"},
         "releaseTarget": {"atMost": at_most},
         "dryRunHard": dry,
         "stopAt": dict.fromkeys(("memory.available", "swap.available"), "99%"),
