@@ -71,3 +71,16 @@ def test_thresholds_are_a_configuration_that_is_mounted():
     (made,) = [one for one in objects if one["metadata"]["name"].endswith("worker-pressure")]
     assert "memory.available: 1Gi" in made["data"]["kubelet.yaml"]
     assert settings(objects)["bailiff_pressure_config"] == "/etc/bailiff-pressure/kubelet.yaml"
+
+
+@pytest.mark.parametrize("thresholds", [{}, {"evictionHard": {"memory.available": "1Gi"}}])
+def test_what_no_kubelet_does_is_mounted_beside_them(thresholds):
+    objects = rendered(extensions={"coolDown": "30s"}, thresholds=thresholds)
+    (made,) = [one for one in objects if one["metadata"]["name"].endswith("worker-pressure")]
+    assert made["data"]["extensions.yaml"].strip() == "coolDown: 30s"
+    assert ("kubelet.yaml" in made["data"]) is bool(thresholds)
+    told = settings(objects)
+    assert told["bailiff_pressure_extensions"] == "/etc/bailiff-pressure/extensions.yaml"
+    volumes = the(objects, "Deployment", "worker")["spec"]["template"]["spec"]["volumes"]
+    (volume,) = [one for one in volumes if one["name"] == "pressure"]
+    assert {one["key"] for one in volume["configMap"]["items"]} == set(made["data"])

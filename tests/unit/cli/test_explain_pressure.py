@@ -96,3 +96,36 @@ def test_it_says_what_it_needs():
     result = CliRunner().invoke(app, ["explain", "pressure"])
     assert result.exit_code == 2
     assert "explain pressure needs --summary FILE and --pods FILE" in result.output
+
+
+def test_what_no_kubelet_does_is_told(explained, files):
+    (files / "e").write_text("dryRunHard: [memory.available]\nevictionHard: {swap.available: 10%}")
+    output = explained("--config", "c", "--extensions", "e").output
+    assert "memory.available only tells: it would evict default/batch-0" in output
+    assert "yes, tells only" in output
+    assert "swap.available" in output
+    assert "nobody goes" in output
+
+
+def test_stalls_are_shown_as_parts_of_the_time(explained, files):
+    summary = json.loads((files / "s").read_text())
+    summary["node"]["memory"]["psi"] = {"full": {"avg10": 25.5}}
+    (files / "s").write_text(json.dumps(summary))
+    (files / "e").write_text('evictionHard: {memory.psi.full: "20%"}')
+    output = explained("--extensions", "e").output
+    assert "memory.psi.full               hard    74.50%      100.00%    yes" in output
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("dryRunHard: [memory]", "--extensions: $.dryRunHard[0]: Invalid enum value 'memory'"),
+        ("coolDown: soon", "$.pressure.extensions.coolDown"),
+        ("cooldown: 1s", "--extensions: $.cooldown"),
+    ],
+)
+def test_extensions_that_cannot_be_are_refused(explained, files, text, told):
+    (files / "e").write_text(text)
+    result = explained("--extensions", "e")
+    assert result.exit_code == 2
+    assert told in result.output.replace("\n", " ")

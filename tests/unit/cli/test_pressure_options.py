@@ -13,6 +13,7 @@ from bailiff.bootstrap.choices import PressureChoice
 from bailiff.bootstrap.pressure import PressureUnusableError, pressing_of
 from bailiff.bootstrap.settings import WorkSettings
 from bailiff.cli.app import app
+from bailiff.decisions.pressure.extensions import ReleaseTarget
 
 
 def chosen(monkeypatch: pytest.MonkeyPatch, *options: str) -> PressureChoice | None:
@@ -37,6 +38,7 @@ def test_each_option_reaches_its_setting(monkeypatch: pytest.MonkeyPatch) -> Non
     options = [
         *("--pressure", "--pressure-node-selector", "pool=spot,tier==2"),
         *("--pressure-config", "c", "--pressure-interval", "20", "--pressure-stale-after", "60"),
+        *("--pressure-extensions", "e"),
         *("--pressure-keep-pods", "--pressure-hard-overrides-policies"),
         *("--no-pressure-conditions", "--kubelet-via-api-server", "always"),
         *("--kubelet-certificate-authority", "ca", "--kubelet-insecure-tls"),
@@ -46,6 +48,7 @@ def test_each_option_reaches_its_setting(monkeypatch: pytest.MonkeyPatch) -> Non
     assert chosen(monkeypatch, *options) == PressureChoice(
         selector=(("pool", "spot"), ("tier", "2")),
         config=Path("c"),
+        extensions=Path("e"),
         interval=20.0,
         stale_after=60.0,
         keeps_pods=True,
@@ -124,3 +127,33 @@ def test_thresholds_may_be_a_configuration_or_an_answer_of_configz(
     assert pressing.mode.configuration is not None
     assert pressing.mode.configuration.eviction_hard == {"memory.available": "1Gi"}
     assert pressing.keep.node_labels == {"pool"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("memoryInUse: MemAvailable", "memoryInUse: must be WorkingSet or RSS"),
+        ("coolDown: soon", "extensions.coolDown"),
+        ("dryRun: [memory.available]", "dryRun"),
+        ("releaseTarget: {atMost: 0}", "releaseTarget.atMost"),
+    ],
+)
+def test_extensions_that_cannot_be_are_refused(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "extensions.yaml"
+    path.write_text(text)
+    with pytest.raises(PressureUnusableError, match=told):
+        pressing_of(PressureChoice(extensions=path))
+
+
+def test_extensions_reach_the_mode(tmp_path: Path) -> None:
+    path = tmp_path / "extensions.yaml"
+    path.write_text("releaseTarget: {atMost: 3}")
+    pressing = pressing_of(PressureChoice(extensions=path))
+    assert pressing is not None
+    assert pressing.mode.extensions.release_target == ReleaseTarget(at_most=3)
+
+
+def test_kubelets_are_looked_up_of_a_cluster_alone() -> None:
+    found = CliRunner().invoke(app, ["serve", "--pressure-look-ups"])
+    assert found.exit_code == 2
+    assert "needs a cluster" in found.output
