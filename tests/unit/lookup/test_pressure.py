@@ -8,7 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from bailiff.decisions import SYSTEMS, NotRead, Options, Why
+from bailiff.decisions import SYSTEMS, NotRead, Options, Scene, Why
+from bailiff.decisions.pressure.facts import PressureFacts
+from bailiff.decisions.pressure.system import PRESSURE
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Pod
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
@@ -126,3 +128,10 @@ async def test_with_enough_left_all_stay(source: DictSource) -> None:
         if finding.system == "pressure"
     ]
     assert reasons == ["NoPressure", "NoPressure"]
+
+
+def test_without_the_other_pods_no_kubelet_is_asked() -> None:
+    looking = PRESSURE.look_up(Scene((running("calm"),), CLOCK.now(), node_of("n1")), Options())
+    with pytest.raises(StopIteration) as done:
+        next(looking)
+    assert done.value.value == PressureFacts()

@@ -32,12 +32,13 @@ def pods(number: int, containers: int) -> list[dict[str, Any]]:
     ]
 
 
-def summary(told: list[dict[str, Any]], *, over: bool) -> dict[str, Any]:
-    used = {"workingSetBytes": 2**62 + 1}
+def summary(told: list[dict[str, Any]], *, over: bool, each: int = 2**62 + 1) -> dict[str, Any]:
+    used = {"workingSetBytes": each}
     stats = [
         {
             "podRef": {"uid": one["metadata"]["uid"]},
             "memory": used,
+            "swap": {"swapUsageBytes": each},
             "containers": [{"name": c["name"], "memory": used} for c in one["spec"]["containers"]],
             "volume": [{"name": LABEL, "usedBytes": 2**60}] if over else [],
         }
@@ -70,7 +71,8 @@ def test_as_long_as_it_gets_where_many_go_or_would(
     at_most: int, dry: list[str], number: int, containers: int
 ) -> None:
     told = pods(number, containers)
-    found = summary(told, over=False)
+    # So little that all go that may.
+    found = summary(told, over=False, each=2**54 + 1)
     stalled = {"psi": {kind: {"avg10": 99.9} for kind in ("some", "full")}}
     found["node"]["memory"] |= stalled
     found["node"] |= {"cpu": stalled, "io": stalled}
@@ -83,15 +85,21 @@ def test_as_long_as_it_gets_where_many_go_or_would(
     }
     configuration = {"evictionHard": {"memory.available": "99%"}}
     known = {"summary": found, "configuration": configuration, "extensions": extensions}
-    check_told("planPressureRound", {"pods": told, "pressure": known})
+    report = check_told("planPressureRound", {"pods": told, "pressure": known})["report"]
+    going = min(at_most, number)
+    told_only = [len(one["victims"]) for one in report.get("dryRuns", ())]
+    assert sorted(set(told_only), reverse=True)[:1] == ([going] if dry else [])
+    assert len(report.get("victims", ())) == (0 if dry else going)
 
 
-def check_told(name: str, body: dict[str, Any]) -> None:
+def check_told(name: str, body: dict[str, Any]) -> dict[str, Any]:
     question = SYSTEMS.questions[name]
     facts = decode(json.dumps(body).encode(), question.facts)
     plan = question.plan(facts, NOW, Options())
     answer = msgspec.json.encode(plan.answer())
     assert len(answer) <= plan.told
+    found: dict[str, Any] = json.loads(answer)
+    return found
 
 
 def test_so_many_pods_with_a_trace_are_too_many() -> None:
