@@ -6,6 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bailiff.decisions.pressure.configuring import read_configuration
@@ -177,6 +179,37 @@ def test_who_is_ending_is_waited_for() -> None:
     assert (planned.victims, planned.releasing) == ((), 90)
     # What is missing beyond that is taken from others.
     assert node.gone(10, available=109) == ["a"]
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 300), st.booleans(), st.booleans()), max_size=8),
+    st.integers(0, 400),
+    st.integers(1, 4),
+)
+def test_no_more_go_than_are_needed(
+    pods: list[tuple[int, bool, bool]], available: int, most: int
+) -> None:
+    node = extended({"memory.available": "300"}, releaseTarget={"atMost": most})
+    node.pods, node.used = [], {}
+    for number, (used, is_ending, is_critical) in enumerate(pods):
+        one = pod(f"p{number}", priority=2 * 10**9 if is_critical else 0)
+        node.pods.append(ending(one, seconds=9) if is_ending else one)
+        if used >= 0:
+            node.used[f"p{number}"] = used
+    gone = node.gone(0, available=available)
+    leaving = sum(max(used, 0) for used, is_ending, _ in pods if is_ending)
+    missing = 300 - available - leaving
+    freed = [node.used.get(name) for name in gone]
+    # Each but the last is measured, and leaves something missing.
+    assert all(freed[:-1])
+    assert not gone or missing > sum(one or 0 for one in freed[:-1])
+    assert len(gone) <= most
+    by_name = {f"p{number}": one for number, one in enumerate(pods)}
+    assert not any(by_name[name][1] or by_name[name][2] for name in gone)
+    # Who could have freed something stays only where enough goes, or as many as may.
+    able = {n for n, (used, ends, vital) in by_name.items() if used and not ends and not vital}
+    enough = sum(one or 0 for one in freed) >= missing or None in freed or len(gone) == most
+    assert missing <= 0 or enough or able <= set(gone)
 
 
 def test_who_is_ending_is_not_chosen_again() -> None:

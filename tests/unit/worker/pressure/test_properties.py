@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.cluster.kubelets import SummaryRead
+from bailiff.decisions.pressure.extensions import PressureExtensions
 from bailiff.kinds import Node
 from bailiff.worker import Unopposed
 from bailiff.worker.systems.pressure.memory import LONGEST_BREAK
@@ -88,9 +91,11 @@ ACTIONS = ("fill", "fill", "fill", "break", "mend", "freeze", "thaw", "step", "l
 EVENTS = st.tuples(st.floats(1, 120), st.sampled_from(ACTIONS), st.integers(0, 4000))
 
 
-async def lived(events: list[tuple[float, str, int]]) -> Witnessed:
+async def lived(events: list[tuple[float, str, int]], **beyond: Any) -> Witnessed:
     switch = Switch()
-    world = Witnessed(election=switch, mode=mode_with(configuration=configured(**SOFT)))
+    extensions = msgspec.convert(beyond, PressureExtensions)
+    mode = mode_with(configuration=configured(**SOFT), extensions=extensions)
+    world = Witnessed(election=switch, mode=mode)
     world.add_node()
     world.fill("vital", 500, priority=2_000_000_000)
     async with world.running():
@@ -111,15 +116,62 @@ def before(world: Witnessed, at: float) -> list[Reading]:
     return found
 
 
-@given(st.lists(EVENTS, min_size=3, max_size=16))
-def test_nobody_goes_early_twice_or_by_what_is_not_known(events):
+def life(events: list[tuple[float, str, int]], **beyond: Any) -> Witnessed:
     loop = virtual_loop()
     try:
-        world = loop.run_until_complete(lived(events))
+        world = loop.run_until_complete(lived(events, **beyond))
     finally:
         loop.close()
+    assert "vital" not in {name for _, name, _ in world.deleted}
+    return world
+
+
+LIVES = st.lists(EVENTS, min_size=3, max_size=16)
+
+
+@given(LIVES)
+def test_a_dry_run_evicts_nobody_whatever_happens(events):
+    world = life(events, dryRunSoft=["memory.available"])
+    assert world.deleted == []
+    assert not any("True" in one.values() for one in world.published)
+
+
+@given(LIVES)
+def test_within_a_cool_down_nobody_goes_whatever_happens(events):
+    times = [at for at, _, _ in life(events, coolDown="5m").deleted]
+    assert all(later - sooner >= 299 for sooner, later in pairwise(times))
+
+
+@given(LIVES)
+def test_with_a_target_nobody_goes_who_is_not_needed_whatever_happens(events):
+    world = life(events, releaseTarget={"atMost": 2}, stopAt={"memory.available": "2Gi"})
+    by_measurement: dict[str, int] = {}
+    for at, _, _ in world.deleted:
+        last, *_ = told = before(world, at)
+        by_measurement[last.measured] = by_measurement.get(last.measured, 0) + 1
+        # It goes on below 2Gi, and has begun with a whole grace period below 1Gi.
+        assert last.available < 2048 * MIB
+        low = list(takewhile(lambda one: one.available < 2048 * MIB, told))
+        assert longest(low, 1024) >= GRACE - 0.1
+    assert max(by_measurement.values(), default=0) <= 2
+
+
+def longest(told: list[Reading], mib: int) -> float:
+    """Seconds of the longest stretch, last first, in which less than that was left."""
+    most, end = 0.0, 0.0
+    low = False
+    for one in told:
+        if one.available < mib * MIB:
+            end = end if low else one.at
+            most = max(most, end - one.at)
+        low = one.available < mib * MIB
+    return most
+
+
+@given(LIVES)
+def test_nobody_goes_early_twice_or_by_what_is_not_known(events):
+    world = life(events)
     gone = [(at, name) for at, name, _ in world.deleted]
-    assert "vital" not in {name for _, name in gone}
     used: set[str] = set()
     for at, _name in gone:
         last, *_ = told = before(world, at)
