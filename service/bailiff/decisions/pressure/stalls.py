@@ -80,7 +80,8 @@ def stalled(psi: StallInformation | None, signal: Signal, window: StallWindow) -
     if psi is None:
         return 0
     average = _average(psi.full if signal in _FULL else psi.some, window)
-    return min(max(round(average * 100), 0), ALL_OF_THE_TIME)
+    # Cut before it is rounded: a kubelet may tell numbers of which a hundredfold is infinite.
+    return round(min(max(average, 0.0), 100.0) * 100)
 
 
 def stall_of(pod: PodStats, signal: Signal, window: StallWindow) -> int:

@@ -134,3 +134,10 @@ class Node:
             one.pod.metadata.name
             for one in self.round(at, available, measured_at=measured_at).victims
         ]
+
+
+def extended(hard: dict[str, str] | None = None, **fields: Any) -> Node:
+    """A node whose kubelet has such thresholds, with these extensions."""
+    node = Node()
+    node.settings = settings(hard, **fields)
+    return node

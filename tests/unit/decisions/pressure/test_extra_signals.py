@@ -122,6 +122,13 @@ def test_stalls_are_read_over_a_window(window: str, some: int, full: int) -> Non
     }
 
 
+@pytest.mark.parametrize(("average", "left"), [("1e308", 0), ("-1e308", 10_000), ("0.004", 10_000)])
+def test_a_stall_that_cannot_be_is_all_of_the_time_or_none(average: str, left: int) -> None:
+    told = '{"node": {"memory": {"psi": {"some": {"avg10": AVERAGE}}}}}'
+    seen = observe(decode(told.replace("AVERAGE", average).encode(), Summary))
+    assert seen[Signal.MEMORY_SOME].available == left
+
+
 def test_what_a_kubelet_does_not_measure_is_not_looked_at() -> None:
     assert not EXTRA_SIGNALS & observe(summary({"memory": MEMORY})).keys()
 
