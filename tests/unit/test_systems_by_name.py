@@ -28,7 +28,7 @@ NAMES = re.compile("|".join(re.escape(name) for one in SYSTEMS.all for name in n
 ALLOWED = {"decisions/registry.py", "worker/systems/__init__.py"}
 SETTINGS = {"decisions/options.py", "cli/decision_options.py"}
 # A command that only one system answers; and Kubernetes' own words.
-COMMANDS = {"cli/explain.py", "cli/pressure.py"}
+COMMANDS = {"cli/explain.py", "cli/pressure.py", "cli/pressure_shown.py"}
 KUBERNETES = {"kinds/kubelet_configuration.py", "cluster/node_slimming.py"}
 # Names of annotations.
 KUBERNETES |= {"kinds/meta.py"}

@@ -50,7 +50,7 @@ class ServeSettings:
 
     Attributes:
         cluster: whose objects are looked up.
-        pressure_look_ups: its kubelets are asked, too, by way of the API server.
+        asks_kubelets: its kubelets are asked, too, by way of the API server.
     """
 
     cluster: ClusterChoice = field(default_factory=ClusterChoice)
@@ -60,7 +60,7 @@ class ServeSettings:
     probes: ProbeChoice = API_PROBES
     options: Options = field(default_factory=Options)
     access: AccessChoice = field(default_factory=AccessChoice)
-    pressure_look_ups: bool = False
+    asks_kubelets: bool = False
 
 
 def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
@@ -152,7 +152,7 @@ async def _source(settings: ServeSettings, clock: Clock) -> AsyncIterator[Cluste
         yield None
         return
     async with await connect_to(settings.cluster) as cluster:
-        if not settings.pressure_look_ups:
+        if not settings.asks_kubelets:
             yield ClusterSource(cluster, clock)
             return
         async with await connect_kubelets(cluster, _KUBELETS, clock) as kubelets:

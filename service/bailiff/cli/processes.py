@@ -180,7 +180,7 @@ def serve(
         probes=ProbeChoice(health_port, stuck_after),
         options=options,
         access=access,
-        pressure_look_ups=pressure_look_ups,
+        asks_kubelets=pressure_look_ups,
     )
     try:
         served = program.serve(settings)
