@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.pressure.grace import grace_period_seconds
 from bailiff.decisions.pressure.messages import Told, pressure_message
+from bailiff.kinds.meta import INT64_MAX
 from bailiff.kinds.quantity import NANO
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ def choose(
         return Choice(tuple(_victim(pod, starved, stats, settings) for pod, _ in able[:1]))
     ending = [one for pod, one in ranked if _ends_soon(pod, now)]
     staying = [(pod, one) for pod, one in able if not _ends_soon(pod, now)]
-    releasing = sum(one.used for one in ending)
+    # More than there can be is told as the most that an answer holds.
+    releasing = min(sum(one.used for one in ending), INT64_MAX)
     if starved.threshold.signal.is_stall:
         # Time is nothing that pods give back: one goes, and is waited for.
         going = [] if ending else [pod for pod, _ in staying[:1]]

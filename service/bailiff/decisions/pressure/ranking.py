@@ -24,7 +24,7 @@ from bailiff.decisions.pressure.signals import (
     Signal,
 )
 from bailiff.decisions.pressure.usage import used_by
-from bailiff.kinds.meta import Int32, Int64, Value
+from bailiff.kinds.meta import INT64_MAX, Int32, Int64, Value
 from bailiff.kinds.quantity import NANO
 
 if TYPE_CHECKING:
@@ -163,7 +163,8 @@ def _ranked(
     own, taken_off = _requests(pod, signal.resource)
     exceeds = used * NANO > own
     key = (True, not exceeds, priority, says, taken_off - used * NANO)
-    return _Ranked(key, pod, used, -(-taken_off // NANO), exceeds)
+    # What nobody could ask for is told as the most that an answer holds.
+    return _Ranked(key, pod, used, min(-(-taken_off // NANO), INT64_MAX), exceeds)
 
 
 def _requests(pod: Pod, resource: str) -> tuple[int, int]:

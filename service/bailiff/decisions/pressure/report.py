@@ -14,7 +14,7 @@ from bailiff.decisions.pressure.ranking import Candidate
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.decisions.pressure.thresholds import Threshold
-from bailiff.kinds.meta import Int64, Time, Value
+from bailiff.kinds.meta import INT64_MAX, Int64, Time, Value
 from bailiff.kinds.node_status import NodeCondition
 from bailiff.kinds.quantity import NANO
 
@@ -167,7 +167,7 @@ def _thresholds(plan: RoundPlan, before: PressureState) -> tuple[ThresholdReport
                 met=since is not None,
                 available=seen.available,
                 capacity=seen.capacity,
-                to_free=over if since is not None else 0,
+                to_free=min(over, INT64_MAX) if since is not None else 0,
                 first_observed_at=at,
                 grace_over_at=None if at is None else at + grace,
                 stale=not is_newer(seen, last),
