@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bailiff.cluster import NotFoundError, Resource
 from tests.harness.addresses import own_address
-from tests.harness.api import NODES, PODS
+from tests.harness.api import PODS
 from tests.harness.in_tree import kube_controller_manager
 from tests.harness.measuring_kubelet import measured_node
 from tests.harness.objects import Object
-from tests.harness.working import EVENTS, is_going, running_worker, until
+from tests.harness.pressure_scene import Scene
+from tests.harness.working import is_going, running_worker, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from bailiff.bootstrap.pressure import Pressing
     from bailiff.cluster import Cluster
     from tests.harness.api import Api, Bench
     from tests.harness.clocks import JumpingClock
-    from tests.harness.measuring_kubelet import MeasuringKubelet
 
 pytestmark = pytest.mark.parity
 
@@ -36,37 +34,6 @@ SOFT = {
     "evictionSoftGracePeriod": {"memory.available": "10m"},
     "evictionPressureTransitionPeriod": "5m",
 }
-
-
-class Scene:
-    """A node, its kubelet, and how a worker watches it."""
-
-    def __init__(self, bench: Bench, kubelet: MeasuringKubelet, pressing: Pressing) -> None:
-        self.bench = bench
-        self.kubelet = kubelet
-        self.pressing = pressing
-
-    def with_mode(self, **fields: Any) -> Pressing:
-        return replace(self.pressing, mode=replace(self.pressing.mode, **fields))
-
-    async def node(self) -> dict[str, Any]:
-        return await self.bench.cluster.get(NODES, self.kubelet.node)
-
-    async def condition(self, kind: str) -> dict[str, Any]:
-        conditions = (await self.node())["status"].get("conditions", [])
-        return next((one for one in conditions if one["type"] == kind), {})
-
-    async def says(self, kind: str, status: str) -> bool:
-        return (await self.condition(kind)).get("status") == status
-
-    async def going(self, name: str) -> bool:
-        return await is_going(self.bench, name)
-
-    async def events(self, about: str) -> list[str]:
-        for_pods = (await self.bench.cluster.list(EVENTS, namespace=self.bench.namespace)).items
-        for_nodes = (await self.bench.cluster.list(EVENTS, namespace="default")).items
-        found = [*for_pods, *for_nodes]
-        return [one["reason"] for one in found if one["involvedObject"]["name"] == about]
 
 
 @pytest.fixture
