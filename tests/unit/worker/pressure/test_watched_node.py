@@ -116,5 +116,14 @@ def test_a_cool_down_begins_when_a_pod_has_gone_and_not_when_it_was_chosen(node)
     take(node, PressureState(last_eviction_at=START))
     assert node.state.last_eviction_at is None
     node.cools_from(START)
-    take(node, PressureState())
+    take(node, PressureState(last_eviction_at=START))
+    assert node.state.last_eviction_at == START
+    # The round after has chosen somebody, who has not gone yet.
+    take(node, PressureState(last_eviction_at=START + timedelta(seconds=10)))
+    assert node.state.last_eviction_at == START
+
+
+def test_a_cool_down_that_is_said_to_begin_in_the_future_begins_with_the_first_round(node):
+    node.state = PressureState(last_eviction_at=START + timedelta(hours=1))
+    take(node, PressureState(last_eviction_at=START))
     assert node.state.last_eviction_at == START

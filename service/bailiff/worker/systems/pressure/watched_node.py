@@ -134,8 +134,10 @@ class WatchedNode:
         """A round has been planned."""
         self._judged_at = elapsed
         self.unknown = ""
-        # A round takes its victims for gone; here a cool-down begins when they are.
-        last = self.state.last_eviction_at
+        # A round takes its victims for gone; here a cool-down begins when they are. That it begins
+        # in the future no round believes.
+        before, after = self.state.last_eviction_at, report.next.last_eviction_at
+        last = before and after and min(before, after)
         self.state, self.report = replace(report.next, last_eviction_at=last), report
         self.victims, self.spared, self.by_hard = victims, spared, by_hard
 
@@ -167,7 +169,7 @@ class WatchedNode:
         self._running.discard(uid)
 
     def evicted(self, uid: str, elapsed: float) -> None:
-        """It is evicted; by what was measured before, who else was chosen with it goes alone."""
+        """It is evicted. Who was chosen with it still goes, nobody else before the next round."""
         self._running.discard(uid)
         self._leaving[uid] = elapsed + _CLEAN_UP
         self.victims = {other: one for other, one in self.victims.items() if other != uid}
