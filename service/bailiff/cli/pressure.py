@@ -150,7 +150,8 @@ def _answer(
             extensions=extensions,
         )
         return shown_ranking(ranked, output)
-    node_info = NodeSystemInfo() if seen.node is None else seen.node.status.node_info
+    status = None if seen.node is None else seen.node.status
+    node_info = NodeSystemInfo() if status is None else status.node_info
     facts = PressureFacts(
         summary=seen.summary,
         configuration=seen.configuration,
@@ -158,6 +159,7 @@ def _answer(
         operating_system=node_info.operating_system,
         state=_state(asked.state),
         extensions=extensions,
+        huge_pages_bytes=None if status is None else status.huge_pages,
     )
     found = asking.ask("planPressureRound", seen.of, pressure=facts, node=seen.node, pods=seen.pods)
     return shown(found, output)

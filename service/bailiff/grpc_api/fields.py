@@ -15,6 +15,7 @@ import msgspec
 from msgspec import inspect as types
 
 from bailiff.kinds import INT64_MAX, INT64_MIN
+from bailiff.kinds.protobuf import NOT_IN_PROTOBUF
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -89,7 +90,13 @@ def fields_of(structure: Structure, message: Descriptor) -> tuple[Field, ...]:
     if not isinstance(info, types.StructType):
         raise TypeError(f"{structure} is no structure")
     declared = {field.name: field.type for field in msgspec.structs.fields(structure)}
-    return tuple(_field(one, declared[one.name], message) for one in info.fields)
+    return tuple(
+        _field(one, declared[one.name], message) for one in info.fields if not _is_absent(one.type)
+    )
+
+
+def _is_absent(kind: types.Type) -> bool:
+    return isinstance(kind, types.Metadata) and kind.extra == NOT_IN_PROTOBUF.extra
 
 
 def _field(found: types.Field, declared: Any, message: Descriptor) -> Field:  # noqa: ANN401 - a type

@@ -8,8 +8,10 @@ could make itself unreadable would keep its pods from being evicted by anything.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from bailiff.kinds.meta import Int32, Time, Value
+from bailiff.kinds.protobuf import NOT_IN_PROTOBUF
 from bailiff.kinds.quantity import NANO, parse_quantity
 
 # The resources of huge pages, one for each size (pkg/apis/core/v1/helper/helpers.go).
@@ -84,14 +86,16 @@ class NodeStatus(Value, frozen=True):
     """What a node says of itself.
 
     Attributes:
-        capacity: how much it has of each resource; huge pages are read.
+        capacity: how much it has of each resource, of which a worker reads huge pages. Protobuf's
+            JSON has it in another form than kubectl, which would keep grpcurl from taking a node as
+            kubectl prints it: so it is in no message.
         conditions: `MemoryPressure`, `DiskPressure`, `PIDPressure`, `Ready` and others.
         addresses: how it is reached.
         daemon_endpoints: where its kubelet listens.
         node_info: what runs there.
     """
 
-    capacity: Mapping[str, str] = {}
+    capacity: Annotated[Mapping[str, str], NOT_IN_PROTOBUF] = {}
     conditions: tuple[NodeCondition, ...] = ()
     addresses: tuple[NodeAddress, ...] = ()
     daemon_endpoints: NodeDaemonEndpoints = NodeDaemonEndpoints()

@@ -1124,36 +1124,10 @@ class NodeStatus(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    @_typing.final
-    class CapacityEntry(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
-
-        KEY_FIELD_NUMBER: _builtins.int
-        VALUE_FIELD_NUMBER: _builtins.int
-        key: _builtins.str
-        @_builtins.property
-        def value(self) -> Global___Quantity: ...
-        def __init__(
-            self,
-            *,
-            key: _builtins.str = ...,
-            value: Global___Quantity | None = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-    CAPACITY_FIELD_NUMBER: _builtins.int
     CONDITIONS_FIELD_NUMBER: _builtins.int
     ADDRESSES_FIELD_NUMBER: _builtins.int
     DAEMON_ENDPOINTS_FIELD_NUMBER: _builtins.int
     NODE_INFO_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def capacity(self) -> _containers.MessageMap[_builtins.str, Global___Quantity]:
-        """How much it has of each resource; huge pages are read."""
-
     @_builtins.property
     def conditions(self) -> _containers.RepeatedCompositeFieldContainer[Global___NodeCondition]:
         """Whether it is ready, and whether anything runs out."""
@@ -1173,7 +1147,6 @@ class NodeStatus(_message.Message):
     def __init__(
         self,
         *,
-        capacity: _abc.Mapping[_builtins.str, Global___Quantity] | None = ...,
         conditions: _abc.Iterable[Global___NodeCondition] | None = ...,
         addresses: _abc.Iterable[Global___NodeAddress] | None = ...,
         daemon_endpoints: Global___NodeDaemonEndpoints | None = ...,
@@ -1181,7 +1154,7 @@ class NodeStatus(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["daemon_endpoints", b"daemon_endpoints", "node_info", b"node_info"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["addresses", b"addresses", "capacity", b"capacity", "conditions", b"conditions", "daemon_endpoints", b"daemon_endpoints", "node_info", b"node_info"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["addresses", b"addresses", "conditions", b"conditions", "daemon_endpoints", b"daemon_endpoints", "node_info", b"node_info"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

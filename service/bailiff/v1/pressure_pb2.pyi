@@ -86,6 +86,7 @@ class PressureFacts(_message.Message):
     FLAGS_FIELD_NUMBER: _builtins.int
     EXTENSIONS_FIELD_NUMBER: _builtins.int
     MEM_AVAILABLE_FIELD_NUMBER: _builtins.int
+    HUGE_PAGES_BYTES_FIELD_NUMBER: _builtins.int
     kubelet_version: _builtins.str
     """As `v1.36.2`, since behaviour changed with 1.37; absent: 1.36."""
     operating_system: _builtins.str
@@ -93,6 +94,10 @@ class PressureFacts(_message.Message):
     reclaims: _builtins.bool
     """Whoever asks does the reclaim steps and asks again with `afterReclaim` and the same state, so
     that nobody goes before.
+    """
+    huge_pages_bytes: _builtins.int
+    """What the node has set aside for huge pages: of its status.capacity the sum of all `hugepages-*`;
+    required where the extensions take it off.
     """
     @_builtins.property
     def summary(self) -> Global___Summary:
@@ -144,12 +149,15 @@ class PressureFacts(_message.Message):
         flags: Global___EvictionFlags | None = ...,
         extensions: Global___PressureExtensions | None = ...,
         mem_available: Global___MemoryAvailable | None = ...,
+        huge_pages_bytes: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["after_reclaim", b"after_reclaim", "configuration", b"configuration", "extensions", b"extensions", "flags", b"flags", "layout", b"layout", "mem_available", b"mem_available", "state", b"state", "summary", b"summary"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_huge_pages_bytes", b"_huge_pages_bytes", "after_reclaim", b"after_reclaim", "configuration", b"configuration", "extensions", b"extensions", "flags", b"flags", "huge_pages_bytes", b"huge_pages_bytes", "layout", b"layout", "mem_available", b"mem_available", "state", b"state", "summary", b"summary"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_reclaim", b"after_reclaim", "configuration", b"configuration", "extensions", b"extensions", "flags", b"flags", "kubelet_version", b"kubelet_version", "layout", b"layout", "mem_available", b"mem_available", "operating_system", b"operating_system", "reclaims", b"reclaims", "state", b"state", "summary", b"summary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_huge_pages_bytes", b"_huge_pages_bytes", "after_reclaim", b"after_reclaim", "configuration", b"configuration", "extensions", b"extensions", "flags", b"flags", "huge_pages_bytes", b"huge_pages_bytes", "kubelet_version", b"kubelet_version", "layout", b"layout", "mem_available", b"mem_available", "operating_system", b"operating_system", "reclaims", b"reclaims", "state", b"state", "summary", b"summary"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__huge_pages_bytes: _TypeAlias = _typing.Literal["huge_pages_bytes"]  # noqa: Y015
+    _WhichOneofArgType__huge_pages_bytes: _TypeAlias = _typing.Literal["_huge_pages_bytes", b"_huge_pages_bytes"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__huge_pages_bytes) -> _WhichOneofReturnType__huge_pages_bytes | None: ...
 
 Global___PressureFacts: _TypeAlias = PressureFacts  # noqa: Y015
 

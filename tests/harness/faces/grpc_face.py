@@ -197,7 +197,7 @@ def message_of(body: dict[str, Any], message: M) -> M:
 
 # What is nothing but JSON in protobuf; maps of quantities, and a quantity.
 _RAW = ("fieldsV1", "summary", "configuration")
-_QUANTITIES = ("limits", "requests", "overhead", "allocatedResources", "capacity")
+_QUANTITIES = ("limits", "requests", "overhead", "allocatedResources")
 _QUANTITY = "sizeLimit"
 
 

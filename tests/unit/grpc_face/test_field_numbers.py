@@ -107,7 +107,7 @@ KUBERNETES = {
     "DeviceTaintSelector": "2 string driver; 3 string pool; 4 string device",
     "DeviceTaintRuleStatus": "1 repeated Condition conditions",
     "NodeStatus": """
-        1 map capacity; 4 repeated NodeCondition conditions; 5 repeated NodeAddress addresses;
+        4 repeated NodeCondition conditions; 5 repeated NodeAddress addresses;
         6 NodeDaemonEndpoints daemonEndpoints; 7 NodeSystemInfo nodeInfo
     """,
     "NodeAddress": "1 string type; 2 string address",

@@ -243,7 +243,6 @@ def test_a_nodes_status_as_go_marshals_it() -> None:
         3, cpu, text(3, ""), condition, address, nested(6, nested(1, integer(1, 10250))), info
     )
     assert read(Node, status).status == NodeStatus(
-        capacity={"cpu": "4"},
         conditions=(
             NodeCondition(
                 type="MemoryPressure",

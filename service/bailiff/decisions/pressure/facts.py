@@ -11,7 +11,7 @@ from bailiff.decisions.pressure.flags import EvictionFlags
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.meta import Value
-from bailiff.kinds.stats import Summary
+from bailiff.kinds.stats import Count, Summary
 from bailiff.kinds.texts import Word
 
 
@@ -55,6 +55,8 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
         after_reclaim: those of this round have been done.
         extensions: what no kubelet does; absent: nothing.
         mem_available: of the node; required where the extensions go by it.
+        huge_pages_bytes: what the node has set aside for huge pages: of its `status.capacity` the
+            sum of all `hugepages-*`; required where the extensions take it off.
     """
 
     summary: Summary | None = None
@@ -68,3 +70,4 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
     after_reclaim: AfterReclaim | None = None
     extensions: PressureExtensions = NO_EXTENSIONS
     mem_available: MemoryAvailable | None = None
+    huge_pages_bytes: Count | None = None

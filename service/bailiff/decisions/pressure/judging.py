@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.options import Options
     from bailiff.decisions.pressure.report import ThresholdReport
     from bailiff.decisions.system import Scene
-    from bailiff.kinds import Node, Pod
+    from bailiff.kinds import Pod
     from bailiff.kinds.stats import PodStats
 
 
@@ -65,7 +65,7 @@ class PressureRound(Round):
                 pods=pods,
                 state=facts.state,
                 now=scene.now,
-                metering=metering_of(facts, scene.node),
+                metering=metering_of(facts),
                 reclaims=facts.reclaims,
                 reclaimed=None if after is None else Reclaimed(after.summary),
                 pod_stats=pod_stats,
@@ -113,7 +113,7 @@ class PressureRound(Round):
         return (*self._steps, candidate_step(place, len(candidates), candidates[place - 1]))
 
 
-def metering_of(facts: PressureFacts, node: Node | None) -> Metering:
+def metering_of(facts: PressureFacts) -> Metering:
     """How a summary is to be read.
 
     Raises:
@@ -130,28 +130,26 @@ def metering_of(facts: PressureFacts, node: Node | None) -> Metering:
         windows=is_windows(facts.operating_system, "$.pressure.operatingSystem"),
         memory=in_use,
         mem_available=told,
-        huge_pages=_huge_pages(facts, node) if extensions.subtract_huge_pages else 0,
+        huge_pages=_huge_pages(facts) if extensions.subtract_huge_pages else 0,
         window=extensions.stall_window,
     )
 
 
-def _huge_pages(facts: PressureFacts, node: Node | None) -> int:
+def _huge_pages(facts: PressureFacts) -> int:
     """Bytes that the summary calls available although they are set aside for huge pages.
 
     Source: adjustForHugePages in pkg/kubelet/server/stats/summary.go, from 1.37 on, which a gate
     may turn off.
     """
-    for path, is_told in (
-        ("$.pressure.kubeletVersion", bool(facts.kubelet_version)),
-        ("$.node", node is not None),
-    ):
-        if not is_told:
-            raise FactsError(path, "required: extensions.subtractHugePages is set")
+    why = "required: extensions.subtractHugePages is set"
+    if not facts.kubelet_version:
+        raise FactsError("$.pressure.kubeletVersion", why)
+    if facts.huge_pages_bytes is None:
+        raise FactsError("$.pressure.hugePagesBytes", why)
     gates = None if facts.configuration is None else facts.configuration.feature_gates
     is_off = gates is not None and gates.hugepage_aware_eviction is False
-    if node is None or (minor_of(facts.kubelet_version) >= _SUBTRACTS and not is_off):
-        return 0
-    return node.status.huge_pages
+    by_itself = minor_of(facts.kubelet_version) >= _SUBTRACTS and not is_off
+    return 0 if by_itself else facts.huge_pages_bytes
 
 
 def layout_of(facts: PressureFacts) -> tuple[FileSystemLayout, bool]:

@@ -61,7 +61,7 @@ def _judged(node: Node, seen: tuple[Value, ...], now: datetime) -> PressureFacts
     try:
         settings_of(facts)
         layout_of(facts)
-        metering = metering_of(facts, node)
+        metering = metering_of(facts)
     except FactsError as error:
         return Unmeasured(f"its kubelet tells what cannot be: {error}")
     age = _age(facts, now, metering)

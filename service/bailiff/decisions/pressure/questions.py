@@ -61,7 +61,7 @@ def _weigh_round(
         raise FactsError("$.pressure.summary", "required")
     settings_of(facts.pressure)
     layout_of(facts.pressure)
-    metering_of(facts.pressure, facts.node)
+    metering_of(facts.pressure)
     scene = Scene(facts.pods, terms.now, facts.node, neighbours=())
     cost = check_cost((weigh(scene, facts.pressure, explain=False),))
     return Plan(cost.steps, cost.told, partial(_plan_round, scene, facts, terms))

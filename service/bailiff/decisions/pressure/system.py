@@ -57,7 +57,7 @@ class PressureSystem(System[PressureFacts]):
         super().check(scene, facts)
         settings_of(facts)
         layout_of(facts)
-        metering_of(facts, scene.node)
+        metering_of(facts)
 
     def cost(self, scene: Scene, facts: PressureFacts, options: Options) -> Cost:
         """Each pod is ranked once; the report tells of all, a finding of its own pod."""

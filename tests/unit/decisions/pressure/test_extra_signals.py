@@ -54,12 +54,10 @@ def test_page_cache_counts_as_free_where_only_rss_is_in_use() -> None:
 def test_what_the_kernel_estimates_has_to_be_told() -> None:
     facts = PressureFacts(extensions=extensions(memoryInUse="MemAvailable"))
     with pytest.raises(FactsError) as refused:
-        metering_of(facts, None)
+        metering_of(facts)
     assert refused.value.path == "$.pressure.memAvailable"
     told = decode(b'{"availableBytes": 7, "time": "2026-01-01T00:00:00Z"}', MemoryAvailable)
-    seen = observe(
-        summary({"memory": MEMORY}), metering_of(replace(facts, mem_available=told), None)
-    )
+    seen = observe(summary({"memory": MEMORY}), metering_of(replace(facts, mem_available=told)))
     one = seen[Signal.MEMORY_AVAILABLE]
     assert (one.available, one.capacity, one.time) == (7, 8 * GI, START)
 
@@ -77,14 +75,14 @@ def test_huge_pages_are_taken_off_once(version: str, gate: bool | None, left: in
         json.dumps(
             {
                 "kubeletVersion": version,
+                "hugePagesBytes": 2 * GI,
                 "configuration": {"featureGates": gates},
                 "extensions": {"subtractHugePages": True},
             }
         ).encode(),
         PressureFacts,
     )
-    node = decode(json.dumps({"status": {"capacity": HUGE}}).encode(), NodeObject)
-    seen = observe(summary({"memory": MEMORY}), metering_of(facts, node))
+    seen = observe(summary({"memory": MEMORY}), metering_of(facts))
     one = seen[Signal.MEMORY_AVAILABLE]
     assert (one.available, one.capacity) == (left * GI, (left + 5) * GI)
 
@@ -96,16 +94,25 @@ def test_more_huge_pages_than_is_left_leave_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "node", "path"),
-    [("", NodeObject(), "$.pressure.kubeletVersion"), ("v1.36.0", None, "$.node")],
+    ("version", "size", "path"),
+    [("", 0, "$.pressure.kubeletVersion"), ("v1.36.0", None, "$.pressure.hugePagesBytes")],
 )
-def test_of_huge_pages_version_and_node_have_to_be_told(
-    version: str, node: NodeObject | None, path: str
+def test_of_huge_pages_version_and_size_have_to_be_told(
+    version: str, size: int | None, path: str
 ) -> None:
-    facts = PressureFacts(kubelet_version=version, extensions=extensions(subtractHugePages=True))
+    facts = PressureFacts(
+        kubelet_version=version,
+        huge_pages_bytes=size,
+        extensions=extensions(subtractHugePages=True),
+    )
     with pytest.raises(FactsError) as refused:
-        metering_of(facts, node)
+        metering_of(facts)
     assert refused.value.path == path
+
+
+def test_of_a_node_all_sizes_of_huge_pages_count_and_what_is_no_quantity_is_none() -> None:
+    node = decode(json.dumps({"status": {"capacity": HUGE}}).encode(), NodeObject)
+    assert node.status.huge_pages == 2 * GI
 
 
 @pytest.mark.parametrize(

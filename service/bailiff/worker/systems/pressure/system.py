@@ -205,6 +205,7 @@ class PressureInWorker(SystemInWorker):
             operating_system=node.status.node_info.operating_system,
             state=watched.state_at(elapsed),
             extensions=self._mode.extensions,
+            huge_pages_bytes=node.status.huge_pages,
         )
         try:
             scene = Scene(pods, now, node, neighbours=())
