@@ -8,7 +8,7 @@ FROM ${BASE} AS build
 COPY requirements/run.txt /requirements.txt
 RUN python -m venv --without-pip /opt/bailiff \
     && python -m pip --python /opt/bailiff/bin/python install --no-cache-dir --no-compile \
-        --disable-pip-version-check --require-hashes --only-binary :all: -r /requirements.txt
+        --disable-pip-version-check --no-deps --require-hashes --only-binary :all: -r /requirements.txt
 COPY service/bailiff /opt/bailiff/lib/python3.13/site-packages/bailiff
 # The root file system is read-only where it runs, so nothing can be compiled there, and no source
 # is newer than what was compiled of it.

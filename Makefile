@@ -38,13 +38,17 @@ setup-dev: .venv/.dev
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Bailiff needs Python 3.11 or newer: make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 
+# The locks name every package, so pip has nothing to resolve (--no-deps): the pip of Python 3.11 looked at a
+# coverage released after the lock and ended there. "pip check" says if a lock lacks one after all.
 .venv/.run: requirements/run.txt pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/run.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN)/python -m pip --disable-pip-version-check check
 	@touch $@
 
 .venv/.dev: requirements/dev.txt .venv/.run
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip --disable-pip-version-check check
 	@touch $@
 
 lint: setup-dev .venv/googleapis

@@ -47,7 +47,7 @@ def install_python() -> None:
     try:
         subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)
         pip = [str(target / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-        subprocess.run([*pip, "--require-hashes", "-r", str(REQUIREMENTS)], check=True)
+        subprocess.run([*pip, "--no-deps", "--require-hashes", "-r", str(REQUIREMENTS)], check=True)
     except subprocess.CalledProcessError:
         shutil.rmtree(target, ignore_errors=True)
         raise
