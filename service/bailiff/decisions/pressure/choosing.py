@@ -10,6 +10,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from bailiff.decisions.pressure.grace import grace_period_seconds
 from bailiff.decisions.pressure.messages import Told, pressure_message
 from bailiff.kinds.meta import INT64_MAX
@@ -82,6 +84,12 @@ class Starved(NamedTuple):
         amount = self.threshold.amount(self.seen.capacity, reclaimed=True)
         return -(-amount // NANO) - self.seen.available
 
+    @property
+    def is_over_for_kubelet(self) -> bool:
+        """Nothing but `stopAt` keeps it met: no kubelet would evict anybody for it."""
+        kubelet = replace(self.threshold, stop_at=None)
+        return self.seen.available * NANO >= kubelet.amount(self.seen.capacity, reclaimed=True)
+
 
 def choose(
     ranking: Ranking,
@@ -102,6 +110,8 @@ def choose(
     target = settings.extensions.release_target
     ranked = tuple(zip(ranking.pods, ranking.candidates, strict=True))
     able = [(pod, one) for pod, one in ranked if not one.critical]
+    if starved.is_over_for_kubelet:
+        able = [(pod, one) for pod, one in able if _may_help(one)]
     if target is None:
         return Choice(tuple(_victim(pod, starved, stats, settings) for pod, _ in able[:1]))
     ending = [one for pod, one in ranked if _ends_soon(pod, now)]
@@ -122,7 +132,7 @@ def _enough(able: Iterable[tuple[Pod, Candidate]], missing: int, at_most: int) -
     for pod, one in able:
         if missing <= 0 or len(going) == at_most:
             break
-        if one.measured and one.used <= 0:
+        if not _may_help(one):
             continue
         going.append(pod)
         missing -= one.used
@@ -130,6 +140,12 @@ def _enough(able: Iterable[tuple[Pod, Candidate]], missing: int, at_most: int) -
             # What it frees nobody knows: who else has to go is seen when it is gone.
             break
     return going
+
+
+def _may_help(one: Candidate) -> bool:
+    """It uses something of what is missing, or nobody knows: as first of its rank it would else
+    go, be made anew by its DaemonSet, and go again."""
+    return not one.measured or one.used > 0
 
 
 def _ends_soon(pod: Pod, now: datetime) -> bool:

@@ -17,11 +17,11 @@ from bailiff.decisions.pressure.signals import CONDITIONS
 from bailiff.decisions.pressure.state import ConditionState, ThresholdState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from bailiff.decisions.pressure.state import PressureState
-    from bailiff.decisions.pressure.thresholds import Threshold
+    from bailiff.decisions.pressure.thresholds import Identity, Threshold
 
 
 def merged(now_met: Iterable[Threshold], still_met: Iterable[Threshold]) -> tuple[Threshold, ...]:
@@ -30,11 +30,27 @@ def merged(now_met: Iterable[Threshold], still_met: Iterable[Threshold]) -> tupl
     return tuple((found | {one.identity: one for one in now_met}).values())
 
 
+def carried_over(
+    state: PressureState, thresholds: Iterable[Threshold]
+) -> dict[Identity, ThresholdState]:
+    """What was met in the last round of the thresholds that are set now, by their identity.
+
+    Not of one that only told and tells no more, nor the other way round: nobody went for it, so
+    nothing is to be followed up, and what evicts waits for a grace period of its own.
+    """
+    set_now = {one.identity: one.dry_run for one in thresholds}
+    return {
+        one.threshold.identity: one
+        for one in state.thresholds
+        if set_now.get(one.threshold.identity) is one.threshold.dry_run
+    }
+
+
 def first_observed(
-    below: Iterable[Threshold], state: PressureState, now: datetime
+    below: Iterable[Threshold], before: Mapping[Identity, ThresholdState], now: datetime
 ) -> tuple[ThresholdState, ...]:
     """Since when each has been met; one that was not in the last round is since now."""
-    since = {one.threshold.identity: one.first_observed_at for one in state.thresholds}
+    since = {which: one.first_observed_at for which, one in before.items()}
     return tuple(
         ThresholdState(threshold=one, first_observed_at=min(now, since.get(one.identity, now)))
         for one in below

@@ -29,6 +29,7 @@ from bailiff.decisions.pressure.observations import (
 from bailiff.decisions.pressure.observed import Observation
 from bailiff.decisions.pressure.progress import (
     after_grace,
+    carried_over,
     conditions_seen,
     cools_down,
     first_observed,
@@ -147,12 +148,12 @@ def plan(facts: RoundFacts) -> RoundPlan:
     # 3. What is available.
     observations = observe(facts.summary, facts.metering)
     # 4. Met now, or met before and not yet over by its minimum reclaim.
+    before = carried_over(state, thresholds)
     set_now = {one.identity: one for one in thresholds}
-    acted_upon = (one.threshold.identity for one in state.thresholds if one.acted_upon)
-    going_on = [set_now[which] for which in acted_upon if which in set_now]
+    going_on = [set_now[which] for which, one in before.items() if one.acted_upon]
     below = merged(met(thresholds, observations), met(going_on, observations, reclaimed=True))
     # 5. Since when without a break.
-    observed = first_observed(below, state, now)
+    observed = first_observed(below, before, now)
     # 6. Conditions of the node, whatever the grace periods.
     told = [one for one in below if not one.dry_run]
     seen = conditions_seen(told, state, settings.transition_period_nanoseconds, now)

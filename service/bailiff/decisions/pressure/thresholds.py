@@ -10,6 +10,9 @@ from bailiff.decisions.pressure.signals import Signal
 from bailiff.kinds.meta import Int64, Value
 from bailiff.kinds.quantity import NANO, QuantityText, parse_quantity
 
+# See Threshold.identity.
+Identity = tuple[Signal, int, int | None, float | None]
+
 
 class ThresholdValue(Value, frozen=True, forbid_unknown_fields=True):
     """An amount: a quantity, or a part of the capacity. Exactly one of them is set.
@@ -81,7 +84,7 @@ class Threshold(Value, frozen=True, forbid_unknown_fields=True):
         return capacity * NANO - amount if self.signal.is_stall else amount
 
     @property
-    def identity(self) -> tuple[Signal, int, int | None, float | None]:
+    def identity(self) -> Identity:
         """By what it is the same in each round: not by when it is over (hasThreshold)."""
         text = self.value.quantity
         amount = None if text is None else parse_quantity(text).nano

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -26,6 +27,18 @@ from tests.unit.decisions.pressure.scene import (
 def saying(one: Pod, what: str) -> Pod:
     said = replace(one.metadata.annotations, evict_among_equals=what)
     return replace(one, metadata=replace(one.metadata, annotations=said))
+
+
+def reclaiming(**fields: Any) -> Node:
+    """A node that is short below 100, and not any more from 400 on."""
+    configuration = replace(
+        NOTHING_OF_THE_KUBELET,
+        eviction_hard={"memory.available": "100"},
+        eviction_minimum_reclaim={"memory.available": "300"},
+    )
+    node = Node()
+    node.settings = read_configuration(configuration, extensions=extensions(**fields)).settings
+    return node
 
 
 # Dry runs.
@@ -76,6 +89,31 @@ def test_what_is_said_of_memory_holds_for_that_of_all_pods_together() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [{"stopAt": {"memory.available": "500"}}, {}],
+    ids=["a lower threshold", "a minimum reclaim"],
+)
+def test_what_a_dry_run_acted_upon_evicts_nobody_when_it_is_ended(fields: dict[str, Any]) -> None:
+    node = reclaiming(dryRunHard=["memory.available"], **fields)
+    assert len(node.round(0, 50).dry_runs) == 1
+    node.settings = reclaiming(**fields).settings
+    planned = node.round(10, 200)
+    assert (planned.victims, planned.conditions, planned.starved) == ((), (), None)
+    assert node.gone(20, available=50) == ["a"]
+    assert node.gone(30, available=200) == ["a"]
+
+
+def test_a_grace_period_begins_anew_when_a_dry_run_is_ended() -> None:
+    soft = threshold(100, seconds=30)
+    node = Node(replace(soft, dry_run=True))
+    node.round(0, 50)
+    node.settings = Node(soft).settings
+    assert node.gone(30, available=50) == []
+    assert node.gone(59, available=50) == []
+    assert node.gone(60, available=50) == ["a"]
+
+
 # When it is over.
 
 
@@ -86,6 +124,35 @@ def test_who_went_for_a_threshold_is_followed_until_enough_is_available() -> Non
     assert node.gone(20, available=299) == ["a"]
     assert node.gone(30, available=300) == []
     assert node.gone(40, available=299) == []
+
+
+def test_who_frees_nothing_does_not_go_for_what_no_kubelet_would_act_upon() -> None:
+    node = extended({"memory.available": "100"}, stopAt={"memory.available": "300"})
+    node.used = {"a": 0, "b": 10}
+    assert node.gone(0, available=99) == ["a"]
+    # Not short any more, and not yet enough: who uses nothing cannot help.
+    assert node.gone(10, available=100) == ["b"]
+    node.used = {"a": 0, "b": 0}
+    planned = node.round(20, 100)
+    assert planned.victims == ()
+    assert planned.starved is not None
+    # As the kubelet does where it is short.
+    assert node.gone(30, available=99) == ["a"]
+
+
+def test_who_was_not_measured_may_free_something() -> None:
+    node = extended({"memory.available": "100"}, stopAt={"memory.available": "300"})
+    node.round(0, 99)
+    node.used = {"b": 10}
+    assert node.gone(10, available=200) == ["a"]
+
+
+def test_within_a_minimum_reclaim_goes_whoever_the_kubelet_takes() -> None:
+    node = reclaiming(stopAt={"memory.available": "500"})
+    node.used = {"a": 0, "b": 10}
+    assert node.gone(0, available=99) == ["a"]
+    assert node.gone(10, available=149) == ["a"]
+    assert node.gone(20, available=400) == ["b"]
 
 
 def test_of_a_minimum_reclaim_and_a_lower_threshold_the_farther_counts() -> None:
