@@ -63,6 +63,9 @@ def properties(schema, path=""):
             "requests",
             "limits",
             "policies",
+            # What they may hold is test_pressure.py's.
+            "thresholds",
+            "extensions",
         }:
             yield from properties(resolved, f"{path}{name}.")
         else:

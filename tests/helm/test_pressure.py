@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from tests.harness.helm.chart import render, the
+from bailiff.decisions.pressure.extensions import PressureExtensions
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from tests.harness.helm.chart import CHART, render, the
 
 pytestmark = pytest.mark.helm
 
+THRESHOLDS = {"evictionHard": {"memory.available": "1Gi"}}
 STATS, CONFIGZ = ("nodes/stats", "get"), ("nodes/configz", "get")
 PROXY, STATUS = ("nodes/proxy", "get"), ("nodes/status", "patch")
 
@@ -71,6 +75,37 @@ def test_thresholds_are_a_configuration_that_is_mounted():
     (made,) = [one for one in objects if one["metadata"]["name"].endswith("worker-pressure")]
     assert "memory.available: 1Gi" in made["data"]["kubelet.yaml"]
     assert settings(objects)["bailiff_pressure_config"] == "/etc/bailiff-pressure/kubelet.yaml"
+
+
+def checksum(**pressure: Any) -> str | None:
+    """Of what the worker's pods read when they start."""
+    template = the(rendered(**pressure), "Deployment", "worker")["spec"]["template"]
+    told: str | None = (template["metadata"].get("annotations") or {}).get(
+        "bailiff.dev/pressure-checksum"
+    )
+    return told
+
+
+def test_other_files_are_other_pods():
+    one, other = {"extensions": {"coolDown": "30s"}}, {"extensions": {"coolDown": "60s"}}
+    assert checksum() is None
+    assert checksum(**one) == checksum(**one)
+    assert len({checksum(**one), checksum(**other), checksum(thresholds=THRESHOLDS)}) == 3
+    assert None not in (checksum(**one), checksum(thresholds=THRESHOLDS))
+
+
+def properties(section: str) -> set[str]:
+    """Names that the chart's schema allows in a part of the worker's pressure mode."""
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    worker = schema["properties"]["worker"]["properties"]["pressure"]["properties"]
+    return set(worker[section]["properties"])
+
+
+def test_the_schema_knows_each_extension_and_each_field_of_the_configuration():
+    of_every_object = {"apiVersion", "kind", "metadata"}
+    fields = set(KubeletConfiguration.__struct_encode_fields__) - of_every_object
+    assert properties("extensions") == set(PressureExtensions.__struct_encode_fields__)
+    assert properties("thresholds") == fields
 
 
 @pytest.mark.parametrize("thresholds", [{}, {"evictionHard": {"memory.available": "1Gi"}}])

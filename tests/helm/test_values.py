@@ -35,6 +35,36 @@ BAD = [
         {"worker": {"deviceTaintEviction": {"enabled": 1}}},
         "/worker/deviceTaintEviction/enabled",
     ),
+    (
+        "an extension",
+        {"worker": {"pressure": {"extensions": {"stopat": {}}}}},
+        "'stopat' not allowed",
+    ),
+    (
+        "a cool-down",
+        {"worker": {"pressure": {"extensions": {"coolDown": "soon"}}}},
+        "/worker/pressure/extensions/coolDown",
+    ),
+    (
+        "memory that no summary tells",
+        {"worker": {"pressure": {"extensions": {"memoryInUse": "MemAvailable"}}}},
+        "/worker/pressure/extensions/memoryInUse",
+    ),
+    (
+        "a signal in place of a list",
+        {"worker": {"pressure": {"extensions": {"dryRunHard": "memory.available"}}}},
+        "/worker/pressure/extensions/dryRunHard",
+    ),
+    (
+        "a threshold",
+        {"worker": {"pressure": {"thresholds": {"evictionHard": 5}}}},
+        "/worker/pressure/thresholds/evictionHard",
+    ),
+    (
+        "the checksum of thresholds",
+        {"worker": {"podAnnotations": {"bailiff.dev/pressure-checksum": "x"}}},
+        "/worker/podAnnotations/",
+    ),
     ("a port", {"api": {"service": {"restPort": 0}}}, "/api/service/restPort"),
     ("a port beyond all", {"api": {"service": {"grpcPort": 65536}}}, "/api/service/grpcPort"),
     ("a kind of Service", {"api": {"service": {"type": "ExternalName"}}}, "/api/service/type"),

@@ -185,7 +185,17 @@ labels:
   {{- with mergeOverwrite (deepCopy $root.Values.labels) $own.podLabels }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-{{- with $own.podAnnotations }}
+{{- $annotations := deepCopy $own.podAnnotations }}
+{{- if eq (index . 1) "worker" }}
+{{- with $own.pressure }}
+{{- if and .enabled (or .thresholds .extensions) }}
+{{- /* The files are read once, when a worker starts: so other ones are other pods. */}}
+{{- $told := list .thresholds .extensions | toJson | sha256sum }}
+{{- $_ := set $annotations "bailiff.dev/pressure-checksum" $told }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with $annotations }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}

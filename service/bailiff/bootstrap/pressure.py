@@ -127,40 +127,42 @@ def _kubelets_of(choice: PressureChoice) -> KubeletSettings:
 
 def _configuration(path: Path) -> KubeletConfiguration:
     """Out of a KubeletConfiguration, or a kubelet's answer to GET /configz."""
-    document = _document(path)
+    name = f"--pressure-config: {path}"
+    document = _document(path, name)
     if isinstance(document, dict) and "kubeletconfig" in document:
         document = document["kubeletconfig"]
-    found = _converted(path, document, KubeletConfiguration)
-    _check(path, read_configuration(found))
+    found = _converted(name, document, KubeletConfiguration)
+    _check(name, read_configuration(found))
     return found
 
 
 def _extensions(path: Path) -> PressureExtensions:
-    found = _converted(path, _document(path), PressureExtensions)
-    _check(path, read_configuration(NO_CONFIGURATION, extensions=found))
+    name = f"--pressure-extensions: {path}"
+    found = _converted(name, _document(path, name), PressureExtensions)
+    _check(name, read_configuration(NO_CONFIGURATION, extensions=found))
     return found
 
 
-def _document(path: Path) -> object:
+def _document(path: Path, name: str) -> object:
     try:
         with path.open("rb") as file:
             data = file.read(_LONGEST + 1)
         if len(data) > _LONGEST:
-            raise ValueError(f"{path}: longer than {_LONGEST:,} bytes")
+            raise ValueError(f"{name}: longer than {_LONGEST:,} bytes")
         return parse_yaml(data)
     except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from error
+        raise ValueError(f"{name}: {error.strerror}") from error
     except DecodeError as error:
-        raise ValueError(f"{path}: {error.path}: {error.reason}") from error
+        raise ValueError(f"{name}: {error.path}: {error.reason}") from error
 
 
-def _converted(path: Path, document: object, kind: type[T]) -> T:
+def _converted(name: str, document: object, kind: type[T]) -> T:
     try:
         return decode_yaml_value(document, kind)
     except DecodeError as error:
-        raise ValueError(f"{path}: {error.path}: {error.reason}") from error
+        raise ValueError(f"{name}: {error.path}: {error.reason}") from error
 
 
-def _check(path: Path, read: ReadConfiguration) -> None:
+def _check(name: str, read: ReadConfiguration) -> None:
     for wrong in read.errors:
-        raise ValueError(f"{path}: {wrong.path}: {wrong.reason}")
+        raise ValueError(f"{name}: {wrong.path}: {wrong.reason}")

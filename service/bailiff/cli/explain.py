@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bailiff.cli.decision_options import deciding
-from bailiff.cli.errors import told
+from bailiff.cli.errors import ExitCode, InputError, told
 from bailiff.cli.options import (
     BOUND_AT,
     CONTEXT,
@@ -42,7 +42,8 @@ _SUMMARY = typer.Option(
 )
 _PODS = typer.Option(
     "--pods",
-    help="Of pressure: the pods of the node, as kubectl get pods -o yaml prints them.",
+    help="Of pressure: the pods of the node, as kubectl get pods -o yaml prints them, and the node "
+    "itself, where its kubelet's version counts.",
     metavar="FILE",
     show_default=False,
 )
@@ -61,7 +62,8 @@ _EXTENSIONS = typer.Option(
 )
 _STATE = typer.Option(
     "--state",
-    help="Of pressure: what the last round has left (-o json), so that grace periods go on.",
+    help="Of pressure: what the last round has left (-o json), so that grace periods go on; or a "
+    "worker's, from the node's annotation bailiff.dev/pressure-state.",
     metavar="FILE",
     show_default=False,
 )
@@ -78,12 +80,14 @@ _PRESSURE = typer.Option(
 )
 _EXIT_CODE = typer.Option(
     "--exit-code",
-    help="Exit 0 for keep, 10 for evict at, 11 for evict now; of several pods the worst counts.",
+    help="Exit 0 for keep, 10 for evict at, 11 for evict now; of several pods the worst counts. Of "
+    "pressure: 11 where anybody goes in this round.",
 )
 
 
 # The word that stands in place of an object.
 PRESSURE = "pressure"
+_OF_PRESSURE = ("--summary", "--pods", "--config", "--extensions", "--state", "--signal")
 
 
 @deciding
@@ -110,19 +114,21 @@ def explain(
 ) -> None:
     """Tell whether pods would be evicted, when, and why: those of a cluster, or of files."""
     said = (summary, config, extensions, pods or files, state, signal, now)
-    if target == PRESSURE and not ctx.args:
-        _explain_pressure(said, options, output, ctx.find_root().obj)
-        return
-    if pressure:
-        with told():
-            chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
-        words = [word for word in (target, *ctx.args) if word is not None]
-        _explain_pressure(said, options, output, ctx.find_root().obj, (words, chosen))
+    words = [word for word in (target, *ctx.args) if word is not None]
+    if words == [PRESSURE] or pressure:
+        live = None
+        if words != [PRESSURE]:
+            with told():
+                live = words, usual_cluster(kubeconfig, context, in_cluster=in_cluster)
+        goes = _explain_pressure(said, options, output, ctx.find_root().obj, live)
+        if exit_code and goes:
+            raise typer.Exit(ExitCode.EVICT_NOW)
         return
     from bailiff.cli import explaining  # noqa: PLC0415 - loads the core, which help needs not
 
     with told():
-        words = [word for word in (target, *ctx.args) if word is not None]
+        of_pressure = (summary, pods, config, extensions, state, signal)
+        _refuse(dict(zip(_OF_PRESSURE, of_pressure, strict=True)))
         asked = explaining.ExplainArguments(words, files, namespace, now, bound_at)
         chosen = usual_cluster(kubeconfig, context, in_cluster=in_cluster)
         answer = explaining.explain(asked, chosen, options, output, ctx.find_root().obj)
@@ -132,13 +138,21 @@ def explain(
         raise typer.Exit(explaining.exit_code_of(answer))
 
 
+def _refuse(of_pressure: dict[str, object]) -> None:
+    """What is of pressure would change nothing about an answer of which pressure is no part."""
+    for option, value in of_pressure.items():
+        if value:
+            raise InputError(f"{option} is of pressure: add --pressure, or explain pressure")
+
+
 def _explain_pressure(
     said: tuple[Any, ...],
     options: Options,
     output: Format | None,
     systems: object,
     live: tuple[list[str], ClusterChoice] | None = None,
-) -> None:
+) -> bool:
+    """Print the answer; whether somebody goes."""
     from bailiff.cli import pressure  # noqa: PLC0415 - as above
 
     with told():
@@ -147,4 +161,5 @@ def _explain_pressure(
             answer = pressure.explain_pressure(asked, options, output, systems)
         else:
             answer = pressure.explain_node(*live, asked, options, output, systems)
-    typer.echo(answer)
+    typer.echo(answer.text)
+    return answer.goes

@@ -11,7 +11,11 @@ from bailiff.cli.objects import Objects
 from bailiff.cli.output import Format, printable, say
 from bailiff.cli.pressure_shown import shown, shown_ranking
 from bailiff.cli.targets import NODE, Target, one_word, parse_instant
-from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
+from bailiff.decisions.pressure.extensions import (
+    NO_EXTENSIONS,
+    MemoryInUse,
+    PressureExtensions,
+)
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import PressureState
@@ -25,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bailiff.bootstrap.choices import ClusterChoice
-    from bailiff.bootstrap.kubelet_view import KubeletView
     from bailiff.decisions import Options
     from bailiff.kinds.meta import Value
 
@@ -39,7 +42,8 @@ class PressureArguments(NamedTuple):
             the kubelet's defaults.
         extensions: the file of settings that no kubelet has; None: none.
         pods: files with the pods of the node.
-        state: the file of the last round's state, or of its whole report; None: there was none.
+        state: the file of the last round's state, of its whole report, or of what a worker keeps in
+            the node's annotation; None: there was none.
         signal: rank for this one, low or not.
         now: the instant to decide for.
     """
@@ -53,10 +57,22 @@ class PressureArguments(NamedTuple):
     now: str | None
 
 
+class Explained(NamedTuple):
+    """An answer.
+
+    Attributes:
+        text: as it is to be printed.
+        goes: somebody goes in this round.
+    """
+
+    text: str
+    goes: bool = False
+
+
 def explain_pressure(
     asked: PressureArguments, options: Options, output: Format | None, systems: object
-) -> str:
-    """The answer, as it is to be printed.
+) -> Explained:
+    """The answer about a node of which all is in files.
 
     Raises:
         InputError: what is asked makes no sense, or the files do not suffice.
@@ -66,9 +82,12 @@ def explain_pressure(
     files = (asked.summary, asked.configuration, asked.extensions, asked.state)
     check_standard_input([*(one for one in files if one is not None), *asked.pods])
     pods = Objects(asked.pods, option="--pods")
+    told = _configuration(asked.configuration)
+    if asked.signal is None:
+        say(f"thresholds: {_whose(asked, 'no --config tells others')}")
     seen = _Seen(
-        summary=_read(asked.summary, "--summary", Summary),
-        configuration=_configuration(asked),
+        summary=_summary(asked.summary),
+        configuration=told,
         pods=pods.of(Pod),
         node=next(iter(pods.of(Node)), None),
     )
@@ -82,7 +101,7 @@ def explain_node(
     options: Options,
     output: Format | None,
     systems: object,
-) -> str:
+) -> Explained:
     """The same about a node of a cluster, whose kubelet is asked by way of the API server.
 
     Raises:
@@ -96,25 +115,25 @@ def explain_node(
         raise InputError("--pressure reads summary and pods of the cluster, and no files of them")
     from bailiff.bootstrap.kubelet_view import view_of  # noqa: PLC0415 - loads a client of clusters
 
-    told = _configuration(asked)
+    told = _configuration(asked.configuration)
     # To rank takes no thresholds.
     needless = told is not None or asked.signal is not None
     view = view_of(chosen, systems_of(systems), wanted.name, configured=needless)
     if view.configuration is not None:
         told = _told_by_kubelet(view.configuration)
     if asked.signal is None:
-        say(f"thresholds: {_whose(asked, view)}")
+        own = "the kubelet's own, by its /configz"
+        why = f"it does not tell its own: {printable(view.untold)}"
+        say(f"thresholds: {_whose(asked, why) if view.configuration is None else own}")
     seen = _Seen(view.summary, told, view.pods, view.node)
     return _answer(asked, seen, options, output, systems)
 
 
-def _whose(asked: PressureArguments, view: KubeletView) -> str:
-    """Of which configuration they are."""
+def _whose(asked: PressureArguments, why: str) -> str:
+    """Of which configuration they are: of a file, or, for this reason, of none."""
     if asked.configuration is not None:
         return f"of {printable(str(asked.configuration))}"
-    if view.configuration is not None:
-        return "the kubelet's own, by its /configz"
-    return f"the kubelet's defaults, since it does not tell its own: {printable(view.untold)}"
+    return f"the kubelet's defaults, since {why}"
 
 
 class _Seen(NamedTuple):
@@ -137,7 +156,7 @@ def _answer(
     options: Options,
     output: Format | None,
     systems: object,
-) -> str:
+) -> Explained:
     asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"))
     extensions = _extensions(asked.extensions)
     if asked.signal is not None:
@@ -149,7 +168,8 @@ def _answer(
             summary=seen.summary,
             extensions=extensions,
         )
-        return shown_ranking(ranked, output)
+        return Explained(shown_ranking(ranked, signal, output))
+    _check_told(extensions, seen.node)
     status = None if seen.node is None else seen.node.status
     node_info = NodeSystemInfo() if status is None else status.node_info
     facts = PressureFacts(
@@ -162,7 +182,33 @@ def _answer(
         huge_pages_bytes=None if status is None else status.huge_pages,
     )
     found = asking.ask("planPressureRound", seen.of, pressure=facts, node=seen.node, pods=seen.pods)
-    return shown(found, output)
+    return Explained(shown(found, output), bool(found.report.victims))
+
+
+def _check_told(extensions: PressureExtensions, node: Node | None) -> None:
+    """Whether all is there that they go by; the core's errors name fields of a question."""
+    if extensions.subtract_huge_pages and node is None:
+        raise InputError(
+            "--extensions: subtractHugePages goes by the node's version and capacity: add the node "
+            "to --pods, as kubectl get node NAME -o yaml prints it"
+        )
+    if extensions.memory_in_use is MemoryInUse.MEM_AVAILABLE:
+        raise InputError(
+            "--extensions: memoryInUse: MemAvailable stands in /proc/meminfo and in no summary: "
+            "ask over REST or gRPC, which take it as memAvailable"
+        )
+
+
+def _summary(path: Path) -> Summary:
+    """Refuses another object: as a summary it would be one in which nothing was measured."""
+    document = read_document(path, _named("--summary", path))
+    if not isinstance(document, dict) or not isinstance(document.get("node"), dict):
+        raise InputError(
+            f"{_named('--summary', path)}: $.node: required in what a kubelet answers to "
+            "GET /stats/summary"
+        )
+    found: Summary = _converted(document, "--summary", path, Summary)
+    return found
 
 
 def _told_by_kubelet(body: bytes) -> KubeletConfiguration:
@@ -173,31 +219,45 @@ def _told_by_kubelet(body: bytes) -> KubeletConfiguration:
         raise InputError(f"/configz is no configuration: {error.path}: {error.reason}") from error
 
 
-def _configuration(asked: PressureArguments) -> KubeletConfiguration | None:
-    if asked.configuration is None:
+def _configuration(path: Path | None) -> KubeletConfiguration | None:
+    """Refuses another object: in its place the kubelet's defaults would count unasked."""
+    if path is None:
         return None
-    document = read_document(asked.configuration, "--config")
+    document: Any = read_document(path, _named("--config", path))
     if isinstance(document, dict) and "kubeletconfig" in document:
         document = document["kubeletconfig"]
-    found: KubeletConfiguration = _converted(document, "--config", KubeletConfiguration)
+    if not isinstance(document, dict) or not _is_configuration(document):
+        raise InputError(
+            f"{_named('--config', path)}: no KubeletConfiguration, and no answer to GET /configz: "
+            "it has neither its kind nor a field that eviction reads, such as evictionHard"
+        )
+    found: KubeletConfiguration = _converted(document, "--config", path, KubeletConfiguration)
     return found
+
+
+def _is_configuration(document: dict[str, Any]) -> bool:
+    kind = document.get("kind")
+    if kind:
+        return bool(kind == KubeletConfiguration.__name__)
+    return any(name in document for name in KubeletConfiguration.__struct_encode_fields__)
 
 
 def _extensions(path: Path | None) -> PressureExtensions:
     if path is None:
         return NO_EXTENSIONS
-    found: PressureExtensions = _read(path, "--extensions", PressureExtensions)
+    document = read_document(path, _named("--extensions", path))
+    found: PressureExtensions = _converted(document, "--extensions", path, PressureExtensions)
     return found
 
 
 def _state(path: Path | None) -> PressureState:
     if path is None:
         return PressureState()
-    document: Any = read_document(path, "--state")
-    for name in ("report", "next"):
+    document: Any = read_document(path, _named("--state", path))
+    for name in ("report", "next", "state"):
         if isinstance(document, dict) and name in document:
             document = document[name]
-    found: PressureState = _converted(document, "--state", PressureState)
+    found: PressureState = _converted(document, "--state", path, PressureState)
     return found
 
 
@@ -209,12 +269,13 @@ def _signal(text: str) -> Signal:
         raise InputError(f"--signal: must be one of {known}, got {text!r}") from error
 
 
-def _read(path: Path, option: str, kind: type[Any]) -> Any:  # noqa: ANN401 - of the kind
-    return _converted(read_document(path, option), option, kind)
-
-
-def _converted(document: object, option: str, kind: type[Any]) -> Any:  # noqa: ANN401 - of the kind
+def _converted(document: object, option: str, path: Path, kind: type[Any]) -> Any:  # noqa: ANN401 - of the kind
     try:
         return decode_yaml_value(document, kind)
     except DecodeError as error:
-        raise InputError(f"{option}: {error.path}: {error.reason}") from error
+        raise InputError(f"{_named(option, path)}: {error.path}: {error.reason}") from error
+
+
+def _named(option: str, path: Path) -> str:
+    """A file as errors call it."""
+    return f"{option} {printable(str(path))}"

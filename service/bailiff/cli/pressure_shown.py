@@ -9,6 +9,9 @@ import msgspec
 
 from bailiff.cli.output import NONE, Format, dumped, table
 from bailiff.decisions.pressure.messages import observed_text
+from bailiff.decisions.pressure.signals import INODES
+from bailiff.decisions.pressure.stalls import ALL_OF_THE_TIME
+from bailiff.kinds.quantity import NANO, format_binary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,11 +23,13 @@ if TYPE_CHECKING:
     from bailiff.decisions.pressure.ranking import Candidate
     from bailiff.decisions.pressure.report import PressureReport, ThresholdReport
     from bailiff.decisions.pressure.signals import Signal
+    from bailiff.decisions.pressure.thresholds import ThresholdValue
 
 _HEADS = ("PLACE", "NAMESPACE", "NAME", "USED", "REQUESTED", "PRIORITY", "FIRST BY", "GOES")
-_THRESHOLDS = ("SIGNAL", "GRACE", "AVAILABLE", "CAPACITY", "MET", "TO FREE")
+_THRESHOLDS = ("SIGNAL", "GRACE", "IF", "UNTIL", "AVAILABLE", "CAPACITY", "MET", "TO FREE")
+_UNTIL = _THRESHOLDS.index("UNTIL")
 
-_NOT_MET = "nobody goes: no threshold is met; --signal ranks the pods as if one were"
+_RANK_ALL_THE_SAME = "; --signal ranks the pods as if one were"
 
 
 def shown(answer: PlanPressureRoundResponse, output: Format | None) -> str:
@@ -33,29 +38,30 @@ def shown(answer: PlanPressureRoundResponse, output: Format | None) -> str:
         return dumped(msgspec.to_builtins(answer), output)
     report = answer.report
     parts = [
-        table(_THRESHOLDS, map(_threshold_row, report.thresholds)),
+        _thresholds(report.thresholds),
         "\n".join(_summed_up(report)),
     ]
-    if report.candidates:
-        parts.append(_ranking(report.candidates, {one.pod for one in report.victims}))
+    if report.starved is not None and report.candidates:
+        victims = {one.pod for one in report.victims}
+        parts.append(_ranking(report.starved, report.candidates, victims))
     return "\n\n".join(parts)
 
 
-def shown_ranking(answer: RankForPressureResponse, output: Format | None) -> str:
-    """The pods by rank."""
+def shown_ranking(answer: RankForPressureResponse, signal: Signal, output: Format | None) -> str:
+    """The pods by rank for a signal."""
     if output in (Format.JSON, Format.YAML):
         return dumped(msgspec.to_builtins(answer), output)
-    return _ranking(answer.candidates, set())
+    return _ranking(signal, answer.candidates, set())
 
 
-def _ranking(candidates: Iterable[Candidate], victims: set[Any]) -> str:
+def _ranking(signal: Signal, candidates: Iterable[Candidate], victims: set[Any]) -> str:
     rows = (
         (
             str(place),
             one.pod.namespace,
             one.pod.name,
-            str(one.used) if one.measured else NONE,
-            str(one.requested),
+            _used(signal, one.used) if one.measured else NONE,
+            _requested(signal, one.requested),
             str(one.priority),
             one.decided_by,
             "now" if one.pod in victims else "never" if one.critical else "no",
@@ -65,25 +71,71 @@ def _ranking(candidates: Iterable[Candidate], victims: set[Any]) -> str:
     return table(_HEADS, rows)
 
 
+def _used(signal: Signal, amount: int) -> str:
+    """In the unit that Candidate.used has for the signal."""
+    match signal.resource:
+        case "io":
+            return f"{amount / ALL_OF_THE_TIME:.2%}"
+        case "cpu":
+            return f"{amount / NANO:g}"
+        case resource:
+            return observed_text(resource, amount)
+
+
+def _requested(signal: Signal, amount: int) -> str:
+    """The same of Candidate.requested: for inodes upstream looks at bytes."""
+    return format_binary(amount) if signal.resource == INODES else _used(signal, amount)
+
+
+def _thresholds(reports: Iterable[ThresholdReport]) -> str:
+    """Without the column UNTIL where nothing has a minimum reclaim or a `stopAt`."""
+    heads: tuple[str, ...] = _THRESHOLDS
+    rows = [_threshold_row(one) for one in reports]
+    if all(row[_UNTIL] == NONE for row in rows):
+        heads = _without_until(heads)
+        rows = [_without_until(row) for row in rows]
+    return table(heads, rows)
+
+
+def _without_until(row: tuple[str, ...]) -> tuple[str, ...]:
+    return row[:_UNTIL] + row[_UNTIL + 1 :]
+
+
 def _threshold_row(one: ThresholdReport) -> tuple[str, ...]:
     threshold = one.threshold
     grace = timedelta(microseconds=threshold.grace_period_nanoseconds // 1000)
     return (
         threshold.signal,
         f"{grace.total_seconds():g}s" if grace else "hard",
+        f"{'>' if threshold.signal.is_stall else '<'}{_value(threshold.value)}",
+        _until(one),
         _amount(threshold.signal, one.available),
         _amount(threshold.signal, one.capacity),
         ("yes, tells only" if threshold.dry_run else "yes") if one.met else "no",
-        str(one.to_free) if one.met else NONE,
+        _amount(threshold.signal, one.to_free) if one.met else NONE,
     )
+
+
+def _value(value: ThresholdValue) -> str:
+    """As it was written; a percentage in as many digits as a float32 has."""
+    return value.quantity or f"{(value.percentage or 0.0) * 100:.6g}%"
+
+
+def _until(one: ThresholdReport) -> str:
+    """What has to be available until nobody goes any more, once somebody has."""
+    threshold = one.threshold
+    if threshold.stop_at is not None and threshold.signal.is_stall:
+        return _value(threshold.stop_at)
+    if one.capacity is None or (threshold.min_reclaim is None and threshold.stop_at is None):
+        return NONE
+    return _amount(threshold.signal, -(-threshold.amount(one.capacity, reclaimed=True) // NANO))
 
 
 def _amount(signal: Signal, amount: int | None) -> str:
     if amount is None:
         return NONE
     if signal.is_stall:
-        # Of the time, in hundredths of a percent.
-        return f"{amount / 10_000:.2%}"
+        return f"{amount / ALL_OF_THE_TIME:.2%}"
     return observed_text(signal.resource, amount)
 
 
@@ -102,7 +154,8 @@ def _summed_up(report: PressureReport) -> Iterator[str]:
         yield f"{one.pod.namespace}/{one.pod.name} goes within {one.grace_period_seconds} s: {why}"
     yield from _beyond_the_kubelet(report)
     if not report.victims:
-        yield "nobody goes" if any(one.met for one in report.thresholds) else _NOT_MET
+        ranks = "" if any(one.met for one in report.thresholds) else _RANK_ALL_THE_SAME
+        yield f"nobody goes: {report.message}{ranks}"
 
 
 def _beyond_the_kubelet(report: PressureReport) -> Iterator[str]:
@@ -110,6 +163,7 @@ def _beyond_the_kubelet(report: PressureReport) -> Iterator[str]:
         who = ", ".join(f"{one.pod.namespace}/{one.pod.name}" for one in dry.victims) or "nobody"
         yield f"{dry.threshold.signal} only tells: it would evict {who}"
     if report.releasing:
-        yield f"pods that are ending free {report.releasing}"
-    if report.cools_down:
-        yield "a pod went less than the cool-down ago"
+        free = str(report.releasing)
+        if report.starved is not None:
+            free = _used(report.starved, report.releasing)
+        yield f"pods that are ending free {free}"

@@ -259,7 +259,7 @@ def worker(
     except PoliciesUnusableError as error:
         fail(f"--policies: {error}", ExitCode.USAGE)
     except PressureUnusableError as error:
-        fail(f"--pressure: {error}", ExitCode.USAGE)
+        fail(str(error), ExitCode.USAGE)
     except (SettingsError, TlsUnusableError, TokensUnusableError) as error:
         fail(str(error), ExitCode.USAGE)
     run(work, lifeline=lifeline)

@@ -198,6 +198,8 @@ _MISSING = re.compile(r"Object missing required field `(\w+)`")
 
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
+_NOT_IN_ENUM = re.compile(r"Invalid enum value ('.*'|\d+)", re.DOTALL)
+
 _INVALID = re.compile(r"Invalid value '(.*)'", re.DOTALL)
 
 
@@ -215,6 +217,9 @@ def _from_validation(error: msgspec.ValidationError, kind: TypeForm) -> DecodeEr
     invalid = _INVALID.fullmatch(reason)
     if invalid is not None:
         return _wrong_kind(kind, path, invalid[1])
+    strange = _NOT_IN_ENUM.fullmatch(reason)
+    if strange is not None:
+        return _not_in_enum(kind, path, strange[1])
     return DecodeError(reason, path)
 
 
@@ -230,6 +235,18 @@ def unknown_field(kind: TypeForm, path: str, name: str) -> DecodeError:
     fields = owner.fields if isinstance(owner, types.StructType) else ()
     allowed = ", ".join(field.encode_name for field in fields)
     return DecodeError(f"unknown field, allowed are {allowed}", f"{path}.{name[:_MAX_QUOTED]}")
+
+
+def _not_in_enum(kind: TypeForm, path: str, found: str) -> DecodeError:
+    """What is allowed where a word has to be one of several."""
+    owner, quoted = type_at(kind, path), found[:_MAX_QUOTED]
+    if isinstance(owner, types.EnumType):
+        allowed = ", ".join(str(one.value) for one in owner.cls)
+    elif isinstance(owner, types.LiteralType):
+        allowed = ", ".join(map(str, owner.values))
+    else:
+        return DecodeError(f"Invalid enum value {quoted}", path)
+    return DecodeError(f"must be one of {allowed}, got {quoted}", path)
 
 
 def _wrong_kind(kind: TypeForm, path: str, found: str) -> DecodeError:

@@ -179,6 +179,8 @@ class PressureReport(_message.Message):
     RELEASING_FIELD_NUMBER: _builtins.int
     COOLS_DOWN_FIELD_NUMBER: _builtins.int
     DRY_RUNS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
     starved: _builtins.str
     """The signal that is acted upon; absent: none is."""
     relieved: _builtins.bool
@@ -189,6 +191,10 @@ class PressureReport(_message.Message):
     """With a release target, what pods that are ending free of the starved signal."""
     cools_down: _builtins.bool
     """Nobody goes by rank, since somebody went less than the cool-down ago."""
+    reason: _builtins.str
+    """Why nobody goes, in one word, as a finding of a pod on the node has it; absent: somebody does."""
+    message: _builtins.str
+    """The same for people."""
     @_builtins.property
     def conditions(self) -> _containers.RepeatedCompositeFieldContainer[_kubernetes_pb2.NodeCondition]:
         """`MemoryPressure`, `DiskPressure` and `PIDPressure`."""
@@ -244,10 +250,12 @@ class PressureReport(_message.Message):
         releasing: _builtins.int = ...,
         cools_down: _builtins.bool = ...,
         dry_runs: _abc.Iterable[_pressure_pb2.PressureDryRun] | None = ...,
+        reason: _builtins.str = ...,
+        message: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_starved", b"_starved", "layout", b"layout", "next", b"next", "starved", b"starved"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_starved", b"_starved", "candidates", b"candidates", "conditions", b"conditions", "cools_down", b"cools_down", "dry_runs", b"dry_runs", "events", b"events", "layout", b"layout", "layout_derived", b"layout_derived", "next", b"next", "reclaim", b"reclaim", "releasing", b"releasing", "relieved", b"relieved", "starved", b"starved", "thresholds", b"thresholds", "victims", b"victims"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_starved", b"_starved", "candidates", b"candidates", "conditions", b"conditions", "cools_down", b"cools_down", "dry_runs", b"dry_runs", "events", b"events", "layout", b"layout", "layout_derived", b"layout_derived", "message", b"message", "next", b"next", "reason", b"reason", "reclaim", b"reclaim", "releasing", b"releasing", "relieved", b"relieved", "starved", b"starved", "thresholds", b"thresholds", "victims", b"victims"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__starved: _TypeAlias = _typing.Literal["starved"]  # noqa: Y015
     _WhichOneofArgType__starved: _TypeAlias = _typing.Literal["_starved", b"_starved"]  # noqa: Y015

@@ -53,6 +53,13 @@ def test_whatever_else_is_told_has_another_name(changed: dict[str, Any]) -> None
     assert EventNames().next(**TOLD) != EventNames().next(**TOLD | changed)
 
 
+def test_what_is_told_of_a_node_after_a_restart_has_another_name() -> None:
+    """A transition, a worker that ends, and the same transition two minutes later are two."""
+    told = TOLD | {"about": Regarding(api_version="v1", kind="Node", name="n1", uid="u1")}
+    later = told | {"at": START + timedelta(seconds=120)}
+    assert EventNames().next(**told) != EventNames().next(**later)
+
+
 def test_one_worker_that_tells_it_again_tells_of_another_occurrence() -> None:
     one, other = EventNames(), EventNames()
     names = [one.next(**TOLD) for _ in range(3)]

@@ -143,8 +143,10 @@ def _enough(able: Iterable[tuple[Pod, Candidate]], missing: int, at_most: int) -
 
 
 def _may_help(one: Candidate) -> bool:
-    """It uses something of what is missing, or nobody knows: as first of its rank it would else
-    go, be made anew by its DaemonSet, and go again."""
+    """It uses something of what is missing, or nobody knows what it uses.
+
+    Who uses nothing would go as first of its rank, be made anew by its DaemonSet, and go again.
+    """
     return not one.measured or one.used > 0
 
 

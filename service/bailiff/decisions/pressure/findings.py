@@ -171,9 +171,10 @@ def _threshold_step(one: ThresholdReport) -> TraceStep:
 
 def candidate_step(place: int, of: int, candidate: Candidate) -> TraceStep:
     """The pod's place, from 1."""
+    by = "" if place == of else f", before the next by {candidate.decided_by}"
     return TraceStep(
         rule="Rank",
         outcome=candidate.decided_by,
-        message=f"place {place} of {of}, before the next by {candidate.decided_by}",
+        message=f"place {place} of {of}{by}",
         subject=CandidateSubject(place=place, of=of, candidate=candidate),
     )

@@ -21,7 +21,7 @@ from bailiff.decisions.pressure.findings import (
 from bailiff.decisions.pressure.layout import Layout
 from bailiff.decisions.pressure.observations import Metering
 from bailiff.decisions.pressure.report import PressureReport, report_on
-from bailiff.decisions.pressure.round import Reclaimed, RoundFacts, RoundPlan, plan
+from bailiff.decisions.pressure.round import Reclaimed, RoundFacts, plan
 from bailiff.decisions.system import Round
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from bailiff.decisions.decision import Finding, ObjectReference, TraceStep
     from bailiff.decisions.options import Options
-    from bailiff.decisions.pressure.report import ThresholdReport
     from bailiff.decisions.system import Scene
     from bailiff.kinds import Pod
     from bailiff.kinds.stats import PodStats
@@ -80,7 +79,8 @@ class PressureRound(Round):
         self._on_node = {reference_to(pod) for pod in pods}
         self._victims = {reference_to(one.pod): one for one in planned.victims}
         self._places = {one.pod: at for at, one in enumerate(self.report.candidates, 1)}
-        self._why = _why_nobody_goes(planned, self.report)
+        within = "WithinLimits", "the pod is within its own limits"
+        self._why = within if planned.victims else (self.report.reason, self.report.message)
         self._steps = threshold_steps(self.report.thresholds) if options.explain else ()
 
     def of(self, pod: Pod) -> Finding | None:
@@ -168,30 +168,3 @@ def layout_of(facts: PressureFacts) -> tuple[FileSystemLayout, bool]:
         path = "$.pressure.configuration.featureGates.KubeletSeparateDiskGC"
         raise FactsError(path, why)
     return layout, derived
-
-
-def _why_nobody_goes(planned: RoundPlan, report: PressureReport) -> tuple[str, str]:
-    """Reason and message for pods that stay though nobody goes before them."""
-    if planned.victims:
-        return "WithinLimits", "the pod is within its own limits"
-    if planned.relieved:
-        return "PressureRelieved", "what was freed on the node is enough"
-    if planned.starved is None:
-        return _why_nothing_is_acted_upon(planned, [one for one in report.thresholds if one.met])
-    if planned.waits_for_reclaim:
-        return "ReclaimFirst", "the node frees what it can before a pod goes"
-    if planned.releasing:
-        return "ReleaseUnderWay", "pods that are ending free what is missing"
-    return "NobodyToEvict", "all pods are critical, or would free nothing"
-
-
-def _why_nothing_is_acted_upon(planned: RoundPlan, met: list[ThresholdReport]) -> tuple[str, str]:
-    if not met:
-        return "NoPressure", "no threshold is met"
-    if planned.cools_down:
-        return "CoolsDown", "a pod went for pressure less than the cool-down ago"
-    if all(one.threshold.dry_run for one in met):
-        return "DryRun", "only thresholds are met that tell and evict nobody"
-    if any(one.grace_over_at is not None and not one.stale for one in met):
-        return "GracePeriodNotOver", "thresholds are met, and their grace periods are not over"
-    return "StatsNotNew", "nothing was measured since the last round"

@@ -12,6 +12,7 @@ from bailiff.decisions.pressure.layout import ReclaimStep
 from bailiff.decisions.pressure.observations import is_newer
 from bailiff.decisions.pressure.ranking import Candidate
 from bailiff.decisions.pressure.signals import Signal
+from bailiff.decisions.pressure.sparing import why_nobody_goes
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.decisions.pressure.thresholds import Threshold
 from bailiff.kinds.meta import INT64_MAX, Int64, Time, Value
@@ -101,6 +102,9 @@ class PressureReport(Value, frozen=True):
         releasing: with a release target, what pods that are ending free of the starved signal.
         cools_down: nobody goes by rank, since somebody went less than the cool-down ago.
         dry_runs: what thresholds that only tell would have come to.
+        reason: why nobody goes, in one word, as a finding of a pod on the node has it; absent:
+            somebody does.
+        message: the same for people.
     """
 
     conditions: tuple[NodeCondition, ...]
@@ -117,6 +121,8 @@ class PressureReport(Value, frozen=True):
     releasing: Int64 = 0
     cools_down: bool = False
     dry_runs: tuple[PressureDryRun, ...] = ()
+    reason: str = ""
+    message: str = ""
 
 
 def report_on(
@@ -131,9 +137,11 @@ def report_on(
         layout: that it went by.
         derived: nobody has told the layout.
     """
+    thresholds = _thresholds(plan, before)
+    reason, message = ("", "") if plan.victims else why_nobody_goes(plan, thresholds)
     return PressureReport(
         conditions=node_conditions(plan.conditions),
-        thresholds=_thresholds(plan, before),
+        thresholds=thresholds,
         next=plan.state,
         starved=None if plan.starved is None else plan.starved.signal,
         reclaim=plan.reclaim,
@@ -146,6 +154,8 @@ def report_on(
         releasing=plan.releasing,
         cools_down=plan.cools_down,
         dry_runs=tuple(_dry_run(one) for one in plan.dry_runs),
+        reason=reason,
+        message=message,
     )
 
 

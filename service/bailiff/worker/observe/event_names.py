@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # Seconds within which two workers that tell the same of a pod tell of the same occurrence;
 # client-go's span for counting Events as one (tools/record/events_cache.go). Later it is news.
 _SPAN = 600
+# Of a node nobody tells but who leads, and each occurrence once. What a worker tells of it after a
+# restart has happened anew, however soon.
+_SPAN_OF_A_NODE = 1
 # An object's name may have 253 characters, the suffix takes 17.
 _LONGEST_PREFIX = 236
 # What is remembered of what was told: more than wait to be written at once.
@@ -46,7 +49,7 @@ class EventNames:
             at: when it was noted, by the wall clock.
             component: the controller that it comes from.
         """
-        span = int(at.timestamp()) // _SPAN
+        span = int(at.timestamp()) // (_SPAN_OF_A_NODE if about.kind == "Node" else _SPAN)
         told = _digest(about.uid, component, note.type, note.reason, note.message, span)
         number = self._told.pop(told, 0) + 1
         self._told[told] = number
