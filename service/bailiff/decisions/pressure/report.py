@@ -177,7 +177,8 @@ def _thresholds(plan: RoundPlan, before: PressureState) -> tuple[ThresholdReport
                 met=since is not None,
                 available=seen.available,
                 capacity=seen.capacity,
-                to_free=min(over, INT64_MAX) if since is not None else 0,
+                # Of a capacity that no int64 holds a part may be less than nothing.
+                to_free=max(0, min(over, INT64_MAX)) if since is not None else 0,
                 first_observed_at=at,
                 grace_over_at=None if at is None else at + grace,
                 stale=not is_newer(seen, last),

@@ -10,10 +10,17 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bailiff.decisions import SYSTEMS, FactsError, Options
+from bailiff.decisions.pressure.facts import FileSystemLayout
+from bailiff.decisions.pressure.report import report_on
 from bailiff.decisions.pressure.signals import STALLS as STALL_SIGNALS
+from bailiff.decisions.pressure.state import PressureState
+from bailiff.decisions.pressure.thresholds import ThresholdValue
 from bailiff.kinds import DecodeError, decode
+from bailiff.kinds.stats import MemoryStats, NodeStats, Summary
+from tests.unit.decisions.pressure.scene import Node, threshold
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ROUND = SYSTEMS.questions["planPressureRound"]
@@ -162,3 +169,15 @@ def test_what_is_missing_evicts_nobody(at: tuple[Any, ...]) -> None:
         part = part[key]
     del part[at[-1]]
     assert ask(summary).report.victims == ()
+
+
+def test_of_a_capacity_beyond_all_bounds_nothing_less_than_nothing_is_to_be_freed() -> None:
+    """Like upstream's, it comes out below zero, and so do the parts of it."""
+    node = Node(replace(threshold(100), min_reclaim=ThresholdValue(percentage=0.5)))
+    memory = MemoryStats(available_bytes=50, working_set_bytes=2**63 - 1)
+    planned = node.plan(0, Summary(node=NodeStats(node_name="n", memory=memory)))
+    layout = FileSystemLayout()
+    (told,) = report_on(planned, PressureState(), "n", layout, derived=True).thresholds
+    assert told.capacity is not None
+    assert told.capacity < 0
+    assert (told.met, told.to_free) == (True, 0)
