@@ -78,7 +78,7 @@ def pressing_of(choice: PressureChoice | None) -> Pressing | None:
     try:
         return Pressing(_mode_of(choice), _kubelets_of(choice))
     except (ConfigError, ValueError) as error:
-        raise PressureUnusableError(str(error)) from error
+        raise PressureUnusableError(f"--pressure: {error}") from error
 
 
 @asynccontextmanager
@@ -148,21 +148,21 @@ def _document(path: Path, name: str) -> object:
         with path.open("rb") as file:
             data = file.read(_LONGEST + 1)
         if len(data) > _LONGEST:
-            raise ValueError(f"{name}: longer than {_LONGEST:,} bytes")
+            raise PressureUnusableError(f"{name}: longer than {_LONGEST:,} bytes")
         return parse_yaml(data)
     except OSError as error:
-        raise ValueError(f"{name}: {error.strerror}") from error
+        raise PressureUnusableError(f"{name}: {error.strerror}") from error
     except DecodeError as error:
-        raise ValueError(f"{name}: {error.path}: {error.reason}") from error
+        raise PressureUnusableError(f"{name}: {error.path}: {error.reason}") from error
 
 
 def _converted(name: str, document: object, kind: type[T]) -> T:
     try:
         return decode_yaml_value(document, kind)
     except DecodeError as error:
-        raise ValueError(f"{name}: {error.path}: {error.reason}") from error
+        raise PressureUnusableError(f"{name}: {error.path}: {error.reason}") from error
 
 
 def _check(name: str, read: ReadConfiguration) -> None:
     for wrong in read.errors:
-        raise ValueError(f"{name}: {wrong.path}: {wrong.reason}")
+        raise PressureUnusableError(f"{name}: {wrong.path}: {wrong.reason}")
