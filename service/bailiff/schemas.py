@@ -242,15 +242,22 @@ class _Finish:
             shape = self._choices(shape)
         if "enum" in shape:
             shape["type"] = _JSON_TYPES[type(shape["enum"][0])]
-        if shape.get("pattern") == QUANTITY and self._allow_null:
-            # Of questions alone, as Kubernetes lets them: answers are written as texts.
-            shape["type"] = ["string", "number"]
+        if "pattern" in shape:
+            shape |= self._patterned(shape["pattern"])
         if shape.get("minimum") == INT64_MIN:
             shape["format"] = "int64"
         if shape.get("type") == "array" and isinstance(shape.get("items"), dict):
             shape["items"] = self._inner(shape["items"], self._has_zero)
         if isinstance(shape.get("additionalProperties"), dict):
             shape["additionalProperties"] = self._inner(shape["additionalProperties"], _always)
+        return shape
+
+    def _patterned(self, pattern: str) -> Schema:
+        # The end of a text, which is \Z in Python, is `$` in JSON Schema.
+        shape: Schema = {"pattern": pattern.replace(r"\Z", "$")}
+        if pattern == QUANTITY and self._allow_null:
+            # Of questions alone, as Kubernetes lets them: answers are written as texts.
+            shape["type"] = ["string", "number"]
         return shape
 
     def _choices(self, shape: Schema) -> Schema:

@@ -19,6 +19,7 @@ from bailiff.decisions.pressure.extensions import (
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.state import PressureState
+from bailiff.decisions.pressure.versions import told_version
 from bailiff.kinds import DecodeError, Node, Pod, decode, decode_yaml_value
 from bailiff.kinds.kubelet_configuration import Configz, KubeletConfiguration
 from bailiff.kinds.node_status import NodeSystemInfo
@@ -175,7 +176,7 @@ def _answer(
     facts = PressureFacts(
         summary=seen.summary,
         configuration=seen.configuration,
-        kubelet_version=node_info.kubelet_version,
+        kubelet_version=told_version(node_info.kubelet_version),
         operating_system=node_info.operating_system,
         state=_state(asked.state),
         extensions=extensions,

@@ -28,7 +28,15 @@ def later(start: datetime, seconds: int) -> datetime:
     Upstream's int64 nanoseconds overflow instead, and then evict at once or never.
     """
     try:
-        end = in_utc(start) + timedelta(0, seconds)
+        return later_by(start, timedelta(0, seconds))
+    except OverflowError:
+        return END_OF_TIME
+
+
+def later_by(start: datetime, time: timedelta) -> datetime:
+    """The same by a time (0 or more) that may have parts of a second."""
+    try:
+        end = in_utc(start) + time
     except OverflowError:
         return END_OF_TIME
     return min(end, END_OF_TIME)

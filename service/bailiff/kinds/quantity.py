@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NANO = 10**9
-# Exponents have at most three digits here; Kubernetes' objects have none that large.
-PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3})?$"
+# Exponents have at most three digits here; Kubernetes' objects have none that large. It ends in \Z:
+# for Python, `$` is also the place before a line break at the end.
+PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3})?\Z"
 # One that is malformed is refused where it is read, with its path.
 QuantityText = Annotated[str, Meta(pattern=PATTERN, max_length=64)]
 

@@ -13,8 +13,8 @@ from msgspec import Meta
 
 from bailiff.decisions.cost import Cost, FactsError, check_cost
 from bailiff.decisions.criticality import is_critical
-from bailiff.decisions.pressure.configuring import minor_of
 from bailiff.decisions.pressure.signals import CONDITIONS, MEMORY_PRESSURE
+from bailiff.decisions.pressure.versions import check_version, minor_of
 from bailiff.decisions.quality_of_service import QualityOfService, qos_class
 from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided
 from bailiff.decisions.tolerations import tolerates
@@ -117,6 +117,7 @@ def _weigh_admission(
         if one not in CONDITIONS:
             known = ", ".join(CONDITIONS)
             raise FactsError(f"$.conditions[{index}]", f"must be one of {known}, is {one!r}")
+    check_version(facts.kubelet_version, "$.kubeletVersion")
     steps = len(facts.pod.spec.tolerations) + 100
     cost = check_cost((Cost(steps, _ANSWER, "$.pod"),))
     return Plan(cost.steps, cost.told, partial(_admit, facts, terms))

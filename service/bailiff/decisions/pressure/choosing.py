@@ -153,7 +153,8 @@ def _may_help(one: Candidate) -> bool:
 def _ends_soon(pod: Pod, now: datetime) -> bool:
     """It is being deleted, and gone within a minute; see ObjectMeta for the instant."""
     at = pod.metadata.deletion_timestamp
-    return at is not None and at - _SOON <= now < at + _OVERDUE
+    # As differences: at the ends of time there is no sum.
+    return at is not None and at - now <= _SOON and now - at < _OVERDUE
 
 
 def _victim(

@@ -7,7 +7,7 @@ pkg/kubelet/eviction/defaults_linux.go and pkg/kubelet/apis/config/v1beta1/defau
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -57,6 +57,27 @@ class ConfigurationError(Value, frozen=True):
     reason: str
 
 
+class DryRuns(NamedTuple):
+    """Signals whose thresholds only tell, by where those are written.
+
+    A soft threshold whose grace period is 0 evicts as a hard one does, but who wrote it under
+    evictionSoft looks for it among the soft ones.
+
+    Attributes:
+        hard: of evictionHard.
+        soft: of evictionSoft.
+    """
+
+    hard: Collection[Signal] = ()
+    soft: Collection[Signal] = ()
+
+
+NO_DRY_RUNS = DryRuns()
+# What is said of the memory of a node holds for that of its pods together, which has no threshold
+# of its own but that (addAllocatableThresholds in pkg/kubelet/eviction/helpers.go).
+LIKE = {Signal.ALLOCATABLE_MEMORY_AVAILABLE: Signal.MEMORY_AVAILABLE}
+
+
 class _WrongError(Exception):
     def __init__(self, code: ConfigurationFault, reason: str) -> None:
         super().__init__(reason)
@@ -70,13 +91,20 @@ class ThresholdReader:
         errors: all that was found wrong so far, in the order of the fields.
     """
 
-    def __init__(self, signals: Collection[Signal] = KUBELET_SIGNALS, under: str = "") -> None:
+    def __init__(
+        self,
+        signals: Collection[Signal] = KUBELET_SIGNALS,
+        under: str = "",
+        dry_runs: DryRuns = NO_DRY_RUNS,
+    ) -> None:
         """Start without errors.
 
         Args:
             signals: that may be named.
             under: where the fields stand, as `extensions.`.
+            dry_runs: thresholds that only tell.
         """
+        self._dry_runs = dry_runs
         self.errors: list[ConfigurationError] = []
         self._signals = {signal.value: signal for signal in sorted(signals, key=ORDER.__getitem__)}
         self._under = under
@@ -98,8 +126,8 @@ class ThresholdReader:
             minimum_reclaims: by signal.
             enforced: enforceNodeAllocatable.
         """
-        found = self._thresholds("evictionHard", hard)
-        softs = self._thresholds("evictionSoft", soft)
+        found = self._thresholds("evictionHard", hard, self._dry_runs.hard)
+        softs = self._thresholds("evictionSoft", soft, self._dry_runs.soft)
         graces = dict(self._each("evictionSoftGracePeriod", grace_periods, _grace_period))
         reclaims = dict(self._each("evictionMinimumReclaim", minimum_reclaims, _minimum_reclaim))
         for one in softs:
@@ -108,11 +136,16 @@ class ThresholdReader:
             found = [replace(one, min_reclaim=reclaims.get(one.signal)) for one in found]
         if PODS in enforced:
             found += [
-                replace(one, signal=Signal.ALLOCATABLE_MEMORY_AVAILABLE)
+                self._of_pods(one)
                 for one in found
                 if one.signal is Signal.MEMORY_AVAILABLE and one.is_hard
             ]
         return tuple(found)
+
+    def _of_pods(self, one: Threshold) -> Threshold:
+        signal = Signal.ALLOCATABLE_MEMORY_AVAILABLE
+        dry = one.dry_run or signal in self._dry_runs.hard
+        return replace(one, signal=signal, dry_run=dry)
 
     def amounts(
         self, field: str, statements: Mapping[str, str]
@@ -125,9 +158,11 @@ class ThresholdReader:
                 self._wrong(f'{field}["{signal}"]', ConfigurationFault.MALFORMED_PERCENTAGE, why)
         return found
 
-    def _thresholds(self, field: str, statements: Mapping[str, str]) -> list[Threshold]:
+    def _thresholds(
+        self, field: str, statements: Mapping[str, str], dry: Collection[Signal]
+    ) -> list[Threshold]:
         return [
-            Threshold(signal=signal, value=value)
+            Threshold(signal=signal, value=value, dry_run=_is_named(signal, dry))
             for signal, value in self.amounts(field, statements).items()
             if value is not None
         ]
@@ -169,6 +204,10 @@ _PLACES: Mapping[str, int] = {signal.value: place for signal, place in ORDER.ite
 
 def _place(name: str) -> tuple[int, str]:
     return _PLACES.get(name, len(_PLACES)), name
+
+
+def _is_named(signal: Signal, among: Collection[Signal]) -> bool:
+    return signal in among or LIKE.get(signal, signal) in among
 
 
 def _amount(text: str) -> ThresholdValue | None:

@@ -7,7 +7,7 @@ pkg/kubelet/apis/config/v1beta1/defaults.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.cost import Cost, FactsError, check_cost
@@ -17,11 +17,12 @@ from bailiff.decisions.pressure.configuration import (
     ConfigurationFault,
     ThresholdReader,
 )
-from bailiff.decisions.pressure.extending import extended
+from bailiff.decisions.pressure.extending import dry_runs_of, extended
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.flags import EvictionFlags, with_flags
 from bailiff.decisions.pressure.settings import FIVE_MINUTES, PressureSettings
 from bailiff.decisions.pressure.thresholds import Threshold
+from bailiff.decisions.pressure.versions import check_version, minor_of
 from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided
 from bailiff.kinds.durations import parse_go_duration
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
@@ -75,8 +76,9 @@ def settings_of(facts: PressureFacts) -> PressureSettings:
     """The settings of a round.
 
     Raises:
-        FactsError: names the first thing that is wrong in the configuration.
+        FactsError: names the first thing that is wrong in the configuration or beside it.
     """
+    check_version(facts.kubelet_version, "$.pressure.kubeletVersion")
     read = read_configuration(
         facts.configuration or NO_CONFIGURATION,
         facts.kubelet_version,
@@ -113,7 +115,7 @@ def read_configuration(
     if given is not None:
         keeps = configuration.merge_default_eviction_settings
         defaults = {k: v for k, v in defaults.items() if k not in given} if keeps else {}
-    reader = ThresholdReader()
+    reader = ThresholdReader(dry_runs=dry_runs_of(extensions))
     enforced = configuration.enforce_node_allocatable
     thresholds = reader.read(
         {**defaults, **(given or {})},
@@ -148,14 +150,6 @@ def is_windows(operating_system: str, path: str) -> bool:
     if operating_system not in ("", "linux", "windows"):
         raise FactsError(path, f"must be linux or windows, is {operating_system!r}")
     return operating_system == "windows"
-
-
-@lru_cache(maxsize=64)
-def minor_of(version: str) -> int:
-    """The minor version of `v1.36.2`; 36 where none is told."""
-    parts = version.removeprefix("v").split(".")
-    digits = parts[1].rstrip("+") if len(parts) > 1 and parts[0] == "1" else ""
-    return int(digits) if digits.isdigit() and len(digits) <= 4 else 36
 
 
 def _transition_period(text: str | None) -> tuple[int, tuple[ConfigurationError, ...]]:
@@ -219,6 +213,7 @@ def _weigh_configuration(
     terms: QuestionTerms,  # noqa: ARG001 - no instant, no option counts
 ) -> Plan[ReadEvictionConfigurationResponse]:
     is_windows(facts.operating_system, "$.operatingSystem")
+    check_version(facts.kubelet_version, "$.kubeletVersion")
     cost = check_cost((Cost(1000, _ANSWER, "$.configuration"),))
     return Plan(cost.steps, cost.told, partial(_read, facts))
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from bailiff.decisions.pressure.configuration import (
+    LIKE,
     ConfigurationError,
     ConfigurationFault,
+    DryRuns,
     ThresholdReader,
 )
 from bailiff.decisions.pressure.signals import EXTRA_SIGNALS, Signal
@@ -21,16 +23,13 @@ if TYPE_CHECKING:
 
 _UNDER = "extensions."
 _COOL_DOWN = "coolDown"
-# What is said of the memory of a node holds for that of its pods together, which has no threshold
-# of its own but that (addAllocatableThresholds in pkg/kubelet/eviction/helpers.go).
-_LIKE = {Signal.ALLOCATABLE_MEMORY_AVAILABLE: Signal.MEMORY_AVAILABLE}
 
 
 def extended(
     settings: PressureSettings, extensions: PressureExtensions
 ) -> tuple[PressureSettings, tuple[ConfigurationError, ...]]:
     """The settings with these extensions, and what is wrong in them."""
-    reader = ThresholdReader(EXTRA_SIGNALS, _UNDER)
+    reader = ThresholdReader(EXTRA_SIGNALS, _UNDER, dry_runs_of(extensions))
     own = reader.read(
         extensions.eviction_hard,
         extensions.eviction_soft,
@@ -41,7 +40,7 @@ def extended(
     stops = ThresholdReader(frozenset(Signal), _UNDER)
     stop_at = stops.amounts("stopAt", extensions.stop_at)
     cool_down, wrong = _cool_down(extensions.cool_down)
-    thresholds = [_with(one, extensions, stop_at) for one in (*settings.thresholds, *own)]
+    thresholds = [_stopping(one, stop_at) for one in (*settings.thresholds, *own)]
     found = replace(
         settings,
         thresholds=tuple(thresholds),
@@ -51,13 +50,15 @@ def extended(
     return found, (*reader.errors, *stops.errors, *wrong)
 
 
-def _with(
-    one: Threshold, extensions: PressureExtensions, stop_at: dict[Signal, ThresholdValue | None]
-) -> Threshold:
-    named = (one.signal, _LIKE.get(one.signal, one.signal))
-    dry = extensions.dry_run_hard if one.is_hard else extensions.dry_run_soft
+def dry_runs_of(extensions: PressureExtensions) -> DryRuns:
+    """The thresholds that only tell; the kubelet's own have to be read with them."""
+    return DryRuns(hard=extensions.dry_run_hard, soft=extensions.dry_run_soft)
+
+
+def _stopping(one: Threshold, stop_at: dict[Signal, ThresholdValue | None]) -> Threshold:
+    named = (one.signal, LIKE.get(one.signal, one.signal))
     at = next((stop_at[signal] for signal in named if signal in stop_at), None)
-    return replace(one, dry_run=any(signal in dry for signal in named), stop_at=at)
+    return replace(one, stop_at=at)
 
 
 def _cool_down(text: str | None) -> tuple[int, tuple[ConfigurationError, ...]]:

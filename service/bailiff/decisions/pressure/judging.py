@@ -8,7 +8,7 @@ from bailiff.decisions.cost import FactsError
 from bailiff.decisions.criticality import is_critical
 from bailiff.decisions.decision import reference_to
 from bailiff.decisions.pressure.allocation import as_allocated
-from bailiff.decisions.pressure.configuring import is_windows, minor_of, settings_of
+from bailiff.decisions.pressure.configuring import is_windows, settings_of
 from bailiff.decisions.pressure.extensions import MemoryInUse
 from bailiff.decisions.pressure.facts import FileSystemLayout, PressureFacts
 from bailiff.decisions.pressure.file_systems import derive_layout
@@ -22,6 +22,7 @@ from bailiff.decisions.pressure.layout import Layout
 from bailiff.decisions.pressure.observations import Metering
 from bailiff.decisions.pressure.report import PressureReport, report_on
 from bailiff.decisions.pressure.round import Reclaimed, RoundFacts, plan
+from bailiff.decisions.pressure.versions import minor_of
 from bailiff.decisions.system import Round
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.findings import unmeasured
 from bailiff.decisions.pressure.judging import layout_of, metering_of
 from bailiff.decisions.pressure.observations import observe
+from bailiff.decisions.pressure.versions import told_version
 from bailiff.decisions.system import NotRead, OfKubelet, Unread, Why
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.stats import Summary
@@ -75,7 +76,7 @@ def _facts_of(node: Node, seen: tuple[Value, ...]) -> PressureFacts:
     return PressureFacts(
         summary=next((one for one in seen if isinstance(one, Summary)), None),
         configuration=next((one for one in seen if isinstance(one, KubeletConfiguration)), None),
-        kubelet_version=told.kubelet_version,
+        kubelet_version=told_version(told.kubelet_version),
         operating_system=told.operating_system,
     )
 

@@ -127,7 +127,8 @@ def _of_node(node: NodeStats, metering: Metering) -> Observation | None:
     seen = _memory(Signal.MEMORY_AVAILABLE, node, in_use)
     if seen is not None and metering.huge_pages:
         taken = min(metering.huge_pages, max(seen.available, 0))
-        seen = replace(seen, available=seen.available - taken, capacity=seen.capacity - taken)
+        left, capacity = seen.available - taken, as_int64(seen.capacity - taken)
+        seen = replace(seen, available=left, capacity=capacity)
     if seen is None or told is None:
         return seen
     return replace(seen, available=told.available_bytes, time=told.time)
@@ -143,7 +144,7 @@ def _memory(signal: Signal, node: NodeStats, in_use: MemoryInUse) -> Observation
         return seen
     if memory.rss_bytes is None:
         return None
-    return replace(seen, available=seen.capacity - as_int64(memory.rss_bytes))
+    return replace(seen, available=as_int64(seen.capacity - memory.rss_bytes))
 
 
 def _committed(node: NodeStats) -> Observation | None:

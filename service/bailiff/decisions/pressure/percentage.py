@@ -13,6 +13,8 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})
 _HEXADECIMAL = re.compile(
     r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]{1,3}"
 )
+# More than any float32.
+_BEYOND = 10**39
 _LARGEST = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 
 
@@ -26,13 +28,21 @@ def parse_percentage(text: str) -> float:
     if _DECIMAL.fullmatch(number):
         exact = Fraction(number)
     elif _HEXADECIMAL.fullmatch(number):
-        exact = Fraction(float.fromhex(number))
+        exact = _from_hexadecimal(number)
     else:
         raise ValueError(f"must be a percentage such as 10%, is {text[:64]!r}")
     if abs(exact) > _LARGEST:
         raise ValueError(f"must be a percentage such as 10%, {text[:64]!r} is out of range")
     # Go's float32 divided by 100 as a float32: of a quotient, rounding twice is rounding once.
     return _as_float32(_nearest_float32(exact) / 100)
+
+
+def _from_hexadecimal(number: str) -> Fraction:
+    try:
+        return Fraction(float.fromhex(number))
+    except OverflowError:
+        # Beyond a float64 is beyond a float32.
+        return Fraction(_BEYOND)
 
 
 def _nearest_float32(exact: Fraction) -> float:

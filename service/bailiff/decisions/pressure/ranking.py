@@ -24,7 +24,7 @@ from bailiff.decisions.pressure.signals import (
     Signal,
 )
 from bailiff.decisions.pressure.usage import used_by
-from bailiff.kinds.meta import INT64_MAX, Int32, Int64, Value
+from bailiff.kinds.meta import INT64_MAX, INT64_MIN, Int32, Int64, Value
 from bailiff.kinds.quantity import NANO
 
 if TYPE_CHECKING:
@@ -163,8 +163,7 @@ def _ranked(
     own, taken_off = _requests(pod, signal.resource)
     exceeds = used * NANO > own
     key = (True, not exceeds, priority, says, taken_off - used * NANO)
-    # What nobody could ask for is told as the most that an answer holds.
-    return _Ranked(key, pod, used, min(-(-taken_off // NANO), INT64_MAX), exceeds)
+    return _Ranked(key, pod, used, -(-taken_off // NANO), exceeds)
 
 
 def _requests(pod: Pod, resource: str) -> tuple[int, int]:
@@ -193,7 +192,12 @@ def _candidate(
         measured=measured,
         exceeds_request=one.exceeds,
         priority=one.pod.spec.priority,
-        used=one.used,
-        requested=one.requested,
+        used=_told(one.used),
+        requested=_told(one.requested),
         critical=is_critical(one.pod),
     )
+
+
+def _told(number: int) -> int:
+    """Beyond what an answer holds, as two parts that are summed may be: the most that it holds."""
+    return max(INT64_MIN, min(number, INT64_MAX))

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.decision import Annotation, EventNote, ObjectReference, reference_to
+from bailiff.decisions.instants import later_by
 from bailiff.decisions.pressure.conditions import changes, node_conditions
 from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.decisions.pressure.layout import ReclaimStep
@@ -180,7 +181,7 @@ def _thresholds(plan: RoundPlan, before: PressureState) -> tuple[ThresholdReport
                 # Of a capacity that no int64 holds a part may be less than nothing.
                 to_free=max(0, min(over, INT64_MAX)) if since is not None else 0,
                 first_observed_at=at,
-                grace_over_at=None if at is None else at + grace,
+                grace_over_at=None if at is None else later_by(at, grace),
                 stale=not is_newer(seen, last),
             )
         )

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from bailiff.decisions.pressure.configuring import (
     ReadConfiguration,
-    minor_of,
     read_configuration,
 )
 from bailiff.decisions.pressure.percentage import parse_percentage
@@ -140,14 +139,6 @@ def test_thresholds_stand_in_the_order_of_the_signals() -> None:
     hard = {signal.value: "1" for signal in reversed(of_kubelets)}
     found = read(evictionHard=hard, enforceNodeAllocatable=[])
     assert [one.signal for one in found.settings.thresholds] == of_kubelets
-
-
-@pytest.mark.parametrize(
-    ("version", "minor"),
-    [("", 36), ("v1.36.2", 36), ("1.37.0", 37), ("v1.37+", 37), ("v2.1", 36), ("x", 36)],
-)
-def test_the_version_of_a_kubelet(version: str, minor: int) -> None:
-    assert minor_of(version) == minor
 
 
 @given(st.decimals(min_value=0, max_value=100, places=6, allow_nan=False))

@@ -52,6 +52,25 @@ def test_a_dry_run_tells_who_would_go_and_does_nothing() -> None:
     assert [one.pod.metadata.name for one in dry.victims] == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("named", "goes"),
+    [({"dryRunSoft": ["memory.available"]}, []), ({"dryRunHard": ["memory.available"]}, ["a"])],
+    ids=["among the soft ones", "among the hard ones"],
+)
+def test_a_dry_run_goes_by_where_a_threshold_is_written(
+    named: dict[str, Any], goes: list[str]
+) -> None:
+    """A grace period of 0 makes a soft threshold act as a hard one, and no hard one of it."""
+    configuration = replace(
+        NOTHING_OF_THE_KUBELET,
+        eviction_soft={"memory.available": "100"},
+        eviction_soft_grace_period={"memory.available": "0s"},
+    )
+    node = Node()
+    node.settings = read_configuration(configuration, extensions=extensions(**named)).settings
+    assert node.gone(0, available=50) == goes
+
+
 def test_a_dry_run_keeps_no_other_threshold_from_evicting() -> None:
     hard = {"memory.available": "100", "pid.available": "1"}
     node = extended(hard, dryRunHard=["pid.available"])

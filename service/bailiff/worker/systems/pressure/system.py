@@ -15,6 +15,7 @@ from bailiff.decisions.decision import Verdict, reference_to
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.findings import SYSTEM, by_status_alone, went_by_rank
 from bailiff.decisions.pressure.judging import PressureRound
+from bailiff.decisions.pressure.versions import told_version
 from bailiff.kinds.stats import Summary
 from bailiff.worker.execute.outcomes import EVICTED
 from bailiff.worker.systems.pressure.following import Configured, Following
@@ -201,7 +202,7 @@ class PressureInWorker(SystemInWorker):
         facts = PressureFacts(
             summary=Summary(node=measured.node),
             configuration=self.configured.of(watched.name),
-            kubelet_version=node.status.node_info.kubelet_version,
+            kubelet_version=told_version(node.status.node_info.kubelet_version),
             operating_system=node.status.node_info.operating_system,
             state=watched.state_at(elapsed),
             extensions=self._mode.extensions,
