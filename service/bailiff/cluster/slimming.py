@@ -20,6 +20,7 @@ from bailiff.kinds import (
     ResourceClaim,
     ResourceSlice,
 )
+from bailiff.kinds.meta import as_served
 from bailiff.kinds.pod_volumes import Volume
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class PodSlimmer:
         metadata, spec, status = pod.metadata, pod.spec, pod.status
         force_setattr(metadata, "namespace", intern(metadata.namespace))
         force_setattr(metadata, "owner_references", self._owners(metadata.owner_references))
-        force_setattr(metadata, "annotations", intern(metadata.annotations))
+        force_setattr(metadata, "annotations", intern(as_served(metadata.annotations)))
         kept = self._labels
         labels = LABELS_NOT_KEPT if kept is None else kept.share(metadata.labels)
         force_setattr(metadata, "labels", labels)

@@ -1,15 +1,16 @@
 """Systems that are ready for one scene, asked pod by pod; and what holds whatever they would say.
 
 A pod that has ended stays, as far as evictions go: it leaves by itself, and would be evicted again
-and again. A pod that is bound to another node stays for all systems that decide by the node. Both
-are decided here, so that no system can forget them.
+and again. One that is being deleted may be hastened, see Round. A pod that is bound to another node
+stays for all systems that decide by the node. Both are decided here, so that no system can forget
+them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from bailiff.decisions.decision import keep_ended, keep_pod
+from bailiff.decisions.decision import Verdict, keep_ended, keep_pod
 from bailiff.decisions.joining import join
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Asking:
     def findings(self, pod: Pod) -> tuple[Finding, ...]:
         """What each of them says of one pod; those that say nothing are left out."""
         if self._spares_ended and pod.has_ended:
-            return tuple([keep_ended(speaker.name, pod) for speaker, _ in self._rounds])
+            return tuple([_of_ended(speaker.name, one, pod) for speaker, one in self._rounds])
         bound = pod.spec.node_name
         if bound != self._node and bound and self._node:
             return self._of_another_node(pod)
@@ -100,3 +101,11 @@ class Asking:
             for speaker, one in self._rounds
         ]
         return tuple([one for one in said if one is not None])
+
+
+def _of_ended(system: str, said: Round, pod: Pod) -> Finding:
+    if said.hastens and not pod.is_finished:
+        found = said.of(pod)
+        if found is not None and found.verdict is Verdict.EVICT_NOW:
+            return found
+    return keep_ended(system, pod)

@@ -40,3 +40,11 @@ def later_by(start: datetime, time: timedelta) -> datetime:
     except OverflowError:
         return END_OF_TIME
     return min(end, END_OF_TIME)
+
+
+def moved(instant: datetime, by: timedelta) -> datetime:
+    """`instant` later by a time that may be negative, in UTC and within what can be written."""
+    try:
+        return in_utc(in_utc(instant) + by)
+    except OverflowError:
+        return START_OF_TIME if by < timedelta(0) else END_OF_TIME

@@ -93,8 +93,11 @@ class Round(ABC):
         holds_until: what it says may differ from this instant on even if no object changes, for
             all pods alike; None: each finding says for itself. The worker looks at the node again
             then.
+        hastens: where it says of a pod that is being deleted already that it goes now, the pod is
+            to be given less time to end than it has.
     """
 
+    hastens: ClassVar[bool] = False
     report: Value | None = None
     holds_until: datetime | None = None
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from bailiff.kinds.texts import LabelName, ObjectName, Uid
 
@@ -94,6 +95,17 @@ class Annotations(
     evict_among_equals: str = ""
     config_source: str | None = None
     config_mirror: str | None = None
+
+
+def as_served(annotations: Annotations) -> Annotations:
+    """Those of a pod that comes from the API server, as its kubelet has them.
+
+    Where the kubelet has a pod from it writes itself, whatever stands there
+    (pkg/kubelet/config/config.go): else whoever may write a pod could make it a static one, which
+    never goes. What shows a true static pod in the API says so by `config_mirror`.
+    """
+    told = annotations.config_source is not None
+    return replace(annotations, config_source=None) if told else annotations
 
 
 # Stands, by identity, for labels that were there to read and were dropped to save memory.

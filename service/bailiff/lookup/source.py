@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from msgspec.structs import replace
+
 from bailiff.cluster import (
     NAMESPACES,
     NODES,
@@ -33,6 +35,7 @@ from bailiff.kinds import (
     ResourceClaim,
     ResourceSlice,
 )
+from bailiff.kinds.meta import as_served
 from bailiff.lookup.errors import (
     FailedError,
     ForbiddenError,
@@ -115,7 +118,7 @@ class ClusterSource:
                 said = f"no Kubernetes API answered: {error.message}"
                 raise ResponseError(said) from error
             raise
-        return found
+        return _served(found)
 
     async def see(self, wanted: Wanted) -> tuple[Value, ...]:
         """All objects that are wanted, as far as there are any."""
@@ -142,6 +145,7 @@ class ClusterSource:
         each = slimmer_for(wanted.kind) if wanted.kind in _SLIM else None
         with _told(f"the {resource.plural}", f"list {resource.plural}"):
             found = (await self._cluster.list_selected(resource, selection, each)).items
+        found = tuple(map(_served, found))
         if names is None:
             return found
         return tuple(one for one in found if one.metadata.name in names)
@@ -153,10 +157,11 @@ class ClusterSource:
         for name in names:
             with _told(f"the {resource.plural}", f"get {resource.plural}"):
                 try:
-                    found.append(await self._cluster.get(resource, name, wanted.namespace))
+                    one = await self._cluster.get(resource, name, wanted.namespace)
                 except NotFoundError:
                     # Who wants them says what that means.
                     continue
+                found.append(_served(one))
         return tuple(found)
 
     async def _resource(self, kind: type[Value]) -> Resource[Any]:
@@ -168,6 +173,16 @@ class ClusterSource:
         if api is None:
             raise NotServedError("the cluster serves no devices (resource.k8s.io)")
         return _of_devices(api, kind)
+
+
+def _served(found: Value) -> Value:
+    if not isinstance(found, Pod):
+        return found
+    metadata = found.metadata
+    annotations = as_served(metadata.annotations)
+    if annotations is metadata.annotations:
+        return found
+    return replace(found, metadata=replace(metadata, annotations=annotations))
 
 
 class _NoneOfThem(Exception):  # noqa: N818 - no error

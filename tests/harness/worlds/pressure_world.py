@@ -14,7 +14,7 @@ from bailiff.cluster.kubelets import KubeletUnreachableError, ReaderSettings, Su
 from bailiff.cluster.kubelets.summaries import decode_summary
 from bailiff.decisions import SYSTEMS
 from bailiff.decisions.pressure.findings import SYSTEM
-from bailiff.kinds import Node
+from bailiff.kinds import Node, Pod
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.worker.systems import HALVES, halves_of
 from bailiff.worker.systems.pressure.node_writer import ANNOTATION
@@ -85,6 +85,10 @@ class PressureWorld(World):
         used: memory by name of pod, in MiB.
         on_disk: bytes in the volume `v`, by name of pod.
         ending: pods that have ended and still use it.
+        slow: pods that are deleted use it until they should be gone, and stay after that.
+        processes_left: of 100, on every node.
+        made: how often each pod was, by name.
+        given: seconds that each pod was given with its delete, by name.
         noted: the annotation, as often as it was written.
         published: the conditions that were written, by type, each time.
     """
@@ -94,6 +98,10 @@ class PressureWorld(World):
         self.used: dict[str, int] = {}
         self.on_disk: dict[str, int] = {}
         self.ending: set[str] = set()
+        self.slow = False
+        self.processes_left = 90
+        self.made: dict[str, int] = {}
+        self.given: dict[str, int | None] = {}
         self.noted: list[str] = []
         self.published: list[dict[str, str]] = []
         chosen = mode or mode_with()
@@ -118,7 +126,10 @@ class PressureWorld(World):
         """A pod that uses so much; one that is there uses so much from now on."""
         self.used[name] = mib
         if name not in self.pods:
-            meta: dict[str, Any] = {"uid": f"uid-{name}", "creation_timestamp": YESTERDAY}
+            # One that is made anew is another pod.
+            made = self.made[name] = self.made.get(name, 0) + 1
+            uid = f"uid-{name}" if made == 1 else f"uid-{name}-{made}"
+            meta: dict[str, Any] = {"uid": uid, "creation_timestamp": YESTERDAY}
             self.put(pod_of(name, node, phase="Running", priority=priority, **meta))
 
     def summary(self, node: str, measured: datetime) -> dict[str, Any]:
@@ -126,23 +137,45 @@ class PressureWorld(World):
         running = {
             name: self.used[name] * MIB
             for name, pod in self.pods.items()
-            if pod.spec.node_name == node and self._uses(name, ended=pod.is_finished)
+            if pod.spec.node_name == node and self._uses(pod)
         }
         taken = sum(running.values())
         at = measured.isoformat().replace("+00:00", "Z")
         own = {"time": at, "availableBytes": max(0, CAPACITY - taken), "workingSetBytes": taken}
         pods = [
             {
-                "podRef": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
+                "podRef": {
+                    "name": name,
+                    "namespace": "default",
+                    "uid": self.pods[name].metadata.uid,
+                },
                 "memory": {"time": at, "workingSetBytes": amount},
                 "volume": [{"name": "v", "usedBytes": self.on_disk.get(name, 0)}],
             }
             for name, amount in running.items()
         ]
-        return {"node": {"nodeName": node, "memory": own}, "pods": pods}
+        limit = {"time": at, "maxpid": 100, "curproc": 100 - self.processes_left}
+        return {"node": {"nodeName": node, "memory": own, "rlimit": limit}, "pods": pods}
 
-    def _uses(self, name: str, *, ended: bool) -> bool:
-        return name in self.used and (not ended or name in self.ending)
+    def _uses(self, pod: Pod) -> bool:
+        name, ends = pod.metadata.name, pod.metadata.deletion_timestamp
+        if self.slow and ends is not None:
+            return self.clock.now() < ends
+        return name in self.used and (not pod.is_finished or name in self.ending)
+
+    def _take(self, call: Call, current: Pod) -> None:
+        self.given[call.name] = call.body.get("gracePeriodSeconds")
+        super()._take(call, current)
+
+    def _terminate(self, pod: Pod) -> None:
+        grace = self.given[pod.metadata.name] or 0
+        self.delete_in(pod.metadata.name, grace if self.slow else 0)
+
+    def delete_in(self, name: str, seconds: float) -> None:
+        """It is being deleted, and is to be gone in so many seconds."""
+        pod = self.pods[name]
+        at = self.clock.now() + timedelta(seconds=seconds)
+        self.put(replace(pod, metadata=replace(pod.metadata, deletion_timestamp=at)))
 
     def kubelet_evicts(self, name: str) -> None:
         """The node's own kubelet has written so; what the pod used is not free yet."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from bailiff.cluster.interning import InternTable, LabelTable
 from bailiff.cluster.keeping import Keep
 from bailiff.cluster.slimming import PodSlimmer, slimmer_for
+from bailiff.decisions.criticality import is_critical
 from bailiff.kinds import LABEL_ZONE, LABELS_NOT_KEPT, ConfigMap, Node, Pod, decode
 
 
@@ -48,6 +49,14 @@ def test_equal_parts_become_the_same_object() -> None:
     assert one.metadata.annotations is other.metadata.annotations
     assert one.status.phase is other.status.phase
     assert one.status.conditions[0].type is other.status.conditions[0].type
+
+
+def test_nobody_calls_itself_a_static_pod() -> None:
+    """A kubelet writes itself where it has a pod from, whatever the API says."""
+    body = {"metadata": {"annotations": {"kubernetes.io/config.source": "file"}}}
+    claiming = decode(json.dumps(body).encode(), Pod)
+    assert is_critical(claiming)
+    assert not is_critical(PodSlimmer()(claiming))
 
 
 def test_labels_are_dropped_unless_asked_for_and_then_shared() -> None:

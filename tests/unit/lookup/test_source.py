@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bailiff.decisions import Wanted
+from bailiff.decisions.criticality import is_critical
 from bailiff.kinds import (
     DeviceTaintRule,
     Node,
@@ -85,6 +86,21 @@ async def test_where_what_is_wanted_is_served(tmp_path: Path, wanted: Wanted, as
     async with server.source(tmp_path) as source:
         assert await source.see(wanted) == ()
     assert server.asked == [asked]
+
+
+@pytest.mark.parametrize("names", [None, ("p",)], ids=["listed", "got"])
+async def test_no_pod_calls_itself_a_static_one(
+    tmp_path: Path, names: tuple[str, ...] | None
+) -> None:
+    server = Server()
+    annotations = {"kubernetes.io/config.source": "file"}
+    metadata = {"name": "p", "namespace": "ns", "annotations": annotations}
+    server.objects["pods"] = [{"metadata": metadata}]
+    async with server.source(tmp_path) as source:
+        (seen,) = await source.see(Wanted(Pod, "ns", names))
+        got = await source.get(Pod, "p", "ns")
+    assert isinstance(seen, Pod)
+    assert not (is_critical(seen) or is_critical(got))
 
 
 async def test_slices_come_slim_because_there_may_be_thousands(tmp_path: Path) -> None:

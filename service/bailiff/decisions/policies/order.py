@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from bailiff.decisions.criticality import is_critical
 from bailiff.decisions.policies.settings import DrainOrder
 
 if TYPE_CHECKING:
     from bailiff.kinds import Pod
-
-# pkg/apis/scheduling/types.go, SystemCriticalPriority.
-SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
-_API_SOURCE = "api"
 
 
 class Rank(Struct, frozen=True, order=True, gc=False):
@@ -48,21 +45,6 @@ def rank(pod: Pod, order: DrainOrder, *, refused: bool = False) -> Rank:
         is_last=is_critical(pod) or is_daemon(pod),
         priority=pod.spec.priority,
         born=-created.timestamp() if created is not None else 0.0,
-    )
-
-
-def is_critical(pod: Pod) -> bool:
-    """Whether the kubelet would never preempt it (pkg/kubelet/types, IsCriticalPod).
-
-    A static pod, the mirror of one, or a priority from 2,000,000,000 on; the name of the priority
-    class does not matter.
-    """
-    annotations = pod.metadata.annotations
-    source = annotations.config_source
-    return (
-        pod.spec.priority >= SYSTEM_CRITICAL_PRIORITY
-        or annotations.config_mirror is not None
-        or (source is not None and source != _API_SOURCE)
     )
 
 

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 # gone for so long hangs: both are candidates as any other, as upstream has all that are ending.
 _SOON = timedelta(seconds=60)
 _OVERDUE = timedelta(seconds=30)
+# So much less time is not worth a request, which would take some of it.
+_NO_TIME_WON = timedelta(seconds=2)
+# Seconds; in a longer grace period nobody is hastened.
+_LONGEST_GRACE = 10**9
 
 
 class Victim(NamedTuple):
@@ -61,10 +65,28 @@ class Choice(NamedTuple):
         victims: in the order of their ranks.
         releasing: what pods that are ending free of the signal, in its unit; counted only where
             there is a release target.
+        ends_first: nobody goes, since the first by rank is about to be gone.
     """
 
     victims: tuple[Victim, ...]
     releasing: int = 0
+    ends_first: bool = False
+
+
+class Outside(NamedTuple):
+    """That whoever carries the round out does so from outside the node, by the API server.
+
+    A kubelet ends a pod's containers by itself. From outside a pod that is being deleted can be
+    given less time, and that is all: one that is not gone when it should be hangs, and to wait for
+    it would keep all others.
+
+    Attributes:
+        now: in UTC, by the wall clock, which is what the API server's instants go by.
+        held: UIDs of pods that were chosen before and do not go, as where a policy holds them.
+    """
+
+    now: datetime
+    held: frozenset[str] = frozenset()
 
 
 class Starved(NamedTuple):
@@ -97,6 +119,7 @@ def choose(
     stats: Mapping[str, PodStats],
     settings: PressureSettings,
     now: datetime,
+    outside: Outside | None = None,
 ) -> Choice:
     """Who goes; nobody who is critical.
 
@@ -106,14 +129,21 @@ def choose(
         stats: what was measured of the pods, by UID.
         settings: with the release target.
         now: in UTC.
+        outside: the pods are evicted from outside the node; None: by its kubelet.
     """
+    now = now if outside is None else outside.now
     target = settings.extensions.release_target
     ranked = tuple(zip(ranking.pods, ranking.candidates, strict=True))
     able = [(pod, one) for pod, one in ranked if not one.critical]
     if starved.is_over_for_kubelet:
         able = [(pod, one) for pod, one in able if _may_help(one)]
+    if outside is not None:
+        able = [(pod, one) for pod, one in able if not _hangs(pod, now)]
     if target is None:
-        return Choice(tuple(_victim(pod, starved, stats, settings) for pod, _ in able[:1]))
+        first = tuple(_victim(pod, starved, stats, settings) for pod, _ in able[:1])
+        if outside is not None and any(_is_nearly_gone(one, now) for one in first):
+            return Choice((), ends_first=True)
+        return Choice(first)
     ending = [one for pod, one in ranked if _ends_soon(pod, now)]
     staying = [(pod, one) for pod, one in able if not _ends_soon(pod, now)]
     # More than there can be is told as the most that an answer holds.
@@ -155,6 +185,18 @@ def _ends_soon(pod: Pod, now: datetime) -> bool:
     at = pod.metadata.deletion_timestamp
     # As differences: at the ends of time there is no sum.
     return at is not None and at - now <= _SOON and now - at < _OVERDUE
+
+
+def _hangs(pod: Pod, now: datetime) -> bool:
+    at = pod.metadata.deletion_timestamp
+    return at is not None and now - at >= _OVERDUE
+
+
+def _is_nearly_gone(victim: Victim, now: datetime) -> bool:
+    """It is being deleted, and to give it the grace period of this round would win no time."""
+    at = victim.pod.metadata.deletion_timestamp
+    given = timedelta(seconds=min(victim.grace_period_seconds, _LONGEST_GRACE))
+    return at is not None and at - now <= given + _NO_TIME_WON
 
 
 def _victim(

@@ -148,7 +148,7 @@ def is_windows(operating_system: str, path: str) -> bool:
         FactsError: it is neither.
     """
     if operating_system not in ("", "linux", "windows"):
-        raise FactsError(path, f"must be linux or windows, is {operating_system!r}")
+        raise FactsError(path, f"must be linux or windows, is {operating_system[:64]!r}")
     return operating_system == "windows"
 
 

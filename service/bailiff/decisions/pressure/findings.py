@@ -38,6 +38,8 @@ STORAGE_TERMS = EvictionTerms(
     phase="Failed",
     status_reason=EVICTED,
     event_type="Warning",
+    # No kubelet takes an eviction back: whoever looks for those must not find this one.
+    cancellation_reason="EvictionCancelled",
 )
 TERMS = replace(
     STORAGE_TERMS,

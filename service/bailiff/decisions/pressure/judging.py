@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from bailiff.decisions.decision import Finding, ObjectReference, TraceStep
     from bailiff.decisions.options import Options
+    from bailiff.decisions.pressure.choosing import Outside
     from bailiff.decisions.system import Scene
     from bailiff.kinds import Pod
     from bailiff.kinds.stats import PodStats
@@ -50,8 +51,9 @@ class PressureRound(Round):
         facts: PressureFacts,
         options: Options,
         pod_stats: Callable[[], Iterable[PodStats]] | None = None,
+        outside: Outside | None = None,
     ) -> None:
-        """Plan the round, by a summary that has to be there; `pod_stats` as of RoundFacts."""
+        """Plan the round, by a summary that has to be there; the last two as of RoundFacts."""
         if facts.summary is None:
             raise ValueError("a round goes by a summary")
         layout, derived = layout_of(facts)
@@ -69,6 +71,7 @@ class PressureRound(Round):
                 reclaims=facts.reclaims,
                 reclaimed=None if after is None else Reclaimed(after.summary),
                 pod_stats=pod_stats,
+                outside=outside,
             )
         )
         name = scene.node_name or facts.summary.node.node_name

@@ -107,6 +107,13 @@ def is_newer(seen: Observation, last: Mapping[Signal, datetime | None]) -> bool:
     return before is None or seen.time > before
 
 
+def measured_at(node: NodeStats) -> datetime | None:
+    """When the oldest of what a node tells of itself was measured; None: it does not say."""
+    images = None if node.runtime is None else node.runtime.image_fs
+    times = [one.time for one in (node.memory, node.fs, images) if one is not None]
+    return min((time for time in times if time is not None), default=None)
+
+
 def memory_measured(signal: Signal, node: NodeStats) -> MemoryStats | None:
     """The memory that a signal is about: of the node, or of all its pods together."""
     if signal is Signal.ALLOCATABLE_MEMORY_AVAILABLE:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bailiff.decisions.criticality import is_critical
-from bailiff.decisions.pressure.choosing import Choice, Starved, Victim, choose
+from bailiff.decisions.pressure.choosing import Choice, Outside, Starved, Victim, choose
 from bailiff.decisions.pressure.container_fs import with_container_fs
 from bailiff.decisions.pressure.layout import Layout, ReclaimStep, reclaim_steps
 from bailiff.decisions.pressure.local_storage import excess, has_storage_limit
@@ -76,6 +76,7 @@ class RoundFacts(NamedTuple):
         reclaimed: set when the round is planned again after its reclaim steps.
         pod_stats: tells what was measured of the pods, asked only where that may matter; None: the
             summary does.
+        outside: whoever carries the round out does so from outside the node; None: its kubelet.
     """
 
     settings: PressureSettings
@@ -88,6 +89,7 @@ class RoundFacts(NamedTuple):
     reclaims: bool = False
     reclaimed: Reclaimed | None = None
     pod_stats: Callable[[], Iterable[PodStats]] | None = None
+    outside: Outside | None = None
 
 
 class DryRun(NamedTuple):
@@ -118,6 +120,7 @@ class RoundPlan(Struct, frozen=True):
         cools_down: nobody goes by rank, since somebody has just gone.
         dry_runs: what thresholds that only tell would have come to.
         waits_for_reclaim: nobody goes before the reclaim steps are done.
+        ends_first: nobody goes, since the first by rank is about to be gone.
         state: for the next round.
     """
 
@@ -134,6 +137,7 @@ class RoundPlan(Struct, frozen=True):
     cools_down: bool = False
     dry_runs: tuple[DryRun, ...] = ()
     waits_for_reclaim: bool = False
+    ends_first: bool = False
 
 
 def plan(facts: RoundFacts) -> RoundPlan:
@@ -182,8 +186,9 @@ def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[Threshold]) -> Ro
     stats = _stats(facts) if limited or fresh else {}
     # 9. Pods that are over a limit of their own; then nobody else goes in this round.
     victims = _over_their_limits(facts, limited, stats)
-    if victims or not fresh:
-        return replace(so_far, victims=victims)
+    so_far = replace(so_far, victims=victims)
+    if _go(facts, victims) or not fresh:
+        return so_far
     dry = [_dry_run(facts, one, so_far, stats) for one in fresh if one.dry_run]
     so_far = replace(so_far, dry_runs=tuple(dry))
     acting = [one for one in fresh if not one.dry_run]
@@ -200,16 +205,17 @@ def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[Threshold]) -> Ro
     # 13. The first pod by rank that is not critical.
     ranking, choice = _choose(facts, starved, so_far, stats)
     waits = bool(steps) and facts.reclaims and facts.reclaimed is None
-    victims = () if waits else choice.victims
+    chosen = () if waits else _besides(victims, choice.victims)
     return replace(
         so_far,
         starved=starved,
         reclaim=steps,
         ranking=ranking,
-        victims=victims,
+        victims=(*victims, *chosen),
         releasing=choice.releasing,
         waits_for_reclaim=waits,
-        state=_with_eviction(facts, so_far.state) if victims else so_far.state,
+        ends_first=choice.ends_first,
+        state=_with_eviction(facts, so_far.state) if chosen else so_far.state,
     )
 
 
@@ -219,13 +225,25 @@ def _choose(
     extensions = facts.settings.extensions
     ranking = rank(starved.signal, facts.layout, facts.pods, stats, extensions)
     what = Starved(starved, so_far.observations[starved.signal])
-    return ranking, choose(ranking, what, stats, facts.settings, facts.now)
+    return ranking, choose(ranking, what, stats, facts.settings, facts.now, facts.outside)
 
 
 def _dry_run(
     facts: RoundFacts, threshold: Threshold, so_far: RoundPlan, stats: Mapping[str, PodStats]
 ) -> DryRun:
     return DryRun(threshold, _choose(facts, threshold, so_far, stats)[1].victims)
+
+
+def _go(facts: RoundFacts, victims: Iterable[Victim]) -> bool:
+    """Whether one of them goes: none does whom a policy holds since an earlier round."""
+    held = frozenset() if facts.outside is None else facts.outside.held
+    return any(one.pod.metadata.uid not in held for one in victims)
+
+
+def _besides(held: Iterable[Victim], chosen: Iterable[Victim]) -> tuple[Victim, ...]:
+    """Those that are not among the held ones."""
+    uids = {one.pod.metadata.uid for one in held}
+    return tuple(one for one in chosen if one.pod.metadata.uid not in uids)
 
 
 def _with_eviction(facts: RoundFacts, state: PressureState) -> PressureState:

@@ -29,6 +29,8 @@ def why_nobody_goes(planned: RoundPlan, thresholds: Iterable[ThresholdReport]) -
         return "ReclaimFirst", "the node frees what it can before a pod goes"
     if planned.releasing:
         return "ReleaseUnderWay", "pods that are ending free what is missing"
+    if planned.ends_first:
+        return "EndsAlready", "the first by rank is being deleted, and about to be gone"
     return "NobodyToEvict", "all pods are critical, or would free nothing"
 
 

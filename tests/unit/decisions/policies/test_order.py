@@ -7,8 +7,9 @@ from itertools import permutations
 
 import pytest
 
+from bailiff.decisions.criticality import is_critical
 from bailiff.decisions.policies import DrainOrder, rank
-from bailiff.decisions.policies.order import is_critical, is_daemon
+from bailiff.decisions.policies.order import is_daemon
 from bailiff.kinds import Annotations, OwnerReference, Pod, decode
 from tests.harness.kinds import pod_of
 

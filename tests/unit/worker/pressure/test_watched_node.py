@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import msgspec
@@ -13,17 +12,13 @@ from bailiff.decisions.pressure.findings import unmeasured
 from bailiff.decisions.pressure.report import PressureReport
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds import ObjectMeta, Pod, PodStatus
-from bailiff.kinds.stats import NodeStats, PodStats, Summary
+from bailiff.kinds.stats import NodeStats, Summary
 from bailiff.worker.systems.pressure.watched_node import WatchedNode
 from tests.harness.clocks import START
 
 
 def stats(at: datetime = START) -> NodeStats:
     return msgspec.convert({"memory": {"time": at.isoformat()}}, NodeStats)
-
-
-def pods(*uids: str) -> Callable[[], list[PodStats]]:
-    return lambda: [msgspec.convert({"podRef": {"uid": uid}}, PodStats) for uid in uids]
 
 
 @pytest.fixture
@@ -33,31 +28,17 @@ def node() -> WatchedNode:
 
 def test_nobody_is_judged_while_an_attempt_is_under_way(node):
     node.began("u1")
-    assert not node.may_be_judged({"u1", "u2"}, pods("u1", "u2"), 100.0)
+    assert not node.may_be_judged()
     node.failed("u1")
-    assert node.may_be_judged({"u1", "u2"}, pods("u1", "u2"), 100.0)
+    assert node.may_be_judged()
 
 
-@pytest.mark.parametrize(
-    ("present", "measured", "elapsed", "may"),
-    [
-        ({"u1"}, ("u1",), 129.9, False),
-        ({"u1"}, ("u1",), 130.0, True),
-        (set(), ("u1",), 101.0, True),
-        ({"u1"}, (), 101.0, True),
-    ],
-    ids=["still there", "for half a minute", "gone from the API", "uses nothing"],
-)
-def test_after_an_eviction_until_the_pod_has_left(node, present, measured, elapsed, may):
+def test_nobody_is_judged_while_whoever_was_evicted_leaves(node):
     node.began("u1")
-    node.evicted("u1", 100.0)
-    assert node.may_be_judged(present, pods(*measured), elapsed) is may
-
-
-def test_a_pod_that_leaves_without_a_trace_is_waited_for_no_more(node):
-    node.evicted("u1", 100.0)
-    node.forget("u1")
-    assert node.may_be_judged({"u1"}, pods("u1"), 100.0)
+    node.evicted("u1", 100.0, grace=5)
+    assert not node.may_be_judged()
+    node.leaving.look({"u1"}, {"u1"}, 135.0)
+    assert node.may_be_judged()
 
 
 @pytest.mark.parametrize("behind", [-3600, 0, 50])
@@ -105,6 +86,19 @@ def test_what_a_kubelet_has_chosen_by_the_same_numbers_ends_our_choice(node):
     node.see(Pod(metadata=ObjectMeta(uid="u3"), status=evicted), 100.0)
     # What is under way cannot be called back.
     assert set(node.victims) == {"u1"}
+
+
+def test_our_own_write_is_no_kubelets_choice(node):
+    """It may be seen before it is answered; whoever was chosen with the pod still goes."""
+    take(node, PressureState())
+    node.victims = chosen("u1", "u2")
+    node.began("u1")
+    evicted = PodStatus(phase="Failed", reason="Evicted")
+    node.see(Pod(metadata=ObjectMeta(uid="u1"), status=evicted), 100.0)
+    assert set(node.victims) == {"u1", "u2"}
+    node.evicted("u1", 100.0)
+    node.see(Pod(metadata=ObjectMeta(uid="u1"), status=evicted), 101.0)
+    assert set(node.victims) == {"u2"}
 
 
 def take(node: WatchedNode, left: PressureState) -> None:

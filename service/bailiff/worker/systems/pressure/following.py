@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import structlog
 
 from bailiff.cluster.kubelets import KubeletError, KubeletMalformedError, SummaryReader
 from bailiff.kinds import DecodeError, decode
@@ -21,8 +24,14 @@ if TYPE_CHECKING:
 # Seconds: a kubelet reads its configuration when it starts, and nothing tells when that was. One
 # more request for each dozen of summaries.
 _CONFIGURATION_HOLDS = 120.0
+# Seconds for which what was read last counts while it cannot be read: a kubelet that is started
+# anew answers within that, and by then it may go by another one.
+_CONFIGURATION_LASTS = 600.0
 # Seconds between two looks at whether nodes are ours still.
 _LOOK_EVERY = 1.0
+
+
+log = structlog.get_logger(__name__)
 
 
 class KubeletSource(Protocol):
@@ -46,7 +55,7 @@ class _Known(NamedTuple):
     configuration: KubeletConfiguration
     uid: str
     kubelet_version: str
-    until: float
+    read_at: float
 
 
 class Configured:
@@ -92,16 +101,17 @@ class Configured:
         version, now = node.status.node_info.kubelet_version, self._clock.elapsed()
         known = self._known.get(name)
         same = known is not None and (known.uid, known.kubelet_version) == (uid, version)
-        if known is not None and same and now < known.until:
+        age = now - known.read_at if known is not None and same else math.inf
+        if age < _CONFIGURATION_HOLDS:
             return
         try:
-            found = _decoded(await self._kubelets.configuration(node), name)
-        except KubeletError:
-            # What counted until now does so still: a kubelet that is restarted says so later.
-            if not same:
+            body = await self._kubelets.configuration(node)
+        except KubeletError as error:
+            if age >= _CONFIGURATION_LASTS:
                 raise
-        else:
-            self._known[name] = _Known(found, uid, version, now + _CONFIGURATION_HOLDS)
+            log.info("a configuration could not be read again", node=name, error=error.message)
+            return
+        self._known[name] = _Known(_decoded(body, name), uid, version, now)
 
 
 def _decoded(body: bytes, node: str) -> KubeletConfiguration:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
@@ -37,9 +36,9 @@ ANNOTATION = next(
 FIELD_MANAGER = "bailiff-pressure"
 # Whose Events these are, and the conditions: upstream's controller of all this.
 COMPONENT = "kubelet"
-# A condition that does not change is written once in so long, as the kubelet does
+# Seconds. A condition that does not change is written once in so long, as the kubelet does
 # (nodeStatusReportFrequency of KubeletConfiguration).
-HEARTBEAT = timedelta(minutes=5)
+HEARTBEAT = 300.0
 _WRITERS = 8
 # Events of a node that wait to be written; the oldest go first where there are more.
 _EVENTS = 16
@@ -64,12 +63,12 @@ class _Wanted:
     noted: Note | None = None
     conditions: tuple[NodeCondition, ...] = ()
     published: tuple[NodeCondition, ...] = ()
-    heartbeat: datetime | None = None
+    heartbeat: float | None = None
     events: deque[_Event] = field(default_factory=deque)
 
-    def is_to_publish(self, now: datetime) -> bool:
+    def is_to_publish(self, elapsed: float) -> bool:
         """Whether the conditions have changed, or the last sign of life is old."""
-        late = self.heartbeat is None or now - self.heartbeat >= HEARTBEAT
+        late = self.heartbeat is None or elapsed - self.heartbeat >= HEARTBEAT
         return bool(self.conditions) and (late or self.conditions != self.published)
 
 
@@ -81,6 +80,8 @@ class NodeWriter(Retrying[str]):
         super().__init__(parts.clock, at_a_time=_WRITERS)
         self._parts = parts
         self._writes = writes
+        # The API server has checked it, and keeps nothing: a dry run, or a shadow's.
+        self._written = "onPaper" if parts.settings.on_paper else "written"
         self._wanted: dict[str, _Wanted] = {}
         self._failing: set[str] = set()
 
@@ -89,15 +90,18 @@ class NodeWriter(Retrying[str]):
         wanted = self._of(node)
         if wanted.noted is None and not node.metadata.annotations.pressure_state:
             wanted.noted = NOTHING
-        if wanted.noted is None or note.key != wanted.noted.key:
-            wanted.note = note
-            self.remind(node.metadata.name)
+        if wanted.noted is not None and note.key == wanted.noted.key:
+            # What waited to be written meanwhile is out of date.
+            wanted.note = None
+            return
+        wanted.note = note
+        self.remind(node.metadata.name)
 
-    def publish(self, node: Node, conditions: Sequence[NodeCondition], now: datetime) -> None:
+    def publish(self, node: Node, conditions: Sequence[NodeCondition]) -> None:
         """Have these conditions in the node's status, and a sign of life once in five minutes."""
         wanted = self._of(node)
         wanted.conditions = tuple(conditions)
-        if wanted.is_to_publish(now):
+        if wanted.is_to_publish(self._parts.clock.elapsed()):
             self.remind(node.metadata.name)
 
     def tell(self, node: Node, note: EventNote, at: datetime) -> None:
@@ -163,16 +167,16 @@ class NodeWriter(Retrying[str]):
         wanted.noted = note
         if wanted.note is note:
             wanted.note = None
-        self._writes.labels("annotation", "written").inc()
+        self._writes.labels("annotation", self._written).inc()
 
     async def _publish(self, node: Node, wanted: _Wanted) -> None:
-        now, conditions = self._parts.clock.now().replace(microsecond=0), wanted.conditions
-        if not wanted.is_to_publish(now):
+        elapsed, conditions = self._parts.clock.elapsed(), wanted.conditions
+        if not wanted.is_to_publish(elapsed):
             return
-        body = status_body(node, conditions, now)
+        body = status_body(node, conditions, self._parts.clock.now().replace(microsecond=0))
         await self._write(body, apply=True, subresource="status")
-        wanted.published, wanted.heartbeat = conditions, now
-        self._writes.labels("conditions", "written").inc()
+        wanted.published, wanted.heartbeat = conditions, elapsed
+        self._writes.labels("conditions", self._written).inc()
 
     async def _tell(self, node: Node, wanted: _Wanted) -> None:
         meta = node.metadata
@@ -188,7 +192,7 @@ class NodeWriter(Retrying[str]):
                 self._writes.labels("event", "failed").inc()
                 log.info("event not written", node=meta.name, error=str(error))
             else:
-                self._writes.labels("event", "written").inc()
+                self._writes.labels("event", self._written).inc()
 
     async def _write(
         self, body: dict[str, Any], *, apply: bool = False, subresource: str = ""

@@ -12,6 +12,7 @@ from bailiff.decisions.pressure.extensions import (
     MemoryInUse,
     PressureExtensions,
 )
+from bailiff.worker.systems.pressure.memory import LONGEST_BREAK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,11 @@ class PressureMode:
         if self.extensions.memory_in_use is MemoryInUse.MEM_AVAILABLE:
             why = "memoryInUse: must be WorkingSet or RSS: no summary says MemAvailable"
             raise ValueError(why)
+
+    @property
+    def longest_break(self) -> float:
+        """Seconds without a round after which grace periods begin anew."""
+        return max(LONGEST_BREAK, 3 * self.reader.interval)
 
     def selects(self, node: Node) -> bool:
         """Whether this node is watched."""

@@ -6,24 +6,28 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import structlog
 from msgspec.structs import replace
 
 from bailiff.cluster.kubelets import KubeletError
 from bailiff.decisions import Round, Scene
 from bailiff.decisions.cost import FactsError
 from bailiff.decisions.decision import Verdict, reference_to
+from bailiff.decisions.pressure.choosing import Outside
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.findings import SYSTEM, by_status_alone, went_by_rank
 from bailiff.decisions.pressure.judging import PressureRound
 from bailiff.decisions.pressure.versions import told_version
 from bailiff.kinds.stats import Summary
 from bailiff.worker.execute.outcomes import EVICTED
+from bailiff.worker.execute.outcomes import Outcome as OutcomeOf
 from bailiff.worker.systems.pressure.following import Configured, Following
 from bailiff.worker.systems.pressure.memory import memory_of
 from bailiff.worker.systems.pressure.metrics import PressureMetrics
 from bailiff.worker.systems.pressure.node_writer import NodeWriter
+from bailiff.worker.systems.pressure.strangers import strangers
 from bailiff.worker.systems.pressure.telling import NodeTeller
-from bailiff.worker.systems.pressure.watched_node import Planned, WatchedNode
+from bailiff.worker.systems.pressure.watched_node import Moment, Planned, WatchedNode
 from bailiff.worker.systems.system import SystemInWorker
 
 if TYPE_CHECKING:
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from bailiff.cluster.kubelets import MeasuredNode
     from bailiff.cluster.kubelets import Outcome as Reading
     from bailiff.decisions import Finding
+    from bailiff.decisions.pressure.report import PressureReport
     from bailiff.kinds import Node, Pod
     from bailiff.worker.execute.outcomes import Outcome
     from bailiff.worker.mirror.mirror import PodKey
@@ -41,6 +46,10 @@ if TYPE_CHECKING:
     from bailiff.worker.systems.system import Parts, Work, Writer
     from bailiff.worker.timers.eviction import Eviction
 
+log = structlog.get_logger(__name__)
+
+# Characters; a node may say anything of itself, and is quoted.
+_LONGEST_REASON = 500
 # Nodes that are named in /v1/queue, at most.
 _NAMED = 100
 
@@ -84,8 +93,11 @@ class PressureInWorker(SystemInWorker):
 
     def overrides_policies(self, pod: Pod) -> bool:
         """See SystemInWorker."""
-        watched = self._nodes.get(pod.spec.node_name)
-        return self._mode.hard_overrides_policies and watched is not None and watched.by_hard
+        watched = self._of(pod)
+        found = None if watched is None else watched.victims.get(pod.metadata.uid)
+        if watched is None or found is None or not self._mode.hard_overrides_policies:
+            return False
+        return watched.by_hard and went_by_rank(found)
 
     def followers(self) -> Mapping[str, Work]:
         """See SystemInWorker."""
@@ -114,6 +126,8 @@ class PressureInWorker(SystemInWorker):
         """See SystemInWorker."""
         if (watched := self._of(eviction.pod)) is not None:
             watched.began(eviction.uid)
+            # By what was measured nobody else is to go after a restart.
+            self._remember(watched)
 
     def failed(self, eviction: Eviction, outcome: Outcome) -> None:  # noqa: ARG002 - the port's
         """See SystemInWorker."""
@@ -127,12 +141,16 @@ class PressureInWorker(SystemInWorker):
     def ended(self, eviction: Eviction, outcome: Outcome) -> None:
         """See SystemInWorker."""
         watched = self._of(eviction.pod)
-        if watched is not None and outcome in EVICTED:
-            watched.evicted(eviction.uid, self._parts.clock.elapsed())
-            if self._mode.extensions.cool_down and went_by_rank(eviction.finding):
-                self._cool_down(watched)
-        elif watched is not None:
+        if watched is None:
+            return
+        if not (outcome in EVICTED or _went_by_us(eviction, outcome)):
             watched.failed(eviction.uid)
+            return
+        grace = eviction.finding.grace_period_seconds or 0
+        watched.evicted(eviction.uid, self._parts.clock.elapsed(), grace)
+        if self._mode.extensions.cool_down and went_by_rank(eviction.finding):
+            watched.cools_from(self._now())
+            self._remember(watched)
 
     def complaints(self) -> list[str]:
         """See SystemInWorker. One node, which may be hostile, makes no worker unready; all do."""
@@ -163,7 +181,7 @@ class PressureInWorker(SystemInWorker):
     def pod_gone(self, pod: Pod) -> None:
         """See PodListener."""
         if (watched := self._of(pod)) is not None:
-            watched.forget(pod.metadata.uid)
+            watched.leaving.forget(pod.metadata.uid)
 
     # What kubelets tell.
 
@@ -180,13 +198,22 @@ class PressureInWorker(SystemInWorker):
         else:
             self.metrics.reads.labels("read").inc()
             self.metrics.read_seconds.observe(reading.seconds)
-            try:
-                self._judge(node, watched, reading.measured)
-            except KubeletError as error:
-                # What was measured of its pods is read only now.
-                self._lose_sight(node, watched, error.message)
+            self._judge_or_lose(node, watched, reading.measured)
         if before or watched.victims:
             self._parts.marks.look_at_node(name)
+
+    def _judge_or_lose(self, node: Node, watched: WatchedNode, measured: MeasuredNode) -> None:
+        try:
+            self._judge(node, watched, measured)
+        except KubeletError as error:
+            # What was measured of its pods is read only now.
+            self._lose_sight(node, watched, error.message)
+        except Exception:
+            # What one node tells of itself, and its kubelet may be hostile, must not end the
+            # evictions of all others. It is a fault of ours, so that it is told with its place.
+            log.exception("a round could not be planned", node=watched.name)
+            self.metrics.reads.labels("failed").inc()
+            self._lose_sight(node, watched, "its round could not be planned, see the worker's log")
 
     def _judge(self, node: Node, watched: WatchedNode, measured: MeasuredNode) -> None:
         """Plan a round, unless what was measured is old or tells of who is about to leave."""
@@ -196,25 +223,39 @@ class PressureInWorker(SystemInWorker):
             self._lose_sight(node, watched, f"its kubelet has measured nothing for {age:.0f} s")
             return
         pods = tuple(self._parts.mirror.pods_on(watched.name))
-        uids = {one.metadata.uid for one in pods}
-        if not watched.may_be_judged(uids, lambda: measured.pods, elapsed):
+        if not self._may_be_judged(watched, pods, measured):
             return
         facts = PressureFacts(
             summary=Summary(node=measured.node),
             configuration=self.configured.of(watched.name),
             kubelet_version=told_version(node.status.node_info.kubelet_version),
             operating_system=node.status.node_info.operating_system,
-            state=watched.state_at(elapsed),
+            state=watched.state_at(Moment(now, elapsed)),
+            layout=watched.layout,
             extensions=self._mode.extensions,
             huge_pages_bytes=node.status.huge_pages,
         )
         try:
             scene = Scene(pods, now, node, neighbours=())
-            planned = PressureRound(scene, facts, self._options, lambda: measured.pods)
+            outside = Outside(self._parts.clock.now(), watched.held)
+            planned = PressureRound(scene, facts, self._options, lambda: measured.pods, outside)
         except FactsError as error:
             self._lose_sight(node, watched, f"its configuration cannot be: {error}")
             return
-        self._take(node, watched, planned, pods)
+        in_use = self._mode.extensions.memory_in_use
+        unknown = strangers(planned.report, pods, measured, in_use)
+        if not watched.leaving.waits_for_stranger(unknown, elapsed):
+            self._take(node, watched, planned, pods)
+
+    def _may_be_judged(
+        self, watched: WatchedNode, pods: tuple[Pod, ...], measured: MeasuredNode
+    ) -> bool:
+        clock, leaving = self._parts.clock, watched.leaving
+        leaving.find(pods, clock.now(), clock.elapsed())
+        if leaving:
+            uids = {one.metadata.uid for one in pods}
+            leaving.look(uids, {one.pod_ref.uid for one in measured.pods}, clock.elapsed())
+        return watched.may_be_judged()
 
     def _take(
         self, node: Node, watched: WatchedNode, planned: PressureRound, pods: tuple[Pod, ...]
@@ -228,6 +269,7 @@ class PressureInWorker(SystemInWorker):
             victims,
             planned.of_others(),
             by_hard=planned.is_hard and bool(victims),
+            unmeasured=_unmeasured(planned.report),
             elapsed=self._parts.clock.elapsed(),
         )
         self.teller.judged(node, watched, report, self._now())
@@ -236,19 +278,20 @@ class PressureInWorker(SystemInWorker):
         found = planned.of(pod)
         if found is None or found.verdict is Verdict.KEEP:
             raise ValueError(f"{pod.key} is a victim, and is said to stay")
+        # It is due by the time of rounds, which is not what attempts go by.
+        found = replace(found, due_since=None)
         return by_status_alone(found) if self._mode.keeps_pods else found
 
     def _lose_sight(self, node: Node, watched: WatchedNode, why: str) -> None:
+        why = why[:_LONGEST_REASON]
         if watched.lose_sight(why):
             self.teller.lost_sight(node, watched, why)
 
-    def _cool_down(self, watched: WatchedNode) -> None:
-        """It has begun; a restart has to know that, too."""
-        now = self._now()
-        watched.cools_from(now)
+    def _remember(self, watched: WatchedNode) -> None:
+        """Something that a restart has to know, too."""
         node = self._parts.mirror.node(watched.name)
         if node is not None:
-            self.teller.remember(node, watched, now)
+            self.teller.remember(node, watched, self._now())
 
     # What is kept.
 
@@ -256,11 +299,10 @@ class PressureInWorker(SystemInWorker):
         name, uid = node.metadata.name, node.metadata.uid
         watched = self._nodes.get(name)
         if watched is None or watched.uid != uid:
-            watched = self._nodes[name] = WatchedNode(name, uid)
-            now = self._now()
-            found = memory_of(node.metadata.annotations.pressure_state, now)
+            watched = self._nodes[name] = WatchedNode(name, uid, self._mode.longest_break)
+            found = memory_of(node.metadata.annotations.pressure_state)
             if found is not None:
-                watched.recall(found, now, self._parts.clock.elapsed())
+                watched.recall(found)
         return watched
 
     def _of(self, pod: Pod) -> WatchedNode | None:
@@ -286,6 +328,19 @@ class PressureInWorker(SystemInWorker):
         if self._anchor is None:
             self._anchor = clock.now() - since
         return self._anchor + since
+
+
+def _went_by_us(eviction: Eviction, outcome: Outcome) -> bool:
+    """Whether it is to be taken for our deed that the pod has gone.
+
+    An attempt had no answer, and it may be this that was carried out.
+    """
+    unanswered = eviction.count_of(OutcomeOf.UNREACHABLE.value) > 0
+    return unanswered and outcome in {OutcomeOf.GONE, OutcomeOf.REPLACED, OutcomeOf.ENDED}
+
+
+def _unmeasured(report: PressureReport) -> frozenset[str]:
+    return frozenset(one.pod.uid for one in report.candidates if not one.measured)
 
 
 def _first(found: Mapping[str, Any]) -> dict[str, Any]:

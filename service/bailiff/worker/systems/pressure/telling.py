@@ -26,6 +26,10 @@ UNKNOWN = "PressureUnknown"
 # Events that a round may repeat are told of a node once in so many seconds.
 _REPEATED = frozenset({THRESHOLD_MET, DRY_RUN, INVALID_DISK_CAPACITY, UNKNOWN})
 _TELL_EVERY = 600.0
+# Seconds. A kubelet writes its conditions once in five minutes at least (nodeStatusReportFrequency
+# of KubeletConfiguration). Those that nobody has written for so long are those of a worker that has
+# left no note, and would hold for ever.
+_ABANDONED = 1800.0
 
 log = structlog.get_logger(__name__)
 
@@ -56,7 +60,7 @@ class NodeTeller:
         now = self._parts.clock.now()
         for event in report.events:
             self._tell(node, watched, event, now)
-        self._publish(node, watched, report, now)
+        self._publish(node, watched, report)
         self._count_age(report, at)
         for one in report.dry_runs:
             if one.victims:
@@ -66,9 +70,7 @@ class NodeTeller:
     def remember(self, node: Node, watched: WatchedNode, now: datetime) -> None:
         """Have the node's annotation tell what a restart must know."""
         if self._parts.settings.persist_observations:
-            evicting = bool(watched.victims)
-            note = note_of(now, watched.state, publishes=watched.publishes, evicting=evicting)
-            self._writer.remember(node, note)
+            self._writer.remember(node, note_of(now, watched.state, watched.noted))
 
     def _count_age(self, report: PressureReport, now: datetime) -> None:
         """Count how old the measurement is by which a threshold is acted upon."""
@@ -84,19 +86,22 @@ class NodeTeller:
         note = EventNote(type="Warning", reason=UNKNOWN, message=message)
         self._tell(node, watched, note, self._parts.clock.now())
 
-    def _publish(
-        self, node: Node, watched: WatchedNode, report: PressureReport, now: datetime
-    ) -> None:
+    def _publish(self, node: Node, watched: WatchedNode, report: PressureReport) -> None:
         """Conditions, where nobody else writes them: a kubelet always writes all three."""
-        there = any(one.type in CONDITIONS for one in node.status.conditions)
-        if self._publishes and (watched.publishes or not there):
+        there = [one for one in node.status.conditions if one.type in CONDITIONS]
+        beats = [one.last_heartbeat_time for one in there if one.last_heartbeat_time is not None]
+        still = watched.still_for(max(beats, default=None), self._parts.clock.elapsed())
+        if self._publishes and (watched.publishes or not there or still >= _ABANDONED):
             watched.publishes = True
-            self._writer.publish(node, report.conditions, now)
+            self._writer.publish(node, report.conditions)
 
     def _tell(self, node: Node, watched: WatchedNode, note: EventNote, now: datetime) -> None:
         elapsed = self._parts.clock.elapsed()
         if note.reason in _REPEATED:
-            if elapsed - watched.told.get(note.reason, float("-inf")) < _TELL_EVERY:
+            # The one Event that tells of several things, of which there are few.
+            what = (note.message,) if note.reason == THRESHOLD_MET else ()
+            key = (note.reason, *what)
+            if elapsed - watched.told.get(key, float("-inf")) < _TELL_EVERY:
                 return
-            watched.told[note.reason] = elapsed
+            watched.told[key] = elapsed
         self._writer.tell(node, note, now)

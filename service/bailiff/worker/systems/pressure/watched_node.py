@@ -2,35 +2,49 @@
 
 A round is planned once for each summary, when it comes, and its result is kept until the next: so
 by one measurement one round goes, however often the worker looks at the node meanwhile. From the
-moment that an eviction begins there is no round until the pod has left the node or half a minute
-has passed, since what is measured meanwhile tells of memory that is about to be free
-(waitForPodsCleanup in pkg/kubelet/eviction/eviction_manager.go). The same holds after an eviction
-by the node's own kubelet: two that choose by the same numbers must not take two pods.
+moment that an eviction begins there is no round until the pod has left the node, or its grace
+period and half a minute have passed, since what is measured meanwhile tells of memory that is about
+to be free (killPodNow and waitForPodsCleanup in pkg/kubelet). The same holds after an eviction by
+the node's own kubelet: two that choose by the same numbers must not take two pods.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from bailiff.decisions import Round
 from bailiff.decisions.pressure.findings import EVICTED, unmeasured
-from bailiff.decisions.pressure.state import PressureState
-from bailiff.worker.systems.pressure.memory import LONGEST_BREAK, Memory
+from bailiff.decisions.pressure.observations import measured_at
+from bailiff.decisions.pressure.state import PressureState, SignalState
+from bailiff.worker.systems.pressure.leaving import Leaving
+from bailiff.worker.systems.pressure.memory import LONGEST_BREAK, Noted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
 
     from bailiff.decisions import Finding
+    from bailiff.decisions.pressure.facts import FileSystemLayout
     from bailiff.decisions.pressure.report import PressureReport
     from bailiff.kinds import Pod
-    from bailiff.kinds.stats import NodeStats, PodStats
+    from bailiff.kinds.stats import NodeStats
+    from bailiff.worker.systems.pressure.memory import Memory
 
-# Seconds, podCleanupTimeout in pkg/kubelet/eviction/eviction_manager.go.
-_CLEAN_UP = 30.0
 NEVER_READ = "its summary has not been read yet"
+
+
+class Moment(NamedTuple):
+    """When a round is.
+
+    Attributes:
+        now: as rounds count time, which no clock steps.
+        elapsed: seconds, by the clock's `elapsed`.
+    """
+
+    now: datetime
+    elapsed: float
 
 
 class WatchedNode:
@@ -46,11 +60,15 @@ class WatchedNode:
         by_hard: it acts upon a hard threshold.
         unknown: why nothing is known of the node; empty: something is.
         publishes: the node's conditions are written by us.
-        told: when Events that may be repeated were told last, by reason and elapsed time.
+        told: when Events that may be repeated were told last, by what tells them apart and elapsed
+            time.
+        leaving: pods that are evicted and may still use what they had.
+        layout: of the node's file systems, as the first round found it: a kubelet looks once, too,
+            and what is told of a file system may change while it fills; None: not known yet.
     """
 
-    def __init__(self, name: str, uid: str) -> None:
-        """A node of which nothing is known yet."""
+    def __init__(self, name: str, uid: str, longest_break: float = LONGEST_BREAK) -> None:
+        """A node of which nothing is known yet; `longest_break` as of Memory.resumed."""
         self.name = name
         self.uid = uid
         self.state = PressureState()
@@ -60,17 +78,27 @@ class WatchedNode:
         self.by_hard = False
         self.unknown = NEVER_READ
         self.publishes = False
-        self.told: dict[str, float] = {}
+        self.told: dict[tuple[str, ...], float] = {}
+        self.leaving = Leaving()
+        self.layout: FileSystemLayout | None = None
+        self._longest_break = longest_break
+        # What another worker, or this one before, has noted, until the first round goes on by it.
+        self._memory: Memory | None = None
         self._measured: datetime | None = None
         # When that was first seen, by elapsed time.
         self._seen_at = 0.0
+        # Whose eviction has begun, and not come to an end.
         self._running: set[str] = set()
         # When the last round was, by elapsed time.
         self._judged_at = 0.0
-        # Pods that have been evicted and may still use what they had, and until when that counts.
-        self._leaving: dict[str, float] = {}
-        # Pods that lie there evicted, which they may do for hours.
-        self._seen_evicted: set[str] = set()
+        # The measurements by which somebody went last, as far as there are no newer ones.
+        self._acted_on: tuple[SignalState, ...] = ()
+        # Who was chosen in the last round and had not begun to go when the next one came.
+        self._begun: set[str] = set()
+        self._unmeasured: frozenset[str] = frozenset()
+        # Since when the heartbeat of the node's conditions stands still, by elapsed time.
+        self._heartbeat: datetime | None = None
+        self._still_since = 0.0
 
     def age(self, node: NodeStats, now: datetime, elapsed: float) -> float:
         """Seconds since the kubelet has measured something new.
@@ -93,33 +121,34 @@ class WatchedNode:
         self._measured = measured
         return elapsed - self._seen_at
 
-    def recall(self, memory: Memory, now: datetime, elapsed: float) -> None:
-        """Go on where another worker has stopped, or this one before it was started anew.
+    def recall(self, memory: Memory) -> None:
+        """Go on where another worker has stopped, or this one before it was started anew."""
+        self._memory, self.publishes = memory, memory.publishes
+        self._acted_on = memory.state.signals
 
-        The break has begun when that was written: it may be long before the first summary comes.
-
-        Args:
-            memory: what the node's annotation says.
-            now: in UTC.
-            elapsed: seconds, by the clock's `elapsed`.
-        """
-        self.state, self.publishes = memory.state, memory.publishes
-        self._judged_at = elapsed - max(0.0, (now - memory.at).total_seconds())
-
-    def state_at(self, elapsed: float) -> PressureState:
+    def state_at(self, moment: Moment) -> PressureState:
         """What the last round has left, for one at this moment.
 
         A threshold counts as met without a break only while somebody looks: it may have been over
-        for an hour of which nothing is known.
+        for an hour of which nothing is known. The first time it is what was noted.
         """
-        if elapsed - self._judged_at <= LONGEST_BREAK:
+        if self._memory is not None:
+            measured, longest = self._measured, self._longest_break
+            self.state = self._memory.resumed(moment.now, measured, longest)
+            self._memory, self._judged_at = None, moment.elapsed
+        if moment.elapsed - self._judged_at <= self._longest_break:
             return self.state
         return replace(self.state, thresholds=())
+
+    @property
+    def noted(self) -> Noted:
+        """What a restart has to know beside the state."""
+        return Noted(self._measured, self.publishes, self._acted_on)
 
     def lose_sight(self, why: str) -> bool:
         """Nothing is known of the node any more; whether that is news."""
         is_news, self.unknown = self.unknown in ("", NEVER_READ), why
-        self.victims, self.spared = {}, None
+        self.victims, self.spared, self.layout = {}, None, None
         return is_news
 
     def take(
@@ -130,8 +159,10 @@ class WatchedNode:
         *,
         by_hard: bool,
         elapsed: float,
+        unmeasured: frozenset[str] = frozenset(),
     ) -> None:
-        """A round has been planned."""
+        """A round has been planned; of the pods of `unmeasured` nothing was measured."""
+        self._unmeasured = unmeasured
         self._judged_at = elapsed
         self.unknown = ""
         # A round takes its victims for gone; here a cool-down begins when they are. That it begins
@@ -140,38 +171,39 @@ class WatchedNode:
         last = before and after and min(before, after)
         self.state, self.report = replace(report.next, last_eviction_at=last), report
         self.victims, self.spared, self.by_hard = victims, spared, by_hard
+        self._begun, self.layout = set(), report.layout
+        self._acted_on = tuple(one for one in self._acted_on if one in report.next.signals)
 
-    def may_be_judged(
-        self, present: Collection[str], pods: Callable[[], Iterable[PodStats]], elapsed: float
-    ) -> bool:
-        """Whether no eviction is under way, and whoever was evicted has left the node.
+    @property
+    def held(self) -> frozenset[str]:
+        """Who was chosen in the last round and has not begun to go, as where a policy holds it."""
+        return frozenset(self.victims) - self._begun
 
-        Args:
-            present: UIDs of the node's pods in the API.
-            pods: tells what was measured of them; one of which nothing was uses nothing.
-            elapsed: seconds, by the clock's `elapsed`.
-        """
-        if self._leaving:
-            measured = {one.pod_ref.uid for one in pods()}
-            self._leaving = {
-                uid: until
-                for uid, until in self._leaving.items()
-                if uid in present and uid in measured and elapsed < until
-            }
-        return not self._running and not self._leaving
+    def may_be_judged(self) -> bool:
+        """Whether no eviction is under way, and whoever was evicted has left the node."""
+        return not self._running and not self.leaving
 
     def began(self, uid: str) -> None:
-        """The eviction of this pod is tried."""
+        """The eviction of this pod is tried; what it goes by must not serve once more."""
         self._running.add(uid)
+        self._begun.add(uid)
+        if self.report is not None:
+            self._acted_on = self.report.next.signals
 
     def failed(self, uid: str) -> None:
         """It was not evicted, and may be tried again."""
         self._running.discard(uid)
 
-    def evicted(self, uid: str, elapsed: float) -> None:
-        """It is evicted. Who was chosen with it still goes, nobody else before the next round."""
+    def evicted(self, uid: str, elapsed: float, grace: float = 0.0) -> None:
+        """It is evicted. Who was chosen with it still goes, nobody else before the next round.
+
+        Args:
+            uid: of the pod.
+            elapsed: seconds, by the clock's `elapsed`.
+            grace: seconds that it was given to end.
+        """
         self._running.discard(uid)
-        self._leaving[uid] = elapsed + _CLEAN_UP
+        self.leaving.add(uid, elapsed, grace, measured=uid not in self._unmeasured)
         self.victims = {other: one for other, one in self.victims.items() if other != uid}
 
     def cools_from(self, now: datetime) -> None:
@@ -181,11 +213,10 @@ class WatchedNode:
     def see(self, pod: Pod, elapsed: float) -> None:
         """A pod of the node has changed; it may be that the node's kubelet has evicted it."""
         uid = pod.metadata.uid
-        if uid in self._seen_evicted or pod.status.reason != EVICTED or not pod.is_finished:
+        if pod.status.reason != EVICTED or not pod.is_finished or not self.leaving.is_news(uid):
             return
-        self._seen_evicted.add(uid)
-        # Those of before the first round have gone long ago.
-        if self.report is not None and uid not in self._leaving:
+        # Our own write may be seen before it is answered.
+        if self.report is not None and uid not in self._running and uid not in self.leaving:
             self.evicted(uid, elapsed)
             # The kubelet has chosen by the same numbers.
             self.victims = {who: one for who, one in self.victims.items() if who in self._running}
@@ -198,14 +229,23 @@ class WatchedNode:
         met = (one.threshold for one in self.report.thresholds if one.met)
         return [one.signal for one in met if not one.dry_run]
 
-    def forget(self, uid: str) -> None:
-        """The pod is gone."""
-        self._seen_evicted.discard(uid)
-        self._leaving.pop(uid, None)
+    def still_for(self, heartbeat: datetime | None, elapsed: float) -> float:
+        """Seconds for which nobody has been seen to write the node's conditions.
+
+        Args:
+            heartbeat: the latest that they have.
+            elapsed: seconds, by the clock's `elapsed`.
+        """
+        if heartbeat != self._heartbeat:
+            self._heartbeat, self._still_since = heartbeat, elapsed
+        return elapsed - self._still_since
 
 
 class Planned(Round):
     """What the last round of a node says of its pods."""
+
+    # A pod that is ending may be given less time to end than it has.
+    hastens = True
 
     def __init__(self, watched: WatchedNode) -> None:
         self._victims, self._spared = watched.victims, watched.spared
@@ -217,11 +257,3 @@ class Planned(Round):
         if found is not None:
             return found
         return self._spared or unmeasured(self._unknown)
-
-
-def measured_at(node: NodeStats) -> datetime | None:
-    """When the oldest of what a node tells of itself was measured; None: it does not say."""
-    images = None if node.runtime is None else node.runtime.image_fs
-    parts = (node.memory, node.fs, images)
-    times = [one.time for one in parts if one is not None and one.time is not None]
-    return min(times, default=None)

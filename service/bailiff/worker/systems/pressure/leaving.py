@@ -1,0 +1,106 @@
+"""Pods that leave a node: evicted, but still using what they had when it was measured last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.decisions.pressure.findings import EVICTED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from datetime import datetime
+
+    from bailiff.kinds import Pod
+
+# Seconds, podCleanupTimeout in pkg/kubelet/eviction/eviction_manager.go.
+_CLEAN_UP = 30.0
+# Seconds of a grace period that are waited for at most, whatever a pod was given.
+_LONGEST_GRACE = 3600.0
+# Seconds for which a pod is waited for that is measured and that the API does not tell of: longer
+# than a watch of pods may be dead unnoticed (ClusterSettings.watch_idle_timeout).
+_UNKNOWN = 120.0
+
+
+class Leaving:
+    """Who is waited for, and until when; a pod that is gone or uses nothing is not."""
+
+    def __init__(self) -> None:
+        """Nobody leaves yet."""
+        self._until: dict[str, float] = {}
+        # Pods that lie there evicted, which they may do for hours.
+        self._seen: set[str] = set()
+        self._looked = False
+        # Of those that leave whoever was not measured before: that they are not proves nothing.
+        self._unmeasured: set[str] = set()
+        # Measured pods that the API does not tell of, by UID, since when by elapsed time.
+        self._strangers: dict[str, float] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._until)
+
+    def __contains__(self, uid: str) -> bool:
+        return uid in self._until
+
+    def add(self, uid: str, elapsed: float, grace: float, *, measured: bool = True) -> None:
+        """It has been evicted, with so many seconds to end; `measured`: it was, until now."""
+        if not measured:
+            self._unmeasured.add(uid)
+        self._until[uid] = elapsed + min(max(grace, 0.0), _LONGEST_GRACE) + _CLEAN_UP
+
+    def is_news(self, uid: str) -> bool:
+        """Whether this pod, which lies there evicted, has not been seen to do so before."""
+        is_news = uid not in self._seen
+        self._seen.add(uid)
+        return is_news
+
+    def forget(self, uid: str) -> None:
+        """The pod is gone."""
+        self._seen.discard(uid)
+        self._until.pop(uid, None)
+
+    def find(self, pods: Iterable[Pod], now: datetime, elapsed: float) -> None:
+        """Whoever was evicted before the node was first looked at; does nothing after that.
+
+        Those that went long ago are measured no more, and so are not waited for.
+
+        Args:
+            pods: of the node.
+            now: in UTC, by the wall clock.
+            elapsed: seconds, by the clock's `elapsed`.
+        """
+        if self._looked:
+            return
+        self._looked = True
+        for pod in pods:
+            uid = pod.metadata.uid
+            if pod.is_finished and pod.status.reason == EVICTED and self.is_news(uid):
+                ends = pod.metadata.deletion_timestamp
+                left = 0.0 if ends is None else (ends - now).total_seconds()
+                self.add(uid, elapsed, left)
+
+    def look(self, present: Collection[str], measured: Collection[str], elapsed: float) -> None:
+        """Wait for nobody any more who has left, or for whom the time is over.
+
+        Args:
+            present: UIDs of the node's pods in the API.
+            measured: UIDs of those of which something was measured. Others use nothing, if they
+                were measured before.
+            elapsed: seconds, by the clock's `elapsed`.
+        """
+        self._until = {
+            uid: until
+            for uid, until in self._until.items()
+            if uid in present and elapsed < until and (uid in measured or uid in self._unmeasured)
+        }
+        self._unmeasured &= self._until.keys()
+
+    def waits_for_stranger(self, strangers: Iterable[str], elapsed: float) -> bool:
+        """Whether one of these is waited for.
+
+        Args:
+            strangers: UIDs of pods that are measured and that the API does not tell of: it will
+                tell, or it has told that they are gone, and what they use will soon be free.
+            elapsed: seconds, by the clock's `elapsed`.
+        """
+        self._strangers = {uid: self._strangers.get(uid, elapsed) for uid in strangers}
+        return any(elapsed - since < _UNKNOWN for since in self._strangers.values())

@@ -1,0 +1,83 @@
+"""Who is waited for after an eviction, and for how long."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bailiff.kinds import ObjectMeta, Pod, PodStatus
+from bailiff.worker.systems.pressure.leaving import Leaving
+from tests.harness.clocks import START
+
+
+def evicted(uid: str, ends_in: float | None = None) -> Pod:
+    """A pod that lies there evicted; deleted as well, where it ends in so many seconds."""
+    at = None if ends_in is None else START + timedelta(seconds=ends_in)
+    metadata = ObjectMeta(uid=uid, deletion_timestamp=at)
+    return Pod(metadata=metadata, status=PodStatus(phase="Failed", reason="Evicted"))
+
+
+@pytest.fixture
+def leaving() -> Leaving:
+    return Leaving()
+
+
+@pytest.mark.parametrize(
+    ("present", "measured", "elapsed", "waits"),
+    [
+        ({"u1"}, {"u1"}, 129.9, True),
+        ({"u1"}, {"u1"}, 130.0, False),
+        (set(), {"u1"}, 101.0, False),
+        ({"u1"}, set(), 101.0, False),
+    ],
+    ids=["still there", "for half a minute", "gone from the API", "uses nothing"],
+)
+def test_until_the_pod_has_left(leaving, present, measured, elapsed, waits):
+    leaving.add("u1", 100.0, grace=0)
+    leaving.look(present, measured, elapsed)
+    assert bool(leaving) is waits
+
+
+@pytest.mark.parametrize(("grace", "until"), [(60, 190), (-5, 130), (10**9, 100 + 3600 + 30)])
+def test_the_grace_period_that_it_was_given_comes_first(leaving, grace, until):
+    leaving.add("u1", 100.0, grace)
+    leaving.look({"u1"}, {"u1"}, until - 0.1)
+    assert leaving
+    leaving.look({"u1"}, {"u1"}, until)
+    assert not leaving
+
+
+def test_a_pod_that_leaves_without_a_trace_is_waited_for_no_more(leaving):
+    leaving.add("u1", 100.0, grace=0)
+    leaving.forget("u1")
+    assert not leaving
+
+
+def test_whoever_was_evicted_before_the_first_look_is_waited_for_while_it_is_measured(leaving):
+    leaving.find([evicted("u1", ends_in=20), evicted("u2"), evicted("u3")], START, 100.0)
+    leaving.look({"u1", "u2", "u3"}, {"u1", "u2"}, 110.0)
+    assert ("u1" in leaving, "u2" in leaving, "u3" in leaving) == (True, True, False)
+    leaving.look({"u1", "u2"}, {"u1", "u2"}, 131.0)
+    assert ("u1" in leaving, "u2" in leaving) == (True, False)
+
+
+def test_only_the_first_look_finds_them(leaving):
+    leaving.find([], START, 100.0)
+    leaving.find([evicted("u1")], START, 110.0)
+    assert not leaving
+
+
+def test_what_lies_there_is_news_once(leaving):
+    assert leaving.is_news("u1")
+    assert not leaving.is_news("u1")
+    leaving.forget("u1")
+    assert leaving.is_news("u1")
+
+
+def test_a_stranger_is_waited_for_two_minutes(leaving):
+    assert leaving.waits_for_stranger(["u1"], 100.0)
+    assert leaving.waits_for_stranger(["u1"], 219.9)
+    assert not leaving.waits_for_stranger(["u1"], 220.0)
+    assert leaving.waits_for_stranger(["u1", "u2"], 221.0)
+    assert not leaving.waits_for_stranger([], 222.0)
