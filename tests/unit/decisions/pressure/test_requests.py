@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bailiff.decisions.pressure.allocation import as_allocated
 from bailiff.decisions.pressure.requests import limit_of, request_of
@@ -56,6 +58,22 @@ CASES = [
 @pytest.mark.parametrize(("spec", "memory"), CASES)
 def test_requests(spec: dict[str, Any], memory: int) -> None:
     assert request_of(pod(**spec), "memory") == memory * NANO
+
+
+@given(st.lists(st.integers(0, 9)), st.lists(st.tuples(st.booleans(), st.integers(0, 9))))
+def test_requests_are_those_of_the_busiest_moment(
+    own: list[int], started: list[tuple[bool, int]]
+) -> None:
+    stays = [memory if is_sidecar else 0 for is_sidecar, memory in started]
+    moments = [sum(own) + sum(stays)]
+    moments += [sum(stays[:place]) + memory for place, (_, memory) in enumerate(started)]
+    one = pod(
+        containers=[asks(str(memory)) for memory in own],
+        initContainers=[
+            (sidecar if is_sidecar else asks)(str(memory)) for is_sidecar, memory in started
+        ],
+    )
+    assert request_of(one, "memory") == max(moments) * NANO
 
 
 def test_disk_is_never_asked_for_as_a_whole() -> None:
