@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from bailiff.decisions import SYSTEMS, Options
+from bailiff.decisions.pressure import configuring
+from bailiff.decisions.pressure.configuration import ThresholdReader
 from bailiff.decisions.pressure.signals import EXTRA_SIGNALS
 from bailiff.decisions.question import Plan
 from bailiff.kinds import decode
@@ -164,3 +166,27 @@ def test_an_admission_is_counted_too(large: str) -> None:
     more, steps = counted("admitUnderPressure", many | pressed)
     assert more <= 2.1 * calls
     assert more <= CALLS * steps
+
+
+def test_a_configuration_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = node_of(measured(1), signal="memory.available")
+    body["pressure"]["configuration"] = {"evictionHard": {"memory.available": "12345Ki"}}
+    read: list[str] = []
+    real = ThresholdReader.read
+
+    def see(self: ThresholdReader, hard: Mapping[str, str], *others: Any) -> Any:
+        read.append(hard["memory.available"])
+        return real(self, hard, *others)
+
+    monkeypatch.setattr(ThresholdReader, "read", see)
+    # The second is equal and not the same, as where two nodes have one configuration.
+    for _ in range(2):
+        counted("planPressureRound", body)
+    assert read == ["12345Ki"]
+
+
+def test_one_that_is_too_long_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(configuring, "_LONGEST", 0)
+    before = configuring._read_once.cache_info()
+    counted("planPressureRound", node_of(signal="memory.available"))
+    assert configuring._read_once.cache_info() == before
