@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bailiff.decisions import SYSTEMS, Options
-from bailiff.decisions.pressure import configuring
+from bailiff.decisions.pressure import configuring, local_storage, ranking
 from bailiff.decisions.pressure.configuration import ThresholdReader
 from bailiff.decisions.pressure.signals import EXTRA_SIGNALS
 from bailiff.decisions.question import Plan
@@ -190,3 +190,12 @@ def test_one_that_is_too_long_is_not_remembered(monkeypatch: pytest.MonkeyPatch)
     before = configuring._read_once.cache_info()
     counted("planPressureRound", node_of(signal="memory.available"))
     assert configuring._read_once.cache_info() == before
+
+
+def test_a_calm_round_looks_at_no_container(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = node_of(granted(2), signal="pid.available")
+    looked: list[str] = []
+    for place in (ranking, local_storage):
+        monkeypatch.setattr(place, "as_allocated", lambda pod: looked.append(pod.metadata.name))
+    counted("planPressureRound", body)
+    assert looked == []

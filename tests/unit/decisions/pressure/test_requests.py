@@ -118,6 +118,22 @@ def test_a_resize_that_is_pending_does_not_count() -> None:
     assert [one.limits["memory"] for one in resources] == ["2Gi", "1"]
 
 
-def test_where_the_status_tells_nothing_the_pod_is_the_very_same() -> None:
-    one = pod(containers=[asks("1")])
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"allocatedResources": {"memory": "1"}},
+        {"allocatedResources": {"memory": "1"}, "resources": {"limits": {"memory": "1"}}},
+        {"resources": {"limits": {"memory": "2"}}},
+    ],
+)
+def test_where_the_status_tells_nothing_else_the_pod_is_the_very_same(told: dict[str, Any]) -> None:
+    body = {
+        "spec": {"containers": [asks("1", name="c")], "initContainers": [asks("1", name="i")]},
+        "status": {
+            "containerStatuses": [{"name": "c", **told}],
+            "initContainerStatuses": [{"name": "i", **told}],
+        },
+    }
+    one = decode(json.dumps(body).encode(), Pod)
     assert as_allocated(one) is one
