@@ -107,6 +107,18 @@ def is_newer(seen: Observation, last: Mapping[Signal, datetime | None]) -> bool:
     return before is None or seen.time > before
 
 
+def measured_at(node: NodeStats) -> datetime | None:
+    """When the oldest was measured of a node's memory and disks; None: it does not say.
+
+    By this a node's stats are new or old, whoever asks. Not by what stands beside: a kubelet that
+    cannot count processes any more still knows its memory.
+    """
+    images = None if node.runtime is None else node.runtime.image_fs
+    parts = (node.memory, node.fs, images)
+    times = [one.time for one in parts if one is not None and one.time is not None]
+    return min(times, default=None)
+
+
 def memory_measured(signal: Signal, node: NodeStats) -> MemoryStats | None:
     """The memory that a signal is about: of the node, or of all its pods together."""
     if signal is Signal.ALLOCATABLE_MEMORY_AVAILABLE:

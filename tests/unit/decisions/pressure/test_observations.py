@@ -12,7 +12,7 @@ from bailiff.decisions.pressure.container_fs import with_container_fs
 from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.decisions.pressure.file_systems import derive_layout
 from bailiff.decisions.pressure.layout import Layout, ReclaimStep, reclaim_steps
-from bailiff.decisions.pressure.observations import Metering, is_newer, observe
+from bailiff.decisions.pressure.observations import Metering, is_newer, measured_at, observe
 from bailiff.decisions.pressure.observed import Observation
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
@@ -68,6 +68,23 @@ def test_what_is_newer(
 ) -> None:
     one = Observation(signal=Signal.PID_AVAILABLE, available=1, capacity=2, time=seen)
     assert is_newer(one, last) is newer
+
+
+@pytest.mark.parametrize(
+    ("fields", "oldest"),
+    [
+        ({}, None),
+        ({"memory": {}, "fs": {}, "runtime": {}}, None),
+        ({"memory": {"time": LATER}, "fs": {"time": NOON}}, NOON),
+        ({"memory": {"time": NOON}, "fs": {"time": LATER}}, NOON),
+        ({"memory": {"time": LATER}, "runtime": {"imageFs": {"time": NOON}}}, NOON),
+        ({"memory": {"time": LATER}, "runtime": {"containerFs": {"time": NOON}}}, LATER),
+        ({"memory": {"time": LATER}, "rlimit": {"time": NOON}}, LATER),
+    ],
+)
+def test_when_a_node_was_measured(fields: dict[str, Any], oldest: datetime | None) -> None:
+    told = json.loads(json.dumps(fields, default=datetime.isoformat))
+    assert measured_at(summary(**told).node) == oldest
 
 
 SMALL, LARGE = {"capacityBytes": 1, "inodes": 1}, {"capacityBytes": 2, "inodes": 2}
