@@ -21,7 +21,7 @@ from bailiff.decisions.pressure.configuration import (
 )
 from bailiff.decisions.pressure.extending import dry_runs_of, extended
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
-from bailiff.decisions.pressure.flags import EvictionFlags, with_flags
+from bailiff.decisions.pressure.flags import EvictionFlags, check_flags, with_flags
 from bailiff.decisions.pressure.settings import FIVE_MINUTES, PressureSettings
 from bailiff.decisions.pressure.versions import check_version, minor_of
 from bailiff.kinds.durations import parse_go_duration
@@ -103,6 +103,7 @@ def settings_of(facts: PressureFacts) -> PressureSettings:
         FactsError: names the first thing that is wrong in the configuration or beside it.
     """
     check_version(facts.kubelet_version, "$.pressure.kubeletVersion")
+    check_flags(facts.flags, "$.pressure.flags")
     read = read_configuration(
         facts.configuration or NO_CONFIGURATION,
         facts.kubelet_version,

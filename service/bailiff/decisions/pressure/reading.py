@@ -10,19 +10,25 @@ from bailiff.decisions.cost import Cost, check_cost
 from bailiff.decisions.pressure.configuration import ConfigurationError
 from bailiff.decisions.pressure.configuring import is_windows, read_configuration
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
-from bailiff.decisions.pressure.flags import EvictionFlags
+from bailiff.decisions.pressure.flags import EvictionFlags, check_flags, texts_of
 from bailiff.decisions.pressure.thresholds import Threshold
 from bailiff.decisions.pressure.versions import check_version
 from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided
-from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.kinds.kubelet_configuration import MAX_STATEMENTS, KubeletConfiguration
 from bailiff.kinds.meta import Int64
 from bailiff.kinds.texts import Word
 
 if TYPE_CHECKING:
     from bailiff.decisions.question import QuestionTerms
 
-# Bytes of an answer, at most: of each statement a threshold or an error, which quotes it.
-_ANSWER = 300_000
+# Bytes of the answer to a configuration without any statement: the thresholds by default.
+_ANSWER = 4000
+# Of what a statement comes to: a threshold, or an error, which tells all signals that there are and
+# quotes name and value, of 64 characters each; and of each character of a flag. A text that is
+# quoted twice, as for Python and as JSON, has 11 bytes for a character, as `\\U000e0001` has.
+_STATEMENT, _CHARACTER = 2000, 11
+# A statement is read, and written as a threshold or an error: 10 us.
+_STATEMENT_STEPS = 20
 
 
 class ReadEvictionConfigurationRequest(Asked, frozen=True, kw_only=True):
@@ -71,8 +77,30 @@ def _weigh_configuration(
 ) -> Plan[ReadEvictionConfigurationResponse]:
     is_windows(facts.operating_system, "$.operatingSystem")
     check_version(facts.kubelet_version, "$.kubeletVersion")
-    cost = check_cost((Cost(1000, _ANSWER, "$.configuration"),))
+    check_flags(facts.flags, "$.flags")
+    cost = check_cost((_weigh(facts),))
     return Plan(cost.steps, cost.told, partial(_read, facts))
+
+
+def _weigh(facts: ReadEvictionConfigurationRequest) -> Cost:
+    flags = texts_of(facts.flags).values()
+    statements = sum(map(len, _maps(facts))) + MAX_STATEMENTS * len(flags)
+    told = _ANSWER + _STATEMENT * statements + _CHARACTER * sum(map(len, flags))
+    return Cost(1000 + _STATEMENT_STEPS * statements, told, "$.configuration")
+
+
+def _maps(facts: ReadEvictionConfigurationRequest) -> tuple[Mapping[str, str], ...]:
+    told, extensions = facts.configuration, facts.extensions
+    return (
+        told.eviction_hard or {},
+        told.eviction_soft or {},
+        told.eviction_soft_grace_period or {},
+        told.eviction_minimum_reclaim or {},
+        extensions.eviction_hard,
+        extensions.eviction_soft,
+        extensions.eviction_soft_grace_period,
+        extensions.stop_at,
+    )
 
 
 def _read(facts: ReadEvictionConfigurationRequest) -> ReadEvictionConfigurationResponse:
