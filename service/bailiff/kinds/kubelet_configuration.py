@@ -13,9 +13,10 @@ from msgspec import Meta
 from bailiff.kinds.meta import Int32, KubernetesObject, Value
 
 # Far more than there are signals; the texts in it are looked at by who reads them.
+MAX_STATEMENTS = 64
 Statements = Annotated[
     Mapping[Annotated[str, Meta(max_length=64)], Annotated[str, Meta(max_length=64)]],
-    Meta(max_length=64),
+    Meta(max_length=MAX_STATEMENTS),
 ]
 
 

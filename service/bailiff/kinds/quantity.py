@@ -49,12 +49,17 @@ class Quantity(NamedTuple):
     Attributes:
         nano: its value in units of 10**-9, exactly.
         format: how it is written.
-        text: as Kubernetes writes it.
+        kept: its text, where that stays as somebody wrote it.
     """
 
     nano: int
     format: Format
-    text: str
+    kept: str | None = None
+
+    @property
+    def text(self) -> str:
+        """As Kubernetes writes it; made when it is asked for, since of most sums nobody asks."""
+        return _written(self.nano, self.format) if self.kept is None else self.kept
 
     @property
     def value(self) -> int:
@@ -69,7 +74,7 @@ class Quantity(NamedTuple):
 
 def whole(number: int, kind: Format) -> Quantity:
     """A whole number as a quantity (NewQuantity)."""
-    return _quantity(number * NANO, kind)
+    return Quantity(number * NANO, kind)
 
 
 def format_binary(number: int) -> str:
@@ -93,7 +98,7 @@ def total(quantities: Iterable[Quantity]) -> Quantity | None:
             found = one
         else:
             kind = one.format if found.nano == 0 else found.format
-            found = _quantity(found.nano + one.nano, kind)
+            found = Quantity(found.nano + one.nano, kind)
     return found
 
 
@@ -121,7 +126,7 @@ def parse_quantity(text: str) -> Quantity:
         kind = Format.DECIMAL
     nano = -magnitude if sign == "-" else magnitude
     is_kept = _is_canonical(digits.lstrip("0") or "0", fraction, suffix, kind)
-    return Quantity(nano, kind, text if is_kept else _written(nano, kind))
+    return Quantity(nano, kind, text if is_kept else None)
 
 
 def _binary(digits: str, fraction: str, power: int) -> int:
@@ -155,10 +160,6 @@ def _is_quick_binary(digits: str, power: int) -> bool:
     return quick and int(digits) & 7 != 0
 
 
-def _quantity(nano: int, kind: Format) -> Quantity:
-    return Quantity(nano, kind, _written(nano, kind))
-
-
 def _written(nano: int, kind: Format) -> str:
     """As Quantity.CanonicalizeBytes."""
     if nano == 0:
@@ -168,8 +169,10 @@ def _written(nano: int, kind: Format) -> str:
     if kind is Format.BINARY and not rest and number >= 1024:
         number, times = _without_factors(number, 1024)
         return f"{sign}{number}{_BINARY_SUFFIX.get(times, '')}"
-    mantissa, exponent = _without_factors(abs(nano), 10)
-    exponent -= 9
+    # Not by dividing: of 1e999, which anybody may write, that takes a thousand divisions.
+    digits = str(abs(nano))
+    mantissa = int(digits.rstrip("0"))
+    exponent = len(digits) - len(str(mantissa)) - 9
     mantissa, exponent = mantissa * 10 ** (exponent % 3), exponent - exponent % 3
     if kind is Format.EXPONENT:
         return f"{sign}{mantissa}" + (f"e{exponent}" if exponent else "")

@@ -112,7 +112,7 @@ class PressureFacts(_message.Message):
     @_builtins.property
     def layout(self) -> Global___FileSystemLayout:
         """Of the node's file systems; absent: taken from the summary, by file systems that are of equal
-        size and have as much free.
+        size.
         """
 
     @_builtins.property

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bailiff.kinds import DecodeError, Pod, decode
+from bailiff.kinds import DecodeError, Pod, decode, quantity
 from bailiff.kinds.quantity import (
     NANO,
+    Format,
     QuantityText,
     format_binary,
     format_decimal,
@@ -112,3 +113,19 @@ def test_of_nothing_there_is_no_sum() -> None:
 def test_an_exponent_takes_no_memory() -> None:
     with pytest.raises(ValueError, match="must be a quantity"):
         parse_quantity("1e999999999")
+
+
+def test_a_sum_is_written_when_somebody_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A pod may have thousands of containers, each of which asks for a number of 1,000 digits.
+    huge = parse_quantity("2e998")
+    written: list[int] = []
+
+    def write(nano: int, _: Format) -> str:
+        written.append(nano)
+        return "written"
+
+    monkeypatch.setattr(quantity, "_written", write)
+    found = total([huge] * 100)
+    assert found is not None
+    assert written == []
+    assert (found.text, written) == ("written", [200 * 10**1007])

@@ -14,7 +14,7 @@ from bailiff.decisions.pressure.system import PRESSURE
 from bailiff.decisions.text import describe_time
 from bailiff.kinds import Pod
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
-from bailiff.kinds.stats import Summary
+from bailiff.kinds.stats import RlimitStats, Summary
 from bailiff.lookup import LookUps
 from tests.harness.clocks import ManualClock
 from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
@@ -79,6 +79,15 @@ async def test_the_earliest_of_all_systems_counts_and_each_is_shown(source: Dict
     by_name = {one.pod.name: one for one in (await of_node(source)).decisions}
     assert said(by_name["calm"]) == ("EVICT_AT", "ToleratedUntil")
     assert {one.system for one in by_name["calm"].findings} >= {"node-taints", "pressure"}
+
+
+async def test_stats_are_as_old_as_those_of_memory_and_disks(source: DictSource) -> None:
+    summary = measured(LOW, calm=1, greedy=9)
+    ago = CLOCK.now() - timedelta(seconds=600)
+    rlimit = RlimitStats(time=ago, maxpid=9, curproc=1)
+    node = msgspec.structs.replace(summary.node, rlimit=rlimit)
+    source.kubelets["n1"] = msgspec.structs.replace(summary, node=node), HARD
+    assert said(await of_pod(source, "greedy")) == ("EVICT_NOW", "NodePressure")
 
 
 async def test_where_kubelets_are_not_asked_nothing_is_said_of_pressure() -> None:

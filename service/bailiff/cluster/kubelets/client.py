@@ -11,7 +11,7 @@ from bailiff.clock import SystemClock
 from bailiff.cluster.kubelets.answers import Answer
 from bailiff.cluster.kubelets.connection import BUFFER, opened
 from bailiff.cluster.kubelets.detours import Detours
-from bailiff.cluster.kubelets.endpoints import endpoint_of, resolve
+from bailiff.cluster.kubelets.endpoints import endpoint_of
 from bailiff.cluster.kubelets.errors import (
     KubeletAddressError,
     KubeletError,
@@ -20,6 +20,7 @@ from bailiff.cluster.kubelets.errors import (
 from bailiff.cluster.kubelets.failures import check_form, check_status, told
 from bailiff.cluster.kubelets.kept import Kept
 from bailiff.cluster.kubelets.login import KubeletLogin
+from bailiff.cluster.kubelets.names import Names
 from bailiff.cluster.kubelets.settings import KubeletSettings, ViaApiServer
 from bailiff.cluster.kubelets.summaries import MeasuredNode, decode_summary
 from bailiff.cluster.kubelets.turns import Turns
@@ -89,6 +90,7 @@ class Kubelets:
         self._detours = Detours(clock)
         self._buffer = bytearray(BUFFER)
         self._turns = Turns()
+        self._names = Names()
         self._tls: Tls | None = None
         self._context: ssl.SSLContext | None = None
         self._closed = False
@@ -227,7 +229,7 @@ class Kubelets:
         seconds = self._settings.connect_timeout
         try:
             async with asyncio.timeout(seconds):
-                addresses = await resolve(endpoint, self._settings.networks)
+                addresses = await self._names.resolve(endpoint, self._settings.networks)
                 return await opened(endpoint, addresses, context, self._turns)
         except TimeoutError:
             raise KubeletUnreachableError(f"no connection within {seconds:g} s") from None

@@ -16,8 +16,8 @@ what is done about it:
 2. **We knock where others cannot.** kube-apiserver's proxy to nodes refuses every address that is
    no global unicast one (isProxyableHostname in pkg/registry/core/node/strategy.go; Go's
    net.IP.IsGlobalUnicast): this machine, link-local ones, at which clouds serve their metadata,
-   multicast, broadcast. So do we, for names too: what a name means is looked at after it was
-   looked up, and connected to is what was looked at. Private networks stay allowed, since nodes
+   multicast, broadcast. So do we, for names too: what a name means is looked at after it was looked
+   up, and connected to is what was looked at (`names`). Private networks stay allowed, since nodes
    live there; `KubeletSettings.networks` says which. All that is there to be had is a TLS
    handshake: the one request that follows is a GET of a fixed path, it only follows a certificate
    that is trusted, and no answer is shown to anybody but by its length and first words.
@@ -28,13 +28,11 @@ metrics-server does none of 2 and 3.
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
-import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from bailiff.cluster.kubelets.errors import KubeletAddressError, KubeletUnreachableError
+from bailiff.cluster.kubelets.errors import KubeletAddressError
 from bailiff.kinds.names import is_dns_subdomain
 
 if TYPE_CHECKING:
@@ -47,8 +45,6 @@ Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _MAX_PORT = 65535
 _MAX_QUOTED = 100
-# A name with more addresses than this is no node's.
-_MAX_RESOLVED = 8
 _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 
 
@@ -148,23 +144,3 @@ def _is_global_unicast(address: Address) -> bool:
         or address.is_unspecified
         or address == _BROADCAST
     )
-
-
-async def resolve(endpoint: Endpoint, networks: Sequence[Network]) -> list[Address]:
-    """The addresses to connect to, all of them looked at; a name is looked up in a thread.
-
-    Raises:
-        KubeletAddressError: one of them must not be asked.
-        KubeletUnreachableError: the name is not known.
-    """
-    if endpoint.address is not None:
-        return [endpoint.address]
-    loop = asyncio.get_running_loop()
-    try:
-        found = await loop.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise KubeletUnreachableError(f"the name is not known: {error}") from error
-    addresses = [ipaddress.ip_address(one[4][0]) for one in found[:_MAX_RESOLVED]]
-    for each in addresses:
-        check_allowed(each, networks)
-    return addresses

@@ -31,6 +31,8 @@ REFUSED = "Evicted"
 _EMPTY_RESOURCES_FIXED = 37
 # Bytes of an answer, at most.
 _ANSWER = 1000
+# Of the class of quality of service, which goes by requests and limits of all containers.
+_CONTAINER_STEPS = 6
 _MEMORY_TAINT = Taint(key="node.kubernetes.io/memory-pressure", effect="NoSchedule")
 
 
@@ -118,7 +120,9 @@ def _weigh_admission(
             known = ", ".join(CONDITIONS)
             raise FactsError(f"$.conditions[{index}]", f"must be one of {known}, is {one!r}")
     check_version(facts.kubelet_version, "$.kubeletVersion")
-    steps = len(facts.pod.spec.tolerations) + 100
+    spec = facts.pod.spec
+    containers = len(spec.containers) + len(spec.init_containers)
+    steps = len(spec.tolerations) + _CONTAINER_STEPS * containers + 100
     cost = check_cost((Cost(steps, _ANSWER, "$.pod"),))
     return Plan(cost.steps, cost.told, partial(_admit, facts, terms))
 

@@ -7,10 +7,12 @@ pkg/kubelet/apis/config/v1beta1/defaults.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.cost import Cost, FactsError, check_cost
+import msgspec
+
+from bailiff.decisions.cost import FactsError
 from bailiff.decisions.pressure.configuration import (
     PODS,
     ConfigurationError,
@@ -19,19 +21,15 @@ from bailiff.decisions.pressure.configuration import (
 )
 from bailiff.decisions.pressure.extending import dry_runs_of, extended
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
-from bailiff.decisions.pressure.flags import EvictionFlags, with_flags
+from bailiff.decisions.pressure.flags import EvictionFlags, check_flags, with_flags
 from bailiff.decisions.pressure.settings import FIVE_MINUTES, PressureSettings
-from bailiff.decisions.pressure.thresholds import Threshold
 from bailiff.decisions.pressure.versions import check_version, minor_of
-from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided
 from bailiff.kinds.durations import parse_go_duration
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
-from bailiff.kinds.meta import Int64, Value
-from bailiff.kinds.texts import Word
+from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
     from bailiff.decisions.pressure.facts import PressureFacts
-    from bailiff.decisions.question import QuestionTerms
 
 LINUX_HARD: Mapping[str, str] = {
     "memory.available": "100Mi",
@@ -45,8 +43,6 @@ WINDOWS_HARD: Mapping[str, str] = {
     "nodefs.available": "10%",
     "imagefs.available": "15%",
 }
-# Bytes of an answer, at most: of each statement a threshold or an error, which quotes it.
-_ANSWER = 300_000
 _PERIOD = "evictionPressureTransitionPeriod"
 # From this minor version of Kubernetes 1 on sidecars' limits on the node's disk count.
 _LIMITS_SIDECARS = 37
@@ -68,8 +64,36 @@ class ReadConfiguration(Value, frozen=True):
     defaults: Mapping[str, str] = {}
 
 
-# Configurations are frozen, so the same is read once: a worker's nodes share a few.
 NO_CONFIGURATION = KubeletConfiguration()
+# Each round goes by a configuration, and the nodes of a cluster share a few of them. So that
+# nobody fills the memory with others, so many are remembered, each of so many bytes as JSON: four
+# maps of all signals have 1,500.
+_REMEMBERED, _LONGEST = 64, 4096
+
+
+class _Asking(Value, frozen=True):
+    """What a configuration is read from."""
+
+    configuration: KubeletConfiguration
+    version: str
+    windows: bool
+    flags: EvictionFlags | None
+    extensions: PressureExtensions
+
+
+class _Written:
+    """The same, to be found again by what it is as JSON: maps have no hash."""
+
+    __slots__ = ("asking", "written")
+
+    def __init__(self, asking: _Asking) -> None:
+        self.asking, self.written = asking, msgspec.json.encode(asking)
+
+    def __hash__(self) -> int:
+        return hash(self.written)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Written) and self.written == other.written
 
 
 def settings_of(facts: PressureFacts) -> PressureSettings:
@@ -79,6 +103,7 @@ def settings_of(facts: PressureFacts) -> PressureSettings:
         FactsError: names the first thing that is wrong in the configuration or beside it.
     """
     check_version(facts.kubelet_version, "$.pressure.kubeletVersion")
+    check_flags(facts.flags, "$.pressure.flags")
     read = read_configuration(
         facts.configuration or NO_CONFIGURATION,
         facts.kubelet_version,
@@ -109,7 +134,28 @@ def read_configuration(
         flags: of the kubelet's command line, which come before the configuration.
         extensions: what no kubelet does.
     """
-    configuration, malformed = with_flags(configuration, flags)
+    asked = _Written(
+        _Asking(
+            configuration=configuration,
+            version=version,
+            windows=windows,
+            flags=flags,
+            extensions=extensions,
+        )
+    )
+    if len(asked.written) > _LONGEST:
+        return _read_anew(asked.asking)
+    return _read_once(asked)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _read_once(asked: _Written) -> ReadConfiguration:
+    return _read_anew(asked.asking)
+
+
+def _read_anew(asked: _Asking) -> ReadConfiguration:
+    windows, extensions = asked.windows, asked.extensions
+    configuration, malformed = with_flags(asked.configuration, asked.flags)
     given = configuration.eviction_hard
     defaults = WINDOWS_HARD if windows else LINUX_HARD
     if given is not None:
@@ -131,7 +177,7 @@ def read_configuration(
         transition_period_nanoseconds=period,
         max_pod_grace_period_seconds=configuration.eviction_max_pod_grace_period,
         local_storage_capacity_isolation=isolation is not False,
-        limits_sidecars=minor_of(version) >= _LIMITS_SIDECARS,
+        limits_sidecars=minor_of(asked.version) >= _LIMITS_SIDECARS,
         windows=windows,
     )
     errors = (*malformed, *reader.errors, *wrong)
@@ -166,86 +212,3 @@ def _transition_period(text: str | None) -> tuple[int, tuple[ConfigurationError,
 
 def _wrong(code: ConfigurationFault, reason: str) -> ConfigurationError:
     return ConfigurationError(path=_PERIOD, code=code, reason=reason)
-
-
-class ReadEvictionConfigurationRequest(Asked, frozen=True, kw_only=True):
-    """A kubelet's configuration: is it right, and what does it come to?
-
-    Attributes:
-        configuration: a KubeletConfiguration; of the whole object the eviction's fields are read.
-        kubelet_version: as `v1.36.2`, since behaviour changed with 1.37; absent: 1.36.
-        operating_system: `linux` or `windows`, which have other defaults; absent: linux.
-        flags: of the kubelet's command line; each replaces what the configuration says.
-        extensions: what no kubelet does.
-    """
-
-    configuration: KubeletConfiguration
-    kubelet_version: Word = ""
-    operating_system: Word = ""
-    flags: EvictionFlags | None = None
-    extensions: PressureExtensions = NO_EXTENSIONS
-
-
-class ReadEvictionConfigurationResponse(Undecided, frozen=True, kw_only=True):
-    """What a configuration comes to.
-
-    Attributes:
-        thresholds: those that can be read; those of containerfs are derived in each round.
-        errors: all that no kubelet would start with.
-        defaults: the statements of evictionHard that nobody has made, and that count.
-        transition_period_nanoseconds: for so long a condition of the node is reported after there
-            was last reason for it.
-        max_pod_grace_period_seconds: at most so long a pod may take for a soft threshold; never
-            less than 1 s is given.
-        local_storage_capacity_isolation: pods' own limits on the node's disk count.
-    """
-
-    thresholds: tuple[Threshold, ...]
-    errors: tuple[ConfigurationError, ...] = ()
-    defaults: Mapping[str, str] = {}
-    transition_period_nanoseconds: Int64 = 0
-    max_pod_grace_period_seconds: Int64 = 0
-    local_storage_capacity_isolation: bool = False
-
-
-def _weigh_configuration(
-    facts: ReadEvictionConfigurationRequest,
-    terms: QuestionTerms,  # noqa: ARG001 - no instant, no option counts
-) -> Plan[ReadEvictionConfigurationResponse]:
-    is_windows(facts.operating_system, "$.operatingSystem")
-    check_version(facts.kubelet_version, "$.kubeletVersion")
-    cost = check_cost((Cost(1000, _ANSWER, "$.configuration"),))
-    return Plan(cost.steps, cost.told, partial(_read, facts))
-
-
-def _read(facts: ReadEvictionConfigurationRequest) -> ReadEvictionConfigurationResponse:
-    windows = is_windows(facts.operating_system, "$.operatingSystem")
-    found = read_configuration(
-        facts.configuration,
-        facts.kubelet_version,
-        windows=windows,
-        flags=facts.flags,
-        extensions=facts.extensions,
-    )
-    settings = found.settings
-    return ReadEvictionConfigurationResponse(
-        thresholds=settings.thresholds,
-        errors=found.errors,
-        defaults=found.defaults,
-        transition_period_nanoseconds=settings.transition_period_nanoseconds,
-        max_pod_grace_period_seconds=settings.max_pod_grace_period_seconds,
-        local_storage_capacity_isolation=settings.local_storage_capacity_isolation,
-    )
-
-
-READ_EVICTION_CONFIGURATION = Question(
-    name="readEvictionConfiguration",
-    path="pressure/configuration",
-    summary="Is this kubelet's eviction configuration right, and what does it come to?",
-    description="Every error with its field, the thresholds, and the defaults that count.",
-    facts=ReadEvictionConfigurationRequest,
-    answer=ReadEvictionConfigurationResponse,
-    weigh=_weigh_configuration,
-    explains=False,
-    size=Size.ONE,
-)

@@ -48,7 +48,7 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
         operating_system: `linux` or `windows`, where memory is what may still be committed.
         flags: of the kubelet's command line; each replaces what the configuration says.
         layout: of the node's file systems; absent: taken from the summary, by file systems that are
-            of equal size and have as much free.
+            of equal size.
         state: what the last round has left in its report, as `next`; absent: this is the first.
         reclaims: whoever asks does the reclaim steps and asks again with `afterReclaim` and the
             same state, so that nobody goes before.

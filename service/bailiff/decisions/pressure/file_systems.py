@@ -1,4 +1,4 @@
-"""Which file systems of a node are one, where nobody tells: by what was measured of them."""
+"""Which file systems of a node are one, where nobody tells: by their sizes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ if TYPE_CHECKING:
 
 
 def derive_layout(summary: Summary) -> FileSystemLayout:
-    """A layout by equal file systems: those of one size with as many inodes are taken for one.
+    """A layout by the sizes of file systems: those of one size are taken for one.
 
     The kubelet asks the container runtime and compares devices, of which the summary says nothing.
-    Two disks that are equal in both are taken for one, so whoever knows better tells the layout.
+    A size stays, whatever is written; all else that is measured changes between the two looks that
+    a kubelet takes at one file system: what is free, and on XFS, which makes inodes of free blocks,
+    even how many inodes there are. By those the layout would change when a disk gets full, which is
+    when it counts.
+
+    Two disks of one size are taken for one, so whoever has such nodes tells the layout. A size that
+    is not told makes no difference.
     """
     node, runtime = summary.node.fs, summary.node.runtime
     images = None if runtime is None else runtime.image_fs
@@ -25,6 +31,5 @@ def derive_layout(summary: Summary) -> FileSystemLayout:
 
 
 def _differ(one: FsStats | None, other: FsStats | None) -> bool:
-    if one is None or other is None:
-        return False
-    return (one.capacity_bytes, one.inodes) != (other.capacity_bytes, other.inodes)
+    sizes = {each.capacity_bytes for each in (one, other) if each is not None}
+    return len(sizes - {None}) > 1

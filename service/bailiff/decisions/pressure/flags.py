@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 from msgspec.structs import replace
 
+from bailiff.decisions.cost import check_number
 from bailiff.decisions.pressure.configuration import ConfigurationError, ConfigurationFault
+from bailiff.kinds.kubelet_configuration import MAX_STATEMENTS
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
@@ -51,19 +53,38 @@ def with_flags(
     """The configuration as these flags make it, and which of them cannot be read."""
     errors: list[ConfigurationError] = []
     found: dict[str, dict[str, str]] = {}
+    told = texts_of(flags)
     for field, written, between in _FIELDS:
-        text = getattr(flags, field) if flags is not None else None
-        if text is not None:
-            pairs, wrong = _pairs(text, between, f"flags.{written}")
-            found[field] = pairs
+        if written in told:
+            found[field], wrong = _pairs(told[written], between, f"flags.{written}")
             errors += wrong
     return (replace(configuration, **found) if found else configuration), tuple(errors)
+
+
+def texts_of(flags: EvictionFlags | None) -> dict[str, str]:
+    """The flags that are there, by the name of the field that each replaces."""
+    told = ((written, getattr(flags, field, None)) for field, written, _ in _FIELDS)
+    return {written: text for written, text in told if text is not None}
+
+
+def check_flags(flags: EvictionFlags | None, path: str) -> None:
+    """Whether no flag has more statements than the configuration may have.
+
+    Raises:
+        FactsError: one has.
+    """
+    for written, text in texts_of(flags).items():
+        check_number(f"{path}.{written}", len(_parts(text)), MAX_STATEMENTS)
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in text.split(",") if part]
 
 
 def _pairs(text: str, between: str, path: str) -> tuple[dict[str, str], list[ConfigurationError]]:
     pairs: dict[str, str] = {}
     errors = []
-    for part in filter(None, text.split(",")):
+    for part in _parts(text):
         signal, found, value = part.partition(between)
         if found:
             pairs[signal.strip()] = value.strip()

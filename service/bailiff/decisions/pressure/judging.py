@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from bailiff.decisions.cost import FactsError
 from bailiff.decisions.criticality import is_critical
 from bailiff.decisions.decision import reference_to
-from bailiff.decisions.pressure.allocation import as_allocated
 from bailiff.decisions.pressure.configuring import is_windows, settings_of
 from bailiff.decisions.pressure.extensions import MemoryInUse
 from bailiff.decisions.pressure.facts import FileSystemLayout, PressureFacts
@@ -57,7 +56,7 @@ class PressureRound(Round):
         if facts.summary is None:
             raise ValueError("a round goes by a summary")
         layout, derived = layout_of(facts)
-        pods = [as_allocated(pod) for pod in scene.on_node if not pod.is_finished]
+        pods = [pod for pod in scene.on_node if not pod.is_finished]
         after = facts.after_reclaim
         planned = plan(
             RoundFacts(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from bailiff.decisions.pressure.allocation import as_allocated
 from bailiff.decisions.pressure.messages import (
     container_storage_message,
     empty_dir_message,
@@ -59,7 +60,7 @@ def has_storage_limit(pod: Pod) -> bool:
 def excess(
     pod: Pod, stats: PodStats, *, dedicated_image_fs: bool, limits_sidecars: bool = False
 ) -> Excess | None:
-    """The first limit that a pod is over; None: it is within all.
+    """The first limit that a pod is over, by what it has been granted; None: it is within all.
 
     Args:
         pod: the pod.
@@ -67,6 +68,7 @@ def excess(
         dedicated_image_fs: writable layers are elsewhere, and do not count for a container's limit.
         limits_sidecars: sidecars' own limits count, as from Kubernetes 1.37 on.
     """
+    pod = as_allocated(pod)
     return (
         _empty_dir_excess(pod, stats)
         or _pod_excess(pod, stats)

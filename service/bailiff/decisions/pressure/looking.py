@@ -9,7 +9,7 @@ from bailiff.decisions.pressure.configuring import settings_of
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.findings import unmeasured
 from bailiff.decisions.pressure.judging import layout_of, metering_of
-from bailiff.decisions.pressure.observations import observe
+from bailiff.decisions.pressure.observations import measured_at
 from bailiff.decisions.pressure.versions import told_version
 from bailiff.decisions.system import NotRead, OfKubelet, Unread, Why
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.decisions.decision import Finding
-    from bailiff.decisions.pressure.observations import Metering
     from bailiff.decisions.system import LookUp, Scene
     from bailiff.kinds import Node, Pod
     from bailiff.kinds.meta import Value
@@ -62,10 +61,10 @@ def _judged(node: Node, seen: tuple[Value, ...], now: datetime) -> PressureFacts
     try:
         settings_of(facts)
         layout_of(facts)
-        metering = metering_of(facts)
+        metering_of(facts)
     except FactsError as error:
         return Unmeasured(f"its kubelet tells what cannot be: {error}")
-    age = _age(facts, now, metering)
+    age = _age(facts, now)
     if age > _OLDEST:
         return Unmeasured(f"its kubelet has measured nothing new for {age:.0f} s")
     return facts
@@ -81,8 +80,10 @@ def _facts_of(node: Node, seen: tuple[Value, ...]) -> PressureFacts:
     )
 
 
-def _age(facts: PressureFacts, now: datetime, metering: Metering) -> float:
-    """Seconds since the oldest of the signals was measured; what has no time is new."""
-    found = {} if facts.summary is None else observe(facts.summary, metering)
-    times = [one.time for one in found.values() if one.time is not None]
-    return max(((now - time).total_seconds() for time in times), default=0.0)
+def _age(facts: PressureFacts, now: datetime) -> float:
+    """Seconds since the node was measured, by the kubelet's clock and ours; without a time it is 0.
+
+    Unlike a worker, who sees whether times move, a look-up sees one summary.
+    """
+    measured = None if facts.summary is None else measured_at(facts.summary.node)
+    return 0.0 if measured is None else (now - measured).total_seconds()

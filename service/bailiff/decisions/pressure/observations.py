@@ -108,10 +108,15 @@ def is_newer(seen: Observation, last: Mapping[Signal, datetime | None]) -> bool:
 
 
 def measured_at(node: NodeStats) -> datetime | None:
-    """When the oldest of what a node tells of itself was measured; None: it does not say."""
+    """When the oldest was measured of a node's memory and disks; None: it does not say.
+
+    By this a node's stats are new or old, whoever asks. Not by what stands beside: a kubelet that
+    cannot count processes any more still knows its memory.
+    """
     images = None if node.runtime is None else node.runtime.image_fs
-    times = [one.time for one in (node.memory, node.fs, images) if one is not None]
-    return min((time for time in times if time is not None), default=None)
+    parts = (node.memory, node.fs, images)
+    times = [one.time for one in parts if one is not None and one.time is not None]
+    return min(times, default=None)
 
 
 def memory_measured(signal: Signal, node: NodeStats) -> MemoryStats | None:

@@ -6,10 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.cost import FactsError, check_cost
-from bailiff.decisions.pressure.allocation import as_allocated
-from bailiff.decisions.pressure.configuring import (
-    settings_of,
-)
+from bailiff.decisions.pressure.configuring import settings_of
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.facts import FileSystemLayout, PressureFacts
 from bailiff.decisions.pressure.file_systems import derive_layout
@@ -133,7 +130,7 @@ def _weigh_ranking(
 def _rank(facts: RankForPressureRequest) -> RankForPressureResponse:
     told = facts.layout or derive_layout(facts.summary)
     layout = Layout.of(told.dedicated_image_fs, told.split_container_image_fs)
-    pods = [as_allocated(pod) for pod in facts.pods if not pod.is_finished]
+    pods = [pod for pod in facts.pods if not pod.is_finished]
     stats = stats_by_uid(facts.summary.pods)
     ranking = rank(facts.signal, layout, pods, stats, facts.extensions)
     return RankForPressureResponse(candidates=ranking.candidates)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.criticality import is_critical
 from bailiff.decisions.decision import ObjectReference, reference_to
+from bailiff.decisions.pressure.allocation import as_allocated
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.requests import request_of
 from bailiff.decisions.pressure.signals import (
@@ -79,7 +80,7 @@ class Ranking(NamedTuple):
     """Pods in the order in which they go.
 
     Attributes:
-        pods: the first to go first.
+        pods: the first to go first, each with the resources that it has been granted.
         candidates: the same, in the same order, with what they were ranked by.
     """
 
@@ -122,6 +123,8 @@ def rank(
 ) -> Ranking:
     """Rank pods for a signal that is low; pods that are equal stay as they stand.
 
+    What has been granted is looked up here, since a round in which nothing is low ranks nobody.
+
     Args:
         signal: which.
         layout: of the node's file systems.
@@ -130,7 +133,10 @@ def rank(
         extensions: what counts as in use, and whether pods may say who goes first among equals.
     """
     parts = _PROCESSES if signal.resource == PIDS else _MEMORY_OR_DISK
-    found = [_ranked(pod, stats.get(pod.metadata.uid), signal, layout, extensions) for pod in pods]
+    granted = map(as_allocated, pods)
+    found = [
+        _ranked(one, stats.get(one.metadata.uid), signal, layout, extensions) for one in granted
+    ]
     found.sort(key=_key)
     candidates = (
         _candidate(one, after, parts, measured=one.pod.metadata.uid in stats)

@@ -70,25 +70,32 @@ def _own(quantities: Quantities, resource: str) -> Quantity | None:
 
 
 def _aggregate(pod: Pod, resource: str, of: Callable[[Container], Quantities]) -> Quantity | None:
-    """All containers and sidecars at once, or an init container with the sidecars before it."""
-    running = [_read(of(one), resource) for one in pod.spec.containers]
-    sidecars: list[Quantity | None] = []
-    starting: list[Quantity] = []
+    """All containers and sidecars at once, or an init container with the sidecars before it.
+
+    Sidecars are summed up on the way: nobody bounds how many a pod has.
+    """
+    running = total(filter(None, (_read(of(one), resource) for one in pod.spec.containers)))
+    sidecars = starting = None
     for one in pod.spec.init_containers:
         asked = _read(of(one), resource)
         if one.is_sidecar:
-            running.append(asked)
-            sidecars.append(asked)
-            together = total(filter(None, sidecars))
+            running = _together(running, asked)
+            together = sidecars = _together(sidecars, asked)
         else:
-            together = total(filter(None, (asked, *sidecars)))
-        if together is not None:
-            starting.append(together)
-    most = total(filter(None, running))
-    for one_start in starting:
-        if most is None or one_start.nano > most.nano:
-            most = one_start
-    return most
+            together = _together(asked, sidecars)
+        starting = _larger(starting, together)
+    return _larger(running, starting)
+
+
+def _together(*asked: Quantity | None) -> Quantity | None:
+    return total(filter(None, asked))
+
+
+def _larger(one: Quantity | None, other: Quantity | None) -> Quantity | None:
+    """The first where they are equal."""
+    if one is None or other is None:
+        return one or other
+    return other if other.nano > one.nano else one
 
 
 def _read(quantities: Quantities, resource: str) -> Quantity | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.pressure.admission import ADMIT_UNDER_PRESSURE
-from bailiff.decisions.pressure.configuring import READ_EVICTION_CONFIGURATION, settings_of
+from bailiff.decisions.pressure.configuring import settings_of
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.findings import SYSTEM, CandidateSubject, ThresholdSubject
 from bailiff.decisions.pressure.judging import PressureRound, layout_of, metering_of
 from bailiff.decisions.pressure.looking import look_up
 from bailiff.decisions.pressure.questions import PLAN_PRESSURE_ROUND, RANK_FOR_PRESSURE
+from bailiff.decisions.pressure.reading import READ_EVICTION_CONFIGURATION
 from bailiff.decisions.pressure.report import PressureReport
 from bailiff.decisions.pressure.weighing import weigh
 from bailiff.decisions.system import Round, System

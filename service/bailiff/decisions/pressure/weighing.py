@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from bailiff.decisions.system import Scene
     from bailiff.kinds import Pod
 
-# A pod is ranked once, by a few sums over its containers and stats: about 20 us.
-_STEPS = 40
+# A round looks at the configuration and at each threshold, whoever is on the node.
+_ROUND_STEPS = 250
+# A pod is ranked once, and once more for each threshold that only tells: by sums over its
+# containers, which are looked at for requests, for limits and in messages, over what was measured
+# of them, and over its volumes.
+_POD_STEPS, _CONTAINER_STEPS, _MEASURED_STEPS, _VOLUME_STEPS = 25, 4, 2, 1
 # Hard and soft ones of 16 signals, those of allocatable memory, and those that are derived.
 _THRESHOLDS = 40
 # Bytes: of a threshold in the report and in the state; of conditions, Events, layout and the rest.
@@ -52,8 +56,9 @@ def weigh(scene: Scene, facts: PressureFacts, *, explain: bool) -> Cost:
     dry = min(_THRESHOLDS, 2 * (len(extensions.dry_run_hard) + len(extensions.dry_run_soft)))
     victims = min(most, len(pods))
     told += dry * (_THRESHOLD + victims * (_VICTIM + _LONGEST_NAMES) + 4 * _SAID * blamed)
-    steps = _STEPS * len(pods) * (1 + dry) + sum(containers) + measured
-    return Cost(steps, told + _names(pods), "$.pods")
+    each = _POD_STEPS * len(pods) + _CONTAINER_STEPS * sum(containers)
+    each += _MEASURED_STEPS * measured + _VOLUME_STEPS * sum(len(one.spec.volumes) for one in pods)
+    return Cost(_ROUND_STEPS + each * (1 + dry), told + _names(pods), "$.pods")
 
 
 def _names(pods: tuple[Pod, ...]) -> int:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
-import socket
 from typing import Any
 
 import pytest
@@ -14,11 +12,9 @@ from hypothesis import strategies as st
 from bailiff.cluster.kubelets import (
     KubeletAddressError,
     KubeletSettings,
-    KubeletUnreachableError,
 )
-from bailiff.cluster.kubelets.endpoints import Endpoint, check_allowed, endpoint_of, resolve
+from bailiff.cluster.kubelets.endpoints import check_allowed, endpoint_of
 from bailiff.kinds import DaemonEndpoint, Node, NodeAddress, NodeDaemonEndpoints, NodeStatus
-from tests.harness.fake_kubelet import node_at
 
 USUAL = KubeletSettings()
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
@@ -144,29 +140,3 @@ def test_an_address_is_refused_as_gos_is_no_global_unicast(address: Any) -> None
         assert not allowed
     else:
         assert allowed
-
-
-async def test_what_a_name_means_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = ["10.0.0.1", "169.254.169.254"]
-
-    async def lookup(*_: object, **__: object) -> list[Any]:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, 10250)) for each in found]
-
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", lookup)
-    endpoint = endpoint_of(node_at("n1", "n1.example", 10250, "Hostname"), USUAL)
-    with pytest.raises(KubeletAddressError, match=r"169\.254\.169\.254"):
-        await resolve(endpoint, ())
-    found.pop()
-    assert await resolve(endpoint, ()) == [ipaddress.ip_address("10.0.0.1")]
-
-
-@pytest.mark.parametrize("name", ["localhost", "127.1", "2130706433", "0x7f.1"])
-async def test_however_this_machine_is_called_it_is_not_asked(name: str) -> None:
-    endpoint = endpoint_of(node_at("n1", name, 10250, "Hostname"), USUAL)
-    with pytest.raises((KubeletAddressError, KubeletUnreachableError)):
-        await resolve(endpoint, ())
-
-
-async def test_a_name_that_cannot_be_looked_up_is_said() -> None:
-    with pytest.raises(KubeletUnreachableError, match="the name is not known"):
-        await resolve(Endpoint("a" * 64 + ".invalid", 10250, None), ())

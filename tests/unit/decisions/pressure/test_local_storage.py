@@ -79,3 +79,10 @@ def test_a_sidecars_own_limit_counts_from_1_37_on(counts: bool, limit: StorageLi
 def test_who_can_be_over_a_limit_is_looked_at(pod: bytes) -> None:
     assert has_storage_limit(decode(pod, Pod))
     assert not has_storage_limit(decode(b'{"spec":{"volumes":[{"name":"v","emptyDir":{}}]}}', Pod))
+
+
+def test_the_limit_that_has_been_granted_counts() -> None:
+    granted = b'"allocatedResources":{"cpu":"1"},"resources":{"limits":{"ephemeral-storage":"200"}}'
+    told = LIMITED[:-1] + b',"status":{"containerStatuses":[{"name":"c",%s}]}}' % granted
+    assert limit_of(told, container(0, 150)) is None
+    assert limit_of(told, container(0, 201)) is StorageLimit.CONTAINER

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from bailiff.decisions.pressure.container_fs import with_container_fs
+from bailiff.decisions.pressure.facts import FileSystemLayout
 from bailiff.decisions.pressure.file_systems import derive_layout
 from bailiff.decisions.pressure.layout import Layout, ReclaimStep, reclaim_steps
-from bailiff.decisions.pressure.observations import Metering, is_newer, observe
+from bailiff.decisions.pressure.observations import Metering, is_newer, measured_at, observe
 from bailiff.decisions.pressure.observed import Observation
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
@@ -69,6 +70,23 @@ def test_what_is_newer(
     assert is_newer(one, last) is newer
 
 
+@pytest.mark.parametrize(
+    ("fields", "oldest"),
+    [
+        ({}, None),
+        ({"memory": {}, "fs": {}, "runtime": {}}, None),
+        ({"memory": {"time": LATER}, "fs": {"time": NOON}}, NOON),
+        ({"memory": {"time": NOON}, "fs": {"time": LATER}}, NOON),
+        ({"memory": {"time": LATER}, "runtime": {"imageFs": {"time": NOON}}}, NOON),
+        ({"memory": {"time": LATER}, "runtime": {"containerFs": {"time": NOON}}}, LATER),
+        ({"memory": {"time": LATER}, "rlimit": {"time": NOON}}, LATER),
+    ],
+)
+def test_when_a_node_was_measured(fields: dict[str, Any], oldest: datetime | None) -> None:
+    told = json.loads(json.dumps(fields, default=datetime.isoformat))
+    assert measured_at(summary(**told).node) == oldest
+
+
 SMALL, LARGE = {"capacityBytes": 1, "inodes": 1}, {"capacityBytes": 2, "inodes": 2}
 
 
@@ -85,6 +103,22 @@ SMALL, LARGE = {"capacityBytes": 1, "inodes": 1}, {"capacityBytes": 2, "inodes":
 def test_a_layout_by_sizes(images: Any, layers: Any, layout: Layout) -> None:
     found = derive_layout(summary(fs=SMALL, runtime={"imageFs": images, "containerFs": layers}))
     assert Layout.of(found.dedicated_image_fs, found.split_container_image_fs) is layout
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"inodes": 7},
+        {"inodes": 7, "inodesFree": 2, "availableBytes": 4},
+        {"capacityBytes": None, "inodes": None},
+    ],
+)
+def test_a_layout_stays_while_the_disk_gets_full(later: dict[str, int | None]) -> None:
+    # XFS makes inodes of free blocks, and the kubelet looks at a disk twice for one summary.
+    first = {"capacityBytes": 100, "availableBytes": 9, "inodes": 9, "inodesFree": 4}
+    second = {key: value for key, value in (first | later).items() if value is not None}
+    found = derive_layout(summary(fs=first, runtime={"imageFs": second, "containerFs": first}))
+    assert found == FileSystemLayout()
 
 
 BOTH = (ReclaimStep.UNUSED_CONTAINERS, ReclaimStep.UNUSED_IMAGES)

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bailiff.decisions.pressure.allocation import as_allocated
 from bailiff.decisions.pressure.requests import limit_of, request_of
@@ -58,6 +60,22 @@ def test_requests(spec: dict[str, Any], memory: int) -> None:
     assert request_of(pod(**spec), "memory") == memory * NANO
 
 
+@given(st.lists(st.integers(0, 9)), st.lists(st.tuples(st.booleans(), st.integers(0, 9))))
+def test_requests_are_those_of_the_busiest_moment(
+    own: list[int], started: list[tuple[bool, int]]
+) -> None:
+    stays = [memory if is_sidecar else 0 for is_sidecar, memory in started]
+    moments = [sum(own) + sum(stays)]
+    moments += [sum(stays[:place]) + memory for place, (_, memory) in enumerate(started)]
+    one = pod(
+        containers=[asks(str(memory)) for memory in own],
+        initContainers=[
+            (sidecar if is_sidecar else asks)(str(memory)) for is_sidecar, memory in started
+        ],
+    )
+    assert request_of(one, "memory") == max(moments) * NANO
+
+
 def test_disk_is_never_asked_for_as_a_whole() -> None:
     disk = {"requests": {"ephemeral-storage": "4"}}
     one = pod(containers=[{"resources": disk}], resources={"requests": {"ephemeral-storage": "9"}})
@@ -100,6 +118,22 @@ def test_a_resize_that_is_pending_does_not_count() -> None:
     assert [one.limits["memory"] for one in resources] == ["2Gi", "1"]
 
 
-def test_where_the_status_tells_nothing_the_pod_is_the_very_same() -> None:
-    one = pod(containers=[asks("1")])
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"allocatedResources": {"memory": "1"}},
+        {"allocatedResources": {"memory": "1"}, "resources": {"limits": {"memory": "1"}}},
+        {"resources": {"limits": {"memory": "2"}}},
+    ],
+)
+def test_where_the_status_tells_nothing_else_the_pod_is_the_very_same(told: dict[str, Any]) -> None:
+    body = {
+        "spec": {"containers": [asks("1", name="c")], "initContainers": [asks("1", name="i")]},
+        "status": {
+            "containerStatuses": [{"name": "c", **told}],
+            "initContainerStatuses": [{"name": "i", **told}],
+        },
+    }
+    one = decode(json.dumps(body).encode(), Pod)
     assert as_allocated(one) is one

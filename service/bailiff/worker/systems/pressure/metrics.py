@@ -1,5 +1,6 @@
 """What is counted of pressure; upstream's metrics keep their names and buckets.
 
+Python's client writes a counter's name with `_total` at its end, as OpenMetrics asks for.
 Source: Evictions and EvictionStatsAge in pkg/kubelet/metrics/metrics.go.
 """
 
@@ -11,6 +12,11 @@ from prometheus_client import Counter, Gauge, Histogram
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
+
+
+# DefBuckets in client_golang's prometheus/histogram.go, which upstream takes; Python's client has
+# others by default.
+_AGES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
 class PressureMetrics:
@@ -29,6 +35,7 @@ class PressureMetrics:
             "Time between when stats are collected, and when pod is evicted based on those stats "
             "by eviction signal.",
             ["eviction_signal"],
+            buckets=_AGES,
             registry=registry,
         )
         self.nodes = Gauge(
