@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bailiff.decisions.criticality import is_critical
 from bailiff.decisions.pressure.choosing import Choice, Outside, Starved, Victim, choose
 from bailiff.decisions.pressure.container_fs import with_container_fs
 from bailiff.decisions.pressure.layout import Layout, ReclaimStep, reclaim_steps
-from bailiff.decisions.pressure.local_storage import excess, has_storage_limit
-from bailiff.decisions.pressure.messages import Told
+from bailiff.decisions.pressure.limits import over_their_limits, with_limits
 from bailiff.decisions.pressure.observations import (
     AS_THE_KUBELET,
     Metering,
@@ -182,10 +180,10 @@ def plan(facts: RoundFacts) -> RoundPlan:
 
 
 def _act(facts: RoundFacts, so_far: RoundPlan, fresh: Sequence[Threshold]) -> RoundPlan:
-    limited = _with_limits(facts)
+    limited = with_limits(facts.pods, facts.settings)
     stats = _stats(facts) if limited or fresh else {}
     # 9. Pods that are over a limit of their own; then nobody else goes in this round.
-    victims = _over_their_limits(facts, limited, stats)
+    victims = over_their_limits(limited, stats, facts.settings, facts.layout)
     so_far = replace(so_far, victims=victims)
     if _go(facts, victims) or not fresh:
         return so_far
@@ -262,13 +260,6 @@ def _stats(facts: RoundFacts) -> dict[str, PodStats]:
     return stats_by_uid(facts.summary.pods if facts.pod_stats is None else facts.pod_stats())
 
 
-def _with_limits(facts: RoundFacts) -> list[Pod]:
-    """Pods that have limits of their own on the node's disk, where those count."""
-    if not facts.settings.local_storage_capacity_isolation:
-        return []
-    return [pod for pod in facts.pods if has_storage_limit(pod)]
-
-
 def _is_fresh(
     one: ThresholdState,
     observations: Mapping[Signal, Observation],
@@ -295,23 +286,3 @@ def _is_relieved(facts: RoundFacts) -> bool:
     thresholds = with_container_fs(acting, facts.layout, first_round=False)
     after = observe(facts.reclaimed.summary, facts.metering)
     return not met(thresholds, after, reclaimed=True)
-
-
-def _over_their_limits(
-    facts: RoundFacts, limited: Iterable[Pod], stats: Mapping[str, PodStats]
-) -> tuple[Victim, ...]:
-    found = []
-    for pod in limited:
-        measured = stats.get(pod.metadata.uid)
-        if measured is None:
-            continue
-        over = excess(
-            pod,
-            measured,
-            dedicated_image_fs=facts.layout.has_dedicated_image_fs,
-            limits_sidecars=facts.settings.limits_sidecars,
-        )
-        if over is not None and not is_critical(pod):
-            told = Told(over.message)
-            found.append(Victim(pod, over.limit, 1, told, disrupts=False))
-    return tuple(found)
