@@ -12,9 +12,9 @@ import pytest
 from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
+import bailiff_demo.up as module
 from bailiff.bootstrap import StartError
 from bailiff.cli.app import app
-import bailiff_demo.up as module
 from bailiff_demo import DemoCluster
 from bailiff_demo.kubeconfig_file import (
     free_kubeconfig,
