@@ -32,16 +32,16 @@ async def left_behind(bench: Bench, node: str) -> None:
         "metadata": {"name": node},
         "status": {"conditions": told},
     }
-    by = {"field_manager": FIELD_MANAGER}
-    await bench.cluster.apply(NODES, node, "", body, subresource="status", **by)
+    await bench.cluster.apply(
+        NODES, node, "", body, subresource="status", field_manager=FIELD_MANAGER
+    )
     note = {"metadata": {"annotations": {ANNOTATION: "{}"}}}
-    await bench.cluster.patch(NODES, node, "", note, **by)
+    await bench.cluster.patch(NODES, node, "", note, field_manager=FIELD_MANAGER)
 
 
 async def told_by_a_kubelet(bench: Bench, node: str, *kinds: str) -> None:
     body = {"status": {"conditions": [{"type": kind, "status": "True"} for kind in kinds]}}
-    by = {"field_manager": "kubelet", "subresource": "status"}
-    await bench.cluster.patch(NODES, node, "", body, **by)
+    await bench.cluster.patch(NODES, node, "", body, subresource="status", field_manager="kubelet")
 
 
 async def roll_back(api: Api, folder: Path) -> None:
