@@ -178,6 +178,8 @@ class Child:
             # Ctrl-C reaches the whole terminal group: the children shall hear of it from us.
             start_new_session=True,
         )
+        if self.pid:
+            log.warning("child started again", child=self._command, pid=process.pid)
         self.pid = process.pid
         try:
             return await process.wait()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.harness.helm.chart import (
-    CHART,
     COMPONENTS,
     container_of,
+    notes,
     pod_of,
     render,
-    run,
     the,
     try_values,
 )
@@ -220,14 +217,6 @@ def test_the_notes_say_where_it_cannot_be_known_whether_the_worker_evicts(given)
     said = notes({"worker": {"extraEnv": [{"name": "BAILIFF_SHADOW"} | given]}})
     assert "Does the worker evict? That depends on BAILIFF_SHADOW in worker.extraEnv" in said
     assert "evicts from now on" not in said
-
-
-def notes(values):
-    """What `helm install` says; it asks no cluster."""
-    dry = ("bailiff", str(CHART), "--dry-run=client", "--values", "-")
-    done = run("helm", "install", *dry, given=json.dumps(values))
-    assert done.returncode == 0, done.stderr
-    return done.stdout.partition("\nNOTES:\n")[2] + "\n"
 
 
 def kinds(objects):

@@ -67,6 +67,14 @@ def try_values(values: Mapping[str, Any], *more: str) -> subprocess.CompletedPro
     return run("helm", "template", "bailiff", str(CHART), *arguments, given=json.dumps(values))
 
 
+def notes(values: Mapping[str, Any]) -> str:
+    """What `helm install` says with these values; it asks no cluster."""
+    dry = ("bailiff", str(CHART), "--dry-run=client", "--values", "-")
+    done = run("helm", "install", *dry, given=json.dumps(values))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.partition("\nNOTES:\n")[2] + "\n"
+
+
 def render(
     profile: str = "defaults", values: Mapping[str, Any] | None = None, namespace: str = "bailiff"
 ) -> list[Object]:

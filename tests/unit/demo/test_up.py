@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
+import bailiff_demo.up as module
 from bailiff.bootstrap import StartError
 from bailiff.cli.app import app
 from bailiff_demo import DemoCluster
@@ -21,7 +23,7 @@ from bailiff_demo.kubeconfig_file import (
     write_kubeconfig,
 )
 from bailiff_demo.settings import UpSettings
-from bailiff_demo.up import up
+from bailiff_demo.up import Child, up
 
 FREE = {"rest_port": 0, "grpc_port": 0, "status_port": 0, "cluster_port": 0}
 
@@ -143,3 +145,30 @@ async def test_a_kubeconfig_of_others_is_not_written_over(tmp_path: Path) -> Non
     with pytest.raises(StartError, match="is not written over"):
         await up(settings)(asyncio.Event())
     assert "precious" in path.read_text()
+
+
+async def test_the_pid_of_a_child_that_is_started_again_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pids = iter((11, 12))
+
+    class Killed:
+        """A process that has ended by SIGKILL; the third start ends the test."""
+
+        def __init__(self) -> None:
+            self.pid, self.returncode = next(pids), -9
+
+        async def wait(self) -> int:
+            return self.returncode
+
+    async def start(*_: object, **__: object) -> Killed:
+        try:
+            return Killed()
+        except StopIteration:
+            raise StartError("enough") from None
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
+    monkeypatch.setattr(module, "_RESTART_FIRST", 0.0)
+    with capture_logs() as lines, pytest.raises(StartError, match="enough"):
+        await Child("worker", []).keep_running()
+    assert [line["pid"] for line in lines if line["event"] == "child started again"] == [12]

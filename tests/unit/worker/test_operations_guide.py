@@ -12,6 +12,7 @@ from typer.main import get_command
 from bailiff.cli.app import app
 from bailiff.clock import SystemClock
 from bailiff.cluster import Restart
+from bailiff.cluster.kubelets import KubeletError
 from bailiff.decisions import (
     cancellation_event,
     denial_event,
@@ -21,6 +22,10 @@ from bailiff.decisions import (
 )
 from bailiff.decisions.device_taints import EVICTION_IN_PROGRESS, RuleEffect, rule_status
 from bailiff.decisions.policies import Cause, Hold
+from bailiff.decisions.pressure.conditions import changes
+from bailiff.decisions.pressure.findings import TERMS as PRESSURE_TERMS
+from bailiff.decisions.pressure.report import DRY_RUN, INVALID_DISK_CAPACITY, THRESHOLD_MET
+from bailiff.decisions.pressure.signals import CONDITIONS
 from bailiff.kinds import DeviceTaint, DeviceTaintRule, DeviceTaintRuleSpec, ObjectMeta, Pod
 from bailiff.worker import (
     ApiMetrics,
@@ -39,8 +44,12 @@ from bailiff.worker.shadow.comparison import Result
 from bailiff.worker.systems.device_taints.devices import State
 from bailiff.worker.systems.device_taints.system import DeviceTaintMetrics
 from bailiff.worker.systems.node_taints.system import NodeTaintMetrics
+from bailiff.worker.systems.pressure.metrics import PressureMetrics
+from bailiff.worker.systems.pressure.telling import UNKNOWN
 
-TEXT = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
+DOCS = Path(__file__).parents[3] / "docs"
+TEXT = (DOCS / "operations.md").read_text()
+PRESSURE = (DOCS / "pressure.md").read_text()
 HOLD = Hold(cause=Cause.PAUSED, message="why")
 POD = Pod(metadata=ObjectMeta(namespace="NS", name="NAME"))
 
@@ -51,8 +60,24 @@ def first_cells():
     return {cell.strip("`") for row in rows for cell in row.split(", ")}
 
 
+def second_cells():
+    """Of every row of every table, as `first_cells`."""
+    rows = re.findall(r"^ *\| .+? \| (.+?) \|", TEXT, re.MULTILINE)
+    return set(re.findall(r"`(\w+)`", " ".join(rows)))
+
+
+def written(metric):
+    """As the guides write it: the name, and the labels in braces."""
+    name = metric._name + ("_total" if isinstance(metric, Counter) else "")
+    labels = ",".join(metric._labelnames)
+    return f"{name}{{{labels}}}" if labels else name
+
+
+def of_pressure():
+    return map(written, vars(PressureMetrics(CollectorRegistry(), on_paper=False)).values())
+
+
 def metrics():
-    """As the guide writes them: the name, and the labels in braces."""
     real, on_paper = (WorkerMetrics(CollectorRegistry(), on_paper=one) for one in (False, True))
     registry = CollectorRegistry()
     others = vars(ApiMetrics(registry)) | vars(PolicyMetrics(registry))
@@ -67,9 +92,7 @@ def metrics():
         *(metric for system in of_systems for metric in vars(system).values()),
         on_paper.attempts,
     ):
-        name = metric._name + ("_total" if isinstance(metric, Counter) else "")
-        labels = ",".join(metric._labelnames)
-        yield f"{name}{{{labels}}}" if labels else name
+        yield written(metric)
 
 
 def collected():
@@ -88,9 +111,22 @@ def test_every_metric_is_explained(metric):
 
 
 def test_no_other_metric_is_named_in_an_alert_or_a_runbook():
-    known = {name.partition("{")[0] for name in (*metrics(), *collected())}
-    named = {name.removesuffix("_bucket") for name in re.findall(r"bailiff_worker_\w+", TEXT)}
-    assert named <= known
+    known = {name.partition("{")[0] for name in (*metrics(), *collected(), *of_pressure())}
+    names = re.findall(r"(?:bailiff_worker|kubelet_evi)\w+", TEXT)
+    assert {name.removesuffix("_bucket") for name in names} <= known
+
+
+@pytest.mark.parametrize("metric", list(of_pressure()))
+def test_every_metric_of_pressure_is_explained(metric):
+    assert f"\n| `{metric}` | " in PRESSURE
+
+
+def test_every_reason_why_a_summary_is_not_read_is_explained():
+    kinds = [KubeletError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    assert {kind.reason for kind in kinds} <= {cell.strip("`") for cell in first_cells()}
+    assert len(kinds) > 5
 
 
 @pytest.mark.parametrize(
@@ -110,12 +146,22 @@ def test_every_value_of_a_label_is_explained(values):
         held_event(POD, HOLD),
         eviction_event(POD, device_taints.TERMS, "why"),
         cancellation_event(POD, "why", device_taints.TERMS),
+        cancellation_event(POD, "why", PRESSURE_TERMS),
     ],
     ids=lambda note: f"{note.reason} {note.message.split(' ')[0]}",
 )
 def test_every_event_is_explained(note):
     begins = note.message.removesuffix(" why").removesuffix(" (paused):")
     assert f"| {note.type} | `{note.reason}` | `{begins}` |" in TEXT
+
+
+def test_every_event_of_a_node_is_explained():
+    turns = [*changes(CONDITIONS, (), "NODE"), *changes((), CONDITIONS, "NODE")]
+    words = {note.reason for note in turns}
+    assert len(words) == 6
+    assert all(note.message.startswith("Node NODE status is now:") for note in turns)
+    told = {*words, THRESHOLD_MET, DRY_RUN, INVALID_DISK_CAPACITY, UNKNOWN}
+    assert told <= first_cells() | second_cells()
 
 
 @pytest.mark.parametrize(
