@@ -45,9 +45,17 @@ def read_objects(path: Path, name: str) -> Iterator[dict[str, Any]]:
         yield from _objects(document, name)
 
 
-def read_document(path: Path, name: str) -> object:
-    """What a file holds that is one YAML or JSON document; arguments and errors as read_objects."""
+def read_document(path: Path, name: str, *, may_be_empty: bool = False) -> object:
+    """What a file holds that is one YAML or JSON document; arguments and errors as read_objects.
+
+    Args:
+        path: see there.
+        name: see there.
+        may_be_empty: what holds nothing is None, and no error.
+    """
     found = _documents(path, name)
+    if may_be_empty and not found:
+        return None
     if len(found) != 1:
         raise InputError(f"{name}: expected one document, got {len(found)}")
     return found[0]

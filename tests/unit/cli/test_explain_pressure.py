@@ -126,6 +126,8 @@ def test_options_of_pressure_are_no_others(option):
         (("--config", "nowhere"), "--config nowhere: No such file or directory"),
         (("--config", "s"), "--config s: no KubeletConfiguration, and no answer to GET /configz"),
         (("--config", "p"), "--config p: no KubeletConfiguration"),
+        (("--config", "case"), "--config case: $.evictionhard: unknown field: is evictionHard"),
+        (("--config", "bad"), '--config bad: $.evictionSoft["memory.available"]: must be a quan'),
         (("--summary", "p"), "--summary p: $.node: required"),
         (("--state", "s"), "--state s: $.node: unknown field"),
         (("--summary", "wrong"), "--summary wrong: $.node.memory.availableBytes: "),
@@ -134,7 +136,10 @@ def test_options_of_pressure_are_no_others(option):
 )
 def test_what_does_not_suffice(explained, files, words, told):
     (files / "wrong").write_text('{"node": {"memory": {"availableBytes": -1}}}')
-    (files / "bad").write_text('{"evictionHard": {"memory.free": "1"}}')
+    (files / "bad").write_text(
+        '{"evictionHard": {"memory.free": "1"}, "evictionSoft": {"memory.available": "1Go"}}'
+    )
+    (files / "case").write_text('{"kind": "KubeletConfiguration", "evictionhard": {}}')
     result = explained(*words)
     assert result.exit_code == 2, result.output
     assert told in result.output.replace("\n", " ")
@@ -155,6 +160,11 @@ def test_what_no_kubelet_does_is_told(explained, files):
     assert "nobody goes: only thresholds are met that tell and evict nobody" in output
 
 
+def test_an_empty_file_of_extensions_switches_all_off(explained, files):
+    (files / "e").write_text("")
+    assert explained("--config", "c", "--extensions", "e", "--exit-code").exit_code == 11
+
+
 def test_stalls_are_shown_as_parts_of_the_time(explained, files):
     summary = json.loads((files / "s").read_text())
     summary["node"]["memory"]["psi"] = {"full": {"avg10": 25.5}}
@@ -171,8 +181,10 @@ def test_stalls_are_shown_as_parts_of_the_time(explained, files):
             "dryRunHard: [memory]",
             "--extensions e: $.dryRunHard[0]: must be one of memory.available, ",
         ),
-        ("coolDown: soon", "$.pressure.extensions.coolDown"),
+        ("coolDown: soon", "--extensions e: $.coolDown: "),
         ("cooldown: 1s", "--extensions e: $.cooldown"),
+        ("coolDown: soon\nstopAt: {memory: 1Gi}", '--extensions e: $.stopAt["memory"]'),
+        ("stallWindow: 20s\nmemoryInUse: PSS", "--extensions e: $.memoryInUse: must be one of"),
     ],
 )
 def test_extensions_that_cannot_be_are_refused(explained, files, text, told):

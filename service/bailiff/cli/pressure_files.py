@@ -1,0 +1,96 @@
+"""The files of `bailiff explain pressure`; errors name the option and the file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bailiff.bootstrap.pressure_files import WrongFileError, configuration_in, extensions_in
+from bailiff.cli.documents import read_document
+from bailiff.cli.errors import InputError
+from bailiff.cli.output import printable
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
+from bailiff.decisions.pressure.state import PressureState
+from bailiff.kinds import DecodeError, decode_yaml_value
+from bailiff.kinds.stats import Summary
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+
+
+def read_summary(path: Path) -> Summary:
+    """Refuses another object: as a summary it would be one in which nothing was measured.
+
+    Raises:
+        InputError: it is another, or cannot be read.
+    """
+    name = _named("--summary", path)
+    document = read_document(path, name)
+    if not isinstance(document, dict) or not isinstance(document.get("node"), dict):
+        raise InputError(
+            f"{name}: $.node: required in what a kubelet answers to GET /stats/summary"
+        )
+    found: Summary = _converted(document, name, Summary)
+    return found
+
+
+def read_configuration(path: Path | None) -> KubeletConfiguration | None:
+    """None: no file is named.
+
+    Raises:
+        InputError: it holds something else, or what no kubelet would start with.
+    """
+    if path is None:
+        return None
+    name = _named("--config", path)
+    document = read_document(path, name)
+    try:
+        return configuration_in(document)
+    except WrongFileError as error:
+        raise InputError(error.of(name)) from error
+
+
+def read_extensions(path: Path | None) -> PressureExtensions:
+    """All of them off where no file is named, or an empty one.
+
+    Raises:
+        InputError: it holds something else, or what cannot be.
+    """
+    if path is None:
+        return NO_EXTENSIONS
+    name = _named("--extensions", path)
+    document = read_document(path, name, may_be_empty=True)
+    try:
+        return extensions_in(document)
+    except WrongFileError as error:
+        raise InputError(error.of(name)) from error
+
+
+def read_state(path: Path | None) -> PressureState:
+    """Of an answer, of its report, or of what a worker keeps in the node's annotation.
+
+    Raises:
+        InputError: it holds something else.
+    """
+    if path is None:
+        return PressureState()
+    name = _named("--state", path)
+    document: Any = read_document(path, name)
+    for field in ("report", "next", "state"):
+        if isinstance(document, dict) and field in document:
+            document = document[field]
+    found: PressureState = _converted(document, name, PressureState)
+    return found
+
+
+def _converted(document: object, name: str, kind: type[Any]) -> Any:  # noqa: ANN401 - of the kind
+    try:
+        return decode_yaml_value(document, kind)
+    except DecodeError as error:
+        raise InputError(f"{name}: {error.path}: {error.reason}") from error
+
+
+def _named(option: str, path: Path) -> str:
+    """A file as errors call it."""
+    return f"{option} {printable(str(path))}"
