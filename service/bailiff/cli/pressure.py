@@ -88,12 +88,9 @@ def explain_pressure(
     told = read_configuration(asked.configuration)
     if asked.signal is None:
         say(f"thresholds: {_whose(asked, 'no --config tells others')}")
-    seen = _Seen(
-        summary=read_summary(asked.summary),
-        configuration=told,
-        pods=pods.of(Pod),
-        node=next(iter(pods.of(Node)), None),
-    )
+    summary = read_summary(asked.summary)
+    node = _node_of(summary, pods.of(Node))
+    seen = _Seen(summary=summary, configuration=told, pods=pods.of(Pod), node=node)
     return _answer(asked, seen, options, output, systems)
 
 
@@ -137,6 +134,12 @@ def _whose(asked: PressureArguments, why: str) -> str:
     if asked.configuration is not None:
         return f"of {printable(str(asked.configuration))}"
     return f"the kubelet's defaults, since {why}"
+
+
+def _node_of(summary: Summary, nodes: tuple[Node, ...]) -> Node | None:
+    """The one that the summary names; else any, with which the question says what is wrong."""
+    named = (one for one in nodes if one.metadata.name == summary.node.node_name)
+    return next(named, next(iter(nodes), None))
 
 
 class _Seen(NamedTuple):

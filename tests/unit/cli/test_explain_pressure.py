@@ -105,7 +105,8 @@ def test_what_extensions_go_by_and_files_do_not_tell(explained, files):
     assert result.exit_code == 2
     assert "add the node to --pods" in result.output.replace("\n", " ")
     info = {"nodeInfo": {"kubeletVersion": "v1.36.2"}, "capacity": {"hugepages-2Mi": "1Gi"}}
-    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": info}
+    named = {"name": BODY["pressure"]["summary"]["node"]["nodeName"]}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": named, "status": info}
     (files / "n").write_text(json.dumps(node))
     assert explained("--extensions", "e", "--pods", "n").exit_code == 0
     (files / "e").write_text("memoryInUse: MemAvailable")
@@ -149,6 +150,17 @@ def test_it_says_what_it_needs():
     result = CliRunner().invoke(app, ["explain", "pressure"])
     assert result.exit_code == 2
     assert "explain pressure needs --summary FILE and --pods FILE" in result.output
+
+
+def test_the_summary_of_another_node_is_refused(explained, files):
+    name = BODY["pressure"]["summary"]["node"]["nodeName"]
+    nodes = [{"kind": "Node", "metadata": {"name": one}} for one in ("other", name)]
+    (files / "n").write_text(json.dumps({"kind": "List", "items": nodes}))
+    assert explained("--config", "c", "--pods", "n", "--exit-code").exit_code == 11
+    (files / "n").write_text(json.dumps(nodes[0]))
+    result = explained("--config", "c", "--pods", "n")
+    assert result.exit_code == 2
+    assert "$.node.metadata.name is 'other': that of another node" in result.output
 
 
 def test_what_no_kubelet_does_is_told(explained, files):
