@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.cli.asking import Asking, systems_of
@@ -183,7 +184,7 @@ def _answer(
         configuration=seen.configuration,
         kubelet_version=told_version(node_info.kubelet_version),
         operating_system=node_info.operating_system,
-        state=read_state(asked.state),
+        state=read_state(asked.state, asking.now or datetime.now(UTC)),
         extensions=extensions,
         huge_pages_bytes=None if status is None else status.huge_pages,
     )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from bailiff.bootstrap.pressure_files import WrongFileError, configuration_in, extensions_in
 from bailiff.cli.documents import read_document
 from bailiff.cli.errors import InputError
-from bailiff.cli.output import printable
+from bailiff.cli.output import printable, say
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds import DecodeError, decode_yaml_value
 from bailiff.kinds.stats import Summary
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
     from bailiff.kinds.kubelet_configuration import KubeletConfiguration
@@ -67,8 +69,12 @@ def read_extensions(path: Path | None) -> PressureExtensions:
         raise InputError(error.of(name)) from error
 
 
-def read_state(path: Path | None) -> PressureState:
+def read_state(path: Path | None, now: datetime) -> PressureState:
     """Of an answer, of its report, or of what a worker keeps in the node's annotation.
+
+    Args:
+        path: the file; None: there was no round before.
+        now: in UTC; a worker believes only so much of what has been kept for long.
 
     Raises:
         InputError: it holds something else.
@@ -77,11 +83,27 @@ def read_state(path: Path | None) -> PressureState:
         return PressureState()
     name = _named("--state", path)
     document: Any = read_document(path, name)
+    if isinstance(document, dict) and "at" in document:
+        return _kept_by_worker(document, name, now)
     for field in ("report", "next", "state"):
         if isinstance(document, dict) and field in document:
             document = document[field]
     found: PressureState = _converted(document, name, PressureState)
     return found
+
+
+def _kept_by_worker(document: object, name: str, now: datetime) -> PressureState:
+    # Loads what only an annotation needs.
+    from bailiff.worker.systems.pressure.memory import LONGEST_BREAK, memory_of  # noqa: PLC0415
+
+    found = memory_of(json.dumps(document), now)
+    if found is None:
+        raise InputError(f"{name}: no worker could go on by it: it is none of its annotations")
+    told = f"state: a worker's of {found.at:%Y-%m-%dT%H:%M:%SZ}"
+    if (now - found.at).total_seconds() > LONGEST_BREAK:
+        told += f", which is more than {LONGEST_BREAK:g} s ago: grace periods begin anew"
+    say(told)
+    return found.state
 
 
 def _converted(document: object, name: str, kind: type[Any]) -> Any:  # noqa: ANN401 - of the kind

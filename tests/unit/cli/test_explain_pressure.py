@@ -81,6 +81,37 @@ def test_what_a_worker_keeps_of_a_node_may_be_handed_over(explained, files):
     assert "nothing was measured since" in explained("--config", "c", "--state", "state").output
 
 
+@pytest.mark.parametrize(
+    ("now", "goes", "told"),
+    [
+        ("2026-05-04T12:02:00Z", True, "state: a worker's of 2026-05-04T12:00:00Z\n"),
+        # As a worker that has found it so does: what was meanwhile nobody knows.
+        (
+            "2026-05-04T17:00:00Z",
+            False,
+            "00Z, which is more than 180 s ago: grace periods begin anew\n",
+        ),
+    ],
+)
+def test_what_a_worker_has_kept_counts_as_to_a_worker(explained, files, now, goes, told):
+    soft = {"evictionHard": {}, "evictionSoft": {"memory.available": "10%"}}
+    soft |= {"evictionSoftGracePeriod": {"memory.available": "90s"}}
+    (files / "soft").write_text(json.dumps(soft))
+    first = json.loads(explained("--config", "soft", "-o", "json").stdout)["report"]["next"]
+    (files / "note").write_text(json.dumps({"at": NOW, "state": first | {"signals": []}}))
+    words = ("--config", "soft", "--state", "note", "--now", now, "--exit-code")
+    result = explained(*words)
+    assert told in result.output
+    assert result.exit_code == (11 if goes else 0), result.output
+
+
+def test_what_no_worker_has_kept_is_refused(explained, files):
+    (files / "note").write_text(json.dumps({"at": NOW, "state": {"begun": True}}))
+    result = explained("--state", "note")
+    assert result.exit_code == 2
+    assert "--state note: no worker could go on by it" in result.output
+
+
 def test_scripts_are_told_whether_anybody_goes(explained):
     assert explained("--config", "c", "--exit-code").exit_code == 11
     assert explained("--exit-code").exit_code == 0
