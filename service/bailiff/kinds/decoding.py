@@ -9,6 +9,8 @@ import msgspec
 from msgspec import inspect as types
 
 from bailiff.kinds.lenient import Lenient, lenient
+from bailiff.kinds.map_keys import ANY_KEY, find_value
+from bailiff.kinds.quantity import MUST_BE, PATTERN
 from bailiff.kinds.times import may_hide_times, with_cut_times
 from bailiff.kinds.type_paths import TypeForm, type_at
 
@@ -21,6 +23,9 @@ T = TypeVar("T")
 MAX_DEPTH = 100
 # Of a text that an error quotes.
 _MAX_QUOTED = 100
+# Bytes in which a key is looked for that an error is about: a few milliseconds at worst. Longer
+# questions are read in parts, and so are their errors.
+_MAX_SEARCHED = 256 * 1024
 
 
 class DecodeError(ValueError):
@@ -89,9 +94,9 @@ def decode_yaml_value(value: object, kind: type[T]) -> T:
         DepthError: too deep for the decoder.
     """
     try:
-        return _fill(msgspec.convert(value, _WAYS[kind].lenient.type), kind)
+        return _converted(value, kind)
     except msgspec.ValidationError as error:
-        raise _from_validation(error, kind) from error
+        raise _with_keys(_from_validation(error, kind), value, kind) from error
     except RecursionError as error:
         raise DepthError from error
     except UnicodeEncodeError as error:
@@ -149,7 +154,10 @@ def _decode_leniently(data: bytes, kind: type[T]) -> T:
         return _fill(_WAYS[kind].decode_lenient(data), kind)
     except msgspec.ValidationError as error:
         check_form(data)
-        raise _from_validation(error, kind) from error
+        found = _from_validation(error, kind)
+        if ANY_KEY in found.path and len(data) <= _MAX_SEARCHED:
+            found = _with_keys(found, msgspec.json.decode(data), kind)
+        raise found from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         check_form(data)
         raise DecodeError(str(error), malformed=True) from error
@@ -186,6 +194,18 @@ def _fill(value: object, kind: type[T]) -> T:
     return cast("T", _again(way.lenient.round(value), way))
 
 
+def _converted(value: object, kind: type[T]) -> T:
+    return _fill(msgspec.convert(value, _WAYS[kind].lenient.type), kind)
+
+
+def _fits(value: object, kind: TypeForm) -> bool:
+    try:
+        _converted(value, kind)
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        return False
+    return True
+
+
 def _again(value: object, way: _Way) -> object:
     return way.decode(with_cut_times(msgspec.json.encode(value)))
 
@@ -220,6 +240,17 @@ def _from_validation(error: msgspec.ValidationError, kind: TypeForm) -> DecodeEr
     strange = _NOT_IN_ENUM.fullmatch(reason)
     if strange is not None:
         return _not_in_enum(kind, path, strange[1])
+    return DecodeError(MUST_BE if repr(PATTERN) in reason else reason, path)
+
+
+def _with_keys(error: DecodeError, whole: object, kind: TypeForm) -> DecodeError:
+    """The same about the key of the map that it is about, and about quantities in plain words."""
+    if ANY_KEY not in error.path:
+        return error
+    path, value = find_value(error.path, whole, kind, _fits)
+    reason = error.reason
+    if isinstance(value, str) and reason == MUST_BE:
+        reason += f", is {value[:_MAX_QUOTED]!r}"
     return DecodeError(reason, path)
 
 
