@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MAX_YAML_BYTES = 3 * 512 * 1024
 # As long as the decision API takes questions about devices. Longer than one object only as JSON.
 MAX_BYTES = 16 * 1024 * 1024
+_NO_KIND = "$.kind: required of a Kubernetes object, such as kubectl get -o yaml prints"
 # Kinds of lists end in it; kubectl's own has no more of a name.
 _LIST = "List"
 
@@ -66,7 +67,7 @@ def _objects(document: object, name: str) -> Iterator[dict[str, Any]]:
         raise InputError(f"{name}: expected Kubernetes objects, got {_told(document)}")
     kind, items = document.get("kind"), document.get("items")
     if not isinstance(kind, str) or not kind:
-        raise InputError(f"{name}: $.kind: required")
+        raise InputError(f"{name}: {_NO_KIND}")
     if not kind.endswith(_LIST):
         yield document
         return

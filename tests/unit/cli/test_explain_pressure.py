@@ -63,7 +63,9 @@ def test_a_signal_that_is_not_low_is_ranked_for(explained):
     result = explained("--signal", "pid.available")
     assert result.exit_code == 0
     assert "2       default     batch-0" in result.output
-    assert "now" not in result.output
+    # Whether a pod goes is decided in a round, which nobody has asked for.
+    assert result.stdout.splitlines()[0].endswith("FIRST BY")
+    assert "GOES" in explained("--config", "c").output
 
 
 def test_programs_get_the_state_to_hand_in_next_time(explained, files):
@@ -124,8 +126,10 @@ def test_until_when_a_threshold_is_met_and_why_nobody_goes_yet(explained, files)
     soft |= {"evictionMinimumReclaim": {"memory.available": "1Gi"}}
     (files / "soft").write_text(json.dumps(soft))
     output = explained("--config", "soft").output
-    assert "SIGNAL             GRACE   IF     UNTIL        AVAILABLE" in output
-    assert "memory.available   90s     <10%   1932735296   300Mi" in output
+    assert "SIGNAL             GRACE   IF     UNTIL    AVAILABLE" in output
+    assert (
+        "memory.available   90s     <10%   1844Mi   300Mi       8Gi        yes   1544Mi" in output
+    )
     why = "the grace period of memory.available is over at 2026-05-04T12:01:30Z"
     assert f"nobody goes: {why}, if it is met until then" in output
 
@@ -160,6 +164,10 @@ def test_options_of_pressure_are_no_others(option):
         (("--config", "p"), "--config p: no KubeletConfiguration"),
         (("--config", "case"), "--config case: $.evictionhard: unknown field: is evictionHard"),
         (("--config", "bad"), '--config bad: $.evictionSoft["memory.available"]: must be a quan'),
+        (
+            ("--pods", "s"),
+            "--pods s: $.kind: required of a Kubernetes object, such as kubectl get ",
+        ),
         (("--summary", "p"), "--summary p: $.node: required"),
         (("--state", "s"), "--state s: $.node: unknown field"),
         (("--summary", "wrong"), "--summary wrong: $.node.memory.availableBytes: "),
@@ -197,10 +205,10 @@ def test_the_summary_of_another_node_is_refused(explained, files):
 def test_what_no_kubelet_does_is_told(explained, files):
     (files / "e").write_text("dryRunHard: [memory.available]\nevictionHard: {swap.available: 10%}")
     output = explained("--config", "c", "--extensions", "e").output
-    assert "memory.available only tells: it would evict default/batch-0" in output
-    assert "yes, tells only" in output
+    assert "dry run of memory.available: it would evict default/batch-0" in output
+    assert "yes, dry run" in output
     assert "swap.available" in output
-    assert "nobody goes: only thresholds are met that tell and evict nobody" in output
+    assert "nobody goes: only thresholds are met that are dry runs, which evict nobody" in output
 
 
 def test_an_empty_file_of_extensions_switches_all_off(explained, files):
