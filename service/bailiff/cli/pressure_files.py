@@ -9,6 +9,7 @@ from bailiff.bootstrap.pressure_files import WrongFileError, configuration_in, e
 from bailiff.cli.documents import read_document
 from bailiff.cli.errors import InputError
 from bailiff.cli.output import printable, say
+from bailiff.decisions.instants import in_utc
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds import DecodeError, decode_yaml_value
@@ -99,7 +100,7 @@ def _kept_by_worker(document: object, name: str, now: datetime) -> PressureState
     found = memory_of(json.dumps(document), now)
     if found is None:
         raise InputError(f"{name}: no worker could go on by it: it is none of its annotations")
-    told = f"state: a worker's of {found.at:%Y-%m-%dT%H:%M:%SZ}"
+    told = f"state: a worker's of {in_utc(found.at).isoformat().replace('+00:00', 'Z')}"
     if (now - found.at).total_seconds() > LONGEST_BREAK:
         told += f", which is more than {LONGEST_BREAK:g} s ago: grace periods begin anew"
     say(told)

@@ -107,6 +107,18 @@ def test_what_a_worker_has_kept_counts_as_to_a_worker(explained, files, now, goe
     assert result.exit_code == (11 if goes else 0), result.output
 
 
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        ("2026-05-04T14:00:00+02:00", "of 2026-05-04T12:00:00Z\n"),
+        ("0001-01-01T00:00:00+14:00", "of 0001-01-01T00:00:00Z, which is more"),
+    ],
+)
+def test_when_a_worker_has_kept_it_is_told_in_utc(explained, files, at, told):
+    (files / "note").write_text(json.dumps({"at": at, "state": {}}))
+    assert told in explained("--state", "note").output
+
+
 def test_what_no_worker_has_kept_is_refused(explained, files):
     (files / "note").write_text(json.dumps({"at": NOW, "state": {"begun": True}}))
     result = explained("--state", "note")
