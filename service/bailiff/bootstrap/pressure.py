@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.bootstrap.choices import StartError
+from bailiff.bootstrap.pressure_files import WrongFileError, configuration_in, extensions_in
 from bailiff.cluster import ConfigError, Keep
 from bailiff.cluster.kubelets import (
     KubeletSettings,
@@ -15,27 +16,23 @@ from bailiff.cluster.kubelets import (
     ViaApiServer,
     connect_kubelets,
 )
-from bailiff.decisions.pressure.configuring import (
-    NO_CONFIGURATION,
-    ReadConfiguration,
-    read_configuration,
-)
-from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS
 from bailiff.decisions.pressure.findings import SYSTEM
-from bailiff.kinds import DecodeError, decode_yaml_value
-from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.kinds import DecodeError
 from bailiff.kinds.yaml_text import parse_yaml
 from bailiff.worker.systems import HALVES
 from bailiff.worker.systems.pressure.settings import PressureMode
 from bailiff.worker.systems.pressure.system import PressureInWorker
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
 
     from bailiff.bootstrap.choices import PressureChoice
     from bailiff.clock import Clock
     from bailiff.cluster import Cluster
+    from bailiff.decisions.pressure.extensions import PressureExtensions
+    from bailiff.kinds.kubelet_configuration import KubeletConfiguration
     from bailiff.worker import MakeSystem
 
 T = TypeVar("T")
@@ -126,21 +123,20 @@ def _kubelets_of(choice: PressureChoice) -> KubeletSettings:
 
 
 def _configuration(path: Path) -> KubeletConfiguration:
-    """Out of a KubeletConfiguration, or a kubelet's answer to GET /configz."""
-    name = f"--pressure-config: {path}"
-    document = _document(path, name)
-    if isinstance(document, dict) and "kubeletconfig" in document:
-        document = document["kubeletconfig"]
-    found = _converted(name, document, KubeletConfiguration)
-    _check(name, read_configuration(found))
-    return found
+    return _read(f"--pressure-config: {path}", path, configuration_in)
 
 
 def _extensions(path: Path) -> PressureExtensions:
-    name = f"--pressure-extensions: {path}"
-    found = _converted(name, _document(path, name), PressureExtensions)
-    _check(name, read_configuration(NO_CONFIGURATION, extensions=found))
-    return found
+    return _read(f"--pressure-extensions: {path}", path, extensions_in)
+
+
+def _read(name: str, path: Path, read: Callable[[object], T]) -> T:
+    """Names the option and the file with whatever is wrong."""
+    document = _document(path, name)
+    try:
+        return read(document)
+    except WrongFileError as error:
+        raise PressureUnusableError(error.of(name)) from error
 
 
 def _document(path: Path, name: str) -> object:
@@ -154,15 +150,3 @@ def _document(path: Path, name: str) -> object:
         raise PressureUnusableError(f"{name}: {error.strerror}") from error
     except DecodeError as error:
         raise PressureUnusableError(f"{name}: {error.path}: {error.reason}") from error
-
-
-def _converted(name: str, document: object, kind: type[T]) -> T:
-    try:
-        return decode_yaml_value(document, kind)
-    except DecodeError as error:
-        raise PressureUnusableError(f"{name}: {error.path}: {error.reason}") from error
-
-
-def _check(name: str, read: ReadConfiguration) -> None:
-    for wrong in read.errors:
-        raise PressureUnusableError(f"{name}: {wrong.path}: {wrong.reason}")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MAX_YAML_BYTES = 3 * 512 * 1024
 # As long as the decision API takes questions about devices. Longer than one object only as JSON.
 MAX_BYTES = 16 * 1024 * 1024
+_NO_KIND = "$.kind: required of a Kubernetes object, such as kubectl get -o yaml prints"
 # Kinds of lists end in it; kubectl's own has no more of a name.
 _LIST = "List"
 
@@ -45,9 +46,17 @@ def read_objects(path: Path, name: str) -> Iterator[dict[str, Any]]:
         yield from _objects(document, name)
 
 
-def read_document(path: Path, name: str) -> object:
-    """What a file holds that is one YAML or JSON document; arguments and errors as read_objects."""
+def read_document(path: Path, name: str, *, may_be_empty: bool = False) -> object:
+    """What a file holds that is one YAML or JSON document; arguments and errors as read_objects.
+
+    Args:
+        path: see there.
+        name: see there.
+        may_be_empty: what holds nothing is None, and no error.
+    """
     found = _documents(path, name)
+    if may_be_empty and not found:
+        return None
     if len(found) != 1:
         raise InputError(f"{name}: expected one document, got {len(found)}")
     return found[0]
@@ -58,7 +67,7 @@ def _objects(document: object, name: str) -> Iterator[dict[str, Any]]:
         raise InputError(f"{name}: expected Kubernetes objects, got {_told(document)}")
     kind, items = document.get("kind"), document.get("items")
     if not isinstance(kind, str) or not kind:
-        raise InputError(f"{name}: $.kind: required")
+        raise InputError(f"{name}: {_NO_KIND}")
     if not kind.endswith(_LIST):
         yield document
         return

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.cli.asking import Asking, systems_of
-from bailiff.cli.documents import check_standard_input, read_document
+from bailiff.cli.documents import check_standard_input
 from bailiff.cli.errors import InputError
 from bailiff.cli.objects import Objects
 from bailiff.cli.output import Format, printable, say
+from bailiff.cli.pressure_files import (
+    read_configuration,
+    read_extensions,
+    read_state,
+    read_summary,
+)
 from bailiff.cli.pressure_shown import shown, shown_ranking
 from bailiff.cli.targets import NODE, Target, one_word, parse_instant
-from bailiff.decisions.pressure.extensions import (
-    NO_EXTENSIONS,
-    MemoryInUse,
-    PressureExtensions,
-)
+from bailiff.decisions.pressure.extensions import MemoryInUse, PressureExtensions
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.signals import Signal
-from bailiff.decisions.pressure.state import PressureState
 from bailiff.decisions.pressure.versions import told_version
-from bailiff.kinds import DecodeError, Node, Pod, decode, decode_yaml_value
-from bailiff.kinds.kubelet_configuration import Configz, KubeletConfiguration
+from bailiff.kinds import DecodeError, Node, Pod, decode
+from bailiff.kinds.kubelet_configuration import Configz
 from bailiff.kinds.node_status import NodeSystemInfo
-from bailiff.kinds.stats import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 
     from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.decisions import Options
+    from bailiff.kinds.kubelet_configuration import KubeletConfiguration
     from bailiff.kinds.meta import Value
+    from bailiff.kinds.stats import Summary
 
 
 class PressureArguments(NamedTuple):
@@ -83,15 +86,12 @@ def explain_pressure(
     files = (asked.summary, asked.configuration, asked.extensions, asked.state)
     check_standard_input([*(one for one in files if one is not None), *asked.pods])
     pods = Objects(asked.pods, option="--pods")
-    told = _configuration(asked.configuration)
+    told = read_configuration(asked.configuration)
     if asked.signal is None:
         say(f"thresholds: {_whose(asked, 'no --config tells others')}")
-    seen = _Seen(
-        summary=_summary(asked.summary),
-        configuration=told,
-        pods=pods.of(Pod),
-        node=next(iter(pods.of(Node)), None),
-    )
+    summary = read_summary(asked.summary)
+    node = _node_of(summary, pods.of(Node))
+    seen = _Seen(summary=summary, configuration=told, pods=pods.of(Pod), node=node)
     return _answer(asked, seen, options, output, systems)
 
 
@@ -116,7 +116,7 @@ def explain_node(
         raise InputError("--pressure reads summary and pods of the cluster, and no files of them")
     from bailiff.bootstrap.kubelet_view import view_of  # noqa: PLC0415 - loads a client of clusters
 
-    told = _configuration(asked.configuration)
+    told = read_configuration(asked.configuration)
     # To rank takes no thresholds.
     needless = told is not None or asked.signal is not None
     view = view_of(chosen, systems_of(systems), wanted.name, configured=needless)
@@ -135,6 +135,12 @@ def _whose(asked: PressureArguments, why: str) -> str:
     if asked.configuration is not None:
         return f"of {printable(str(asked.configuration))}"
     return f"the kubelet's defaults, since {why}"
+
+
+def _node_of(summary: Summary, nodes: tuple[Node, ...]) -> Node | None:
+    """The one that the summary names; else any, with which the question says what is wrong."""
+    named = (one for one in nodes if one.metadata.name == summary.node.node_name)
+    return next(named, next(iter(nodes), None))
 
 
 class _Seen(NamedTuple):
@@ -159,7 +165,7 @@ def _answer(
     systems: object,
 ) -> Explained:
     asking = Asking(systems_of(systems), options, parse_instant(asked.now, "--now"))
-    extensions = _extensions(asked.extensions)
+    extensions = read_extensions(asked.extensions)
     if asked.signal is not None:
         signal = _signal(asked.signal)
         ranked = asking.ask(
@@ -178,7 +184,7 @@ def _answer(
         configuration=seen.configuration,
         kubelet_version=told_version(node_info.kubelet_version),
         operating_system=node_info.operating_system,
-        state=_state(asked.state),
+        state=read_state(asked.state, asking.now or datetime.now(UTC)),
         extensions=extensions,
         huge_pages_bytes=None if status is None else status.huge_pages,
     )
@@ -200,18 +206,6 @@ def _check_told(extensions: PressureExtensions, node: Node | None) -> None:
         )
 
 
-def _summary(path: Path) -> Summary:
-    """Refuses another object: as a summary it would be one in which nothing was measured."""
-    document = read_document(path, _named("--summary", path))
-    if not isinstance(document, dict) or not isinstance(document.get("node"), dict):
-        raise InputError(
-            f"{_named('--summary', path)}: $.node: required in what a kubelet answers to "
-            "GET /stats/summary"
-        )
-    found: Summary = _converted(document, "--summary", path, Summary)
-    return found
-
-
 def _told_by_kubelet(body: bytes) -> KubeletConfiguration:
     """Of the answer to GET /configz."""
     try:
@@ -220,63 +214,9 @@ def _told_by_kubelet(body: bytes) -> KubeletConfiguration:
         raise InputError(f"/configz is no configuration: {error.path}: {error.reason}") from error
 
 
-def _configuration(path: Path | None) -> KubeletConfiguration | None:
-    """Refuses another object: in its place the kubelet's defaults would count unasked."""
-    if path is None:
-        return None
-    document: Any = read_document(path, _named("--config", path))
-    if isinstance(document, dict) and "kubeletconfig" in document:
-        document = document["kubeletconfig"]
-    if not isinstance(document, dict) or not _is_configuration(document):
-        raise InputError(
-            f"{_named('--config', path)}: no KubeletConfiguration, and no answer to GET /configz: "
-            "it has neither its kind nor a field that eviction reads, such as evictionHard"
-        )
-    found: KubeletConfiguration = _converted(document, "--config", path, KubeletConfiguration)
-    return found
-
-
-def _is_configuration(document: dict[str, Any]) -> bool:
-    kind = document.get("kind")
-    if kind:
-        return bool(kind == KubeletConfiguration.__name__)
-    return any(name in document for name in KubeletConfiguration.__struct_encode_fields__)
-
-
-def _extensions(path: Path | None) -> PressureExtensions:
-    if path is None:
-        return NO_EXTENSIONS
-    document = read_document(path, _named("--extensions", path))
-    found: PressureExtensions = _converted(document, "--extensions", path, PressureExtensions)
-    return found
-
-
-def _state(path: Path | None) -> PressureState:
-    if path is None:
-        return PressureState()
-    document: Any = read_document(path, _named("--state", path))
-    for name in ("report", "next", "state"):
-        if isinstance(document, dict) and name in document:
-            document = document[name]
-    found: PressureState = _converted(document, "--state", path, PressureState)
-    return found
-
-
 def _signal(text: str) -> Signal:
     try:
         return Signal(text)
     except ValueError as error:
         known = ", ".join(Signal)
         raise InputError(f"--signal: must be one of {known}, got {text!r}") from error
-
-
-def _converted(document: object, option: str, path: Path, kind: type[Any]) -> Any:  # noqa: ANN401 - of the kind
-    try:
-        return decode_yaml_value(document, kind)
-    except DecodeError as error:
-        raise InputError(f"{_named(option, path)}: {error.path}: {error.reason}") from error
-
-
-def _named(option: str, path: Path) -> str:
-    """A file as errors call it."""
-    return f"{option} {printable(str(path))}"

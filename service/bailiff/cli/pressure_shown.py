@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from bailiff.cli.amounts import binary
 from bailiff.cli.output import NONE, Format, dumped, table
-from bailiff.decisions.pressure.messages import observed_text
-from bailiff.decisions.pressure.signals import INODES
+from bailiff.decisions.pressure.signals import INODES, PIDS
 from bailiff.decisions.pressure.stalls import ALL_OF_THE_TIME
-from bailiff.kinds.quantity import NANO, format_binary
+from bailiff.kinds.quantity import NANO, format_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.pressure.signals import Signal
     from bailiff.decisions.pressure.thresholds import ThresholdValue
 
-_HEADS = ("PLACE", "NAMESPACE", "NAME", "USED", "REQUESTED", "PRIORITY", "FIRST BY", "GOES")
+_HEADS = ("PLACE", "NAMESPACE", "NAME", "USED", "REQUESTED", "PRIORITY", "FIRST BY")
 _THRESHOLDS = ("SIGNAL", "GRACE", "IF", "UNTIL", "AVAILABLE", "CAPACITY", "MET", "TO FREE")
 _UNTIL = _THRESHOLDS.index("UNTIL")
 
@@ -42,8 +42,7 @@ def shown(answer: PlanPressureRoundResponse, output: Format | None) -> str:
         "\n".join(_summed_up(report)),
     ]
     if report.starved is not None and report.candidates:
-        victims = {one.pod for one in report.victims}
-        parts.append(_ranking(report.starved, report.candidates, victims))
+        parts.append(_ranking_of_round(report, report.starved))
     return "\n\n".join(parts)
 
 
@@ -51,12 +50,12 @@ def shown_ranking(answer: RankForPressureResponse, signal: Signal, output: Forma
     """The pods by rank for a signal."""
     if output in (Format.JSON, Format.YAML):
         return dumped(msgspec.to_builtins(answer), output)
-    return _ranking(signal, answer.candidates, set())
+    return table(_HEADS, _ranking(signal, answer.candidates))
 
 
-def _ranking(signal: Signal, candidates: Iterable[Candidate], victims: set[Any]) -> str:
-    rows = (
-        (
+def _ranking(signal: Signal, candidates: Iterable[Candidate]) -> Iterator[tuple[str, ...]]:
+    for place, one in enumerate(candidates, 1):
+        yield (
             str(place),
             one.pod.namespace,
             one.pod.name,
@@ -64,11 +63,18 @@ def _ranking(signal: Signal, candidates: Iterable[Candidate], victims: set[Any])
             _requested(signal, one.requested),
             str(one.priority),
             one.decided_by,
-            "now" if one.pod in victims else "never" if one.critical else "no",
         )
-        for place, one in enumerate(candidates, 1)
+
+
+def _ranking_of_round(report: PressureReport, starved: Signal) -> str:
+    """With who goes: that is decided in a round alone, and not where only the rank is asked for."""
+    victims = {one.pod for one in report.victims}
+    goes = (
+        "now" if one.pod in victims else "never" if one.critical else "no"
+        for one in report.candidates
     )
-    return table(_HEADS, rows)
+    ranked = _ranking(starved, report.candidates)
+    return table((*_HEADS, "GOES"), ((*row, one) for row, one in zip(ranked, goes, strict=True)))
 
 
 def _used(signal: Signal, amount: int) -> str:
@@ -79,12 +85,16 @@ def _used(signal: Signal, amount: int) -> str:
         case "cpu":
             return f"{amount / NANO:g}"
         case resource:
-            return observed_text(resource, amount)
+            return _told(resource, amount)
+
+
+def _told(resource: str, amount: int) -> str:
+    return format_decimal(amount) if resource in (INODES, PIDS) else binary(amount)
 
 
 def _requested(signal: Signal, amount: int) -> str:
     """The same of Candidate.requested: for inodes upstream looks at bytes."""
-    return format_binary(amount) if signal.resource == INODES else _used(signal, amount)
+    return binary(amount) if signal.resource == INODES else _used(signal, amount)
 
 
 def _thresholds(reports: Iterable[ThresholdReport]) -> str:
@@ -111,7 +121,7 @@ def _threshold_row(one: ThresholdReport) -> tuple[str, ...]:
         _until(one),
         _amount(threshold.signal, one.available),
         _amount(threshold.signal, one.capacity),
-        ("yes, tells only" if threshold.dry_run else "yes") if one.met else "no",
+        ("yes, dry run" if threshold.dry_run else "yes") if one.met else "no",
         _amount(threshold.signal, one.to_free) if one.met else NONE,
     )
 
@@ -136,7 +146,7 @@ def _amount(signal: Signal, amount: int | None) -> str:
         return NONE
     if signal.is_stall:
         return f"{amount / ALL_OF_THE_TIME:.2%}"
-    return observed_text(signal.resource, amount)
+    return _told(signal.resource, amount)
 
 
 def _summed_up(report: PressureReport) -> Iterator[str]:
@@ -161,7 +171,7 @@ def _summed_up(report: PressureReport) -> Iterator[str]:
 def _beyond_the_kubelet(report: PressureReport) -> Iterator[str]:
     for dry in report.dry_runs:
         who = ", ".join(f"{one.pod.namespace}/{one.pod.name}" for one in dry.victims) or "nobody"
-        yield f"{dry.threshold.signal} only tells: it would evict {who}"
+        yield f"dry run of {dry.threshold.signal}: it would evict {who}"
     if report.releasing:
         free = str(report.releasing)
         if report.starved is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias
 
 import msgspec
 from google.protobuf import json_format
 from google.protobuf.struct_pb2 import Struct
+from msgspec import Meta
 from msgspec import inspect as types
 
 from bailiff.grpc_api.counting import spend
@@ -14,6 +15,7 @@ from bailiff.grpc_api.errors import FieldError, snake
 from bailiff.grpc_api.fields import OTHERS, enum_names
 from bailiff.grpc_api.wire import parse, read_within
 from bailiff.kinds import DecodeError, decode
+from bailiff.kinds.decode_errors import from_validation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -48,7 +50,8 @@ def check(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401 - any type w
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise FieldError(str(error), name) from error
+        found = from_validation(error, kind)
+        raise FieldError(found.reason, name + found.path.removeprefix("$")) from error
 
 
 def text_bound(kind: types.Type) -> int | None:
@@ -59,13 +62,22 @@ def text_bound(kind: types.Type) -> int | None:
 
 
 def read_text(kind: types.Type) -> Read:
-    """A text, or a number, in a list."""
+    """A text, or a number, in a list or a message of its own."""
     longest = text_bound(kind)
+    if longest is None and isinstance(kind, types.StrType) and kind != types.StrType():
+        declared = _declared(kind)
+        return lambda value: check(declared, value, "")
 
     def read(value: Any) -> Any:  # noqa: ANN401 - what protobuf read
         return value if longest is None or len(value) <= longest else too_long(longest)
 
     return read
+
+
+def _declared(kind: types.StrType) -> Any:  # noqa: ANN401 - a type
+    """With all its bounds, such as a quantity has."""
+    bounds = Meta(min_length=kind.min_length, max_length=kind.max_length, pattern=kind.pattern)
+    return Annotated[str, bounds]
 
 
 def read_enum(kind: types.Type, place: FieldDescriptor) -> Read:

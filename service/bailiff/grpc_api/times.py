@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from bailiff.decisions.instants import END_OF_TIME, START_OF_TIME
+from bailiff.decisions.instants import END_OF_TIME, START_OF_TIME, in_utc
 from bailiff.grpc_api.errors import FieldError
 from bailiff.grpc_api.wire import Interned, parse
 
@@ -51,8 +51,11 @@ read_time = Interned(_convert)
 
 @lru_cache(maxsize=256)  # one answer names its few instants several times
 def write_time(instant: datetime | None) -> bytes | None:
-    """A google.protobuf.Timestamp; None leaves the field absent."""
+    """A google.protobuf.Timestamp; None leaves the field absent.
+
+    What a kubelet's summary tells with an offset may have no UTC form, see `in_utc`.
+    """
     if instant is None:
         return None
-    seconds, microseconds = divmod((instant - _EPOCH) // _MICROSECOND, 1_000_000)
+    seconds, microseconds = divmod((in_utc(instant) - _EPOCH) // _MICROSECOND, 1_000_000)
     return Timestamp(seconds=seconds, nanos=microseconds * 1000).SerializeToString()

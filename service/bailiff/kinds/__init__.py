@@ -14,10 +14,8 @@ from bailiff.kinds.budget import (
     PodDisruptionBudgetStatus,
 )
 from bailiff.kinds.config_map import ConfigMap
+from bailiff.kinds.decode_errors import MAX_DEPTH, DecodeError, DepthError
 from bailiff.kinds.decoding import (
-    MAX_DEPTH,
-    DecodeError,
-    DepthError,
     check_size,
     decode,
     decode_served,

@@ -6,44 +6,21 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
-from msgspec import inspect as types
 
+from bailiff.kinds.decode_errors import DecodeError, DepthError, from_validation, with_keys
 from bailiff.kinds.lenient import Lenient, lenient
+from bailiff.kinds.map_keys import ANY_KEY
 from bailiff.kinds.times import may_hide_times, with_cut_times
-from bailiff.kinds.type_paths import TypeForm, type_at
+from bailiff.kinds.type_paths import TypeForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
 
-# How deep a body may nest before it is refused. Kubernetes' own objects stay below 30.
-MAX_DEPTH = 100
-# Of a text that an error quotes.
-_MAX_QUOTED = 100
-
-
-class DecodeError(ValueError):
-    """The input is not what it should be.
-
-    Attributes:
-        path: where, as `$.pod.spec.tolerations[0].tolerationSeconds`; `$` for the whole.
-        reason: what was found and what is allowed.
-        malformed: True if the input is no JSON at all.
-    """
-
-    def __init__(self, reason: str, path: str = "$", *, malformed: bool = False) -> None:
-        super().__init__(f"{path}: {reason}")
-        self.reason = reason
-        self.path = path
-        self.malformed = malformed
-
-
-class DepthError(DecodeError):
-    """The input nests deeper than the decoder can follow."""
-
-    def __init__(self, *, malformed: bool = False) -> None:
-        super().__init__(f"nested deeper than {MAX_DEPTH} levels", malformed=malformed)
+# Bytes in which a key is looked for that an error is about: a few milliseconds at worst. Longer
+# questions are read in parts, and so are their errors.
+_MAX_SEARCHED = 256 * 1024
 
 
 def decode(data: bytes, kind: type[T]) -> T:
@@ -89,9 +66,9 @@ def decode_yaml_value(value: object, kind: type[T]) -> T:
         DepthError: too deep for the decoder.
     """
     try:
-        return _fill(msgspec.convert(value, _WAYS[kind].lenient.type), kind)
+        return _converted(value, kind)
     except msgspec.ValidationError as error:
-        raise _from_validation(error, kind) from error
+        raise with_keys(from_validation(error, kind), value, kind, _fits) from error
     except RecursionError as error:
         raise DepthError from error
     except UnicodeEncodeError as error:
@@ -149,7 +126,10 @@ def _decode_leniently(data: bytes, kind: type[T]) -> T:
         return _fill(_WAYS[kind].decode_lenient(data), kind)
     except msgspec.ValidationError as error:
         check_form(data)
-        raise _from_validation(error, kind) from error
+        found = from_validation(error, kind)
+        if ANY_KEY in found.path and len(data) <= _MAX_SEARCHED:
+            found = with_keys(found, msgspec.json.decode(data), kind, _fits)
+        raise found from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         check_form(data)
         raise DecodeError(str(error), malformed=True) from error
@@ -186,73 +166,20 @@ def _fill(value: object, kind: type[T]) -> T:
     return cast("T", _again(way.lenient.round(value), way))
 
 
+def _converted(value: object, kind: type[T]) -> T:
+    return _fill(msgspec.convert(value, _WAYS[kind].lenient.type), kind)
+
+
+def _fits(value: object, kind: TypeForm) -> bool:
+    try:
+        _converted(value, kind)
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        return False
+    return True
+
+
 def _again(value: object, way: _Way) -> object:
     return way.decode(with_cut_times(msgspec.json.encode(value)))
 
 
-_PLACE = re.compile(r"^(?P<reason>.*) - at (?:`key` in )?`(?P<path>\$[^`]*)`$", re.DOTALL)
-
 _FLOAT_FOR_INT = re.compile(r"Expected `int( \| null)?`, got `float`")
-
-_MISSING = re.compile(r"Object missing required field `(\w+)`")
-
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
-
-_NOT_IN_ENUM = re.compile(r"Invalid enum value ('.*'|\d+)", re.DOTALL)
-
-_INVALID = re.compile(r"Invalid value '(.*)'", re.DOTALL)
-
-
-def _from_validation(error: msgspec.ValidationError, kind: TypeForm) -> DecodeError:
-    # What reads whole numbers takes 5.0 for one, which is not what its message is to say.
-    text = str(error).replace("int | float", "int")
-    place = _PLACE.match(text)
-    reason, path = (place["reason"], place["path"]) if place else (text, "$")
-    missing = _MISSING.fullmatch(reason)
-    if missing is not None:
-        return DecodeError("required, and missing or null", f"{path}.{missing[1]}")
-    unknown = _UNKNOWN.fullmatch(reason)
-    if unknown is not None:
-        return unknown_field(kind, path, unknown[1])
-    invalid = _INVALID.fullmatch(reason)
-    if invalid is not None:
-        return _wrong_kind(kind, path, invalid[1])
-    strange = _NOT_IN_ENUM.fullmatch(reason)
-    if strange is not None:
-        return _not_in_enum(kind, path, strange[1])
-    return DecodeError(reason, path)
-
-
-def unknown_field(kind: TypeForm, path: str, name: str) -> DecodeError:
-    """What is allowed where an object of ours has a field that it should not have.
-
-    Args:
-        kind: the type of the whole.
-        path: of the object in it.
-        name: of the field.
-    """
-    owner = type_at(kind, path)
-    fields = owner.fields if isinstance(owner, types.StructType) else ()
-    allowed = ", ".join(field.encode_name for field in fields)
-    return DecodeError(f"unknown field, allowed are {allowed}", f"{path}.{name[:_MAX_QUOTED]}")
-
-
-def _not_in_enum(kind: TypeForm, path: str, found: str) -> DecodeError:
-    """What is allowed where a word has to be one of several."""
-    owner, quoted = type_at(kind, path), found[:_MAX_QUOTED]
-    if isinstance(owner, types.EnumType):
-        allowed = ", ".join(str(one.value) for one in owner.cls)
-    elif isinstance(owner, types.LiteralType):
-        allowed = ", ".join(map(str, owner.values))
-    else:
-        return DecodeError(f"Invalid enum value {quoted}", path)
-    return DecodeError(f"must be one of {allowed}, got {quoted}", path)
-
-
-def _wrong_kind(kind: TypeForm, path: str, found: str) -> DecodeError:
-    """What is allowed where an object says that it is of another kind."""
-    owner = type_at(kind, path.rpartition(".")[0])
-    quoted = found[:_MAX_QUOTED]
-    if not isinstance(owner, types.StructType):
-        return DecodeError(f"Invalid value '{quoted}'", path)
-    return DecodeError(f"expected {owner.tag}, got {quoted}", path)

@@ -20,6 +20,8 @@ NANO = 10**9
 # Exponents have at most three digits here; Kubernetes' objects have none that large. It ends in \Z:
 # for Python, `$` is also the place before a line break at the end.
 PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3})?\Z"
+# What to tell people of one that does not match it.
+MUST_BE = "must be a quantity such as 100Mi, 1.5G or 250m"
 # One that is malformed is refused where it is read, with its path.
 QuantityText = Annotated[str, Meta(pattern=PATTERN, max_length=64)]
 
@@ -114,7 +116,7 @@ def parse_quantity(text: str) -> Quantity:
     """
     match = _PARTS.fullmatch(text) if len(text) <= 64 and re.match(PATTERN, text) else None
     if match is None:
-        raise ValueError(f"must be a quantity such as 100Mi, 1.5G or 250m, is {text[:64]!r}")
+        raise ValueError(f"{MUST_BE}, is {text[:64]!r}")
     sign, digits, fraction, suffix = match.groups()
     if suffix in _BINARY:
         kind, magnitude = Format.BINARY, _binary(digits, fraction, _BINARY[suffix])

@@ -15,13 +15,11 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec import inspect as types
 
+from bailiff.kinds.decode_errors import DecodeError, DepthError, unknown_field
 from bailiff.kinds.decoding import (
-    DecodeError,
-    DepthError,
     check_form,
     check_size,
     decode,
-    unknown_field,
 )
 
 if TYPE_CHECKING:

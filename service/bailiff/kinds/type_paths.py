@@ -10,7 +10,7 @@ from msgspec import inspect as types
 # A class, or what stands for a type in an annotation, as `X | None`; that has no static type.
 TypeForm: TypeAlias = Any
 
-_STEP = re.compile(r"\.([^.\[]+)|\[")
+_STEP = re.compile(r'\.([^.\[]+)|\["(?:[^"\\]|\\.)*"\]|\[')
 
 
 def type_at(kind: TypeForm, path: str) -> types.Type | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 
-from bailiff.kinds.decoding import DecodeError
+from bailiff.kinds.decode_errors import DecodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

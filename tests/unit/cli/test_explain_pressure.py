@@ -63,7 +63,9 @@ def test_a_signal_that_is_not_low_is_ranked_for(explained):
     result = explained("--signal", "pid.available")
     assert result.exit_code == 0
     assert "2       default     batch-0" in result.output
-    assert "now" not in result.output
+    # Whether a pod goes is decided in a round, which nobody has asked for.
+    assert result.stdout.splitlines()[0].endswith("FIRST BY")
+    assert "GOES" in explained("--config", "c").output
 
 
 def test_programs_get_the_state_to_hand_in_next_time(explained, files):
@@ -81,6 +83,49 @@ def test_what_a_worker_keeps_of_a_node_may_be_handed_over(explained, files):
     assert "nothing was measured since" in explained("--config", "c", "--state", "state").output
 
 
+@pytest.mark.parametrize(
+    ("now", "goes", "told"),
+    [
+        ("2026-05-04T12:02:00Z", True, "state: a worker's of 2026-05-04T12:00:00Z\n"),
+        # As a worker that has found it so does: what was meanwhile nobody knows.
+        (
+            "2026-05-04T17:00:00Z",
+            False,
+            "00Z, which is more than 180 s ago: grace periods begin anew\n",
+        ),
+    ],
+)
+def test_what_a_worker_has_kept_counts_as_to_a_worker(explained, files, now, goes, told):
+    soft = {"evictionHard": {}, "evictionSoft": {"memory.available": "10%"}}
+    soft |= {"evictionSoftGracePeriod": {"memory.available": "90s"}}
+    (files / "soft").write_text(json.dumps(soft))
+    first = json.loads(explained("--config", "soft", "-o", "json").stdout)["report"]["next"]
+    (files / "note").write_text(json.dumps({"at": NOW, "state": first | {"signals": []}}))
+    words = ("--config", "soft", "--state", "note", "--now", now, "--exit-code")
+    result = explained(*words)
+    assert told in result.output
+    assert result.exit_code == (11 if goes else 0), result.output
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        ("2026-05-04T14:00:00+02:00", "of 2026-05-04T12:00:00Z\n"),
+        ("0001-01-01T00:00:00+14:00", "of 0001-01-01T00:00:00Z, which is more"),
+    ],
+)
+def test_when_a_worker_has_kept_it_is_told_in_utc(explained, files, at, told):
+    (files / "note").write_text(json.dumps({"at": at, "state": {}}))
+    assert told in explained("--state", "note").output
+
+
+def test_what_no_worker_has_kept_is_refused(explained, files):
+    (files / "note").write_text(json.dumps({"at": NOW, "state": {"begun": True}}))
+    result = explained("--state", "note")
+    assert result.exit_code == 2
+    assert "--state note: no worker could go on by it" in result.output
+
+
 def test_scripts_are_told_whether_anybody_goes(explained):
     assert explained("--config", "c", "--exit-code").exit_code == 11
     assert explained("--exit-code").exit_code == 0
@@ -93,8 +138,10 @@ def test_until_when_a_threshold_is_met_and_why_nobody_goes_yet(explained, files)
     soft |= {"evictionMinimumReclaim": {"memory.available": "1Gi"}}
     (files / "soft").write_text(json.dumps(soft))
     output = explained("--config", "soft").output
-    assert "SIGNAL             GRACE   IF     UNTIL        AVAILABLE" in output
-    assert "memory.available   90s     <10%   1932735296   300Mi" in output
+    assert "SIGNAL             GRACE   IF     UNTIL    AVAILABLE" in output
+    assert (
+        "memory.available   90s     <10%   1844Mi   300Mi       8Gi        yes   1544Mi" in output
+    )
     why = "the grace period of memory.available is over at 2026-05-04T12:01:30Z"
     assert f"nobody goes: {why}, if it is met until then" in output
 
@@ -105,7 +152,8 @@ def test_what_extensions_go_by_and_files_do_not_tell(explained, files):
     assert result.exit_code == 2
     assert "add the node to --pods" in result.output.replace("\n", " ")
     info = {"nodeInfo": {"kubeletVersion": "v1.36.2"}, "capacity": {"hugepages-2Mi": "1Gi"}}
-    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": info}
+    named = {"name": BODY["pressure"]["summary"]["node"]["nodeName"]}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": named, "status": info}
     (files / "n").write_text(json.dumps(node))
     assert explained("--extensions", "e", "--pods", "n").exit_code == 0
     (files / "e").write_text("memoryInUse: MemAvailable")
@@ -126,6 +174,12 @@ def test_options_of_pressure_are_no_others(option):
         (("--config", "nowhere"), "--config nowhere: No such file or directory"),
         (("--config", "s"), "--config s: no KubeletConfiguration, and no answer to GET /configz"),
         (("--config", "p"), "--config p: no KubeletConfiguration"),
+        (("--config", "case"), "--config case: $.evictionhard: unknown field: is evictionHard"),
+        (("--config", "bad"), '--config bad: $.evictionSoft["memory.available"]: must be a quan'),
+        (
+            ("--pods", "s"),
+            "--pods s: $.kind: required of a Kubernetes object, such as kubectl get ",
+        ),
         (("--summary", "p"), "--summary p: $.node: required"),
         (("--state", "s"), "--state s: $.node: unknown field"),
         (("--summary", "wrong"), "--summary wrong: $.node.memory.availableBytes: "),
@@ -134,7 +188,10 @@ def test_options_of_pressure_are_no_others(option):
 )
 def test_what_does_not_suffice(explained, files, words, told):
     (files / "wrong").write_text('{"node": {"memory": {"availableBytes": -1}}}')
-    (files / "bad").write_text('{"evictionHard": {"memory.free": "1"}}')
+    (files / "bad").write_text(
+        '{"evictionHard": {"memory.free": "1"}, "evictionSoft": {"memory.available": "1Go"}}'
+    )
+    (files / "case").write_text('{"kind": "KubeletConfiguration", "evictionhard": {}}')
     result = explained(*words)
     assert result.exit_code == 2, result.output
     assert told in result.output.replace("\n", " ")
@@ -146,13 +203,29 @@ def test_it_says_what_it_needs():
     assert "explain pressure needs --summary FILE and --pods FILE" in result.output
 
 
+def test_the_summary_of_another_node_is_refused(explained, files):
+    name = BODY["pressure"]["summary"]["node"]["nodeName"]
+    nodes = [{"kind": "Node", "metadata": {"name": one}} for one in ("other", name)]
+    (files / "n").write_text(json.dumps({"kind": "List", "items": nodes}))
+    assert explained("--config", "c", "--pods", "n", "--exit-code").exit_code == 11
+    (files / "n").write_text(json.dumps(nodes[0]))
+    result = explained("--config", "c", "--pods", "n")
+    assert result.exit_code == 2
+    assert "$.node.metadata.name is 'other': that of another node" in result.output
+
+
 def test_what_no_kubelet_does_is_told(explained, files):
     (files / "e").write_text("dryRunHard: [memory.available]\nevictionHard: {swap.available: 10%}")
     output = explained("--config", "c", "--extensions", "e").output
-    assert "memory.available only tells: it would evict default/batch-0" in output
-    assert "yes, tells only" in output
+    assert "dry run of memory.available: it would evict default/batch-0" in output
+    assert "yes, dry run" in output
     assert "swap.available" in output
-    assert "nobody goes: only thresholds are met that tell and evict nobody" in output
+    assert "nobody goes: only thresholds are met that are dry runs, which evict nobody" in output
+
+
+def test_an_empty_file_of_extensions_switches_all_off(explained, files):
+    (files / "e").write_text("")
+    assert explained("--config", "c", "--extensions", "e", "--exit-code").exit_code == 11
 
 
 def test_stalls_are_shown_as_parts_of_the_time(explained, files):
@@ -171,8 +244,10 @@ def test_stalls_are_shown_as_parts_of_the_time(explained, files):
             "dryRunHard: [memory]",
             "--extensions e: $.dryRunHard[0]: must be one of memory.available, ",
         ),
-        ("coolDown: soon", "$.pressure.extensions.coolDown"),
+        ("coolDown: soon", "--extensions e: $.coolDown: "),
         ("cooldown: 1s", "--extensions e: $.cooldown"),
+        ("coolDown: soon\nstopAt: {memory: 1Gi}", '--extensions e: $.stopAt["memory"]'),
+        ("stallWindow: 20s\nmemoryInUse: PSS", "--extensions e: $.memoryInUse: must be one of"),
     ],
 )
 def test_extensions_that_cannot_be_are_refused(explained, files, text, told):

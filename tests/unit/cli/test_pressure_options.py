@@ -13,7 +13,7 @@ from bailiff.bootstrap.choices import PressureChoice
 from bailiff.bootstrap.pressure import PressureUnusableError, pressing_of
 from bailiff.bootstrap.settings import WorkSettings
 from bailiff.cli.app import app
-from bailiff.decisions.pressure.extensions import ReleaseTarget
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, ReleaseTarget
 
 
 def chosen(monkeypatch: pytest.MonkeyPatch, *options: str) -> PressureChoice | None:
@@ -98,7 +98,18 @@ def test_what_cannot_be_is_refused(fields: dict[str, Any], told: str) -> None:
         ("evictionHard: {memory.available: 500Mo}", "must be a quantity"),
         ("evictionHard: {memory.free: 500Mi}", "memory.free"),
         ("evictionHard: [", "yaml|expected|line"),
-        ("- 1", "object"),
+        ("- 1", "no KubeletConfiguration"),
+        # In the place of each the kubelet's defaults would count, for all nodes.
+        ("", "no KubeletConfiguration"),
+        ("{}", "no KubeletConfiguration"),
+        ("evictionHard:", "no KubeletConfiguration"),
+        ("coolDown: 1m", "no KubeletConfiguration"),
+        ("kind: ConfigMap\nevictionHard: {}", "no KubeletConfiguration"),
+        ("evictionhard: {memory.available: 2Gi}", r"\$.evictionhard: .* is evictionHard meant"),
+        ("kind: KubeletConfiguration\nevicitonHard: {}", "is evictionHard meant"),
+        ("kubeletconfig: {evictionHrd: {}, evictionSoft: {}}", "is evictionHard meant"),
+        ("evictionHard: {}\nevictionNow: 1", "unknown field, of eviction are evictionHard, "),
+        ("evictionHard: {}\nfeaturegates: {}", "is featureGates meant"),
     ],
 )
 def test_thresholds_that_no_kubelet_would_take_are_refused(
@@ -108,6 +119,33 @@ def test_thresholds_that_no_kubelet_would_take_are_refused(
     path.write_text(text)
     with pytest.raises(PressureUnusableError, match=rf"(?i){told}"):
         pressing_of(PressureChoice(config=path))
+
+
+def test_all_that_is_wrong_in_a_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "thresholds.yaml"
+    path.write_text("evictionHard: {memory.available: 160%, nodefs.free: 1Gi}")
+    with pytest.raises(PressureUnusableError) as told:
+        pressing_of(PressureChoice(config=path))
+    name = f"--pressure-config: {path}"
+    first, second = str(told.value).splitlines()
+    assert (
+        first == f"{name}: $.evictionHard[\"memory.available\"]: must be from 0% to 100%, is '160%'"
+    )
+    assert second.startswith(f'{name}: $.evictionHard["nodefs.free"]: must be one of')
+    path.write_text("evictionSoft: nothing\nevictionMaxPodGracePeriod: long")
+    with pytest.raises(PressureUnusableError) as told:
+        pressing_of(PressureChoice(config=path))
+    fields = ("evictionSoft", "evictionMaxPodGracePeriod")
+    for line, field in zip(str(told.value).splitlines(), fields, strict=True):
+        assert line.startswith(f"{name}: $.{field}: Expected")
+
+
+def test_of_very_much_that_is_wrong_the_first_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "thresholds.yaml"
+    path.write_text("".join(f"eviction{number}: 1\n" for number in range(100)))
+    with pytest.raises(PressureUnusableError) as told:
+        pressing_of(PressureChoice(config=path))
+    assert str(told.value).endswith("and 80 more")
 
 
 @pytest.mark.parametrize(
@@ -133,9 +171,10 @@ def test_thresholds_may_be_a_configuration_or_an_answer_of_configz(
     ("text", "told"),
     [
         ("memoryInUse: MemAvailable", "memoryInUse: must be WorkingSet or RSS"),
-        ("coolDown: soon", "extensions.coolDown"),
+        ("coolDown: soon", r"\$.coolDown: "),
         ("dryRun: [memory.available]", "dryRun"),
         ("releaseTarget: {atMost: 0}", "releaseTarget.atMost"),
+        ("stallWindow: 20s\ncoolDown: 1", r"(?s)\$.stallWindow: .*\$.coolDown: "),
     ],
 )
 def test_extensions_that_cannot_be_are_refused(tmp_path: Path, text: str, told: str) -> None:
@@ -143,6 +182,15 @@ def test_extensions_that_cannot_be_are_refused(tmp_path: Path, text: str, told: 
     path.write_text(text)
     with pytest.raises(PressureUnusableError, match=told):
         pressing_of(PressureChoice(extensions=path))
+
+
+@pytest.mark.parametrize("text", ["", "{}", "# nothing\n"])
+def test_an_empty_file_of_extensions_switches_all_off(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "extensions.yaml"
+    path.write_text(text)
+    pressing = pressing_of(PressureChoice(extensions=path))
+    assert pressing is not None
+    assert pressing.mode.extensions == NO_EXTENSIONS
 
 
 def test_extensions_reach_the_mode(tmp_path: Path) -> None:

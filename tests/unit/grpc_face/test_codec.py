@@ -196,7 +196,7 @@ def read(structure: type[T], message: Any) -> T:
             AllPatterned,
             pb.DecideRequest(systems=["a", "ab"]),
             pb.DecideRequest(systems=["a", "b"]),
-            "systems",
+            "systems[1]",
         ),
         (
             AllShort,

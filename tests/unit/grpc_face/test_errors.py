@@ -308,3 +308,51 @@ async def test_an_error_about_very_long_text_still_arrives(face: Face, letter: s
     request.others[letter * 2000].update({"a": 1})
     told = await refusal(face, "Decide", request.SerializeToString())
     assert told[:2] == (grpc.StatusCode.INVALID_ARGUMENT, "invalid_field")
+
+
+@pytest.mark.parametrize(
+    ("method", "message", "path", "told"),
+    [
+        (
+            "RankForPressure",
+            pb.RankForPressureRequest(signal="mem"),
+            "signal",
+            "must be one of memory.available, ",
+        ),
+        (
+            "ReadEvictionConfiguration",
+            pb.ReadEvictionConfigurationRequest(
+                configuration={"raw": b"{}"}, extensions={"stall_window": "20s"}
+            ),
+            "extensions.stall_window",
+            "must be one of 10s, 60s, 300s, got '20s'",
+        ),
+        (
+            "ReadEvictionConfiguration",
+            pb.ReadEvictionConfigurationRequest(
+                configuration={"raw": b"{}"}, extensions={"dry_run_hard": ["mem"]}
+            ),
+            "extensions.dry_run_hard[0]",
+            "must be one of memory.available, ",
+        ),
+        (
+            "DecideBatch",
+            pb.DecideBatchRequest(
+                pods=[kube.Pod(spec={"overhead": {"memory": {"string": "12Mo"}}})], node=kube.Node()
+            ),
+            "pods[0].spec.overhead",
+            "must be a quantity such as 100Mi, 1.5G or 250m",
+        ),
+    ],
+    ids=lambda told: told if isinstance(told, str) else "",
+)
+async def test_a_wrong_word_is_answered_with_those_allowed(
+    face: Face, method: str, message: Message, path: str, told: str
+) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await face.raw(method)(message.SerializeToString())
+    status = rpc_status.from_call(caught.value)
+    bad = error_details_pb2.BadRequest()
+    assert any(detail.Unpack(bad) for detail in status.details)
+    assert bad.field_violations[0].field.startswith(path)
+    assert bad.field_violations[0].description.startswith(told)

@@ -1,5 +1,6 @@
 """What is read from JSON, and what is said of what cannot be."""
 
+import json
 import math
 
 import pytest
@@ -14,6 +15,8 @@ from bailiff.kinds import (
     decode,
     decode_yaml_value,
 )
+from bailiff.kinds.kubelet_configuration import KubeletConfiguration
+from bailiff.kinds.pod_resources import ResourceRequirements
 
 DEEP = 100_000
 HUGE = (b"1e400", b"-1e400", b"9" * 5000, b"1" + b"0" * 400 + b".0")
@@ -105,3 +108,69 @@ def test_what_is_missing_is_named(written: bytes, path: str) -> None:
     with pytest.raises(DecodeError, match="required") as caught:
         decode(written, TaintSelector)
     assert caught.value.path == path
+
+
+BAD_QUANTITY = "must be a quantity such as 100Mi, 1.5G or 250m, is '12Mo'"
+
+
+def requests(**told: object) -> dict[str, object]:
+    return {"spec": {"containers": [{"name": "c", "resources": {"requests": told}}]}}
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "path", "reason"),
+    [
+        (
+            {"evictionHard": {"nodefs.available": "1%", "memory.available": 500}},
+            KubeletConfiguration,
+            '$.evictionHard["memory.available"]',
+            "Expected `str | null`, got `int`",
+        ),
+        (
+            requests(cpu="1", memory="12Mo", other="1"),
+            Pod,
+            '$.spec.containers[0].resources.requests["memory"]',
+            BAD_QUANTITY,
+        ),
+        ({"spec": {"overhead": {"a": "1", 'b"].c': "12Mo"}}}, Pod, None, BAD_QUANTITY),
+        (
+            {"limits": {"x" * 200: "12Mo"}},
+            ResourceRequirements,
+            f'$.limits["{"x" * 100}"]',
+            BAD_QUANTITY,
+        ),
+    ],
+)
+def test_the_key_of_a_map_is_named(
+    value: object, kind: type[object], path: str | None, reason: str
+) -> None:
+    for read in (
+        lambda: decode(json.dumps(value).encode(), kind),
+        lambda: decode_yaml_value(value, kind),
+    ):
+        with pytest.raises(DecodeError) as told:
+            read()
+        assert told.value.path == (path or '$.spec.overhead["b\\"].c"]')
+        assert told.value.reason == reason
+
+
+def test_of_many_keys_the_wrong_one_is_named() -> None:
+    many = {f"k{number}": "1" for number in range(1000)} | {"k617": "1Go"}
+    with pytest.raises(DecodeError, match=r'limits\["k617"\]'):
+        decode(json.dumps({"limits": many}).encode(), ResourceRequirements)
+
+
+def test_in_very_much_no_key_is_looked_for() -> None:
+    many = {f"k{number}": "1" for number in range(30_000)} | {"k617": "1Go"}
+    with pytest.raises(DecodeError) as told:
+        decode(json.dumps({"limits": many}).encode(), ResourceRequirements)
+    assert told.value.path == "$.limits[...]"
+    assert told.value.reason == "must be a quantity such as 100Mi, 1.5G or 250m"
+
+
+@pytest.mark.parametrize("written", [b'{"[...]":1}', b'{"[...]":1,"...":1}'])
+def test_what_is_named_as_a_place_leads_nowhere(written: bytes) -> None:
+    with pytest.raises(DecodeError) as told:
+        decode(written, TaintSelector)
+    assert told.value.path.startswith("$.")
+    assert told.value.path.removeprefix("$.") in ("[...]", "...")

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from msgspec import Raw
 
 from bailiff.cluster.kubelets.errors import KubeletMalformedError
-from bailiff.kinds.decoding import DecodeError, check_size, decode_served
+from bailiff.kinds.decode_errors import DecodeError
+from bailiff.kinds.decoding import check_size, decode_served
 from bailiff.kinds.meta import Value
 from bailiff.kinds.stats import NodeStats, PodStats, Summary
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from bailiff.decisions.cost import FactsError
 from bailiff.decisions.pressure.extensions import (
     NO_EXTENSIONS,
     MemoryAvailable,
@@ -13,6 +16,9 @@ from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.meta import Value
 from bailiff.kinds.stats import Count, Summary
 from bailiff.kinds.texts import Word
+
+if TYPE_CHECKING:
+    from bailiff.kinds import Node
 
 
 class FileSystemLayout(Value, frozen=True, forbid_unknown_fields=True):
@@ -71,3 +77,20 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
     extensions: PressureExtensions = NO_EXTENSIONS
     mem_available: MemoryAvailable | None = None
     huge_pages_bytes: Count | None = None
+
+
+def check_same_node(facts: PressureFacts, node: Node | None) -> None:
+    """Refuse what was measured on another node: its pods would go for the other's sake.
+
+    Raises:
+        FactsError: as said; where either has no name, nothing contradicts.
+    """
+    again = None if facts.after_reclaim is None else facts.after_reclaim.summary
+    name = "" if node is None else node.metadata.name
+    for summary, where in ((facts.summary, "summary"), (again, "afterReclaim.summary")):
+        told = "" if summary is None else summary.node.node_name
+        if name and told and told != name:
+            raise FactsError(
+                f"$.pressure.{where}.node.nodeName",
+                f"is {told!r}, and $.node.metadata.name is {name!r}: that of another node",
+            )

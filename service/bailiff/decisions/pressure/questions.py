@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bailiff.decisions.cost import FactsError, check_cost
 from bailiff.decisions.pressure.configuring import settings_of
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, PressureExtensions
-from bailiff.decisions.pressure.facts import FileSystemLayout, PressureFacts
+from bailiff.decisions.pressure.facts import FileSystemLayout, PressureFacts, check_same_node
 from bailiff.decisions.pressure.file_systems import derive_layout
 from bailiff.decisions.pressure.judging import PressureRound, layout_of, metering_of
 from bailiff.decisions.pressure.layout import Layout
@@ -56,6 +56,7 @@ def _weigh_round(
 ) -> Plan[PlanPressureRoundResponse]:
     if facts.pressure.summary is None:
         raise FactsError("$.pressure.summary", "required")
+    check_same_node(facts.pressure, facts.node)
     settings_of(facts.pressure)
     layout_of(facts.pressure)
     metering_of(facts.pressure)

@@ -41,7 +41,7 @@ def _why_nothing_is_acted_upon(planned: RoundPlan, met: list[ThresholdReport]) -
         return "CoolsDown", "a pod went for pressure less than the cool-down ago"
     evicting = [one for one in met if not one.threshold.dry_run]
     if not evicting:
-        return "DryRun", "only thresholds are met that tell and evict nobody"
+        return "DryRun", "only thresholds are met that are dry runs, which evict nobody"
     waiting = [(one.grace_over_at, one) for one in evicting if not one.stale]
     over = [(at, one.threshold.signal) for at, one in waiting if at is not None]
     if not over:

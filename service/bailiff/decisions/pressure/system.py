@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bailiff.decisions.pressure.admission import ADMIT_UNDER_PRESSURE
 from bailiff.decisions.pressure.configuring import settings_of
-from bailiff.decisions.pressure.facts import PressureFacts
+from bailiff.decisions.pressure.facts import PressureFacts, check_same_node
 from bailiff.decisions.pressure.findings import SYSTEM, CandidateSubject, ThresholdSubject
 from bailiff.decisions.pressure.judging import PressureRound, layout_of, metering_of
 from bailiff.decisions.pressure.looking import look_up
@@ -53,9 +53,11 @@ class PressureSystem(System[PressureFacts]):
 
         Raises:
             FactsError: there is no summary, the other pods of the node are not told, or the
-                configuration is one that no kubelet would start with.
+                configuration is one that no kubelet would start with, or the summary is that of
+                another node.
         """
         super().check(scene, facts)
+        check_same_node(facts, scene.node)
         settings_of(facts)
         layout_of(facts)
         metering_of(facts)
