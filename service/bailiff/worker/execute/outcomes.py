@@ -27,6 +27,7 @@ from bailiff.cluster import (
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Mapping
 
     from bailiff.cluster import Resource
     from bailiff.decisions.policies import EvictionApi
@@ -96,6 +97,22 @@ RETRIES: dict[Outcome, Retry] = {
 
 # Those by which the pod is evicted, and by us.
 EVICTED = frozenset({Outcome.DELETED, Outcome.MARKED})
+
+# Those by which it has gone, or goes, and nobody says by whom.
+_WENT = frozenset({Outcome.GONE, Outcome.REPLACED, Outcome.ENDED})
+
+
+def may_be_ours(outcome: Outcome, failures: Mapping[str, int] | None) -> bool:
+    """Whether that a pod has gone may be our deed, though no answer has said so.
+
+    Args:
+        outcome: of its eviction.
+        failures: how many attempts have failed, by what they came to. One that had no answer may be
+            the one that was carried out.
+    """
+    unanswered = (failures or {}).get(Outcome.UNREACHABLE.value, 0)
+    return outcome in _WENT and unanswered > 0
+
 
 # Those that concern the pod alone, and may go on for long.
 REFUSALS = frozenset({Outcome.BLOCKED.value, Outcome.DENIED.value})

@@ -19,15 +19,14 @@ from bailiff.decisions.pressure.findings import SYSTEM, by_status_alone, went_by
 from bailiff.decisions.pressure.judging import PressureRound
 from bailiff.decisions.pressure.versions import told_version
 from bailiff.kinds.stats import Summary
-from bailiff.worker.execute.outcomes import EVICTED
-from bailiff.worker.execute.outcomes import Outcome as OutcomeOf
+from bailiff.worker.execute.outcomes import EVICTED, may_be_ours
+from bailiff.worker.systems.pressure.fleet import STATES, Fleet
 from bailiff.worker.systems.pressure.following import Configured, Following
-from bailiff.worker.systems.pressure.memory import memory_of
 from bailiff.worker.systems.pressure.metrics import PressureMetrics
 from bailiff.worker.systems.pressure.node_writer import NodeWriter
 from bailiff.worker.systems.pressure.strangers import strangers
 from bailiff.worker.systems.pressure.telling import NodeTeller
-from bailiff.worker.systems.pressure.watched_node import Moment, Planned, WatchedNode
+from bailiff.worker.systems.pressure.watched_node import Moment, Planned
 from bailiff.worker.systems.system import SystemInWorker
 
 if TYPE_CHECKING:
@@ -37,12 +36,12 @@ if TYPE_CHECKING:
     from bailiff.cluster.kubelets import MeasuredNode
     from bailiff.cluster.kubelets import Outcome as Reading
     from bailiff.decisions import Finding
-    from bailiff.decisions.pressure.report import PressureReport
     from bailiff.kinds import Node, Pod
     from bailiff.worker.execute.outcomes import Outcome
     from bailiff.worker.mirror.mirror import PodKey
     from bailiff.worker.systems.pressure.following import KubeletSource
     from bailiff.worker.systems.pressure.settings import PressureMode
+    from bailiff.worker.systems.pressure.watched_node import WatchedNode
     from bailiff.worker.systems.system import Parts, Work, Writer
     from bailiff.worker.timers.eviction import Eviction
 
@@ -50,8 +49,6 @@ log = structlog.get_logger(__name__)
 
 # Characters; a node may say anything of itself, and is quoted.
 _LONGEST_REASON = 500
-# Nodes that are named in /v1/queue, at most.
-_NAMED = 100
 
 
 class PressureInWorker(SystemInWorker):
@@ -73,7 +70,7 @@ class PressureInWorker(SystemInWorker):
         self._parts = parts
         self._mode = mode
         self._options = replace(parts.settings.options, explain=True)
-        self._nodes: dict[str, WatchedNode] = {}
+        self.fleet = Fleet(mode.longest_break)
         self._anchor: datetime | None = None
         self.metrics = PressureMetrics(parts.registry, on_paper=parts.settings.on_paper)
         self.writer = NodeWriter(parts, self.metrics.writes)
@@ -81,19 +78,19 @@ class PressureInWorker(SystemInWorker):
         self.configured = Configured(kubelets, parts.clock, mode.configuration)
         self.following = Following(parts, mode, self.configured, self.read, self._drop)
         parts.mirror.listen_to_pods(self)
-        for state in ("known", "unknown", "pressed"):
-            self.metrics.nodes.labels(state).set_function(partial(self._count, state))
+        for state in STATES:
+            self.metrics.nodes.labels(state).set_function(partial(self.fleet.count, state))
 
     # What the worker asks.
 
     def prepare(self, scene: Scene, *, explain: bool) -> Round | None:  # noqa: ARG002 - see below
         """See SystemInWorker. The round was planned when its summary came; this only looks."""
-        watched = None if scene.node is None else self._nodes.get(scene.node.metadata.name)
+        watched = None if scene.node is None else self.fleet.get(scene.node.metadata.name)
         return None if watched is None else Planned(watched)
 
     def overrides_policies(self, pod: Pod) -> bool:
         """See SystemInWorker."""
-        watched = self._of(pod)
+        watched = self.fleet.of(pod)
         found = None if watched is None else watched.victims.get(pod.metadata.uid)
         if watched is None or found is None or not self._mode.hard_overrides_policies:
             return False
@@ -114,24 +111,24 @@ class PressureInWorker(SystemInWorker):
 
     def _drop(self, name: str) -> None:
         """Keep nothing of a node that is read no more: another worker may watch it meanwhile."""
-        self._nodes.pop(name, None)
+        self.fleet.drop(name)
         self.writer.drop(name)
 
     def lost(self) -> None:
         """See SystemInWorker."""
-        for name in list(self._nodes):
+        for name in self.fleet.names:
             self.forget_node(name)
 
     def began(self, eviction: Eviction) -> None:
         """See SystemInWorker."""
-        if (watched := self._of(eviction.pod)) is not None:
+        if (watched := self.fleet.of(eviction.pod)) is not None:
             watched.began(eviction.uid)
             # By what was measured nobody else is to go after a restart.
             self._remember(watched)
 
     def failed(self, eviction: Eviction, outcome: Outcome) -> None:  # noqa: ARG002 - the port's
         """See SystemInWorker."""
-        if (watched := self._of(eviction.pod)) is not None:
+        if (watched := self.fleet.of(eviction.pod)) is not None:
             watched.failed(eviction.uid)
 
     def evicted(self, eviction: Eviction, late: float) -> None:  # noqa: ARG002 - the port's
@@ -140,10 +137,10 @@ class PressureInWorker(SystemInWorker):
 
     def ended(self, eviction: Eviction, outcome: Outcome) -> None:
         """See SystemInWorker."""
-        watched = self._of(eviction.pod)
+        watched = self.fleet.of(eviction.pod)
         if watched is None:
             return
-        if not (outcome in EVICTED or _went_by_us(eviction, outcome)):
+        if not (outcome in EVICTED or may_be_ours(outcome, eviction.failures)):
             watched.failed(eviction.uid)
             return
         grace = eviction.finding.grace_period_seconds or 0
@@ -153,34 +150,23 @@ class PressureInWorker(SystemInWorker):
             self._remember(watched)
 
     def complaints(self) -> list[str]:
-        """See SystemInWorker. One node, which may be hostile, makes no worker unready; all do."""
-        nodes = list(self._nodes.values())
-        if not nodes or not all(one.unknown for one in nodes):
-            return []
-        why = f"as of {nodes[0].name}: {nodes[0].unknown}"
-        return [f"pressure is unknown of all {len(nodes)} nodes that are watched, {why}"]
+        """See SystemInWorker."""
+        return self.fleet.complaints()
 
     def describe(self) -> dict[str, Any]:
         """See SystemInWorker."""
-        nodes = self._nodes.values()
-        unknown = {one.name: one.unknown for one in nodes if one.unknown}
-        pressed = {one.name: one.pressed for one in nodes if one.pressed}
-        return {
-            "nodes": len(nodes),
-            "unknown": {"count": len(unknown), "nodes": _first(unknown)},
-            "pressed": {"count": len(pressed), "nodes": _first(pressed)},
-        }
+        return self.fleet.describe()
 
     # What the mirror tells.
 
     def pod_changed(self, key: PodKey, pod: Pod) -> None:  # noqa: ARG002 - the listener's
         """See PodListener."""
-        if (watched := self._of(pod)) is not None:
+        if (watched := self.fleet.of(pod)) is not None:
             watched.see(pod, self._parts.clock.elapsed())
 
     def pod_gone(self, pod: Pod) -> None:
         """See PodListener."""
-        if (watched := self._of(pod)) is not None:
+        if (watched := self.fleet.of(pod)) is not None:
             watched.leaving.forget(pod.metadata.uid)
 
     # What kubelets tell.
@@ -190,7 +176,7 @@ class PressureInWorker(SystemInWorker):
         node = self._parts.mirror.node(name)
         if node is None:
             return
-        watched = self._watched(node)
+        watched = self.fleet.watch(node)
         before = watched.victims
         if isinstance(reading, KubeletError):
             self.metrics.reads.labels(reading.reason).inc()
@@ -244,8 +230,8 @@ class PressureInWorker(SystemInWorker):
             return
         in_use = self._mode.extensions.memory_in_use
         unknown = strangers(planned.report, pods, measured, in_use)
-        if not watched.leaving.waits_for_stranger(unknown, elapsed):
-            self._take(node, watched, planned, pods)
+        waits = watched.leaving.waits_for_stranger(unknown, elapsed)
+        self._take(node, watched, planned, () if waits else pods)
 
     def _may_be_judged(
         self, watched: WatchedNode, pods: tuple[Pod, ...], measured: MeasuredNode
@@ -260,6 +246,7 @@ class PressureInWorker(SystemInWorker):
     def _take(
         self, node: Node, watched: WatchedNode, planned: PressureRound, pods: tuple[Pod, ...]
     ) -> None:
+        """What holds until the next round; of its victims those go that are among these pods."""
         report = replace(planned.report, candidates=())
         chosen = {one.pod for one in report.victims}
         going = [one for one in pods if reference_to(one) in chosen]
@@ -269,7 +256,9 @@ class PressureInWorker(SystemInWorker):
             victims,
             planned.of_others(),
             by_hard=planned.is_hard and bool(victims),
-            unmeasured=_unmeasured(planned.report),
+            unmeasured=frozenset(
+                one.pod.uid for one in planned.report.candidates if not one.measured
+            ),
             elapsed=self._parts.clock.elapsed(),
         )
         self.teller.judged(node, watched, report, self._now())
@@ -293,31 +282,6 @@ class PressureInWorker(SystemInWorker):
         if node is not None:
             self.teller.remember(node, watched, self._now())
 
-    # What is kept.
-
-    def _watched(self, node: Node) -> WatchedNode:
-        name, uid = node.metadata.name, node.metadata.uid
-        watched = self._nodes.get(name)
-        if watched is None or watched.uid != uid:
-            watched = self._nodes[name] = WatchedNode(name, uid, self._mode.longest_break)
-            found = memory_of(node.metadata.annotations.pressure_state)
-            if found is not None:
-                watched.recall(found)
-        return watched
-
-    def _of(self, pod: Pod) -> WatchedNode | None:
-        return self._nodes.get(pod.spec.node_name)
-
-    def _count(self, state: str) -> int:
-        nodes = self._nodes.values()
-        match state:
-            case "unknown":
-                return sum(bool(one.unknown) for one in nodes)
-            case "pressed":
-                return sum(bool(one.pressed) for one in nodes)
-            case _:
-                return sum(not one.unknown for one in nodes)
-
     def _now(self) -> datetime:
         """The instant that grace periods and conditions are counted by, which no clock steps.
 
@@ -328,20 +292,3 @@ class PressureInWorker(SystemInWorker):
         if self._anchor is None:
             self._anchor = clock.now() - since
         return self._anchor + since
-
-
-def _went_by_us(eviction: Eviction, outcome: Outcome) -> bool:
-    """Whether it is to be taken for our deed that the pod has gone.
-
-    An attempt had no answer, and it may be this that was carried out.
-    """
-    unanswered = eviction.count_of(OutcomeOf.UNREACHABLE.value) > 0
-    return unanswered and outcome in {OutcomeOf.GONE, OutcomeOf.REPLACED, OutcomeOf.ENDED}
-
-
-def _unmeasured(report: PressureReport) -> frozenset[str]:
-    return frozenset(one.pod.uid for one in report.candidates if not one.measured)
-
-
-def _first(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: found[name] for name in sorted(found)[:_NAMED]}
