@@ -229,6 +229,19 @@ async def test_each_resource_that_is_short_is_told():
     assert world.events_on("n1").count("EvictionThresholdMet") == 2
 
 
+async def test_who_is_held_goes_by_no_old_round():
+    """Between two readings that are far apart the node may have been freed long ago."""
+    world = PressureWorld(mode_with(900.0), policies=Policies(protection=True))
+    world.add_node()
+    world.fill("greedy", 3900)
+    annotated(world, "greedy", "2026-01-01T00:29:00Z")
+    async with world.running():
+        await asyncio.sleep(900)
+        world.fill("greedy", 10)
+        await asyncio.sleep(880)
+    assert world.evictions() == []
+
+
 @pytest.mark.parametrize("interval", [10.0, 200.0])
 async def test_however_far_apart_rounds_are_soft_thresholds_count(interval):
     soft = configured(**{**SOFT, "evictionSoftGracePeriod": {"memory.available": "1m"}})

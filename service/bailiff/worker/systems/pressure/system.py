@@ -86,7 +86,12 @@ class PressureInWorker(SystemInWorker):
     def prepare(self, scene: Scene, *, explain: bool) -> Round | None:  # noqa: ARG002 - see below
         """See SystemInWorker. The round was planned when its summary came; this only looks."""
         watched = None if scene.node is None else self.fleet.get(scene.node.metadata.name)
-        return None if watched is None else Planned(watched)
+        if watched is None:
+            return None
+        # A held eviction must not outlive by much what it was decided by.
+        ago = watched.judged_ago(self._parts.clock.elapsed())
+        is_old = ago > self._mode.stale_after + self._mode.reader.interval
+        return Planned(watched, f"its last round was {ago:.0f} s ago" if is_old else "")
 
     def overrides_policies(self, pod: Pod) -> bool:
         """See SystemInWorker."""

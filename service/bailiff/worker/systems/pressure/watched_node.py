@@ -140,6 +140,10 @@ class WatchedNode:
             return self.state
         return replace(self.state, thresholds=())
 
+    def judged_ago(self, elapsed: float) -> float:
+        """Seconds since the last round."""
+        return elapsed - self._judged_at
+
     @property
     def noted(self) -> Noted:
         """What a restart has to know beside the state."""
@@ -247,9 +251,11 @@ class Planned(Round):
     # A pod that is ending may be given less time to end than it has.
     hastens = True
 
-    def __init__(self, watched: WatchedNode) -> None:
-        self._victims, self._spared = watched.victims, watched.spared
-        self._unknown = watched.unknown
+    def __init__(self, watched: WatchedNode, why_not: str = "") -> None:
+        """Say what it says; nothing of anybody where there is a reason not to go by it."""
+        self._victims = {} if why_not else watched.victims
+        self._spared = None if why_not else watched.spared
+        self._unknown = why_not or watched.unknown
 
     def of(self, pod: Pod) -> Finding | None:
         """See Round."""
