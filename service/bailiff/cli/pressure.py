@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.cli.asking import Asking, systems_of
 from bailiff.cli.documents import check_standard_input
-from bailiff.cli.errors import InputError
+from bailiff.cli.errors import InputError, warn_all
 from bailiff.cli.objects import Objects
 from bailiff.cli.output import Format, printable, say
 from bailiff.cli.pressure_files import (
@@ -27,11 +27,12 @@ from bailiff.kinds.kubelet_configuration import Configz
 from bailiff.kinds.node_status import NodeSystemInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.decisions import Options
+    from bailiff.decisions.pressure.report import PressureReport
     from bailiff.kinds.kubelet_configuration import KubeletConfiguration
     from bailiff.kinds.meta import Value
     from bailiff.kinds.stats import Summary
@@ -189,7 +190,28 @@ def _answer(
         huge_pages_bytes=None if status is None else status.huge_pages,
     )
     found = asking.ask("planPressureRound", seen.of, pressure=facts, node=seen.node, pods=seen.pods)
+    warn_all(list(_of_no_effect(asked, extensions, found.report)))
     return Explained(shown(found, output), bool(found.report.victims))
+
+
+def _of_no_effect(
+    asked: PressureArguments, extensions: PressureExtensions, report: PressureReport
+) -> Iterator[str]:
+    """Settings that name a signal without such a threshold: another one was meant, most likely."""
+    thresholds = [one.threshold for one in report.thresholds]
+    dry = {one.signal.value for one in thresholds if one.dry_run}
+    stopping = {one.signal.value for one in thresholds if one.stop_at is not None}
+    named = [signal.value for signal in (*extensions.dry_run_hard, *extensions.dry_run_soft)]
+    for setting, signals, known in (
+        ("dryRun", named, dry),
+        ("stopAt", extensions.stop_at, stopping),
+    ):
+        for signal in signals:
+            if signal not in known:
+                yield (
+                    f"--extensions {asked.extensions}: {setting} of {signal}: "
+                    "there is no such threshold, so it has no effect"
+                )
 
 
 def _check_told(extensions: PressureExtensions, node: Node | None) -> None:

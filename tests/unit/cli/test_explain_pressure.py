@@ -223,6 +223,19 @@ def test_what_no_kubelet_does_is_told(explained, files):
     assert "nobody goes: only thresholds are met that are dry runs, which evict nobody" in output
 
 
+def test_extensions_of_no_effect_are_warned_of(explained, files):
+    (files / "e").write_text("dryRunSoft: [memory.available]\nstopAt: {swap.available: 1Gi}")
+    result = explained("--config", "c", "--extensions", "e")
+    assert "Warning: --extensions e: dryRun of memory.available: there is no such" in result.stderr
+    assert "Warning: --extensions e: stopAt of swap.available: there is no such" in result.stderr
+    (files / "e").write_text(
+        "dryRunHard: [memory.available, swap.available]\nstopAt: {memory.available: 1Gi}\n"
+        # Of what was not measured there is a threshold all the same.
+        "evictionHard: {swap.available: 10%}"
+    )
+    assert "Warning" not in explained("--config", "c", "--extensions", "e").output
+
+
 def test_an_empty_file_of_extensions_switches_all_off(explained, files):
     (files / "e").write_text("")
     assert explained("--config", "c", "--extensions", "e", "--exit-code").exit_code == 11
