@@ -28,13 +28,18 @@ NAMES = re.compile("|".join(re.escape(name) for one in SYSTEMS.all for name in n
 ALLOWED = {"decisions/registry.py", "worker/systems/__init__.py"}
 SETTINGS = {"decisions/options.py", "cli/decision_options.py"}
 # A command that only one system answers; and Kubernetes' own words.
-COMMANDS = {"cli/explain.py", "cli/pressure.py", "cli/pressure_shown.py"}
+COMMANDS = {"cli/explain.py", "cli/pressure.py", "cli/pressure_files.py", "cli/pressure_shown.py"}
 KUBERNETES = {"kinds/kubelet_configuration.py", "cluster/node_slimming.py"}
 # Names of annotations.
 KUBERNETES |= {"kinds/meta.py"}
 # A mode of the worker that an operator has to choose: its options, and where they are put together.
 OPT_IN = {"cli/pressure_options.py", "cli/processes.py", "bootstrap/pressure.py"}
-OPT_IN |= {"bootstrap/choices.py", "bootstrap/settings.py", "bootstrap/work.py"}
+OPT_IN |= {
+    "bootstrap/pressure_files.py",
+    "bootstrap/choices.py",
+    "bootstrap/settings.py",
+    "bootstrap/work.py",
+}
 NAMED = ALLOWED | SETTINGS | COMMANDS | KUBERNETES | OPT_IN
 # Questions to try, of each system its own.
 EXAMPLES = "rest_api/examples/"

@@ -52,8 +52,8 @@ OUTPUT = typer.Option("--output", "-o", help="text for people, json for programs
 FORMAT = typer.Option(
     "--output",
     "-o",
-    help="text, or a line for each pod in a table, wide with more columns (of pressure with none "
-    "more); json and yaml for programs. Default: text for one pod, a table for more.",
+    help="text, or a line for each pod in a table, wide with more columns where there "
+    "are any; json and yaml for programs. Default: text for one pod, a table for more.",
     show_default=False,
 )
 

@@ -126,10 +126,7 @@ def _decode_leniently(data: bytes, kind: type[T]) -> T:
         return _fill(_WAYS[kind].decode_lenient(data), kind)
     except msgspec.ValidationError as error:
         check_form(data)
-        found = from_validation(error, kind)
-        if ANY_KEY in found.path and len(data) <= _MAX_SEARCHED:
-            found = with_keys(found, msgspec.json.decode(data), kind, _fits)
-        raise found from error
+        raise _told(error, data, kind) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         check_form(data)
         raise DecodeError(str(error), malformed=True) from error
@@ -151,6 +148,15 @@ def check_form(data: bytes) -> None:
         raise DecodeError(str(error), malformed=True) from error
     except RecursionError as error:
         raise DepthError(malformed=True) from error
+
+
+def _told(error: msgspec.ValidationError, data: bytes, kind: TypeForm) -> DecodeError:
+    # Not where it is raised: an error that a local variable of its own frame holds is freed by the
+    # garbage collector alone.
+    found = from_validation(error, kind)
+    if ANY_KEY not in found.path or len(data) > _MAX_SEARCHED:
+        return found
+    return with_keys(found, msgspec.json.decode(data), kind, _fits)
 
 
 def _fill(value: object, kind: type[T]) -> T:

@@ -13,7 +13,7 @@ REASONS = (
     *("PodOnOtherNode", "PodNotBound", "NodeGone", "NothingSaid"),
     *("NodePressure", "StorageLimitExceeded", "CriticalPod", "RanksLater", "WithinLimits"),
     *("NoPressure", "PressureRelieved", "GracePeriodNotOver", "StatsNotNew", "ReclaimFirst"),
-    *("NobodyToEvict", "StatsUnknown", "DryRun", "CoolsDown", "ReleaseUnderWay"),
+    *("NobodyToEvict", "StatsUnknown", "DryRun", "CoolsDown", "ReleaseUnderWay", "EndsAlready"),
 )
 RULES = ("Pod", "NoExecuteTaint", "ResourceClaim", "NoExecuteDeviceTaint", "Threshold", "Rank")
 # An outcome may also be the reason that it led to.

@@ -90,7 +90,7 @@ class PressureInWorker(SystemInWorker):
             return None
         # A held eviction must not outlive by much what it was decided by.
         ago = watched.judged_ago(self._parts.clock.elapsed())
-        is_old = ago > self._mode.stale_after + self._mode.reader.interval
+        is_old = ago > self._mode.stale_after
         return Planned(watched, f"its last round was {ago:.0f} s ago" if is_old else "")
 
     def overrides_policies(self, pod: Pod) -> bool:
