@@ -50,10 +50,11 @@ def test_without_the_mode_there_is_nothing_of_it():
         ({}, {STATS, CONFIGZ, STATUS}),
         ({"thresholds": {"evictionHard": {"memory.available": "1Gi"}}}, {STATS, STATUS}),
         ({"conditions": False}, {STATS, CONFIGZ}),
-        ({"kubelets": {"viaApiServer": "always"}}, {STATS, CONFIGZ, PROXY, STATUS}),
+        ({"kubelets": {"viaApiServer": "always"}}, {PROXY, STATUS}),
+        ({"kubelets": {"viaApiServer": "always"}, "thresholds": THRESHOLDS}, {PROXY, STATUS}),
         ({"kubelets": {"viaApiServer": "where-unreachable"}}, {STATS, CONFIGZ, PROXY, STATUS}),
     ],
-    ids=["as it is", "thresholds", "no conditions", "always proxied", "proxied"],
+    ids=["as it is", "thresholds", "no conditions", "always proxied", "both", "proxied"],
 )
 def test_each_right_comes_with_what_needs_it(values, wanted):
     assert rights(rendered(**values)) == wanted
