@@ -133,7 +133,8 @@ _OPTIONS: dict[str, Any] = {
         bool | None,
         setting(
             "--kubelet-insecure-tls",
-            "Take whatever certificate a kubelet shows; the cluster's token is not shown then.",
+            "Take whatever certificate a kubelet shows. The cluster's token is not shown then: a login "
+            "by token needs --kubelet-token-file or --kubelet-client-certificate besides.",
             PRESSURE,
         ),
     ],
