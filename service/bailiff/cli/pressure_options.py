@@ -9,6 +9,7 @@ from bailiff.bootstrap.choices import PressureChoice
 from bailiff.cli.errors import InputError, told
 from bailiff.cli.option_groups import with_options
 from bailiff.cli.options import setting
+from bailiff.kinds.names import KEY_RULE, VALUE_RULE, is_label_key, is_label_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,4 +179,13 @@ def _labels(text: str) -> tuple[tuple[str, str], ...]:
         if not key.strip() or not equals or key.strip().endswith("!"):
             raise InputError(f"--pressure-node-selector: expected key=value, got {part!r}")
         found.append((key.strip(), value.removeprefix("=").strip()))
+        _check_label(part, *found[-1])
     return tuple(found)
+
+
+def _check_label(part: str, key: str, value: str) -> None:
+    """Refuse what no node can have, so that none would ever be watched."""
+    if not is_label_key(key):
+        raise InputError(f"--pressure-node-selector: the key in {part!r} {KEY_RULE}")
+    if not is_label_value(value):
+        raise InputError(f"--pressure-node-selector: the value in {part!r} {VALUE_RULE}")

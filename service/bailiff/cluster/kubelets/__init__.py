@@ -24,6 +24,7 @@ from bailiff.cluster.kubelets.settings import (
     KubeletSettings,
     ReaderSettings,
     ViaApiServer,
+    check_seconds,
 )
 from bailiff.cluster.kubelets.summaries import MeasuredNode
 
@@ -49,5 +50,6 @@ __all__ = [
     "SummaryReader",
     "SummarySource",
     "ViaApiServer",
+    "check_seconds",
     "connect_kubelets",
 ]

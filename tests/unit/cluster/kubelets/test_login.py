@@ -28,7 +28,7 @@ async def shown(by: Login = API, heard: list[str] | None = None, /, **settings: 
     async def current() -> Login:
         return by
 
-    warn = [].append if heard is None else heard.append
+    warn = ([] if heard is None else heard).append
     login = KubeletLogin(current, KubeletSettings(**settings), LoopClock(), warn)
     try:
         await login.start()

@@ -157,6 +157,7 @@ class Following:
     async def run(self) -> None:
         """Read until cancelled."""
         await self._parts.mirror.listed.wait()
+        self._say_if_none()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._reader.run())
             while True:
@@ -182,6 +183,13 @@ class Following:
         self._followed.pop(name, None)
         self._reader.unfollow(name)
         self._source.forget(name)
+
+    def _say_if_none(self) -> None:
+        """A selector that no node matches is more often misspelt than ahead of its nodes."""
+        selector = self._mode.selector
+        if selector and not any(self._mode.selects(one) for one in self._parts.mirror.nodes()):
+            labels = ",".join(f"{key}={value}" for key, value in selector.items())
+            log.warning("no node has the labels of those that are to be watched", labels=labels)
 
     def _is_ours(self, node: Node) -> bool:
         return self._parts.marks.owns(node.metadata.name) and self._mode.selects(node)
