@@ -91,7 +91,8 @@ def explain_pressure(
         say(f"thresholds: {_whose(asked, 'no --config tells others')}")
     summary = read_summary(asked.summary)
     node = _node_of(summary, pods.of(Node))
-    seen = _Seen(summary=summary, configuration=told, pods=pods.of(Pod), node=node)
+    there = _there(pods.of(Pod), summary.node.node_name)
+    seen = _Seen(summary=summary, configuration=told, pods=there, node=node)
     return _answer(asked, seen, options, output, systems)
 
 
@@ -141,6 +142,25 @@ def _node_of(summary: Summary, nodes: tuple[Node, ...]) -> Node | None:
     """The one that the summary names; else any, with which the question says what is wrong."""
     named = (one for one in nodes if one.metadata.name == summary.node.node_name)
     return next(named, next(iter(nodes), None))
+
+
+def _there(pods: tuple[Pod, ...], node: str) -> tuple[Pod, ...]:
+    """Those on the summary's node: of others it says nothing, so that they would go first.
+
+    All of them where no pod, or the summary, names a node.
+
+    Raises:
+        InputError: none of them is.
+    """
+    if not node or not any(one.spec.node_name for one in pods):
+        return pods
+    found = tuple(one for one in pods if one.spec.node_name == node)
+    where = f"on {printable(node)}, the summary's node"
+    if not found:
+        raise InputError(f"--pods: none of {len(pods)} pods is {where}")
+    if len(found) < len(pods):
+        say(f"left out: {len(pods) - len(found)} of {len(pods)} pods, which are not {where}")
+    return found
 
 
 class _Seen(NamedTuple):
