@@ -9,7 +9,6 @@ from bailiff.bootstrap.choices import PressureChoice
 from bailiff.cli.errors import InputError, told
 from bailiff.cli.option_groups import with_options
 from bailiff.cli.options import setting
-from bailiff.kinds.names import KEY_RULE, VALUE_RULE, is_label_key, is_label_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,8 +133,8 @@ _OPTIONS: dict[str, Any] = {
         bool | None,
         setting(
             "--kubelet-insecure-tls",
-            "Take whatever certificate a kubelet shows. The cluster's token is not shown then: a login "
-            "by token needs --kubelet-token-file or --kubelet-client-certificate besides.",
+            "Take whatever certificate a kubelet shows. The cluster's token is not shown then: a "
+            "login by token needs --kubelet-token-file or --kubelet-client-certificate besides.",
             PRESSURE,
         ),
     ],
@@ -185,6 +184,14 @@ def _labels(text: str) -> tuple[tuple[str, str], ...]:
 
 def _check_label(part: str, key: str, value: str) -> None:
     """Refuse what no node can have, so that none would ever be watched."""
+    # `--help` loads no kinds.
+    from bailiff.kinds.names import (  # noqa: PLC0415
+        KEY_RULE,
+        VALUE_RULE,
+        is_label_key,
+        is_label_value,
+    )
+
     if not is_label_key(key):
         raise InputError(f"--pressure-node-selector: the key in {part!r} {KEY_RULE}")
     if not is_label_value(value):
