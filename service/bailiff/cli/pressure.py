@@ -22,8 +22,7 @@ from bailiff.decisions.pressure.extensions import MemoryInUse, PressureExtension
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.versions import told_version
-from bailiff.kinds import DecodeError, Node, Pod, decode
-from bailiff.kinds.kubelet_configuration import Configz
+from bailiff.kinds import Node, Pod
 from bailiff.kinds.node_status import NodeSystemInfo
 
 if TYPE_CHECKING:
@@ -120,9 +119,8 @@ def explain_node(
     told = read_configuration(asked.configuration)
     # To rank takes no thresholds.
     needless = told is not None or asked.signal is not None
-    view = view_of(chosen, systems_of(systems), wanted.name, configured=needless)
-    if view.configuration is not None:
-        told = _told_by_kubelet(view.configuration)
+    view = view_of(chosen, systems_of(systems), wanted.name, without_configuration=needless)
+    told = view.configuration if told is None else told
     if asked.signal is None:
         own = "the kubelet's own, by its /configz"
         why = f"it does not tell its own: {printable(view.untold)}"
@@ -224,14 +222,6 @@ def _check_told(extensions: PressureExtensions, node: Node | None) -> None:
             "--extensions: memoryInUse: MemAvailable stands in /proc/meminfo and in no summary: "
             "ask over REST or gRPC, which take it as memAvailable"
         )
-
-
-def _told_by_kubelet(body: bytes) -> KubeletConfiguration:
-    """Of the answer to GET /configz."""
-    try:
-        return decode(body, Configz).kubeletconfig
-    except DecodeError as error:
-        raise InputError(f"/configz is no configuration: {error.path}: {error.reason}") from error
 
 
 def _signal(text: str) -> Signal:

@@ -26,7 +26,7 @@ from bailiff.cluster.kubelets.settings import (
     ViaApiServer,
     check_seconds,
 )
-from bailiff.cluster.kubelets.summaries import MeasuredNode
+from bailiff.cluster.kubelets.summaries import MeasuredNode, decode_configuration
 
 __all__ = [
     "ADDRESS_TYPES",
@@ -52,4 +52,5 @@ __all__ = [
     "ViaApiServer",
     "check_seconds",
     "connect_kubelets",
+    "decode_configuration",
 ]

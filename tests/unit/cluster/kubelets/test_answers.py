@@ -133,3 +133,12 @@ def test_no_bytes_do_anything_else(parts: list[bytes], begins_well: bool) -> Non
     except KubeletError:
         pass
     assert len(answer.body) <= MOST
+
+
+def test_what_is_no_configuration_is_told_with_the_node_and_cut() -> None:
+    long = "x" * 10_000
+    data = msgspec.json.encode({"kubeletconfig": {"evictionHard": {long: 1}}})
+    with pytest.raises(KubeletMalformedError) as told:
+        decode_configuration(data, "n1")
+    assert str(told.value).startswith("/configz of n1 is no configuration: $.kubeletconfig")
+    assert len(str(told.value)) < 300
