@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from bailiff.cluster.kubelets import (
     KubeletError,
     KubeletMalformedError,
     KubeletTooLongError,
+    decode_configuration,
 )
 from bailiff.cluster.kubelets.answers import Answer
 
