@@ -50,10 +50,11 @@ def test_without_the_mode_there_is_nothing_of_it():
         ({}, {STATS, CONFIGZ, STATUS}),
         ({"thresholds": {"evictionHard": {"memory.available": "1Gi"}}}, {STATS, STATUS}),
         ({"conditions": False}, {STATS, CONFIGZ}),
-        ({"kubelets": {"viaApiServer": "always"}}, {STATS, CONFIGZ, PROXY, STATUS}),
+        ({"kubelets": {"viaApiServer": "always"}}, {PROXY, STATUS}),
+        ({"kubelets": {"viaApiServer": "always"}, "thresholds": THRESHOLDS}, {PROXY, STATUS}),
         ({"kubelets": {"viaApiServer": "where-unreachable"}}, {STATS, CONFIGZ, PROXY, STATUS}),
     ],
-    ids=["as it is", "thresholds", "no conditions", "always proxied", "proxied"],
+    ids=["as it is", "thresholds", "no conditions", "always proxied", "both", "proxied"],
 )
 def test_each_right_comes_with_what_needs_it(values, wanted):
     assert rights(rendered(**values)) == wanted
@@ -244,3 +245,31 @@ def test_the_notes_do_not_say_that_it_evicts_where_it_may_not(worker, does):
 
 def test_the_notes_of_a_worker_that_is_not_installed_say_nothing_of_pressure():
     assert "ressure" not in notes({"worker": {"enabled": False, "pressure": {"enabled": True}}})
+
+
+def opened_to_kubelets(**kubelets: Any) -> list[int]:
+    """Ports that the worker's network policy opens beside those of all workers."""
+    values = {"networkPolicy": {"enabled": True}, "worker": {"pressure": {"enabled": False}}}
+    of_all = egress(values)
+    values["worker"] = {"pressure": {"enabled": True, "kubelets": kubelets}}
+    return [port["port"] for rule in egress(values) if rule not in of_all for port in rule["ports"]]
+
+
+def egress(values: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = the(render(values=values), "NetworkPolicy", "worker")["spec"][
+        "egress"
+    ]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kubelets", "ports"),
+    [
+        ({}, [10250]),
+        ({"ports": [10250, 10251]}, [10250, 10251]),
+        ({"viaApiServer": "always"}, []),
+    ],
+    ids=str,
+)
+def test_the_network_policy_opens_the_ports_of_kubelets(kubelets, ports):
+    assert opened_to_kubelets(**kubelets) == ports

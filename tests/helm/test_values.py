@@ -61,6 +61,16 @@ BAD = [
         "/worker/pressure/thresholds/evictionHard",
     ),
     (
+        "nothing to show to kubelets whose certificates are not checked",
+        {"worker": {"pressure": {"enabled": True, "kubelets": {"insecureTLS": True}}}},
+        "insecureTLS needs worker.pressure.kubelets.clientCertificateSecretName",
+    ),
+    (
+        "no port of kubelets",
+        {"worker": {"pressure": {"kubelets": {"ports": []}}}},
+        "/worker/pressure/kubelets/ports",
+    ),
+    (
         "the checksum of thresholds",
         {"worker": {"podAnnotations": {"bailiff.dev/pressure-checksum": "x"}}},
         "/worker/podAnnotations/",

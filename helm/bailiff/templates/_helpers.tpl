@@ -132,6 +132,9 @@ BAILIFF_PRESSURE_KEEP_PODS: {{ .keepPods | quote }}
 BAILIFF_PRESSURE_HARD_OVERRIDES_POLICIES: {{ .hardOverridesPolicies | quote }}
 BAILIFF_PRESSURE_CONDITIONS: {{ .conditions | quote }}
 BAILIFF_KUBELET_VIA_API_SERVER: {{ .kubelets.viaApiServer | quote }}
+{{- if and .kubelets.insecureTLS (not .kubelets.clientCertificateSecretName) }}
+{{- fail "worker.pressure.kubelets.insecureTLS needs worker.pressure.kubelets.clientCertificateSecretName: the worker's token is not shown to kubelets whose certificates are not checked" }}
+{{- end }}
 BAILIFF_KUBELET_INSECURE_TLS: {{ .kubelets.insecureTLS | quote }}
 {{- if .kubelets.caSecretName }}
 BAILIFF_KUBELET_CERTIFICATE_AUTHORITY: /etc/bailiff-kubelet-ca/ca.crt

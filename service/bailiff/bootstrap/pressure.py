@@ -14,10 +14,12 @@ from bailiff.cluster.kubelets import (
     KubeletSettings,
     ReaderSettings,
     ViaApiServer,
+    check_seconds,
     connect_kubelets,
 )
-from bailiff.decisions.pressure.extensions import NO_EXTENSIONS
+from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, MemoryInUse
 from bailiff.decisions.pressure.findings import SYSTEM
+from bailiff.file_watch import read_regular
 from bailiff.kinds import DecodeError
 from bailiff.kinds.yaml_text import parse_yaml
 from bailiff.worker.systems import HALVES
@@ -73,9 +75,10 @@ def pressing_of(choice: PressureChoice | None) -> Pressing | None:
     if choice is None:
         return None
     try:
+        _check(choice)
         return Pressing(_mode_of(choice), _kubelets_of(choice))
-    except (ConfigError, ValueError) as error:
-        raise PressureUnusableError(f"--pressure: {error}") from error
+    except ConfigError as error:
+        raise PressureUnusableError(str(error)) from error
 
 
 @asynccontextmanager
@@ -96,6 +99,22 @@ async def halves_with(
         raise StartError(str(error)) from error
     async with client:
         yield {**HALVES, SYSTEM: partial(PressureInWorker, kubelets=client, mode=pressing.mode)}
+
+
+def _check(choice: PressureChoice) -> None:
+    """What settings would refuse by names that nobody has typed is refused by the option here.
+
+    Raises:
+        ConfigError: the message names the option and what is allowed.
+    """
+    check_seconds("--pressure-interval", choice.interval, least=1.0)
+    check_seconds("--pressure-stale-after", choice.stale_after)
+    if choice.via_api_server not in set(ViaApiServer):
+        allowed = ", ".join(ViaApiServer)
+        told = f"must be one of {allowed}, got {choice.via_api_server!r}"
+        raise ConfigError(f"--kubelet-via-api-server: {told}")
+    if choice.key_file is not None and choice.certificate_file is None:
+        raise ConfigError("--kubelet-client-key: needs --kubelet-client-certificate")
 
 
 def _mode_of(choice: PressureChoice) -> PressureMode:
@@ -127,7 +146,15 @@ def _configuration(path: Path) -> KubeletConfiguration:
 
 
 def _extensions(path: Path) -> PressureExtensions:
-    return _read(f"--pressure-extensions: {path}", path, extensions_in)
+    return _read(f"--pressure-extensions: {path}", path, _extensions_by_summaries)
+
+
+def _extensions_by_summaries(document: object) -> PressureExtensions:
+    found = extensions_in(document)
+    if found.memory_in_use is MemoryInUse.MEM_AVAILABLE:
+        why = "must be WorkingSet or RSS: no summary says MemAvailable"
+        raise WrongFileError([f"$.memoryInUse: {why}"])
+    return found
 
 
 def _read(name: str, path: Path, read: Callable[[object], T]) -> T:
@@ -141,8 +168,7 @@ def _read(name: str, path: Path, read: Callable[[object], T]) -> T:
 
 def _document(path: Path, name: str) -> object:
     try:
-        with path.open("rb") as file:
-            data = file.read(_LONGEST + 1)
+        data = read_regular(path, _LONGEST + 1)
         if len(data) > _LONGEST:
             raise PressureUnusableError(f"{name}: longer than {_LONGEST:,} bytes")
         return parse_yaml(data)

@@ -22,8 +22,7 @@ from bailiff.decisions.pressure.extensions import MemoryInUse, PressureExtension
 from bailiff.decisions.pressure.facts import PressureFacts
 from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.versions import told_version
-from bailiff.kinds import DecodeError, Node, Pod, decode
-from bailiff.kinds.kubelet_configuration import Configz
+from bailiff.kinds import Node, Pod
 from bailiff.kinds.node_status import NodeSystemInfo
 
 if TYPE_CHECKING:
@@ -92,7 +91,8 @@ def explain_pressure(
         say(f"thresholds: {_whose(asked, 'no --config tells others')}")
     summary = read_summary(asked.summary)
     node = _node_of(summary, pods.of(Node))
-    seen = _Seen(summary=summary, configuration=told, pods=pods.of(Pod), node=node)
+    there = _there(pods.of(Pod), summary.node.node_name)
+    seen = _Seen(summary=summary, configuration=told, pods=there, node=node)
     return _answer(asked, seen, options, output, systems)
 
 
@@ -120,9 +120,8 @@ def explain_node(
     told = read_configuration(asked.configuration)
     # To rank takes no thresholds.
     needless = told is not None or asked.signal is not None
-    view = view_of(chosen, systems_of(systems), wanted.name, configured=needless)
-    if view.configuration is not None:
-        told = _told_by_kubelet(view.configuration)
+    view = view_of(chosen, systems_of(systems), wanted.name, without_configuration=needless)
+    told = view.configuration if told is None else told
     if asked.signal is None:
         own = "the kubelet's own, by its /configz"
         why = f"it does not tell its own: {printable(view.untold)}"
@@ -142,6 +141,25 @@ def _node_of(summary: Summary, nodes: tuple[Node, ...]) -> Node | None:
     """The one that the summary names; else any, with which the question says what is wrong."""
     named = (one for one in nodes if one.metadata.name == summary.node.node_name)
     return next(named, next(iter(nodes), None))
+
+
+def _there(pods: tuple[Pod, ...], node: str) -> tuple[Pod, ...]:
+    """Those on the summary's node: of others it says nothing, so that they would go first.
+
+    All of them where no pod, or the summary, names a node.
+
+    Raises:
+        InputError: none of them is.
+    """
+    if not node or not any(one.spec.node_name for one in pods):
+        return pods
+    found = tuple(one for one in pods if one.spec.node_name == node)
+    where = f"on {printable(node)}, the summary's node"
+    if not found:
+        raise InputError(f"--pods: none of {len(pods)} pods is {where}")
+    if len(found) < len(pods):
+        say(f"left out: {len(pods) - len(found)} of {len(pods)} pods, which are not {where}")
+    return found
 
 
 class _Seen(NamedTuple):
@@ -226,14 +244,6 @@ def _check_told(extensions: PressureExtensions, node: Node | None) -> None:
             "--extensions: memoryInUse: MemAvailable stands in /proc/meminfo and in no summary: "
             "ask over REST or gRPC, which take it as memAvailable"
         )
-
-
-def _told_by_kubelet(body: bytes) -> KubeletConfiguration:
-    """Of the answer to GET /configz."""
-    try:
-        return decode(body, Configz).kubeletconfig
-    except DecodeError as error:
-        raise InputError(f"/configz is no configuration: {error.path}: {error.reason}") from error
 
 
 def _signal(text: str) -> Signal:

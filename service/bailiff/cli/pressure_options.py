@@ -133,7 +133,8 @@ _OPTIONS: dict[str, Any] = {
         bool | None,
         setting(
             "--kubelet-insecure-tls",
-            "Take whatever certificate a kubelet shows; the cluster's token is not shown then.",
+            "Take whatever certificate a kubelet shows. The cluster's token is not shown then: a "
+            "login by token needs --kubelet-token-file or --kubelet-client-certificate besides.",
             PRESSURE,
         ),
     ],
@@ -177,4 +178,21 @@ def _labels(text: str) -> tuple[tuple[str, str], ...]:
         if not key.strip() or not equals or key.strip().endswith("!"):
             raise InputError(f"--pressure-node-selector: expected key=value, got {part!r}")
         found.append((key.strip(), value.removeprefix("=").strip()))
+        _check_label(part, *found[-1])
     return tuple(found)
+
+
+def _check_label(part: str, key: str, value: str) -> None:
+    """Refuse what no node can have, so that none would ever be watched."""
+    # `--help` loads no kinds.
+    from bailiff.kinds.names import (  # noqa: PLC0415
+        KEY_RULE,
+        VALUE_RULE,
+        is_label_key,
+        is_label_value,
+    )
+
+    if not is_label_key(key):
+        raise InputError(f"--pressure-node-selector: the key in {part!r} {KEY_RULE}")
+    if not is_label_value(value):
+        raise InputError(f"--pressure-node-selector: the value in {part!r} {VALUE_RULE}")

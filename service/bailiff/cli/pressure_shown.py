@@ -119,11 +119,18 @@ def _threshold_row(one: ThresholdReport) -> tuple[str, ...]:
         f"{grace.total_seconds():g}s" if grace else "hard",
         f"{'>' if threshold.signal.is_stall else '<'}{_value(threshold.value)}",
         _until(one),
-        _amount(threshold.signal, one.available),
-        _amount(threshold.signal, one.capacity),
+        *_measured(one),
         ("yes, dry run" if threshold.dry_run else "yes") if one.met else "no",
         _amount(threshold.signal, one.to_free) if one.met else NONE,
     )
+
+
+def _measured(one: ThresholdReport) -> tuple[str, str]:
+    """AVAILABLE and CAPACITY; of a stall the time waited, since the threshold is of that."""
+    signal = one.threshold.signal
+    if signal.is_stall and one.available is not None and one.capacity is not None:
+        return f"waited {_amount(signal, one.capacity - one.available)}", NONE
+    return _amount(signal, one.available), _amount(signal, one.capacity)
 
 
 def _value(value: ThresholdValue) -> str:

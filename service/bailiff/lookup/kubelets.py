@@ -6,10 +6,8 @@ import asyncio
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Protocol
 
-from bailiff.cluster.kubelets import KubeletError
+from bailiff.cluster.kubelets import KubeletError, decode_configuration
 from bailiff.decisions import NotRead, Why
-from bailiff.kinds import DecodeError, decode
-from bailiff.kinds.kubelet_configuration import Configz
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
@@ -76,13 +74,10 @@ class KubeletAnswers:
     async def _answer(self, node: Node) -> Seen:
         try:
             summary = (await self._kubelets.summary(node)).measured.summary
-            configz = decode(await self._kubelets.configuration(node), Configz)
+            body = await self._kubelets.configuration(node)
+            return summary, decode_configuration(body, node.metadata.name)
         except KubeletError as error:
             return NotRead(Why.NOT_ANSWERED, error.message)
-        except DecodeError as error:
-            why = f"its kubelet's /configz is no configuration: {error.path}: {error.reason}"
-            return NotRead(Why.NOT_ANSWERED, why)
-        return summary, configz.kubeletconfig
 
 
 class _Turn:

@@ -111,8 +111,8 @@ class PressureFacts(_message.Message):
 
     @_builtins.property
     def layout(self) -> Global___FileSystemLayout:
-        """Of the node's file systems; absent: taken from the summary, by file systems that are of equal
-        size.
+        """Of the node's file systems; absent: taken from the summary: those of equal size, or whose size
+        is not told, count as one.
         """
 
     @_builtins.property

@@ -66,7 +66,7 @@ async def test_to_rank_takes_no_configuration(served: tuple[MeasuredNode, Path])
         (SUMMARY, 503, "not you"),
         (SUMMARY, b"{", "the answer is no summary"),
         (SUMMARY, {"node": {"nodeName": "node-2"}}, "the summary is of the node 'node-2'"),
-        (CONFIGZ, b"<html>", "/configz is no configuration"),
+        (CONFIGZ, b"<html>", "/configz of node-1 is no configuration"),
     ],
 )
 async def test_what_is_not_told_is_guessed_by_nobody(

@@ -1,6 +1,7 @@
 """`bailiff explain pressure`: who would go, and why in this order."""
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -214,6 +215,37 @@ def test_the_summary_of_another_node_is_refused(explained, files):
     assert "$.node.metadata.name is 'other': that of another node" in result.output
 
 
+def bound(files, *names):
+    """The pods of the file, each on the node of that name; the rest on none."""
+    pods = json.loads((files / "p").read_text())
+    for one, name in zip(pods["items"], names, strict=False):
+        one["spec"]["nodeName"] = name
+    (files / "p").write_text(json.dumps(pods))
+    return len(pods["items"])
+
+
+def test_pods_that_are_not_on_the_node_are_left_out_and_that_is_said(explained, files):
+    name = BODY["pressure"]["summary"]["node"]["nodeName"]
+    count = bound(files, name, "other")
+    result = explained("--config", "c")
+    assert result.exit_code == 0, result.output
+    told = f"left out: {count - 1} of {count} pods, which are not on {name}, the summary's node\n"
+    assert told in result.stderr
+    assert [line for line in result.stdout.splitlines() if "batch-0" in line] == []
+
+
+def test_where_no_pod_is_on_the_node_nothing_is_answered(explained, files):
+    name = BODY["pressure"]["summary"]["node"]["nodeName"]
+    count = bound(files, *["other"] * 9)
+    result = explained("--config", "c")
+    assert result.exit_code == 2
+    assert f"--pods: none of {count} pods is on {name}, the summary's node" in result.output
+
+
+def test_pods_of_which_none_names_a_node_are_the_summary_s(explained):
+    assert "left out" not in explained("--config", "c").output
+
+
 def test_what_no_kubelet_does_is_told(explained, files):
     (files / "e").write_text("dryRunHard: [memory.available]\nevictionHard: {swap.available: 10%}")
     output = explained("--config", "c", "--extensions", "e").output
@@ -247,7 +279,10 @@ def test_stalls_are_shown_as_parts_of_the_time(explained, files):
     (files / "s").write_text(json.dumps(summary))
     (files / "e").write_text('evictionHard: {memory.psi.full: "20%"}')
     output = explained("--extensions", "e").output
-    assert "memory.psi.full               hard    >20%     74.50%      100.00%    yes" in output
+    # All of it of the time that tasks waited, as the threshold is.
+    row = next(line for line in output.splitlines() if line.startswith("memory.psi.full"))
+    told = re.split(" {2,}", row)
+    assert told[2:] == [">20%", "waited 25.50%", "<none>", "yes", "5.50%"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from bailiff.bootstrap.choices import PressureChoice
 from bailiff.bootstrap.pressure import PressureUnusableError, pressing_of
 from bailiff.bootstrap.settings import WorkSettings
 from bailiff.cli.app import app
+from bailiff.cluster.kubelets import ViaApiServer
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, ReleaseTarget
+from bailiff.kinds.names import KEY_RULE, VALUE_RULE
 
 
 def chosen(monkeypatch: pytest.MonkeyPatch, *options: str) -> PressureChoice | None:
@@ -63,12 +66,22 @@ def test_each_option_reaches_its_setting(monkeypatch: pytest.MonkeyPatch) -> Non
     )
 
 
-@pytest.mark.parametrize("selector", ["pool", "pool!=spot", "=spot"])
-def test_a_selector_that_is_none_is_refused(selector: str) -> None:
+@pytest.mark.parametrize(
+    ("selector", "told"),
+    [
+        ("pool", "expected key=value"),
+        ("pool!=spot", "expected key=value"),
+        ("=spot", "expected key=value"),
+        ("a=b=c", f"the value in 'a=b=c' {VALUE_RULE}"),
+        ("pool=spot,tier=-2", f"the value in 'tier=-2' {VALUE_RULE}"),
+        ("a b=c", f"the key in 'a b=c' {KEY_RULE}"),
+    ],
+)
+def test_a_selector_that_is_none_is_refused(selector: str, told: str) -> None:
     options = ["--pressure", "--pressure-node-selector", selector]
     found = CliRunner().invoke(app, ["worker", "--kubeconfig", "k", *options])
     assert found.exit_code == 2
-    assert "expected key=value" in found.output
+    assert f"--pressure-node-selector: {told}" in found.output
 
 
 def test_options_of_a_mode_that_is_off_are_refused() -> None:
@@ -80,16 +93,35 @@ def test_options_of_a_mode_that_is_off_are_refused() -> None:
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"interval": 0.5}, "interval: must be 1 s and up"),
-        ({"stale_after": 0.0}, "must be above 0 s"),
-        ({"via_api_server": "sometimes"}, "sometimes"),
-        ({"key_file": Path("k")}, "key_file: needs certificate_file"),
-        ({"config": Path("/nowhere")}, "/nowhere: No such file or directory"),
+        ({"interval": 0.5}, "--pressure-interval: must be 1 s and up"),
+        ({"interval": float("nan")}, "--pressure-interval: must be 1 s and up"),
+        ({"stale_after": 0.0}, "--pressure-stale-after: must be above 0 s"),
+        ({"stale_after": float("nan")}, "--pressure-stale-after: must be above 0 s"),
+        (
+            {"via_api_server": "at times"},
+            f"--kubelet-via-api-server: must be one of {', '.join(ViaApiServer)}, got 'at times'",
+        ),
+        ({"key_file": Path("k")}, "--kubelet-client-key: needs --kubelet-client-certificate"),
+        (
+            {"config": Path("/nowhere")},
+            "--pressure-config: /nowhere: No such file or directory",
+        ),
     ],
 )
-def test_what_cannot_be_is_refused(fields: dict[str, Any], told: str) -> None:
-    with pytest.raises(PressureUnusableError, match=told):
+def test_what_cannot_be_is_refused_by_the_option_that_was_typed(
+    fields: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(PressureUnusableError) as refused:
         pressing_of(PressureChoice(**fields))
+    assert str(refused.value) == told
+
+
+def test_a_file_that_nobody_may_ever_write_to_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    for choice in (PressureChoice(config=path), PressureChoice(extensions=path)):
+        with pytest.raises(PressureUnusableError, match=r"^--pressure-.*: not a regular file"):
+            pressing_of(choice)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +202,10 @@ def test_thresholds_may_be_a_configuration_or_an_answer_of_configz(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("memoryInUse: MemAvailable", "memoryInUse: must be WorkingSet or RSS"),
+        (
+            "memoryInUse: MemAvailable",
+            r"^--pressure-extensions: .*: \$.memoryInUse: must be WorkingSet or RSS",
+        ),
         ("coolDown: soon", r"\$.coolDown: "),
         ("dryRun: [memory.available]", "dryRun"),
         ("releaseTarget: {atMost: 0}", "releaseTarget.atMost"),

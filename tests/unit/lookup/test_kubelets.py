@@ -126,7 +126,7 @@ async def test_a_configuration_that_is_none_is_no_answer(
     kubelets.configz = b'{"kubeletconfig": {"evictionHard": 7}}'
     found = await answers.of(node_of("n1"))
     assert isinstance(found, NotRead)
-    assert "/configz is no configuration" in found.detail
+    assert "/configz of n1 is no configuration" in found.detail
 
 
 async def test_not_more_than_eight_answers_are_kept(

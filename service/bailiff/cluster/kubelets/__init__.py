@@ -24,8 +24,9 @@ from bailiff.cluster.kubelets.settings import (
     KubeletSettings,
     ReaderSettings,
     ViaApiServer,
+    check_seconds,
 )
-from bailiff.cluster.kubelets.summaries import MeasuredNode
+from bailiff.cluster.kubelets.summaries import MeasuredNode, decode_configuration
 
 __all__ = [
     "ADDRESS_TYPES",
@@ -49,5 +50,7 @@ __all__ = [
     "SummaryReader",
     "SummarySource",
     "ViaApiServer",
+    "check_seconds",
     "connect_kubelets",
+    "decode_configuration",
 ]

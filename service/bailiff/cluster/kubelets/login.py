@@ -9,13 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import structlog
+
 from bailiff.cluster.credentials import Credentials
 from bailiff.cluster.errors import ConfigError
 from bailiff.cluster.login import FilesRead, Login, header_value
 from bailiff.cluster.tls import Tls
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
     from bailiff.clock import Clock
@@ -24,6 +26,13 @@ if TYPE_CHECKING:
 
 # Seconds to read a few files.
 _TIMEOUT = 30.0
+
+
+log = structlog.get_logger(__name__)
+
+
+def _log_danger(danger: str) -> None:
+    log.warning("the login to kubelets is not safe", reason=danger)
 
 
 class Shown(NamedTuple):
@@ -36,6 +45,22 @@ class Shown(NamedTuple):
 
     tls: Tls
     authorization: str | None
+
+
+class _OwnLogin(Login):
+    """What files say that are for kubelets alone."""
+
+    def dangers(self) -> Iterator[str]:
+        """See Login. The API server's token is not among what those can read who answer."""
+        if self.tls.verify:
+            return
+        told = "answer in their place"
+        if self.authorization is not None:
+            told += ", and read the token of --kubelet-token-file"
+        yield (
+            "the certificates of kubelets are not checked (--kubelet-insecure-tls): whoever is on "
+            f"the way can {told}"
+        )
 
 
 class KubeletLogin:
@@ -58,7 +83,7 @@ class KubeletLogin:
         """
         self._api = api
         self._settings = settings
-        self._own = Credentials(self._read, clock, _TIMEOUT, warn)
+        self._own = Credentials(self._read, clock, _TIMEOUT, warn or _log_danger)
         self._of: tuple[Login, Login] | None = None
         self._shown = Shown(Tls(), None)
 
@@ -111,7 +136,7 @@ def _login(settings: KubeletSettings) -> Login:
     )
     tls.context()
     token = _content(files, settings.token_file)
-    return Login(
+    return _OwnLogin(
         host="https://kubelets",
         tls=tls,
         authorization=None if token is None else _bearer(token),
@@ -145,7 +170,8 @@ def _shown(own: Login, api: Login) -> Shown:
         return Shown(tls, api.authorization)
     if tls.certificate is None:
         raise ConfigError(
-            "insecure: where the certificates of kubelets are not checked, whoever answers sees "
-            "the token, so the API server's is not sent; name a token_file or a certificate_file"
+            "--kubelet-insecure-tls: where the certificates of kubelets are not checked, whoever "
+            "answers sees the token, so that for the API server is not shown: name another by "
+            "--kubelet-token-file, or a certificate by --kubelet-client-certificate"
         )
     return Shown(tls, None)

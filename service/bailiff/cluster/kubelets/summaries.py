@@ -15,12 +15,15 @@ from msgspec import Raw
 
 from bailiff.cluster.kubelets.errors import KubeletMalformedError
 from bailiff.kinds.decode_errors import DecodeError
-from bailiff.kinds.decoding import check_size, decode_served
+from bailiff.kinds.decoding import check_size, decode, decode_served
+from bailiff.kinds.kubelet_configuration import Configz
 from bailiff.kinds.meta import Value
 from bailiff.kinds.stats import NodeStats, PodStats, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 
 # A pod of two containers has 240 values, and a node 500 such pods at most. What is shorter than
 # this takes 30 ms at worst, and is not counted: that alone would take 1 ms for 730 kB.
@@ -88,6 +91,20 @@ def decode_summary(data: bytes, node: str) -> MeasuredNode:
         quoted = repr(named[:_MAX_QUOTED])
         raise KubeletMalformedError(f"the summary is of the node {quoted}, not of {node!r}")
     return MeasuredNode(head.node, head.pods)
+
+
+def decode_configuration(data: bytes, node: str) -> KubeletConfiguration:
+    """Read the answer to GET /configz of one node; arguments as of `decode_summary`.
+
+    Raises:
+        KubeletMalformedError: it is no configuration.
+    """
+    try:
+        return decode(data, Configz).kubeletconfig
+    except DecodeError as error:
+        path, reason = error.path[:_MAX_QUOTED], error.reason[:_MAX_QUOTED]
+        told = f"/configz of {node} is no configuration: {path}: {reason}"
+        raise KubeletMalformedError(told) from error
 
 
 @contextmanager

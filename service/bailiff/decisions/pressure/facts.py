@@ -53,8 +53,8 @@ class PressureFacts(Value, frozen=True, forbid_unknown_fields=True):
         kubelet_version: as `v1.36.2`, since behaviour changed with 1.37; absent: 1.36.
         operating_system: `linux` or `windows`, where memory is what may still be committed.
         flags: of the kubelet's command line; each replaces what the configuration says.
-        layout: of the node's file systems; absent: taken from the summary, by file systems that are
-            of equal size.
+        layout: of the node's file systems; absent: taken from the summary: those of equal size, or
+            whose size is not told, count as one.
         state: what the last round has left in its report, as `next`; absent: this is the first.
         reclaims: whoever asks does the reclaim steps and asks again with `afterReclaim` and the
             same state, so that nobody goes before.

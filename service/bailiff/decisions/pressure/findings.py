@@ -18,8 +18,10 @@ from bailiff.decisions.decision import (
     Verdict,
     keep,
 )
+from bailiff.decisions.pressure.messages import observed_text
 from bailiff.decisions.pressure.ranking import Candidate
 from bailiff.decisions.pressure.report import ThresholdReport
+from bailiff.decisions.pressure.stalls import ALL_OF_THE_TIME
 from bailiff.kinds import PodCondition
 
 if TYPE_CHECKING:
@@ -161,14 +163,28 @@ def threshold_steps(reports: tuple[ThresholdReport, ...]) -> tuple[TraceStep, ..
 
 
 def _threshold_step(one: ThresholdReport) -> TraceStep:
-    signal, left = one.threshold.signal, one.available
     return TraceStep(
         rule="Threshold",
         outcome="Stale" if one.stale else "Met",
-        message=f"{signal}: {left} of {one.capacity} are left, {one.to_free} are to be freed",
+        message=f"{one.threshold.signal}: {_stands(one)}",
         subject=ThresholdSubject(report=one),
         deadline=one.grace_over_at,
     )
+
+
+def _stands(one: ThresholdReport) -> str:
+    """How the node stands to a threshold, in the units of the messages of evictions."""
+    if one.available is None or one.capacity is None:
+        return "it was not measured"
+    if one.threshold.signal.is_stall:
+        waited = (one.capacity - one.available) / ALL_OF_THE_TIME
+        too_much = one.to_free / ALL_OF_THE_TIME
+        return f"tasks waited {waited:.2%} of the time, {too_much:.2%} too much"
+    left, of, to_free = (
+        observed_text(one.threshold.signal.resource, amount)
+        for amount in (one.available, one.capacity, one.to_free)
+    )
+    return f"{left} of {of} are left, {to_free} are to be freed"
 
 
 def candidate_step(place: int, of: int, candidate: Candidate) -> TraceStep:

@@ -104,7 +104,7 @@ class PressureRound(Round):
 
     def of_others(self) -> Finding:
         """What is said of any pod that stays, for whoever need not know its place."""
-        if self._victims:
+        if self._victims and self._places:
             return spared("RanksLater", "another pod of the node goes in this round", ())
         return spared(*self._why, ())
 

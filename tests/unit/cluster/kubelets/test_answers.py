@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from bailiff.cluster.kubelets import (
     KubeletError,
     KubeletMalformedError,
     KubeletTooLongError,
+    decode_configuration,
 )
 from bailiff.cluster.kubelets.answers import Answer
 
@@ -133,3 +135,12 @@ def test_no_bytes_do_anything_else(parts: list[bytes], begins_well: bool) -> Non
     except KubeletError:
         pass
     assert len(answer.body) <= MOST
+
+
+def test_what_is_no_configuration_is_told_with_the_node_and_cut() -> None:
+    long = "x" * 10_000
+    data = msgspec.json.encode({"kubeletconfig": {"evictionHard": {long: 1}}})
+    with pytest.raises(KubeletMalformedError) as told:
+        decode_configuration(data, "n1")
+    assert str(told.value).startswith("/configz of n1 is no configuration: $.kubeletconfig")
+    assert len(str(told.value)) < 300

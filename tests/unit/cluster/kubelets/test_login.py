@@ -24,11 +24,12 @@ API = Login("https://api", Tls(ca=b"# the API server's"), authorization="Bearer 
 BY_CERTIFICATE = Login("https://api", Tls(certificate=b"pair", key=b"key"))
 
 
-async def shown(by: Login = API, /, **settings: Any) -> Shown:
+async def shown(by: Login = API, heard: list[str] | None = None, /, **settings: Any) -> Shown:
     async def current() -> Login:
         return by
 
-    login = KubeletLogin(current, KubeletSettings(**settings), LoopClock(), lambda _: None)
+    warn = ([] if heard is None else heard).append
+    login = KubeletLogin(current, KubeletSettings(**settings), LoopClock(), warn)
     try:
         await login.start()
         return await login.current()
@@ -64,8 +65,10 @@ async def test_with_a_certificate_for_kubelets_alone_no_token_goes(tmp_path: Pat
 
 
 async def test_unverified_the_api_servers_token_goes_to_nobody(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="name a token_file or a certificate_file"):
+    with pytest.raises(ConfigError) as told:
         await shown(insecure=True)
+    for option in ("insecure-tls", "token-file", "client-certificate"):
+        assert f"--kubelet-{option}" in str(told.value)
     token = tmp_path / "token"
     token.write_text("own")
     found = await shown(insecure=True, token_file=token)
@@ -76,6 +79,18 @@ async def test_unverified_a_certificate_may_be_shown_since_nobody_else_can_use_i
     both = Login("https://api", BY_CERTIFICATE.tls, authorization="Bearer api")
     found = await shown(both, insecure=True)
     assert (found.authorization, found.tls.certificate) == (None, b"pair")
+
+
+async def test_unverified_is_warned_of_by_what_others_can_do_then(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("own")
+    heard: list[str] = []
+    assert await shown(BY_CERTIFICATE, heard, insecure=True)
+    assert await shown(API, heard, insecure=True, token_file=token)
+    without, with_token = heard
+    assert "(--kubelet-insecure-tls)" in without
+    assert without.endswith("whoever is on the way can answer in their place")
+    assert with_token == f"{without}, and read the token of --kubelet-token-file"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,13 @@ import pytest
 
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.decisions.pressure.admission import AdmissionRule, admit
+from bailiff.decisions.pressure.facts import PressureFacts
+from bailiff.decisions.pressure.findings import threshold_steps
+from bailiff.decisions.pressure.judging import PressureRound
+from bailiff.decisions.pressure.report import ThresholdReport
+from bailiff.decisions.pressure.signals import Signal
+from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
+from bailiff.decisions.system import Scene
 from bailiff.kinds import Pod, decode
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -58,6 +65,50 @@ def test_pods_are_ranked_by_what_they_have_been_granted() -> None:
     assert gone(answer) == ["resized"]
 
 
+MIB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("signal", "amounts", "told"),
+    [
+        (
+            Signal.MEMORY_AVAILABLE,
+            (96 * MIB, 4096 * MIB, 404 * MIB),
+            "memory.available: 96Mi of 4Gi are left, 404Mi are to be freed",
+        ),
+        (
+            Signal.NODEFS_INODES_FREE,
+            (96, 4096, 404),
+            "nodefs.inodesFree: 96 of 4096 are left, 404 are to be freed",
+        ),
+        (
+            Signal.MEMORY_FULL,
+            (7450, 10_000, 550),
+            "memory.psi.full: tasks waited 25.50% of the time, 5.50% too much",
+        ),
+    ],
+)
+def test_the_trace_tells_people_amounts_with_their_units(
+    signal: Signal, amounts: tuple[int, int, int], told: str
+) -> None:
+    available, capacity, to_free = amounts
+    report = ThresholdReport(
+        threshold=Threshold(signal=signal, value=ThresholdValue(percentage=0.2)),
+        met=True,
+        available=available,
+        capacity=capacity,
+        to_free=to_free,
+    )
+    (step,) = threshold_steps((report,))
+    assert step.message == told
+
+
+def test_the_trace_says_what_is_not_measured_any_more() -> None:
+    met = Threshold(signal=Signal.MEMORY_AVAILABLE, value=ThresholdValue(quantity="1"))
+    (step,) = threshold_steps((ThresholdReport(threshold=met, met=True),))
+    assert step.message == "memory.available: it was not measured"
+
+
 def test_who_is_over_a_limit_goes_and_nobody_for_memory_in_the_same_round() -> None:
     scratch: dict[str, Any] = {"volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1"}}]}
     full = {"volume": [{"name": "v", "usedBytes": 2}]}
@@ -101,3 +152,15 @@ def test_who_may_start(conditions: list[str], spec: dict[str, Any], rule: Admiss
     found = admit(decode(json.dumps({"spec": spec}).encode(), Pod), conditions)
     assert found.rule is rule
     assert found.admit is (rule is not AdmissionRule.UNDER_PRESSURE)
+
+
+@pytest.mark.parametrize("full", [True, False], ids=["over a limit of its own", "by rank"])
+def test_of_others_is_said_what_is_said_of_each(full: bool) -> None:
+    scratch: dict[str, Any] = {"volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1"}}]}
+    used = {"podRef": {"uid": "a"}, "volume": [{"name": "v", "usedBytes": 2 if full else 0}]}
+    known = {"summary": {"node": LOW, "pods": [used]}}
+    pods = tuple(decode(json.dumps(pod(name, **scratch)).encode(), Pod) for name in ("a", "web"))
+    facts = decode(json.dumps(known).encode(), PressureFacts)
+    planned = PressureRound(Scene(pods=pods, now=NOW), facts, Options())
+    stays = [found for found in map(planned.of, pods) if found and not found.terms]
+    assert [one.reason for one in stays] == [planned.of_others().reason]

@@ -77,11 +77,18 @@ class Fleet:
         nodes = self._nodes.values()
         unknown = {one.name: one.unknown for one in nodes if one.unknown}
         pressed = {one.name: one.pressed for one in nodes if one.pressed}
+        why = {one.name: _why(one) for one in nodes if one.pressed and _why(one)}
         return {
             "nodes": len(nodes),
             "unknown": {"count": len(unknown), "nodes": _first(unknown)},
-            "pressed": {"count": len(pressed), "nodes": _first(pressed)},
+            "pressed": {"count": len(pressed), "nodes": _first(pressed), "why": _first(why)},
         }
+
+
+def _why(watched: WatchedNode) -> str:
+    """Why nobody goes there, in words of ours, which are short; empty: somebody does."""
+    report = watched.report
+    return "" if report is None or not report.reason else f"{report.reason}: {report.message}"
 
 
 def _first(found: Mapping[str, Any]) -> dict[str, Any]:

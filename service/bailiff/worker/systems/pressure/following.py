@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import structlog
 
-from bailiff.cluster.kubelets import KubeletError, KubeletMalformedError, SummaryReader
-from bailiff.kinds import DecodeError, decode
-from bailiff.kinds.kubelet_configuration import Configz, KubeletConfiguration
+from bailiff.cluster.kubelets import KubeletError, SummaryReader, decode_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster.kubelets import SummaryListener, SummaryRead
     from bailiff.kinds import Node
+    from bailiff.kinds.kubelet_configuration import KubeletConfiguration
     from bailiff.worker.systems.pressure.settings import PressureMode
     from bailiff.worker.systems.system import Parts
 
@@ -111,15 +110,7 @@ class Configured:
                 raise
             log.info("a configuration could not be read again", node=name, error=error.message)
             return
-        self._known[name] = _Known(_decoded(body, name), uid, version, now)
-
-
-def _decoded(body: bytes, node: str) -> KubeletConfiguration:
-    try:
-        return decode(body, Configz).kubeletconfig
-    except DecodeError as error:
-        said = f"/configz of {node} is no configuration: {error.path}: {error.reason}"
-        raise KubeletMalformedError(said[:400]) from error
+        self._known[name] = _Known(decode_configuration(body, name), uid, version, now)
 
 
 class Following:
@@ -157,6 +148,7 @@ class Following:
     async def run(self) -> None:
         """Read until cancelled."""
         await self._parts.mirror.listed.wait()
+        self._say_if_none()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._reader.run())
             while True:
@@ -182,6 +174,13 @@ class Following:
         self._followed.pop(name, None)
         self._reader.unfollow(name)
         self._source.forget(name)
+
+    def _say_if_none(self) -> None:
+        """A selector that no node matches is more often misspelt than ahead of its nodes."""
+        selector = self._mode.selector
+        if selector and not any(self._mode.selects(one) for one in self._parts.mirror.nodes()):
+            labels = ",".join(f"{key}={value}" for key, value in selector.items())
+            log.warning("no node has the labels of those that are to be watched", labels=labels)
 
     def _is_ours(self, node: Node) -> bool:
         return self._parts.marks.owns(node.metadata.name) and self._mode.selects(node)
