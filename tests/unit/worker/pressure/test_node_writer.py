@@ -12,6 +12,7 @@ from bailiff.decisions import EventNote
 from bailiff.kinds import Node, NodeStatus
 from bailiff.kinds.node_status import NodeCondition
 from bailiff.worker.systems.pressure.node_writer import NodeWriter, status_body
+from bailiff.worker.timers.retrying import Again
 from tests.harness.clocks import START
 from tests.harness.worlds.pressure_world import PressureWorld
 
@@ -80,7 +81,7 @@ async def test_what_fails_again_and_again_is_tried_once_a_minute(failures, secon
     async with world.running():
         writer(world).publish(world.nodes["n1"], [CALM])
         again = await writer(world).attempt("n1", failures)
-    assert (again.seconds, again.failed) == (seconds, True)
+    assert again == Again(seconds, failed=True)
 
 
 CALM = NodeCondition(type="MemoryPressure", status="False", reason="a", message="b")
