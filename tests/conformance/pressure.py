@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import msgspec
 
 from bailiff.decisions.decision import ObjectReference
 from bailiff.decisions.pressure.admission import admit
 from bailiff.decisions.pressure.configuration import ThresholdReader
+from bailiff.decisions.pressure.container_fs import with_container_fs
 from bailiff.decisions.pressure.layout import Layout, ReclaimStep
 from bailiff.decisions.pressure.messages import observed_text
 from bailiff.decisions.pressure.observations import met, observe
@@ -31,6 +34,9 @@ from bailiff.decisions.pressure.thresholds import Threshold, ThresholdValue
 from bailiff.kinds import Pod
 from bailiff.kinds.quantity import NANO, format_binary, parse_quantity
 from bailiff.kinds.stats import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 Json = dict[str, Any]
 
@@ -166,6 +172,10 @@ def answer_admit(case: Json) -> Json:
 
 def answer_pressure_sequence(case: Json) -> Json:
     """The steps one after the other; those that a provider's failure keeps from being."""
+    return _answer_by(plan, case)
+
+
+def _answer_by(rounds: Callable[[RoundFacts], RoundPlan], case: Json) -> Json:
     config = case["config"]
     thresholds, _ = thresholds_of(config)
     settings = PressureSettings(
@@ -186,7 +196,7 @@ def answer_pressure_sequence(case: Json) -> Json:
             told.append(_nothing(state, error=False))
             state = msgspec.structs.replace(state, started=True)
             continue
-        planned = plan(_facts(step, settings, layout, state))
+        planned = rounds(_facts(step, settings, layout, state))
         told.append(_outcome(planned))
         state = planned.state
     return {"steps": told}
@@ -304,12 +314,21 @@ def comparable_pressure_sequence(expect: Json) -> Json:
 
 def explain_pressure_sequence(case: Json, answer: Json, expect: Json) -> list[str]:
     """The differences that account for all steps that differ; none where something does not."""
-    if _is_aliased(case["config"]):
-        return [CONTAINERFS_ALIASING]
-    for ours, theirs in zip(answer["steps"], expect["steps"], strict=True):
-        if ours != OneOf([_with_least_grace(one) for one in theirs.outcomes]):
-            return []
-    return [LEAST_GRACE]
+    if _is_upstreams(answer, expect):
+        return [LEAST_GRACE]
+    if answer == answer_pressure_sequence(case):
+        for as_set in _moves(case["config"]):
+            if _is_upstreams(_answer_by(partial(_by_accident, as_set), case), expect):
+                return [CONTAINERFS_ALIASING]
+    return []
+
+
+def _is_upstreams(answer: Json, expect: Json) -> bool:
+    """Whether upstream answers so, but for grace periods of less than a second."""
+    return all(
+        ours == OneOf([_with_least_grace(one) for one in theirs.outcomes])
+        for ours, theirs in zip(answer["steps"], expect["steps"], strict=True)
+    )
 
 
 def _with_least_grace(step: Json) -> Json:
@@ -319,12 +338,51 @@ def _with_least_grace(step: Json) -> Json:
     return step | {"evicted": given}
 
 
-def _is_aliased(config: Json) -> bool:
-    inodes, available = "containerfs.inodesFree", "containerfs.available"
-    return any(
-        inodes in (config[one] or {}) and available not in (config[one] or {})
-        for one in ("evictionHard", "evictionSoft")
-    )
+# The thresholds of containerfs in the order in which UpdateContainerFsThresholds replaces those
+# that were set, or else appends them.
+_REPLACED = tuple(
+    (signal, hard)
+    for signal in (Signal.CONTAINERFS_AVAILABLE, Signal.CONTAINERFS_INODES_FREE)
+    for hard in (True, False)
+)
+
+
+def _moves(config: Json) -> set[frozenset[tuple[Signal, bool]]]:
+    """What counts in the first round as it was set, by where the list of thresholds may have moved.
+
+    What is appended moves the list if it has no room. What is replaced after that is replaced in
+    the new list, and the first round goes on by the one before. Whether there is room the length of
+    the list decides, and Go's allocator.
+    """
+    was_set = {(one.signal, one.is_hard) for one in thresholds_of(config)[0]}
+    return {
+        frozenset(was_set.intersection(_REPLACED[place:]))
+        for place, appended in enumerate(_REPLACED)
+        if appended not in was_set
+    } - {frozenset()}
+
+
+def _by_accident(as_set: frozenset[tuple[Signal, bool]], facts: RoundFacts) -> RoundPlan:
+    """A round, were these thresholds of containerfs not replaced in the first one.
+
+    Those that were acted upon go on for as long as they are met.
+    """
+
+    def counting(
+        thresholds: Sequence[Threshold], layout: Layout, *, first_round: bool
+    ) -> tuple[Threshold, ...]:
+        found = with_container_fs(thresholds, layout, first_round=first_round)
+        if thresholds is not facts.settings.thresholds:
+            # Whether a reclaim has helped is asked of what counts from now on.
+            return found
+        going_on = [one.threshold for one in facts.state.thresholds if one.acted_upon]
+        kept = [one for one in thresholds if (one.signal, one.is_hard) in as_set]
+        if first_round:
+            found = tuple(one for one in found if (one.signal, one.is_hard) not in as_set)
+        return (*found, *(one for one in kept if first_round or one in going_on))
+
+    with patch("bailiff.decisions.pressure.round.with_container_fs", counting):
+        return plan(facts)
 
 
 def has_odd_percentage(case: Json) -> bool:

@@ -9,6 +9,12 @@ import pytest
 
 from tests.conformance.__main__ import DATA, main
 from tests.conformance.known_differences import NAMES, explaining
+from tests.conformance.pressure import CONTAINERFS_ALIASING as ALIASING
+from tests.conformance.pressure import (
+    answer_pressure_sequence,
+    comparable_pressure_sequence,
+    explain_pressure_sequence,
+)
 from tests.conformance.runner import files, run_file
 
 DIFFERENCES_PAGE = Path(__file__).parents[2] / "docs" / "differences-from-upstream.md"
@@ -63,3 +69,40 @@ def test_a_rule_excuses_no_other_field(monkeypatch):
     right = wrong | {"noExecuteTaints": [0]}
     assert explaining("node_taint", case, right, expect) == ["toleration-seconds-overflow"]
     assert explaining("node_taint", case, wrong, expect) == []
+
+
+def aliased():
+    """A case that meets pressure-containerfs-aliasing: its input, our answer and upstream's."""
+    with gzip.open(DATA / "pressure_sequence.jsonl.gz", "rt") as lines:
+        for case in map(json.loads, lines):
+            limits = case["input"]["config"]["evictionHard"]
+            if "containerfs.inodesFree" in limits and "containerfs.available" not in limits:
+                answer = answer_pressure_sequence(case["input"])
+                expect = comparable_pressure_sequence(case["expect"])
+                if explain_pressure_sequence(case["input"], answer, expect) == [ALIASING]:
+                    return case["input"], answer, case["expect"]
+    raise AssertionError("no case meets it")
+
+
+@pytest.mark.parametrize("step", [0, 1, 2])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"nodeConditions": ["PIDPressure"]},
+        {"thresholdsMet": ["memory.available"]},
+        {"reclaim": ["image"]},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_an_accident_of_upstream_excuses_what_follows_from_it_alone(step, wrong):
+    case, answer, told = aliased()
+    told["steps"][step] |= wrong
+    expect = comparable_pressure_sequence(told)
+    assert explain_pressure_sequence(case, answer, expect) == []
+
+
+def test_nor_does_it_excuse_a_wrong_answer_of_ours():
+    case, answer, told = aliased()
+    answer["steps"][0]["evicted"] = [{"pod": "d/critical"}]
+    expect = comparable_pressure_sequence(told)
+    assert explain_pressure_sequence(case, answer, expect) == []

@@ -89,6 +89,13 @@ def test_what_frames_a_body_counts_too() -> None:
         fed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", *[one] * 200)
 
 
+def test_of_a_body_that_comes_byte_by_byte_few_pieces_are_kept_apart() -> None:
+    answer = Answer(100_000)
+    answer.feed(chunked(*[b"a"] * 20_000))
+    assert len(answer._parts) <= 8192
+    assert len(answer.body) == 20_000
+
+
 def test_of_a_refusal_the_beginning_is_kept() -> None:
     refused = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 9000\r\n\r\n"
     answer = Answer(10_000)

@@ -324,6 +324,42 @@ async def test_when_certificates_change_no_connection_of_before_is_asked(tls: fi
                 logins.pop(0)
 
 
+async def test_when_they_change_while_a_kubelet_answers_its_connection_is_not_kept(
+    tls: files.Tls,
+) -> None:
+    authorities = [tls.ca.read_bytes(), tls.ca.read_bytes() + b"# renewed\n"]
+    logins = [Login("https://api", Tls(ca=ca)) for ca in authorities]
+    began, end = asyncio.Event(), asyncio.Event()
+    asked: list[asyncio.StreamWriter] = []
+
+    async def api() -> Login:
+        return logins[0]
+
+    async def slow_at_first(head: bytes, writer: asyncio.StreamWriter) -> None:
+        asked.append(writer)
+        if len(asked) == 1:
+            began.set()
+            await end.wait()
+        await answering(SUMMARY)(head, writer)
+
+    settings = KubeletSettings(networks=HERE)
+    login = KubeletLogin(api, settings, ManualClock(), silent)
+    await login.start()
+    async with (
+        fake_kubelet(slow_at_first, tls) as kubelet,
+        Kubelets(login, settings, ManualClock(), None) as kubelets,
+    ):
+        of_before = asyncio.create_task(kubelets.summary(kubelet.node()))
+        await began.wait()
+        logins.pop(0)
+        await kubelets.summary(kubelet.node())
+        end.set()
+        await of_before
+        await kubelets.summary(kubelet.node())
+    _, second, third = asked
+    assert third is second
+
+
 async def test_a_client_certificate_is_shown_and_then_no_token(
     tls: files.Tls, tmp_path: Path
 ) -> None:

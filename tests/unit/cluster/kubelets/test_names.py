@@ -39,6 +39,15 @@ async def test_what_a_name_means_is_looked_at(monkeypatch: pytest.MonkeyPatch) -
     assert await Names().resolve(endpoint, ()) == [ipaddress.ip_address("10.0.0.1")]
 
 
+async def test_of_a_name_with_many_addresses_the_first_eight_are_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = [f"10.0.0.{number}" for number in range(1, 100)]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: list(map(told, found)))
+    resolved = await Names().resolve(named("n1.example"), ())
+    assert list(map(str, resolved)) == found[:8]
+
+
 @pytest.mark.parametrize("name", ["localhost", "127.1", "2130706433", "0x7f.1"])
 async def test_however_this_machine_is_called_it_is_not_asked(name: str) -> None:
     endpoint = endpoint_of(node_at("n1", name, 10250, "Hostname"), USUAL)

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from bailiff.decisions.pressure.choosing import Outside
 from bailiff.decisions.pressure.configuring import read_configuration
 from bailiff.decisions.pressure.extensions import PressureExtensions
 from bailiff.decisions.pressure.layout import Layout
@@ -40,6 +41,12 @@ def pod(name: str, *, request: int = 0, priority: int = 0, grace: int | None = N
     )
 
 
+def ending(one: Pod, *, seconds: float) -> Pod:
+    """The same pod, gone so many seconds after START at the latest."""
+    at = START + timedelta(seconds=seconds)
+    return replace(one, metadata=replace(one.metadata, deletion_timestamp=at))
+
+
 def measured(one: Pod, used: int) -> PodStats:
     reference = PodReference(name=one.metadata.name, namespace="d", uid=one.metadata.uid)
     return PodStats(pod_ref=reference, memory=MemoryStats(working_set_bytes=used))
@@ -68,7 +75,11 @@ def settings(hard: dict[str, str] | None = None, **fields: Any) -> PressureSetti
 
 
 class Node:
-    """Rounds of one node, each by the state that the one before has left."""
+    """Rounds of one node, each by the state that the one before has left.
+
+    Attributes:
+        outside: as of RoundFacts.
+    """
 
     def __init__(
         self, *thresholds: Threshold, transition: float = 300, most_grace: int = 0
@@ -81,6 +92,7 @@ class Node:
         self.pods = [pod("a"), pod("b", request=CAPACITY)]
         self.used = {"a": 10, "b": 10}
         self.state = PressureState()
+        self.outside: Outside | None = None
 
     def summary(self, available: int, at: float) -> Summary:
         memory = MemoryStats(
@@ -123,6 +135,7 @@ class Node:
                 state=self.state,
                 now=START + timedelta(seconds=at),
                 reclaimed=after,
+                outside=self.outside,
             )
         )
         self.state = planned.state

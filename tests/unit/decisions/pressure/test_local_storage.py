@@ -49,6 +49,7 @@ def test_a_volume(pod: bytes, used: str, limit: StorageLimit | None) -> None:
 
 def test_a_limit_of_nothing_is_none() -> None:
     assert limit_of(SCRATCH.replace(b"100", b"0"), volume("5")) is None
+    assert limit_of(LIMITED.replace(b"100", b"0"), container(5, 0)) is None
 
 
 @pytest.mark.parametrize(("used", "limit"), [(100, None), (101, StorageLimit.POD)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from bailiff.kinds import Pod
 from bailiff.kinds.stats import MemoryStats, StallAverages, StallInformation
-from tests.unit.decisions.pressure.scene import START, Node, extended, pod
-
-
-def ending(one: Pod, *, seconds: float) -> Pod:
-    """The same pod, gone so many seconds after START at the latest."""
-    at = START + timedelta(seconds=seconds)
-    return replace(one, metadata=replace(one.metadata, deletion_timestamp=at))
+from tests.unit.decisions.pressure.scene import Node, ending, extended, pod
 
 
 def crowd(**fields: Any) -> Node:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -86,6 +87,22 @@ async def test_who_is_ending_frees_what_is_missing_and_nobody_else_goes():
         await asyncio.sleep(55)
         # It is counted until it should have been gone for half a minute.
         assert [name for _, name in world.evictions()] == ["a"]
+
+
+@pytest.mark.parametrize("hours", [-1, 0, 1])
+async def test_for_whoever_is_ending_nobody_goes_though_others_rank_first(hours):
+    """By the API server's clock, though ours was wrong by so much when it first looked."""
+    world = world_with(releaseTarget={})
+    world.lingering = world.slow = True
+    world.clock.step = timedelta(hours=hours)
+    async with world.running():
+        await asyncio.sleep(15)
+        world.clock.step = timedelta()
+        fill(world)
+        world.fill("a", 940)
+        world.delete_in("b", 28)
+        await asyncio.sleep(28)
+        assert world.evictions() == []
 
 
 async def test_between_two_evictions_there_is_the_cool_down():

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from bailiff.cluster.kubelets import KubeletUnreachableError
 from bailiff.decisions.policies import Policies
 from bailiff.kinds import Annotations
 from bailiff.worker import Unopposed
@@ -150,6 +151,25 @@ async def test_a_node_that_is_made_anew_begins_anew():
         assert world.evictions() == []
         await asyncio.sleep(40)
     assert [name for _, name in world.evictions()] == ["greedy"]
+
+
+async def test_whose_shard_is_lost_keeps_nothing_of_its_nodes():
+    """Whoever leads evicts meanwhile, and the shard may come back before the next look."""
+    world = filled()
+    async with world.running():
+        await asyncio.sleep(20)
+        assert world.pressure.describe()["nodes"] == 1
+        world.pressure.lost()
+        assert world.pressure.describe()["nodes"] == 0
+        assert world.pressure.following.followed == {}
+        assert world.pressure.configured.of("n1") is None
+
+
+async def test_what_is_told_of_a_node_that_has_just_gone_is_passed_over():
+    world = PressureWorld()
+    async with world.running():
+        world.pressure.read("n1", KubeletUnreachableError("connection refused"))
+        assert world.pressure.describe()["nodes"] == 0
 
 
 async def test_a_calm_node_is_written_to_once_in_five_minutes():

@@ -75,6 +75,39 @@ def test_what_lies_there_is_news_once(leaving):
     assert leaving.is_news("u1")
 
 
+def test_of_pods_that_have_left_nothing_is_kept(leaving):
+    """A worker runs for months, and evicts many."""
+    for number in range(10):
+        leaving.find([evicted(f"lies-{number}")], START, 100.0)
+        leaving.is_news(f"news-{number}")
+        leaving.add(f"measured-{number}", 100.0, grace=0)
+        leaving.add(f"unmeasured-{number}", 100.0, grace=0, measured=False)
+    leaving.waits_for_stranger(["stranger"], 100.0)
+    for uid in [*leaving._until, *leaving._seen]:
+        leaving.forget(uid)
+    leaving.look(set(), set(), 110.0)
+    leaving.waits_for_stranger([], 110.0)
+    kept = (leaving._until, leaving._seen, leaving._unmeasured, leaving._strangers)
+    assert not any(kept)
+
+
+def test_whoever_was_not_measured_is_waited_for_once(leaving):
+    leaving.add("u1", 100.0, grace=0, measured=False)
+    leaving.look({"u1"}, set(), 110.0)
+    assert leaving
+    leaving.look(set(), set(), 120.0)
+    # It is tried once more, and has been measured meanwhile.
+    leaving.add("u1", 130.0, grace=0)
+    leaving.look({"u1"}, set(), 131.0)
+    assert not leaving
+
+
+def test_a_stranger_that_comes_back_is_waited_for_anew(leaving):
+    assert leaving.waits_for_stranger(["u1"], 100.0)
+    assert not leaving.waits_for_stranger([], 110.0)
+    assert leaving.waits_for_stranger(["u1"], 230.0)
+
+
 def test_a_stranger_is_waited_for_two_minutes(leaving):
     assert leaving.waits_for_stranger(["u1"], 100.0)
     assert leaving.waits_for_stranger(["u1"], 219.9)

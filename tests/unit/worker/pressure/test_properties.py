@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from itertools import pairwise, takewhile
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from hypothesis import given
@@ -19,21 +19,26 @@ from bailiff.worker.systems.pressure.memory import LONGEST_BREAK
 from tests.harness.clocks import virtual_loop
 from tests.harness.worlds.pressure_world import MIB, PressureWorld, configured, mode_with
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 GRACE = 60.0
 SOFT = {
     "evictionHard": {"memory.available": "0%"},
     "evictionSoft": {"memory.available": "1Gi"},
     "evictionSoftGracePeriod": {"memory.available": "1m"},
 }
+HARD_ALONE = {"evictionHard": {"memory.available": "500Mi"}}
 PODS = ("a", "b", "c")
 
 
 class Reading(NamedTuple):
-    """What the worker was told, and when."""
+    """What the worker was told, and when; and whether somebody was there who may go."""
 
     at: float
     measured: str
     available: int
+    may_go: bool
 
 
 class Switch(Unopposed):
@@ -63,38 +68,49 @@ class Witnessed(PressureWorld):
             memory = read.measured.node.memory
             assert memory is not None
             left = memory.available_bytes or 0
-            told = Reading(self.clock.elapsed(), str(memory.time), left)
+            told = Reading(self.clock.elapsed(), str(memory.time), left, bool(self.able()))
             self.readings.append(told)
             return read
 
         self.kubelet.summary = witnessed  # type: ignore[method-assign]  # to witness
+        # When the node's own kubelet has evicted somebody.
+        self.own: list[float] = []
+
+    def able(self) -> list[str]:
+        """Who may go."""
+        return [name for name in PODS if name in self.pods and not self.pods[name].is_finished]
 
     def do(self, what: str, value: int, switch: Switch) -> None:
         match what:
             case "fill":
                 self.fill(PODS[value % len(PODS)], value % 4000)
-            case "break":
-                self.kubelet.broken = "connection refused"
-            case "mend":
-                self.kubelet.broken = ""
-            case "freeze":
-                self.kubelet.frozen_at = self.clock.elapsed()
-            case "thaw":
-                self.kubelet.frozen_at = None
+            case "break" | "mend":
+                self.kubelet.broken = "connection refused" if what == "break" else ""
+            case "freeze" | "thaw":
+                self.kubelet.frozen_at = self.clock.elapsed() if what == "freeze" else None
             case "step":
                 self.clock.step = timedelta(seconds=value - 2000)
             case "lead":
                 switch.acts = not switch.acts
+                self.readings.append(None)
+            case "evict" if PODS[value % len(PODS)] in self.able():
+                self.own.append(self.clock.elapsed())
+                self.kubelet_evicts(PODS[value % len(PODS)])
 
 
 ACTIONS = ("fill", "fill", "fill", "break", "mend", "freeze", "thaw", "step", "lead")
 EVENTS = st.tuples(st.floats(1, 120), st.sampled_from(ACTIONS), st.integers(0, 4000))
+EVENTS_AND_EVICTIONS = st.tuples(
+    st.floats(1, 120), st.sampled_from((*ACTIONS, "evict")), st.integers(0, 4000)
+)
 
 
-async def lived(events: list[tuple[float, str, int]], **beyond: Any) -> Witnessed:
+async def lived(
+    events: list[tuple[float, str, int]], limits: dict[str, Any], **beyond: Any
+) -> Witnessed:
     switch = Switch()
     extensions = msgspec.convert(beyond, PressureExtensions)
-    mode = mode_with(configuration=configured(**SOFT), extensions=extensions)
+    mode = mode_with(configuration=configured(**limits), extensions=extensions)
     world = Witnessed(election=switch, mode=mode)
     world.add_node()
     world.fill("vital", 500, priority=2_000_000_000)
@@ -116,10 +132,12 @@ def before(world: Witnessed, at: float) -> list[Reading]:
     return found
 
 
-def life(events: list[tuple[float, str, int]], **beyond: Any) -> Witnessed:
+def life(
+    events: list[tuple[float, str, int]], limits: dict[str, Any] = SOFT, **beyond: Any
+) -> Witnessed:
     loop = virtual_loop()
     try:
-        world = loop.run_until_complete(lived(events, **beyond))
+        world = loop.run_until_complete(lived(events, limits, **beyond))
     finally:
         loop.close()
     assert "vital" not in {name for _, name, _ in world.deleted}
@@ -185,3 +203,23 @@ def test_nobody_goes_early_twice_or_by_what_is_not_known(events):
                 break
             low.append(one)
         assert at - low[-1].at >= GRACE - 0.1
+
+
+def is_stuck(told: Sequence[Reading | None]) -> bool:
+    """All of these were new, of a full node on which somebody may go, and the lead was kept."""
+    known = [one for one in told if one is not None]
+    if len(known) < len(told) or len({one.measured for one in known}) < len(told):
+        return False
+    return all(one.available < 500 * MIB and one.may_go for one in known)
+
+
+@given(st.lists(EVENTS_AND_EVICTIONS, min_size=3, max_size=16))
+def test_somebody_goes_where_a_hard_threshold_is_met_whatever_happened_before(events):
+    """Within five readings, which are more than the half minute for which a pod is waited for."""
+    world = life(events, HARD_ALONE)
+    left = [*(at for at, _, _ in world.deleted), *world.own]
+    for end in range(5, len(world.readings) + 1):
+        told = world.readings[end - 5 : end]
+        if is_stuck(told):
+            first, *_, last = [one.at for one in told if one is not None]
+            assert any(first <= at <= last + 2 for at in left), (first, last)

@@ -105,3 +105,46 @@ async def test_metrics_and_status_tell_which_nodes_are_pressed():
         }
     assert told["pressed"]["nodes"]["n1"][0] == "memory.available"
     assert counted == {"known": 1, "unknown": 0, "pressed": 1}
+
+
+def ages(world: PressureWorld, signal: str) -> tuple[float | None, float | None]:
+    """How many were counted, and their sum in seconds."""
+    name, labels = "kubelet_eviction_stats_age_seconds", {"eviction_signal": signal}
+    count, total = (
+        world.registry.get_sample_value(f"{name}_{what}", labels) for what in ("count", "sum")
+    )
+    return count, total
+
+
+@pytest.mark.parametrize(("measured", "at_least", "at_most"), [(0, 5, 10), (1000, 0, 0)])
+async def test_how_old_the_measurement_was_is_counted_of_the_signal_that_is_acted_upon(
+    measured, at_least, at_most
+):
+    """Never below 0, though a node's clock may be ahead of ours."""
+    world = PressureWorld()
+    world.add_node()
+    world.fill("greedy", 3900)
+    world.kubelet.frozen_at = measured
+    async with world.running():
+        await asyncio.sleep(30)
+    count, total = ages(world, "memory.available")
+    assert count == 1
+    assert at_least <= total <= at_most
+    assert ages(world, "pid.available") == (None, None)
+
+
+async def test_conditions_that_a_kubelet_goes_on_writing_are_never_taken_over():
+    world = PressureWorld()
+
+    def write() -> None:
+        beat = world.clock.now().isoformat()
+        world.add_node(
+            conditions=[{"type": "MemoryPressure", "status": "True", "lastHeartbeatTime": beat}]
+        )
+
+    write()
+    async with world.running():
+        for _ in range(5):
+            await asyncio.sleep(1500)
+            write()
+    assert world.published == []

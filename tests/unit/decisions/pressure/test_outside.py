@@ -1,0 +1,120 @@
+"""A round that is carried out from outside the node: pods that are ending, hang, or are held."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from bailiff.decisions.pressure.choosing import Outside
+from bailiff.decisions.pressure.thresholds import Threshold
+from bailiff.kinds import Pod
+from bailiff.kinds.pod_volumes import EmptyDir, Volume
+from bailiff.kinds.stats import Summary, VolumeStats
+from tests.unit.decisions.pressure.scene import START, Node, ending, extended, pod, threshold
+
+HARD = threshold(100)
+# Met for long enough, with a grace period of a minute.
+SOFT = threshold(100, seconds=1)
+
+
+def outside(*held: str, now: float = 0) -> Outside:
+    """So many seconds after START, where the policies hold pods of these names."""
+    at = START + timedelta(seconds=now)
+    return Outside(at, frozenset(f"u-{name}" for name in held))
+
+
+def gone(node: Node, at: float = 0) -> list[str]:
+    return node.gone(at, available=1)
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds", "goes"),
+    [
+        (HARD, 3600, ["a"]),
+        (HARD, 3.1, ["a"]),
+        (HARD, 3, []),
+        (HARD, 0, []),
+        (HARD, -29.9, []),
+        (HARD, -30, ["b"]),
+        (SOFT, 62.1, ["a"]),
+        (SOFT, 62, []),
+        (SOFT, -30, ["b"]),
+    ],
+)
+def test_the_first_by_rank_that_is_ending(
+    limit: Threshold, seconds: float, goes: list[str]
+) -> None:
+    """It is given less time, is waited for if it is nearly gone, and hangs after half a minute."""
+    node = Node(limit, most_grace=60)
+    node.outside = outside(now=10)
+    node.pods[0] = ending(pod("a", grace=60), seconds=10 + seconds)
+    if limit is SOFT:
+        assert gone(node) == []
+    assert gone(node, 10) == goes
+
+
+def test_a_grace_period_may_be_longer_than_any_time_that_is_told() -> None:
+    node = Node(SOFT, most_grace=2**62)
+    node.outside = outside()
+    node.pods[0] = ending(pod("a", grace=2**62), seconds=3600)
+    assert (gone(node), gone(node, 10)) == ([], [])
+
+
+def test_that_it_is_nearly_gone_is_told() -> None:
+    node = Node(HARD)
+    node.outside = outside()
+    node.pods[0] = ending(node.pods[0], seconds=3)
+    assert node.round(0, 1).ends_first
+
+
+def test_instants_of_the_api_server_go_by_the_wall_clock_alone() -> None:
+    """An hour has been put right since the clock of rounds began."""
+    node = Node(HARD)
+    node.outside = outside(now=3600)
+    node.pods[0] = ending(node.pods[0], seconds=3)
+    assert gone(node) == ["b"]
+
+
+@pytest.mark.parametrize(("seconds", "goes"), [(61, ["a"]), (30, []), (-29.9, []), (-30, ["b"])])
+def test_with_a_release_target_who_hangs_is_no_candidate(seconds: float, goes: list[str]) -> None:
+    node = extended({"memory.available": "100"}, releaseTarget={})
+    node.outside = outside()
+    node.used = {"a": 100, "b": 100}
+    node.pods[0] = ending(node.pods[0], seconds=seconds)
+    assert gone(node) == goes
+
+
+def over_its_limit(one: Pod) -> Pod:
+    """It may have a byte in its volume, of which it uses two."""
+    volume = Volume(name="v", empty_dir=EmptyDir(size_limit="1"))
+    return replace(one, spec=replace(one.spec, volumes=(volume,)))
+
+
+def with_volumes(summary: Summary) -> Summary:
+    volume = (VolumeStats(name="v", used_bytes=2),)
+    return replace(summary, pods=tuple(replace(one, volume=volume) for one in summary.pods))
+
+
+@pytest.mark.parametrize(
+    ("over", "held", "goes"),
+    [
+        ("b", "", ["b"]),
+        ("b", "b", ["b", "first"]),
+        ("ab", "b", ["a", "b"]),
+        (["first"], "", ["first"]),
+        (["first"], ["first"], ["first"]),
+    ],
+    ids=["it goes alone", "held, it keeps nobody", "one of two is held", "the first", "not twice"],
+)
+def test_who_is_over_a_limit_of_its_own(
+    over: str | list[str], held: str | list[str], goes: list[str]
+) -> None:
+    node = Node(HARD)
+    node.outside = outside(*held)
+    node.pods.append(pod("first", priority=-1))
+    node.used["first"] = 10
+    node.pods = [over_its_limit(one) if one.metadata.name in over else one for one in node.pods]
+    planned = node.plan(0, with_volumes(node.summary(1, 0)))
+    assert [one.pod.metadata.name for one in planned.victims] == goes
