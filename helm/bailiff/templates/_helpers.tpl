@@ -128,6 +128,9 @@ BAILIFF_PRESSURE_EXTENSIONS: /etc/bailiff-pressure/extensions.yaml
 {{- end }}
 BAILIFF_PRESSURE_INTERVAL: {{ .interval | quote }}
 BAILIFF_PRESSURE_STALE_AFTER: {{ .staleAfter | quote }}
+{{- if .layout }}
+BAILIFF_PRESSURE_LAYOUT: {{ .layout | quote }}
+{{- end }}
 BAILIFF_PRESSURE_KEEP_PODS: {{ .keepPods | quote }}
 BAILIFF_PRESSURE_HARD_OVERRIDES_POLICIES: {{ .hardOverridesPolicies | quote }}
 BAILIFF_PRESSURE_CONDITIONS: {{ .conditions | quote }}

@@ -57,6 +57,7 @@ class PressureChoice:
         extensions: the file with what no kubelet does; None: nothing.
         interval: in seconds.
         stale_after: in seconds.
+        layout: `single`, `dedicated` or `split`; empty: it is derived.
         via_api_server: `never`, `where-unreachable` or `always`.
     """
 
@@ -65,6 +66,7 @@ class PressureChoice:
     extensions: Path | None = None
     interval: float = 10.0
     stale_after: float = 120.0
+    layout: str = ""
     keeps_pods: bool = False
     hard_overrides_policies: bool = False
     publishes: bool = True

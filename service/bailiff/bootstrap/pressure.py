@@ -18,6 +18,7 @@ from bailiff.cluster.kubelets import (
     connect_kubelets,
 )
 from bailiff.decisions.pressure.extensions import NO_EXTENSIONS, MemoryInUse
+from bailiff.decisions.pressure.facts import LAYOUTS
 from bailiff.decisions.pressure.findings import SYSTEM
 from bailiff.file_watch import read_regular
 from bailiff.kinds import DecodeError
@@ -109,6 +110,10 @@ def _check(choice: PressureChoice) -> None:
     """
     check_seconds("--pressure-interval", choice.interval, least=1.0)
     check_seconds("--pressure-stale-after", choice.stale_after)
+    if choice.layout and choice.layout not in LAYOUTS:
+        raise ConfigError(
+            f"--pressure-layout: must be one of {', '.join(LAYOUTS)}, got {choice.layout[:64]!r}"
+        )
     if choice.via_api_server not in set(ViaApiServer):
         allowed = ", ".join(ViaApiServer)
         told = f"must be one of {allowed}, got {choice.via_api_server!r}"
@@ -124,6 +129,7 @@ def _mode_of(choice: PressureChoice) -> PressureMode:
         extensions=NO_EXTENSIONS if choice.extensions is None else _extensions(choice.extensions),
         reader=ReaderSettings(interval=choice.interval),
         stale_after=choice.stale_after,
+        layout=LAYOUTS.get(choice.layout),
         keeps_pods=choice.keeps_pods,
         hard_overrides_policies=choice.hard_overrides_policies,
         publishes=choice.publishes,

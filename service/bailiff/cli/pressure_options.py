@@ -23,6 +23,7 @@ _FIELDS = {
     "pressure_extensions": "extensions",
     "pressure_interval": "interval",
     "pressure_stale_after": "stale_after",
+    "pressure_layout": "layout",
     "pressure_keep_pods": "keeps_pods",
     "pressure_hard_overrides_policies": "hard_overrides_policies",
     "pressure_conditions": "publishes",
@@ -83,6 +84,16 @@ _OPTIONS: dict[str, Any] = {
             "--pressure-stale-after",
             "Seconds without anything newly measured after which a node is unknown, and nobody is "
             "evicted there; default: 120.",
+            PRESSURE,
+        ),
+    ],
+    "pressure_layout": Annotated[
+        str | None,
+        setting(
+            "--pressure-layout",
+            "File systems of all these nodes: single, dedicated (images and writable layers on "
+            "another one), split (images alone); default: by their sizes, so that two disks of one "
+            "size are taken for one.",
             PRESSURE,
         ),
     ],

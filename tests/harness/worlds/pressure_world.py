@@ -86,6 +86,7 @@ class PressureWorld(World):
         on_disk: bytes in the volume `v`, by name of pod.
         ending: pods that have ended and still use it.
         slow: pods that are deleted use it until they should be gone, and stay after that.
+        disks: what is told of file systems, on every node.
         processes_left: of 100, on every node.
         made: how often each pod was, by name.
         given: seconds that each pod was given with its delete, by name.
@@ -100,6 +101,7 @@ class PressureWorld(World):
         self.ending: set[str] = set()
         self.slow = False
         self.processes_left = 90
+        self.disks: dict[str, Any] = {}
         self.made: dict[str, int] = {}
         self.given: dict[str, int | None] = {}
         self.noted: list[str] = []
@@ -155,7 +157,8 @@ class PressureWorld(World):
             for name, amount in running.items()
         ]
         limit = {"time": at, "maxpid": 100, "curproc": 100 - self.processes_left}
-        return {"node": {"nodeName": node, "memory": own, "rlimit": limit}, "pods": pods}
+        told = {"nodeName": node, "memory": own, "rlimit": limit, **self.disks}
+        return {"node": told, "pods": pods}
 
     def _uses(self, pod: Pod) -> bool:
         name, ends = pod.metadata.name, pod.metadata.deletion_timestamp

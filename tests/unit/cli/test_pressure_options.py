@@ -41,7 +41,7 @@ def test_each_option_reaches_its_setting(monkeypatch: pytest.MonkeyPatch) -> Non
     options = [
         *("--pressure", "--pressure-node-selector", "pool=spot,tier==2"),
         *("--pressure-config", "c", "--pressure-interval", "20", "--pressure-stale-after", "60"),
-        *("--pressure-extensions", "e"),
+        *("--pressure-extensions", "e", "--pressure-layout", "split"),
         *("--pressure-keep-pods", "--pressure-hard-overrides-policies"),
         *("--no-pressure-conditions", "--kubelet-via-api-server", "always"),
         *("--kubelet-certificate-authority", "ca", "--kubelet-insecure-tls"),
@@ -54,6 +54,7 @@ def test_each_option_reaches_its_setting(monkeypatch: pytest.MonkeyPatch) -> Non
         extensions=Path("e"),
         interval=20.0,
         stale_after=60.0,
+        layout="split",
         keeps_pods=True,
         hard_overrides_policies=True,
         publishes=False,
@@ -97,6 +98,10 @@ def test_options_of_a_mode_that_is_off_are_refused() -> None:
         ({"interval": float("nan")}, "--pressure-interval: must be 1 s and up"),
         ({"stale_after": 0.0}, "--pressure-stale-after: must be above 0 s"),
         ({"stale_after": float("nan")}, "--pressure-stale-after: must be above 0 s"),
+        (
+            {"layout": "two"},
+            "--pressure-layout: must be one of single, dedicated, split, got 'two'",
+        ),
         (
             {"via_api_server": "at times"},
             f"--kubelet-via-api-server: must be one of {', '.join(ViaApiServer)}, got 'at times'",

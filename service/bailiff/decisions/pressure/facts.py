@@ -18,6 +18,8 @@ from bailiff.kinds.stats import Count, Summary
 from bailiff.kinds.texts import Word
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bailiff.kinds import Node
 
 
@@ -31,6 +33,14 @@ class FileSystemLayout(Value, frozen=True, forbid_unknown_fields=True):
 
     dedicated_image_fs: bool = False
     split_container_image_fs: bool = False
+
+
+# By the names that operators give them; see Layout.
+LAYOUTS: Mapping[str, FileSystemLayout] = {
+    "single": FileSystemLayout(),
+    "dedicated": FileSystemLayout(dedicated_image_fs=True),
+    "split": FileSystemLayout(dedicated_image_fs=True, split_container_image_fs=True),
+}
 
 
 class AfterReclaim(Value, frozen=True, forbid_unknown_fields=True):

@@ -17,6 +17,7 @@ from bailiff.worker.systems.pressure.memory import LONGEST_BREAK
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bailiff.decisions.pressure.facts import FileSystemLayout
     from bailiff.kinds import Node
     from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 
@@ -31,6 +32,7 @@ class PressureMode:
         reader: how often summaries are read, and how many at a time.
         stale_after: seconds, above 0. A node whose kubelet has measured nothing new for so long is
             unknown, and nobody is evicted there. 120: a kubelet measures every 10 to 15 s.
+        layout: of the file systems of all these nodes; None: taken from the first summary of each.
         keeps_pods: write the status alone, as the kubelet does, and leave the deletion to pod
             garbage collection; where no kubelet ends the containers, nobody does.
         hard_overrides_policies: evict by hard thresholds whatever the policies say. Limits of how
@@ -46,6 +48,7 @@ class PressureMode:
     configuration: KubeletConfiguration | None = None
     reader: ReaderSettings = field(default_factory=ReaderSettings)
     stale_after: float = 120.0
+    layout: FileSystemLayout | None = None
     keeps_pods: bool = False
     hard_overrides_policies: bool = False
     publishes: bool = True

@@ -222,7 +222,7 @@ class PressureInWorker(SystemInWorker):
             kubelet_version=told_version(node.status.node_info.kubelet_version),
             operating_system=node.status.node_info.operating_system,
             state=watched.state_at(Moment(now, elapsed)),
-            layout=watched.layout,
+            layout=self._mode.layout or watched.layout,
             extensions=self._mode.extensions,
             huge_pages_bytes=node.status.huge_pages,
         )
