@@ -141,7 +141,7 @@ def choose(
         able = [(pod, one) for pod, one in able if not _hangs(pod, now)]
     if target is None:
         first = tuple(_victim(pod, starved, stats, settings) for pod, _ in able[:1])
-        if outside is not None and any(_is_nearly_gone(one, now) for one in first):
+        if outside is not None and any(is_nearly_gone(*one, now) for one in _given(first)):
             return Choice((), ends_first=True)
         return Choice(first)
     ending = [one for pod, one in ranked if _ends_soon(pod, now)]
@@ -192,10 +192,20 @@ def _hangs(pod: Pod, now: datetime) -> bool:
     return at is not None and now - at >= _OVERDUE
 
 
-def _is_nearly_gone(victim: Victim, now: datetime) -> bool:
-    """It is being deleted, and to give it the grace period of this round would win no time."""
-    at = victim.pod.metadata.deletion_timestamp
-    given = timedelta(seconds=min(victim.grace_period_seconds, _LONGEST_GRACE))
+def _given(victims: Iterable[Victim]) -> Iterable[tuple[Pod, int]]:
+    return ((one.pod, one.grace_period_seconds) for one in victims)
+
+
+def is_nearly_gone(pod: Pod, grace_period_seconds: int, now: datetime) -> bool:
+    """It is being deleted, and to give it this grace period would win no time.
+
+    Args:
+        pod: whom it concerns.
+        grace_period_seconds: that it would be given.
+        now: in UTC, by the wall clock.
+    """
+    at = pod.metadata.deletion_timestamp
+    given = timedelta(seconds=min(grace_period_seconds, _LONGEST_GRACE))
     return at is not None and at - now <= given + _NO_TIME_WON
 
 

@@ -21,6 +21,7 @@ from bailiff.decisions.decision import (
 from bailiff.decisions.pressure.messages import observed_text
 from bailiff.decisions.pressure.ranking import Candidate
 from bailiff.decisions.pressure.report import ThresholdReport
+from bailiff.decisions.pressure.signals import Signal
 from bailiff.decisions.pressure.stalls import ALL_OF_THE_TIME
 from bailiff.kinds import PodCondition
 
@@ -90,6 +91,7 @@ class PressureEvictionByStatus(PressureEviction, frozen=True):
     eviction: ClassVar[EvictionTerms] = replace(TERMS, keeps_pod=True)
 
 
+_SIGNALS = frozenset(signal.value for signal in Signal)
 _BY_STATUS: Mapping[type[Finding], type[StorageEviction]] = {
     StorageEviction: StorageEvictionByStatus,
     PressureEviction: PressureEvictionByStatus,
@@ -148,8 +150,16 @@ def by_status_alone(found: Finding) -> Finding:
 
 
 def went_by_rank(found: Finding) -> bool:
-    """The pod goes for its node, and not for a limit of its own."""
-    return isinstance(found, PressureEviction)
+    """The pod goes for its node, and not for a limit of its own.
+
+    By what it says, and not by its type: what is carried out may be joined with what other systems
+    say of the pod.
+    """
+    return found.system == SYSTEM and found.cause in _SIGNALS
+
+
+# What keeps a pod that is chosen from being hastened.
+ENDS_ALREADY = keep(SYSTEM, "EndsAlready", "the pod is being deleted, and about to be gone")
 
 
 def unmeasured(why: str) -> Finding:

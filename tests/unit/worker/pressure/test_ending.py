@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from bailiff.cluster import UnreachableError
 from bailiff.cluster.kubelets import KubeletForbiddenError
 from bailiff.decisions.policies import EvictionApi, Policies
 from bailiff.kinds import Annotations
@@ -61,6 +62,20 @@ async def test_for_a_pod_that_is_nearly_gone_nobody_goes():
     async with world.running():
         await asyncio.sleep(60)
     assert world.evictions() == []
+
+
+async def test_who_was_deleted_by_an_attempt_without_an_answer_is_deleted_once():
+    world = two_pods()
+    answer = world.verbs["delete"]
+
+    async def lose_the_answer(call):
+        await answer(call)
+        raise UnreachableError("connection reset")
+
+    world.verbs["delete"] = lose_the_answer
+    async with world.running():
+        await asyncio.sleep(20)
+    assert names(world) == ["greedy"]
 
 
 async def test_a_pod_that_should_have_been_gone_keeps_nobody():

@@ -116,6 +116,18 @@ async def test_between_two_evictions_there_is_the_cool_down():
     assert times[1] - times[0] >= 60
 
 
+async def test_so_there_is_after_one_of_a_pod_that_other_systems_speak_of_too():
+    """What is carried out is put together of what all say, here that the pod is ending already."""
+    world = world_with(coolDown="1h")
+    world.lingering = world.slow = True
+    async with world.running():
+        await asyncio.sleep(15)
+        fill(world, 1500)
+        world.delete_in("a", 600)
+        await asyncio.sleep(100)
+    assert [name for _, name in world.evictions()] == ["a"]
+
+
 async def test_a_restart_forgets_no_cool_down():
     world = world_with(coolDown="2m")
     async with world.running():

@@ -90,8 +90,8 @@ class PressureInWorker(SystemInWorker):
             return None
         # A held eviction must not outlive by much what it was decided by.
         ago = watched.judged_ago(self._parts.clock.elapsed())
-        is_old = ago > self._mode.stale_after
-        return Planned(watched, f"its last round was {ago:.0f} s ago" if is_old else "")
+        why_not = f"its last round was {ago:.0f} s ago" if ago > self._mode.stale_after else ""
+        return Planned(watched, self._parts.clock.now(), why_not)
 
     def overrides_policies(self, pod: Pod) -> bool:
         """See SystemInWorker."""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from bailiff.decisions import Round
-from bailiff.decisions.pressure.findings import EVICTED, unmeasured
+from bailiff.decisions.pressure.choosing import is_nearly_gone
+from bailiff.decisions.pressure.findings import ENDS_ALREADY, EVICTED, unmeasured
 from bailiff.decisions.pressure.observations import measured_at
 from bailiff.decisions.pressure.state import PressureState, SignalState
 from bailiff.worker.systems.pressure.leaving import Leaving
@@ -251,8 +252,15 @@ class Planned(Round):
     # A pod that is ending may be given less time to end than it has.
     hastens = True
 
-    def __init__(self, watched: WatchedNode, why_not: str = "") -> None:
-        """Say what it says; nothing of anybody where there is a reason not to go by it."""
+    def __init__(self, watched: WatchedNode, now: datetime, why_not: str = "") -> None:
+        """Say what it says; nothing of anybody where there is a reason not to go by it.
+
+        Args:
+            watched: the node.
+            now: in UTC, by the wall clock.
+            why_not: the reason; empty: there is none.
+        """
+        self._now = now
         self._victims = {} if why_not else watched.victims
         self._spared = None if why_not else watched.spared
         self._unknown = why_not or watched.unknown
@@ -261,5 +269,7 @@ class Planned(Round):
         """See Round."""
         found = self._victims.get(pod.metadata.uid)
         if found is not None:
-            return found
+            # It may have been hastened by an attempt that had no answer.
+            grace = found.grace_period_seconds or 0
+            return ENDS_ALREADY if is_nearly_gone(pod, grace, self._now) else found
         return self._spared or unmeasured(self._unknown)
