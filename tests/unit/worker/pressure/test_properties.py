@@ -11,6 +11,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bailiff.cluster import UnreachableError
 from bailiff.cluster.kubelets import SummaryRead
 from bailiff.decisions.pressure.extensions import PressureExtensions
 from bailiff.kinds import Node
@@ -21,6 +22,8 @@ from tests.harness.worlds.pressure_world import MIB, PressureWorld, configured, 
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from tests.harness.worlds.calls import Call
 
 GRACE = 60.0
 SOFT = {
@@ -73,6 +76,17 @@ class Witnessed(PressureWorld):
             return read
 
         self.kubelet.summary = witnessed  # type: ignore[method-assign]  # to witness
+        # Whether answers to deletes are lost.
+        self.loses = False
+        delete = self.verbs["delete"]
+
+        async def losing(call: Call) -> object:
+            answer = await delete(call)
+            if self.loses:
+                raise UnreachableError("connection reset")
+            return answer
+
+        self.verbs["delete"] = losing
         # When the node's own kubelet has evicted somebody.
         self.own: list[float] = []
 
@@ -93,13 +107,25 @@ class Witnessed(PressureWorld):
             case "lead":
                 switch.acts = not switch.acts
                 self.readings.append(None)
-            case "evict" if PODS[value % len(PODS)] in self.able():
-                self.own.append(self.clock.elapsed())
-                self.kubelet_evicts(PODS[value % len(PODS)])
+            case "lose":
+                self.loses = not self.loses
+            case "end" | "evict" if PODS[value % len(PODS)] in self.able():
+                self.leave(PODS[value % len(PODS)], what, value)
+
+    def leave(self, name: str, how: str, seconds: int) -> None:
+        """The pod is deleted, or evicted by its node's own kubelet."""
+        if how == "end":
+            self.delete_in(name, seconds)
+        else:
+            self.own.append(self.clock.elapsed())
+            self.kubelet_evicts(name)
 
 
 ACTIONS = ("fill", "fill", "fill", "break", "mend", "freeze", "thaw", "step", "lead")
 EVENTS = st.tuples(st.floats(1, 120), st.sampled_from(ACTIONS), st.integers(0, 4000))
+EVENTS_AND_ENDS = st.tuples(
+    st.floats(1, 120), st.sampled_from((*ACTIONS, "end", "lose")), st.integers(0, 4000)
+)
 EVENTS_AND_EVICTIONS = st.tuples(
     st.floats(1, 120), st.sampled_from((*ACTIONS, "evict")), st.integers(0, 4000)
 )
@@ -154,7 +180,7 @@ def test_a_dry_run_evicts_nobody_whatever_happens(events):
     assert not any("True" in one.values() for one in world.published)
 
 
-@given(LIVES)
+@given(st.lists(EVENTS_AND_ENDS, min_size=3, max_size=16))
 def test_within_a_cool_down_nobody_goes_whatever_happens(events):
     times = [at for at, _, _ in life(events, coolDown="5m").deleted]
     assert all(later - sooner >= 299 for sooner, later in pairwise(times))
