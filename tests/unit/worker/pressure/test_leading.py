@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from bailiff.cluster.kubelets import KubeletUnreachableError
 from bailiff.decisions.policies import Policies
 from bailiff.kinds import Annotations
-from bailiff.worker import Unopposed
 from tests.harness.worlds.pressure_world import PressureWorld, configured, mode_with
+from tests.harness.worlds.switch import Switch
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -21,16 +21,6 @@ SOFT = {
     "evictionSoft": {"memory.available": "1Gi"},
     "evictionSoftGracePeriod": {"memory.available": "1m"},
 }
-
-
-class Switch(Unopposed):
-    """Acts while a test lets it."""
-
-    def __init__(self) -> None:
-        self.acts = True
-
-    def may_act(self) -> bool:
-        return self.acts
 
 
 def filled(**settings: Any) -> PressureWorld:

@@ -15,10 +15,10 @@ from bailiff.cluster import UnreachableError
 from bailiff.cluster.kubelets import SummaryRead
 from bailiff.decisions.pressure.extensions import PressureExtensions
 from bailiff.kinds import Node
-from bailiff.worker import Unopposed
 from bailiff.worker.systems.pressure.memory import LONGEST_BREAK
 from tests.harness.clocks import virtual_loop
 from tests.harness.worlds.pressure_world import MIB, PressureWorld, configured, mode_with
+from tests.harness.worlds.switch import Switch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,16 +42,6 @@ class Reading(NamedTuple):
     measured: str
     available: int
     may_go: bool
-
-
-class Switch(Unopposed):
-    """Acts while a test lets it."""
-
-    def __init__(self) -> None:
-        self.acts = True
-
-    def may_act(self) -> bool:
-        return self.acts
 
 
 class Witnessed(PressureWorld):

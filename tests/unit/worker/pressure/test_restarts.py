@@ -11,8 +11,8 @@ import pytest
 
 from bailiff.cluster import UnreachableError
 from bailiff.decisions.pressure.extensions import PressureExtensions
-from bailiff.worker import Unopposed
 from tests.harness.worlds.pressure_world import PressureWorld, configured, mode_with
+from tests.harness.worlds.switch import Switch
 
 pytestmark = pytest.mark.looptime(start=0)
 
@@ -21,16 +21,6 @@ SOFT = {
     "evictionSoft": {"memory.available": "1Gi"},
     "evictionSoftGracePeriod": {"memory.available": "5m"},
 }
-
-
-class Switch(Unopposed):
-    """Acts while a test lets it."""
-
-    def __init__(self) -> None:
-        self.acts = True
-
-    def may_act(self) -> bool:
-        return self.acts
 
 
 def cooling(time: str) -> PressureExtensions:
