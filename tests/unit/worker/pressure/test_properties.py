@@ -8,7 +8,7 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bailiff.cluster import UnreachableError
@@ -229,10 +229,13 @@ def is_stuck(told: Sequence[Reading | None]) -> bool:
     return all(one.available < 500 * MIB and one.may_go for one in known)
 
 
-@given(st.lists(EVENTS_AND_EVICTIONS, min_size=3, max_size=16))
+@given(st.lists(EVENTS_AND_EVICTIONS, max_size=16))
+@example([(1.0, "evict", 0)])
+@example([(1.0, "evict", 0), (10.0, "lead", 0), (10.0, "lead", 0)])
 def test_somebody_goes_where_a_hard_threshold_is_met_whatever_happened_before(events):
     """Within five readings, which are more than the half minute for which a pod is waited for."""
-    world = life(events, HARD_ALONE)
+    full = [(1.0, "fill", value) for value in (1800, 1801, 1802)]
+    world = life([*full, *events], HARD_ALONE)
     left = [*(at for at, _, _ in world.deleted), *world.own]
     for end in range(5, len(world.readings) + 1):
         told = world.readings[end - 5 : end]
