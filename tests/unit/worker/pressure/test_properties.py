@@ -17,6 +17,7 @@ from bailiff.decisions.pressure.extensions import PressureExtensions
 from bailiff.kinds import Node
 from bailiff.worker.systems.pressure.memory import LONGEST_BREAK
 from tests.harness.clocks import virtual_loop
+from tests.harness.fuzzing import fuzzed
 from tests.harness.worlds.pressure_world import MIB, PressureWorld, configured, mode_with
 from tests.harness.worlds.switch import Switch
 
@@ -163,6 +164,7 @@ def life(
 LIVES = st.lists(EVENTS, min_size=3, max_size=16)
 
 
+@fuzzed(200)
 @given(LIVES)
 def test_a_dry_run_evicts_nobody_whatever_happens(events):
     world = life(events, dryRunSoft=["memory.available"])
@@ -170,12 +172,14 @@ def test_a_dry_run_evicts_nobody_whatever_happens(events):
     assert not any("True" in one.values() for one in world.published)
 
 
+@fuzzed(200)
 @given(st.lists(EVENTS_AND_ENDS, min_size=3, max_size=16))
 def test_within_a_cool_down_nobody_goes_whatever_happens(events):
     times = [at for at, _, _ in life(events, coolDown="5m").deleted]
     assert all(later - sooner >= 299 for sooner, later in pairwise(times))
 
 
+@fuzzed(200)
 @given(LIVES)
 def test_with_a_target_nobody_goes_who_is_not_needed_whatever_happens(events):
     world = life(events, releaseTarget={"atMost": 2}, stopAt={"memory.available": "2Gi"})
@@ -202,6 +206,7 @@ def longest(told: list[Reading], mib: int) -> float:
     return most
 
 
+@fuzzed(200)
 @given(LIVES)
 def test_nobody_goes_early_twice_or_by_what_is_not_known(events):
     world = life(events)
@@ -229,6 +234,7 @@ def is_stuck(told: Sequence[Reading | None]) -> bool:
     return all(one.available < 500 * MIB and one.may_go for one in known)
 
 
+@fuzzed(200)
 @given(st.lists(EVENTS_AND_EVICTIONS, max_size=16))
 @example([(1.0, "evict", 0)])
 @example([(1.0, "evict", 0), (10.0, "lead", 0), (10.0, "lead", 0)])
