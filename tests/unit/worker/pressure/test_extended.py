@@ -116,6 +116,17 @@ async def test_between_two_evictions_there_is_the_cool_down():
     assert times[1] - times[0] >= 60
 
 
+async def test_a_cool_down_holds_though_the_pod_takes_its_time_to_end():
+    world = PressureWorld(mode_with(extensions=extensions(coolDown="1h")))
+    world.lingering = True
+    world.add_node()
+    for name in "abc":
+        world.fill(name, 1900)
+    async with world.running():
+        await asyncio.sleep(200)
+    assert len(world.evictions()) == 1
+
+
 async def test_so_there_is_after_one_of_a_pod_that_other_systems_speak_of_too():
     """What is carried out is put together of what all say, here that the pod is ending already."""
     world = world_with(coolDown="1h")
