@@ -9,6 +9,7 @@ import pytest
 
 from bailiff.decisions.pressure.extensions import PressureExtensions, ReleaseTarget
 from bailiff.decisions.pressure.signals import Signal
+from tests.harness.api import PODS
 from tests.harness.measuring_kubelet import measured_node
 from tests.harness.pressure_scene import Scene
 from tests.harness.working import running_worker, until
@@ -67,3 +68,22 @@ async def test_as_many_go_at_once_as_free_what_is_missing(
             kubelet.gone(name)
         await asyncio.sleep(3)
         assert await going() == 2
+
+
+async def test_within_a_cool_down_one_goes_though_it_takes_its_time(
+    scene: Scene, as_worker: Cluster, clock: JumpingClock
+) -> None:
+    kubelet, bench = scene.kubelet, scene.bench
+    for name in ("one", "two"):
+        await kubelet.pod(name, 1900, finalizers=["example.com/witness"])
+    cooling = PressureExtensions(cool_down="1h")
+    async with running_worker(as_worker, clock=clock, pressing=scene.with_mode(extensions=cooling)):
+        await until(lambda: scene.going("one"))
+        # It is gone from the summary, and the other is a candidate: 300 MiB are left.
+        kubelet.gone("one")
+        kubelet.used["two"] = 3800
+        clock.skip(60)
+        await asyncio.sleep(6)
+        assert not await scene.going("two")
+    for name in ("one", "two"):
+        await bench.cluster.patch(PODS, name, bench.namespace, {"metadata": {"finalizers": None}})
