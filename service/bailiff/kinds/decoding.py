@@ -156,7 +156,11 @@ def _told(error: msgspec.ValidationError, data: bytes, kind: TypeForm) -> Decode
     found = from_validation(error, kind)
     if ANY_KEY not in found.path or len(data) > _MAX_SEARCHED:
         return found
-    return with_keys(found, msgspec.json.decode(data), kind, _fits)
+    try:
+        return with_keys(found, msgspec.json.decode(data), kind, _fits)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        # What nobody has asked for may be wrong in ways of its own: the key stays untold.
+        return found
 
 
 def _fill(value: object, kind: type[T]) -> T:

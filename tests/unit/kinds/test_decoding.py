@@ -174,3 +174,12 @@ def test_what_is_named_as_a_place_leads_nowhere(written: bytes) -> None:
         decode(written, TaintSelector)
     assert told.value.path.startswith("$.")
     assert told.value.path.removeprefix("$.") in ("[...]", "...")
+
+
+@pytest.mark.parametrize("beside", ["1e999999", "9" * 5000, "[" * 90 + "]" * 90])
+def test_what_is_wrong_beside_it_keeps_no_error_from_being_told(beside: str) -> None:
+    """The key of a map is looked for in the whole, of which the decoder has passed over parts."""
+    body = f'{{"evictionHard": {{"memory.available": 1}}, "x": {beside}}}'
+    with pytest.raises(DecodeError) as caught:
+        decode(body.encode(), KubeletConfiguration)
+    assert caught.value.path.startswith("$.evictionHard[")

@@ -25,8 +25,14 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+import structlog
+
 from bailiff.cluster.kubelets.client import SummaryRead
-from bailiff.cluster.kubelets.errors import KubeletError, KubeletTimeoutError
+from bailiff.cluster.kubelets.errors import (
+    KubeletError,
+    KubeletMalformedError,
+    KubeletTimeoutError,
+)
 from bailiff.cluster.kubelets.settings import ReaderSettings
 
 if TYPE_CHECKING:
@@ -34,6 +40,8 @@ if TYPE_CHECKING:
     from bailiff.kinds import Node
 
 Outcome: TypeAlias = SummaryRead | KubeletError
+log = structlog.get_logger(__name__)
+
 # Told of each node that was read, by its name; it must not raise.
 SummaryListener: TypeAlias = Callable[[str, Outcome], None]
 
@@ -277,3 +285,8 @@ class SummaryReader:
                 f"the kubelet of {one.node.metadata.name}: given up after {patience:g} s, since "
                 f"{self._second.places} others take longer"
             )
+        except Exception:
+            # What one kubelet answers must not end the reading of all others. It is a fault of
+            # ours, so that it is told with its place.
+            log.exception("a kubelet's answer could not be read", node=one.node.metadata.name)
+            return KubeletMalformedError("its answer could not be read, see the worker's log")

@@ -146,6 +146,13 @@ def choose(
         return Choice(first)
     ending = [one for pod, one in ranked if _ends_soon(pod, now)]
     staying = [(pod, one) for pod, one in able if not _ends_soon(pod, now)]
+    if outside is not None:
+        # Who is ending is not to be given more time than it has.
+        staying = [
+            (pod, one)
+            for pod, one in staying
+            if not is_nearly_gone(pod, _grace(pod, starved, settings), now)
+        ]
     # More than there can be is told as the most that an answer holds.
     releasing = min(sum(one.used for one in ending), INT64_MAX)
     if starved.threshold.signal.is_stall:
@@ -209,11 +216,16 @@ def is_nearly_gone(pod: Pod, grace_period_seconds: int, now: datetime) -> bool:
     return at is not None and at - now <= given + _NO_TIME_WON
 
 
+def _grace(pod: Pod, starved: Starved, settings: PressureSettings) -> int:
+    most = settings.max_pod_grace_period_seconds
+    return grace_period_seconds(pod, starved.threshold, most)
+
+
 def _victim(
     pod: Pod, starved: Starved, stats: Mapping[str, PodStats], settings: PressureSettings
 ) -> Victim:
     threshold, seen = starved
-    grace = grace_period_seconds(pod, threshold, settings.max_pod_grace_period_seconds)
+    grace = _grace(pod, starved, settings)
     measured = stats.get(pod.metadata.uid)
     told = pressure_message(pod, measured, threshold, seen, settings.extensions)
     return Victim(pod, threshold.signal, grace, told, disrupts=True)

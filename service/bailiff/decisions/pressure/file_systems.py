@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bailiff.decisions.pressure.facts import FileSystemLayout
 
 if TYPE_CHECKING:
-    from bailiff.kinds.stats import FsStats, Summary
+    from bailiff.kinds.stats import FsStats, NodeStats, Summary
 
 
 def derive_layout(summary: Summary) -> FileSystemLayout:
@@ -20,7 +20,7 @@ def derive_layout(summary: Summary) -> FileSystemLayout:
     when it counts.
 
     Two disks of one size are taken for one, so whoever has such nodes tells the layout. A size that
-    is not told makes no difference.
+    is not told, or is 0 as while a runtime starts, makes no difference.
     """
     node, runtime = summary.node.fs, summary.node.runtime
     images = None if runtime is None else runtime.image_fs
@@ -32,4 +32,10 @@ def derive_layout(summary: Summary) -> FileSystemLayout:
 
 def _differ(one: FsStats | None, other: FsStats | None) -> bool:
     sizes = {each.capacity_bytes for each in (one, other) if each is not None}
-    return len(sizes - {None}) > 1
+    return len(sizes - {None, 0}) > 1
+
+
+def tells_layout(node: NodeStats) -> bool:
+    """Whether the sizes are there by which the layout is derived."""
+    images = None if node.runtime is None else node.runtime.image_fs
+    return all(one is not None and one.capacity_bytes for one in (node.fs, images))

@@ -86,6 +86,11 @@ class PressureRound(Round):
         self._why = within if planned.victims else (self.report.reason, self.report.message)
         self._steps = threshold_steps(self.report.thresholds) if options.explain else ()
 
+    @property
+    def unmeasured(self) -> frozenset[str]:
+        """UIDs of the candidates of which nothing was measured."""
+        return frozenset(one.pod.uid for one in self.report.candidates if not one.measured)
+
     def of(self, pod: Pod) -> Finding | None:
         """See Round. Of a pod that is not on the node, or has finished, nothing is said."""
         who = reference_to(pod)

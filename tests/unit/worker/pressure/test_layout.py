@@ -46,3 +46,13 @@ async def test_what_an_operator_tells_counts():
     world = world_with("dedicated")
     async with world.running():
         assert await dedicated(world)
+
+
+async def test_a_size_of_nothing_tells_nothing():
+    """A kubelet that has just started knows no capacity of its image file system yet."""
+    world = world_with("")
+    world.disks = {"fs": DISK, "runtime": {"imageFs": DISK | {"capacityBytes": 0}}}
+    async with world.running():
+        assert not await dedicated(world)
+        world.disks = {"fs": DISK, "runtime": {"imageFs": DISK | {"capacityBytes": 2000}}}
+        assert await dedicated(world)

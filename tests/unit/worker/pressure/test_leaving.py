@@ -8,6 +8,7 @@ import pytest
 
 from bailiff.kinds import ObjectMeta, Pod, PodStatus
 from bailiff.worker.systems.pressure.leaving import Leaving
+from bailiff.worker.systems.pressure.moment import Moment
 from tests.harness.clocks import START
 
 
@@ -35,16 +36,16 @@ def leaving() -> Leaving:
 )
 def test_until_the_pod_has_left(leaving, present, measured, elapsed, waits):
     leaving.add("u1", 100.0, grace=0)
-    leaving.look(present, measured, elapsed)
+    leaving.look(present, measured, Moment(START, elapsed))
     assert bool(leaving) is waits
 
 
 @pytest.mark.parametrize(("grace", "until"), [(60, 190), (-5, 130), (10**9, 100 + 3600 + 30)])
 def test_the_grace_period_that_it_was_given_comes_first(leaving, grace, until):
     leaving.add("u1", 100.0, grace)
-    leaving.look({"u1"}, {"u1"}, until - 0.1)
+    leaving.look({"u1"}, {"u1"}, Moment(START, until - 0.1))
     assert leaving
-    leaving.look({"u1"}, {"u1"}, until)
+    leaving.look({"u1"}, {"u1"}, Moment(START, until))
     assert not leaving
 
 
@@ -56,9 +57,9 @@ def test_a_pod_that_leaves_without_a_trace_is_waited_for_no_more(leaving):
 
 def test_whoever_was_evicted_before_the_first_look_is_waited_for_while_it_is_measured(leaving):
     leaving.find([evicted("u1", ends_in=20), evicted("u2"), evicted("u3")], START, 100.0)
-    leaving.look({"u1", "u2", "u3"}, {"u1", "u2"}, 110.0)
+    leaving.look({"u1", "u2", "u3"}, {"u1", "u2"}, Moment(START, 110.0))
     assert ("u1" in leaving, "u2" in leaving, "u3" in leaving) == (True, True, False)
-    leaving.look({"u1", "u2"}, {"u1", "u2"}, 131.0)
+    leaving.look({"u1", "u2"}, {"u1", "u2"}, Moment(START, 131.0))
     assert ("u1" in leaving, "u2" in leaving) == (True, False)
 
 
@@ -85,27 +86,34 @@ def test_of_pods_that_have_left_nothing_is_kept(leaving):
     leaving.waits_for_stranger(["stranger"], 100.0)
     for uid in [*leaving._until, *leaving._seen]:
         leaving.forget(uid)
-    leaving.look(set(), set(), 110.0)
-    leaving.waits_for_stranger([], 110.0)
+    leaving.look(set(), set(), Moment(START, 110.0))
+    leaving.waits_for_stranger([], 701.0)
     kept = (leaving._until, leaving._seen, leaving._unmeasured, leaving._strangers)
     assert not any(kept)
 
 
 def test_whoever_was_not_measured_is_waited_for_once(leaving):
     leaving.add("u1", 100.0, grace=0, measured=False)
-    leaving.look({"u1"}, set(), 110.0)
+    leaving.look({"u1"}, set(), Moment(START, 110.0))
     assert leaving
-    leaving.look(set(), set(), 120.0)
+    leaving.look(set(), set(), Moment(START, 120.0))
     # It is tried once more, and has been measured meanwhile.
     leaving.add("u1", 130.0, grace=0)
-    leaving.look({"u1"}, set(), 131.0)
+    leaving.look({"u1"}, set(), Moment(START, 131.0))
     assert not leaving
 
 
-def test_a_stranger_that_comes_back_is_waited_for_anew(leaving):
+def test_a_round_in_which_nobody_goes_forgets_no_stranger(leaving):
+    """Nobody is asked about then, as where nothing new was measured."""
     assert leaving.waits_for_stranger(["u1"], 100.0)
     assert not leaving.waits_for_stranger([], 110.0)
-    assert leaving.waits_for_stranger(["u1"], 230.0)
+    assert not leaving.waits_for_stranger(["u1"], 230.0)
+    assert leaving.waits_for_stranger(["u1"], 900.0)
+
+
+def test_so_many_strangers_are_kept_and_no_more(leaving):
+    assert leaving.waits_for_stranger([f"u{number}" for number in range(5000)], 100.0)
+    assert len(leaving._strangers) == 1024
 
 
 def test_a_stranger_is_waited_for_two_minutes(leaving):

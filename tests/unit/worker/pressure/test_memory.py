@@ -146,8 +146,9 @@ def test_a_cool_down_is_counted_likewise():
         '{"at": "2026-01-01T00:00:00Z", "state": {"thresholds": [{}]}}',
         '{"at": "2026-01-01T00:00:00Z", "state": {"signals": 7}}',
         '{"at": "2026-01-01T00:00:00Z"' + " " * 20_000 + "}",
+        '{"x": ' + "[" * 8000 + "]" * 8000 + "}",
     ],
-    ids=["empty", "cut", "list", "null", "no time", "no threshold", "type", "long"],
+    ids=["empty", "cut", "list", "null", "no time", "no threshold", "type", "long", "deep"],
 )
 def test_what_cannot_be_read_is_nothing(text):
     assert memory_of(text) is None

@@ -13,6 +13,7 @@ from bailiff.decisions.pressure.report import PressureReport
 from bailiff.decisions.pressure.state import PressureState
 from bailiff.kinds import ObjectMeta, Pod, PodStatus
 from bailiff.kinds.stats import NodeStats, Summary
+from bailiff.worker.systems.pressure.moment import Moment
 from bailiff.worker.systems.pressure.watched_node import WatchedNode
 from tests.harness.clocks import START
 
@@ -37,7 +38,7 @@ def test_nobody_is_judged_while_whoever_was_evicted_leaves(node):
     node.began("u1")
     node.evicted("u1", 100.0, grace=5)
     assert not node.may_be_judged()
-    node.leaving.look({"u1"}, {"u1"}, 135.0)
+    node.leaving.look({"u1"}, {"u1"}, Moment(START, 135.0))
     assert node.may_be_judged()
 
 
@@ -79,6 +80,7 @@ def test_who_was_chosen_with_a_pod_goes_though_that_one_has_gone(node):
 
 
 def test_what_a_kubelet_has_chosen_by_the_same_numbers_ends_our_choice(node):
+    node.leaving.find([], START, 90.0)
     take(node, PressureState())
     node.victims = chosen("u1", "u2")
     node.began("u1")
@@ -90,6 +92,7 @@ def test_what_a_kubelet_has_chosen_by_the_same_numbers_ends_our_choice(node):
 
 def test_our_own_write_is_no_kubelets_choice(node):
     """It may be seen before it is answered; whoever was chosen with the pod still goes."""
+    node.leaving.find([], START, 90.0)
     take(node, PressureState())
     node.victims = chosen("u1", "u2")
     node.began("u1")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.pressure.findings import EVICTED
 
@@ -10,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from datetime import datetime
 
+    from bailiff.decisions.pressure.report import PressureReport
     from bailiff.kinds import Pod
+    from bailiff.worker.systems.pressure.moment import Moment
 
 # Seconds, podCleanupTimeout in pkg/kubelet/eviction/eviction_manager.go.
 _CLEAN_UP = 30.0
@@ -19,6 +22,20 @@ _LONGEST_GRACE = 3600.0
 # Seconds for which a pod is waited for that is measured and that the API does not tell of: longer
 # than a watch of pods may be dead unnoticed (ClusterSettings.watch_idle_timeout).
 _UNKNOWN = 120.0
+
+
+# Seconds after which a stranger that nobody has asked about is one anew, and how many are kept.
+_FORGOTTEN = 600.0
+_MOST_STRANGERS = 1024
+# Two clocks of one cluster differ by less.
+_CLOCKS_DIFFER = timedelta(seconds=2)
+
+
+class _Stranger(NamedTuple):
+    """Since when, and when last, somebody has asked about it, by elapsed time."""
+
+    since: float
+    seen: float
 
 
 class Leaving:
@@ -33,7 +50,9 @@ class Leaving:
         # Of those that leave whoever was not measured before: that they are not proves nothing.
         self._unmeasured: set[str] = set()
         # Measured pods that the API does not tell of, by UID, since when by elapsed time.
-        self._strangers: dict[str, float] = {}
+        self._strangers: dict[str, _Stranger] = {}
+        # When somebody was last found to have left, by the wall clock, until a round was planned.
+        self._left_at: datetime | None = None
 
     def __bool__(self) -> bool:
         return bool(self._until)
@@ -58,6 +77,26 @@ class Leaving:
         self._seen.discard(uid)
         self._until.pop(uid, None)
 
+    @property
+    def has_looked(self) -> bool:
+        """Whether `find` has looked for those who were evicted before."""
+        return self._looked
+
+    def left(self, now: datetime) -> None:
+        """Somebody has left, at this instant by the wall clock at the latest."""
+        self._left_at = now
+
+    def was_measured_before(self, report: PressureReport) -> bool:
+        """Whether a round acts by what was measured before the last one had left; asked once.
+
+        A kubelet hands out what it has measured last, and measures every 10 to 15 s.
+        """
+        left, self._left_at = self._left_at, None
+        times = [one.time for one in report.next.signals if one.signal == report.starved]
+        if left is None or not times or times[0] is None:
+            return False
+        return times[0] <= left + _CLOCKS_DIFFER
+
     def find(self, pods: Iterable[Pod], now: datetime, elapsed: float) -> None:
         """Whoever was evicted before the node was first looked at; does nothing after that.
 
@@ -78,20 +117,23 @@ class Leaving:
                 left = 0.0 if ends is None else (ends - now).total_seconds()
                 self.add(uid, elapsed, left)
 
-    def look(self, present: Collection[str], measured: Collection[str], elapsed: float) -> None:
+    def look(self, present: Collection[str], measured: Collection[str], moment: Moment) -> None:
         """Wait for nobody any more who has left, or for whom the time is over.
 
         Args:
             present: UIDs of the node's pods in the API.
             measured: UIDs of those of which something was measured. Others use nothing, if they
                 were measured before.
-            elapsed: seconds, by the clock's `elapsed`.
+            moment: of the look, by the wall clock.
         """
-        self._until = {
+        there = {
             uid: until
             for uid, until in self._until.items()
-            if uid in present and elapsed < until and (uid in measured or uid in self._unmeasured)
+            if uid in present and (uid in measured or uid in self._unmeasured)
         }
+        if len(there) < len(self._until):
+            self.left(moment.now)
+        self._until = {uid: until for uid, until in there.items() if moment.elapsed < until}
         self._unmeasured &= self._until.keys()
 
     def waits_for_stranger(self, strangers: Iterable[str], elapsed: float) -> bool:
@@ -102,5 +144,9 @@ class Leaving:
                 tell, or it has told that they are gone, and what they use will soon be free.
             elapsed: seconds, by the clock's `elapsed`.
         """
-        self._strangers = {uid: self._strangers.get(uid, elapsed) for uid in strangers}
-        return any(elapsed - since < _UNKNOWN for since in self._strangers.values())
+        # A round in which nobody is to go does not ask for any.
+        kept = {uid: one for uid, one in self._strangers.items() if elapsed - one.seen < _FORGOTTEN}
+        seen = {uid: kept[uid].since if uid in kept else elapsed for uid in strangers}
+        kept |= {uid: _Stranger(since, elapsed) for uid, since in seen.items()}
+        self._strangers = dict(list(kept.items())[-_MOST_STRANGERS:])
+        return any(elapsed - since < _UNKNOWN for since in seen.values())

@@ -154,5 +154,5 @@ def memory_of(text: str) -> Memory | None:
         return None
     try:
         return msgspec.json.decode(text, type=Memory)
-    except (msgspec.DecodeError, ValueError):
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,28 +13,28 @@ from bailiff.decisions import Round, Scene
 from bailiff.decisions.cost import FactsError
 from bailiff.decisions.decision import Verdict, reference_to
 from bailiff.decisions.pressure.choosing import Outside
-from bailiff.decisions.pressure.facts import PressureFacts
+from bailiff.decisions.pressure.file_systems import tells_layout
 from bailiff.decisions.pressure.findings import SYSTEM, by_status_alone, went_by_rank
 from bailiff.decisions.pressure.judging import PressureRound
-from bailiff.decisions.pressure.versions import told_version
-from bailiff.kinds.stats import Summary
 from bailiff.worker.execute.outcomes import EVICTED, may_be_ours
 from bailiff.worker.systems.pressure.fleet import STATES, Fleet
 from bailiff.worker.systems.pressure.following import Configured, Following
 from bailiff.worker.systems.pressure.metrics import PressureMetrics
+from bailiff.worker.systems.pressure.moment import Moment, SteadyTime
 from bailiff.worker.systems.pressure.node_writer import NodeWriter
+from bailiff.worker.systems.pressure.round_facts import facts_of
 from bailiff.worker.systems.pressure.strangers import strangers
 from bailiff.worker.systems.pressure.telling import NodeTeller
-from bailiff.worker.systems.pressure.watched_node import Moment, Planned
+from bailiff.worker.systems.pressure.watched_node import Planned
 from bailiff.worker.systems.system import SystemInWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
+    from collections.abc import Iterable, Mapping
 
     from bailiff.cluster.kubelets import MeasuredNode
     from bailiff.cluster.kubelets import Outcome as Reading
     from bailiff.decisions import Finding
+    from bailiff.decisions.pressure.report import PressureReport
     from bailiff.kinds import Node, Pod
     from bailiff.worker.execute.outcomes import Outcome
     from bailiff.worker.mirror.mirror import PodKey
@@ -71,7 +70,7 @@ class PressureInWorker(SystemInWorker):
         self._mode = mode
         self._options = replace(parts.settings.options, explain=True)
         self.fleet = Fleet(mode.longest_break)
-        self._anchor: datetime | None = None
+        self._steady = SteadyTime(parts.clock)
         self.metrics = PressureMetrics(parts.registry, on_paper=parts.settings.on_paper)
         self.writer = NodeWriter(parts, self.metrics.writes)
         self.teller = NodeTeller(parts, mode, self.writer, self.metrics)
@@ -90,7 +89,9 @@ class PressureInWorker(SystemInWorker):
             return None
         # A held eviction must not outlive by much what it was decided by.
         ago = watched.judged_ago(self._parts.clock.elapsed())
-        why_not = f"its last round was {ago:.0f} s ago" if ago > self._mode.stale_after else ""
+        why_not = watched.unknown
+        if not why_not and ago > self._mode.stale_after:
+            why_not = f"its last round was {ago:.0f} s ago"
         return Planned(watched, self._parts.clock.now(), why_not)
 
     def overrides_policies(self, pod: Pod) -> bool:
@@ -151,7 +152,7 @@ class PressureInWorker(SystemInWorker):
         grace = eviction.finding.grace_period_seconds or 0
         watched.evicted(eviction.uid, self._parts.clock.elapsed(), grace)
         if self._mode.extensions.cool_down and went_by_rank(eviction.finding):
-            watched.cools_from(self._now())
+            watched.cools_from(self._steady.now())
             self._remember(watched)
 
     def complaints(self) -> list[str]:
@@ -172,7 +173,7 @@ class PressureInWorker(SystemInWorker):
     def pod_gone(self, pod: Pod) -> None:
         """See PodListener."""
         if (watched := self.fleet.of(pod)) is not None:
-            watched.leaving.forget(pod.metadata.uid)
+            watched.gone(pod.metadata.uid, self._parts.clock.now())
 
     # What kubelets tell.
 
@@ -181,6 +182,18 @@ class PressureInWorker(SystemInWorker):
         node = self._parts.mirror.node(name)
         if node is None:
             return
+        try:
+            self._look(node, reading)
+        except Exception:
+            # What one node tells of itself, and its kubelet may be hostile, must not end the
+            # evictions of all others. It is a fault of ours, so that it is told with its place.
+            log.exception("a round could not be planned", node=name)
+            self.metrics.reads.labels("failed").inc()
+            if (watched := self.fleet.get(name)) is not None:
+                why = "its round could not be planned, see the worker's log"
+                self._lose_sight(node, watched, why)
+
+    def _look(self, node: Node, reading: Reading) -> None:
         watched = self.fleet.watch(node)
         before = watched.victims
         if isinstance(reading, KubeletError):
@@ -189,43 +202,28 @@ class PressureInWorker(SystemInWorker):
         else:
             self.metrics.reads.labels("read").inc()
             self.metrics.read_seconds.observe(reading.seconds)
-            self._judge_or_lose(node, watched, reading.measured)
+            try:
+                self._judge(node, watched, reading.measured)
+            except KubeletError as error:
+                # What was measured of its pods is read only now.
+                self._lose_sight(node, watched, error.message)
         if before or watched.victims:
-            self._parts.marks.look_at_node(name)
-
-    def _judge_or_lose(self, node: Node, watched: WatchedNode, measured: MeasuredNode) -> None:
-        try:
-            self._judge(node, watched, measured)
-        except KubeletError as error:
-            # What was measured of its pods is read only now.
-            self._lose_sight(node, watched, error.message)
-        except Exception:
-            # What one node tells of itself, and its kubelet may be hostile, must not end the
-            # evictions of all others. It is a fault of ours, so that it is told with its place.
-            log.exception("a round could not be planned", node=watched.name)
-            self.metrics.reads.labels("failed").inc()
-            self._lose_sight(node, watched, "its round could not be planned, see the worker's log")
+            self._parts.marks.look_at_node(watched.name)
 
     def _judge(self, node: Node, watched: WatchedNode, measured: MeasuredNode) -> None:
-        """Plan a round, unless what was measured is old or tells of who is about to leave."""
-        now, elapsed = self._now(), self._parts.clock.elapsed()
+        """Plan a round, unless what was measured is old.
+
+        While somebody leaves nobody else goes by it, but what goes on from round to round does.
+        """
+        now, elapsed = self._steady.now(), self._parts.clock.elapsed()
         age = watched.age(measured.node, now, elapsed)
         if age > self._mode.stale_after:
             self._lose_sight(node, watched, f"its kubelet has measured nothing for {age:.0f} s")
             return
         pods = tuple(self._parts.mirror.pods_on(watched.name))
-        if not self._may_be_judged(watched, pods, measured):
-            return
-        facts = PressureFacts(
-            summary=Summary(node=measured.node),
-            configuration=self.configured.of(watched.name),
-            kubelet_version=told_version(node.status.node_info.kubelet_version),
-            operating_system=node.status.node_info.operating_system,
-            state=watched.state_at(Moment(now, elapsed)),
-            layout=self._mode.layout or watched.layout,
-            extensions=self._mode.extensions,
-            huge_pages_bytes=node.status.huge_pages,
-        )
+        waits = not self._may_be_judged(watched, pods, measured)
+        moment, configured = Moment(now, elapsed), self.configured.of(watched.name)
+        facts = facts_of(node, measured.node, watched, configured, self._mode, moment)
         try:
             scene = Scene(pods, now, node, neighbours=())
             outside = Outside(self._parts.clock.now(), watched.held)
@@ -233,10 +231,17 @@ class PressureInWorker(SystemInWorker):
         except FactsError as error:
             self._lose_sight(node, watched, f"its configuration cannot be: {error}")
             return
-        in_use = self._mode.extensions.memory_in_use
-        unknown = strangers(planned.report, pods, measured, in_use)
-        waits = watched.leaving.waits_for_stranger(unknown, elapsed)
-        self._take(node, watched, planned, () if waits else pods)
+        if watched.layout is None and tells_layout(measured.node):
+            watched.layout = planned.report.layout
+        report = replace(planned.report, candidates=())
+        if waits:
+            watched.note(report, elapsed)
+        else:
+            unknown = strangers(planned.report, pods, measured, self._mode.extensions.memory_in_use)
+            waits = watched.leaving.waits_for_stranger(unknown, elapsed)
+            waits = watched.leaving.was_measured_before(report) or waits
+            self._take(watched, planned, report, () if waits else pods)
+        self.teller.judged(node, watched, report, now)
 
     def _may_be_judged(
         self, watched: WatchedNode, pods: tuple[Pod, ...], measured: MeasuredNode
@@ -245,28 +250,28 @@ class PressureInWorker(SystemInWorker):
         leaving.find(pods, clock.now(), clock.elapsed())
         if leaving:
             uids = {one.metadata.uid for one in pods}
-            leaving.look(uids, {one.pod_ref.uid for one in measured.pods}, clock.elapsed())
+            seen = {one.pod_ref.uid for one in measured.pods}
+            leaving.look(uids, seen, Moment(clock.now(), clock.elapsed()))
         return watched.may_be_judged()
 
     def _take(
-        self, node: Node, watched: WatchedNode, planned: PressureRound, pods: tuple[Pod, ...]
+        self,
+        watched: WatchedNode,
+        planned: PressureRound,
+        report: PressureReport,
+        pods: Iterable[Pod],
     ) -> None:
         """What holds until the next round; of its victims those go that are among these pods."""
-        report = replace(planned.report, candidates=())
         chosen = {one.pod for one in report.victims}
         going = [one for one in pods if reference_to(one) in chosen]
-        victims = {one.metadata.uid: self._finding(planned, one) for one in going}
         watched.take(
             report,
-            victims,
+            {one.metadata.uid: self._finding(planned, one) for one in going},
             planned.of_others(),
-            by_hard=planned.is_hard and bool(victims),
-            unmeasured=frozenset(
-                one.pod.uid for one in planned.report.candidates if not one.measured
-            ),
+            by_hard=planned.is_hard and bool(going),
+            unmeasured=planned.unmeasured,
             elapsed=self._parts.clock.elapsed(),
         )
-        self.teller.judged(node, watched, report, self._now())
 
     def _finding(self, planned: PressureRound, pod: Pod) -> Finding:
         found = planned.of(pod)
@@ -285,15 +290,4 @@ class PressureInWorker(SystemInWorker):
         """Something that a restart has to know, too."""
         node = self._parts.mirror.node(watched.name)
         if node is not None:
-            self.teller.remember(node, watched, self._now())
-
-    def _now(self) -> datetime:
-        """The instant that grace periods and conditions are counted by, which no clock steps.
-
-        From the first time it is asked for on, it goes by the time that has passed.
-        """
-        clock = self._parts.clock
-        since = timedelta(seconds=clock.elapsed())
-        if self._anchor is None:
-            self._anchor = clock.now() - since
-        return self._anchor + since
+            self.teller.remember(node, watched, self._steady.now())

@@ -61,7 +61,8 @@ class NodeTeller:
         for event in report.events:
             self._tell(node, watched, event, now)
         self._publish(node, watched, report)
-        self._count_age(report, at)
+        if watched.victims:
+            self._count_age(report, at)
         for one in report.dry_runs:
             if one.victims:
                 self._metrics.dry_runs.labels(one.threshold.signal).inc()

@@ -10,7 +10,7 @@ the node's own kubelet: two that choose by the same numbers must not take two po
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -32,20 +32,9 @@ if TYPE_CHECKING:
     from bailiff.kinds import Pod
     from bailiff.kinds.stats import NodeStats
     from bailiff.worker.systems.pressure.memory import Memory
+    from bailiff.worker.systems.pressure.moment import Moment
 
 NEVER_READ = "its summary has not been read yet"
-
-
-class Moment(NamedTuple):
-    """When a round is.
-
-    Attributes:
-        now: as rounds count time, which no clock steps.
-        elapsed: seconds, by the clock's `elapsed`.
-    """
-
-    now: datetime
-    elapsed: float
 
 
 class WatchedNode:
@@ -64,8 +53,8 @@ class WatchedNode:
         told: when Events that may be repeated were told last, by what tells them apart and elapsed
             time.
         leaving: pods that are evicted and may still use what they had.
-        layout: of the node's file systems, as the first round found it: a kubelet looks once, too,
-            and what is told of a file system may change while it fills; None: not known yet.
+        layout: of the node's file systems, as the first round found it by sizes of both: a kubelet
+            looks once, too; None: not known, or nothing has been known of the node since.
     """
 
     def __init__(self, name: str, uid: str, longest_break: float = LONGEST_BREAK) -> None:
@@ -90,6 +79,8 @@ class WatchedNode:
         self._seen_at = 0.0
         # Whose eviction has begun, and not come to an end.
         self._running: set[str] = set()
+        # Of those whoever is gone by now.
+        self._gone: set[str] = set()
         # When the last round was, by elapsed time.
         self._judged_at = 0.0
         # The measurements by which somebody went last, as far as there are no newer ones.
@@ -99,7 +90,7 @@ class WatchedNode:
         self._unmeasured: frozenset[str] = frozenset()
         # Since when the heartbeat of the node's conditions stands still, by elapsed time.
         self._heartbeat: datetime | None = None
-        self._still_since = 0.0
+        self._still_since: float | None = None
 
     def age(self, node: NodeStats, now: datetime, elapsed: float) -> float:
         """Seconds since the kubelet has measured something new.
@@ -134,9 +125,10 @@ class WatchedNode:
         for an hour of which nothing is known. The first time it is what was noted.
         """
         if self._memory is not None:
-            measured, longest = self._measured, self._longest_break
-            self.state = self._memory.resumed(moment.now, measured, longest)
-            self._memory, self._judged_at = None, moment.elapsed
+            # Until a round has been planned: this one may come to nothing.
+            longest = self._longest_break
+            self.state = self._memory.resumed(moment.now, self._measured, longest)
+            return self.state
         if moment.elapsed - self._judged_at <= self._longest_break:
             return self.state
         return replace(self.state, thresholds=())
@@ -154,6 +146,8 @@ class WatchedNode:
         """Nothing is known of the node any more; whether that is news."""
         is_news, self.unknown = self.unknown in ("", NEVER_READ), why
         self.victims, self.spared, self.layout = {}, None, None
+        # Its kubelet may have been down, and writes its conditions when it is back.
+        self._still_since = None
         return is_news
 
     def take(
@@ -168,15 +162,19 @@ class WatchedNode:
     ) -> None:
         """A round has been planned; of the pods of `unmeasured` nothing was measured."""
         self._unmeasured = unmeasured
-        self._judged_at = elapsed
+        self.note(report, elapsed)
+        self.victims, self.spared, self.by_hard = victims, spared, by_hard
+        self._begun = set()
+
+    def note(self, report: PressureReport, elapsed: float) -> None:
+        """What a round leaves for the next one; whoever was chosen before it still goes."""
+        self._judged_at, self._memory = elapsed, None
         self.unknown = ""
         # A round takes its victims for gone; here a cool-down begins when they are. That it begins
         # in the future no round believes.
         before, after = self.state.last_eviction_at, report.next.last_eviction_at
         last = before and after and min(before, after)
         self.state, self.report = replace(report.next, last_eviction_at=last), report
-        self.victims, self.spared, self.by_hard = victims, spared, by_hard
-        self._begun, self.layout = set(), report.layout
         self._acted_on = tuple(one for one in self._acted_on if one in report.next.signals)
 
     @property
@@ -198,6 +196,21 @@ class WatchedNode:
     def failed(self, uid: str) -> None:
         """It was not evicted, and may be tried again."""
         self._running.discard(uid)
+        self._gone.discard(uid)
+
+    def gone(self, uid: str, now: datetime) -> None:
+        """A pod of the node is gone from the API.
+
+        Args:
+            uid: of the pod.
+            now: in UTC, by the wall clock.
+        """
+        if uid in self._running:
+            # Its eviction will be told to have come to its end.
+            self._gone.add(uid)
+        if uid in self._running or uid in self.leaving:
+            self.leaving.left(now)
+        self.leaving.forget(uid)
 
     def evicted(self, uid: str, elapsed: float, grace: float = 0.0) -> None:
         """It is evicted. Who was chosen with it still goes, nobody else before the next round.
@@ -208,7 +221,9 @@ class WatchedNode:
             grace: seconds that it was given to end.
         """
         self._running.discard(uid)
-        self.leaving.add(uid, elapsed, grace, measured=uid not in self._unmeasured)
+        if uid not in self._gone:
+            self.leaving.add(uid, elapsed, grace, measured=uid not in self._unmeasured)
+        self._gone.discard(uid)
         self.victims = {other: one for other, one in self.victims.items() if other != uid}
 
     def cools_from(self, now: datetime) -> None:
@@ -218,10 +233,12 @@ class WatchedNode:
     def see(self, pod: Pod, elapsed: float) -> None:
         """A pod of the node has changed; it may be that the node's kubelet has evicted it."""
         uid = pod.metadata.uid
-        if pod.status.reason != EVICTED or not pod.is_finished or not self.leaving.is_news(uid):
+        if pod.status.reason != EVICTED or not pod.is_finished or not self.leaving.has_looked:
+            # Those of before the first round are looked for by itself.
             return
         # Our own write may be seen before it is answered.
-        if self.report is not None and uid not in self._running and uid not in self.leaving:
+        is_news = self.leaving.is_news(uid) and uid not in self.leaving
+        if is_news and uid not in self._running:
             self.evicted(uid, elapsed)
             # The kubelet has chosen by the same numbers.
             self.victims = {who: one for who, one in self.victims.items() if who in self._running}
@@ -241,7 +258,7 @@ class WatchedNode:
             heartbeat: the latest that they have.
             elapsed: seconds, by the clock's `elapsed`.
         """
-        if heartbeat != self._heartbeat:
+        if heartbeat != self._heartbeat or self._still_since is None:
             self._heartbeat, self._still_since = heartbeat, elapsed
         return elapsed - self._still_since
 
