@@ -96,6 +96,7 @@ async def test_the_next_goes_when_the_grace_period_of_the_one_before_is_over():
     async with world.running():
         await asyncio.sleep(75)
         assert (names(world), world.given) == (["a"], {"a": 60})
+        assert "has not left yet" in world.pressure.describe()["pressed"]["why"]["n1"]
         await asyncio.sleep(30)
     # By then a is gone, and 1,126 MiB are left.
     assert names(world) == ["a"]
@@ -136,6 +137,7 @@ async def test_while_a_pod_that_uses_more_is_not_known_nobody_goes_for_it():
         world.pods["hog"] = pod_of("hog", "n1", uid="uid-hog", creation_timestamp=YESTERDAY)
         await asyncio.sleep(100)
         assert world.evictions() == []
+        assert "does not tell of" in world.pressure.describe()["pressed"]["why"]["n1"]
         world.put(world.pods["hog"])
         await asyncio.sleep(20)
     assert names(world) == ["hog"]

@@ -88,6 +88,8 @@ class Fleet:
 def _why(watched: WatchedNode) -> str:
     """Why nobody goes there, in words of ours, which are short; empty: somebody does."""
     report = watched.report
+    if watched.waits:
+        return watched.waits
     return "" if report is None or not report.reason else f"{report.reason}: {report.message}"
 
 

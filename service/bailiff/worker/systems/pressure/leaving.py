@@ -31,6 +31,12 @@ _MOST_STRANGERS = 1024
 _CLOCKS_DIFFER = timedelta(seconds=2)
 
 
+# Why nobody goes though somebody is chosen, as /v1/queue tells.
+LEAVES = "Waits: a pod that was evicted has not left yet"
+_STRANGER = "Waits: a pod that the API does not tell of uses more memory than whoever is to go"
+_NOT_NEW = "Waits: nothing was measured since the last pod has left"
+
+
 class _Stranger(NamedTuple):
     """Since when, and when last, somebody has asked about it, by elapsed time."""
 
@@ -135,6 +141,23 @@ class Leaving:
             self.left(moment.now)
         self._until = {uid: until for uid, until in there.items() if moment.elapsed < until}
         self._unmeasured &= self._until.keys()
+
+    def why_nobody_goes(
+        self, report: PressureReport, strangers: Iterable[str], elapsed: float
+    ) -> str:
+        """A reason why whoever a round has chosen does not go; empty: there is none.
+
+        Args:
+            report: of the round.
+            strangers: as of `waits_for_stranger`.
+            elapsed: seconds, by the clock's `elapsed`.
+        """
+        # Both are to be asked in each round.
+        is_old, waits = (
+            self.was_measured_before(report),
+            self.waits_for_stranger(strangers, elapsed),
+        )
+        return _NOT_NEW if is_old else _STRANGER if waits else ""
 
     def waits_for_stranger(self, strangers: Iterable[str], elapsed: float) -> bool:
         """Whether one of these is waited for.

@@ -19,6 +19,7 @@ from bailiff.decisions.pressure.judging import PressureRound
 from bailiff.worker.execute.outcomes import EVICTED, may_be_ours
 from bailiff.worker.systems.pressure.fleet import STATES, Fleet
 from bailiff.worker.systems.pressure.following import Configured, Following
+from bailiff.worker.systems.pressure.leaving import LEAVES
 from bailiff.worker.systems.pressure.metrics import PressureMetrics
 from bailiff.worker.systems.pressure.moment import Moment, SteadyTime
 from bailiff.worker.systems.pressure.node_writer import NodeWriter
@@ -221,7 +222,7 @@ class PressureInWorker(SystemInWorker):
             self._lose_sight(node, watched, f"its kubelet has measured nothing for {age:.0f} s")
             return
         pods = tuple(self._parts.mirror.pods_on(watched.name))
-        waits = not self._may_be_judged(watched, pods, measured)
+        may_go = self._may_be_judged(watched, pods, measured)
         moment, configured = Moment(now, elapsed), self.configured.of(watched.name)
         facts = facts_of(node, measured.node, watched, configured, self._mode, moment)
         try:
@@ -234,13 +235,13 @@ class PressureInWorker(SystemInWorker):
         if watched.layout is None and tells_layout(measured.node):
             watched.layout = planned.report.layout
         report = replace(planned.report, candidates=())
-        if waits:
-            watched.note(report, elapsed)
-        else:
+        if may_go:
             unknown = strangers(planned.report, pods, measured, self._mode.extensions.memory_in_use)
-            waits = watched.leaving.waits_for_stranger(unknown, elapsed)
-            waits = watched.leaving.was_measured_before(report) or waits
-            self._take(watched, planned, report, () if waits else pods)
+            watched.waits = watched.leaving.why_nobody_goes(report, unknown, elapsed)
+            self._take(watched, planned, report, () if watched.waits else pods)
+        else:
+            watched.waits = LEAVES
+            watched.note(report, elapsed)
         self.teller.judged(node, watched, report, now)
 
     def _may_be_judged(

@@ -48,6 +48,7 @@ class WatchedNode:
         victims: who goes by it, by UID of the pod.
         spared: what it says of all others; None: nothing is said of anybody.
         by_hard: it acts upon a hard threshold.
+        waits: why nobody goes though the last round has chosen somebody; empty: there is no reason.
         unknown: why nothing is known of the node; empty: something is.
         publishes: the node's conditions are written by us.
         told: when Events that may be repeated were told last, by what tells them apart and elapsed
@@ -66,6 +67,7 @@ class WatchedNode:
         self.victims: Mapping[str, Finding] = {}
         self.spared: Finding | None = None
         self.by_hard = False
+        self.waits = ""
         self.unknown = NEVER_READ
         self.publishes = False
         self.told: dict[tuple[str, ...], float] = {}
