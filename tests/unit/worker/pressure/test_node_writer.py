@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from bailiff.decisions import EventNote
 from bailiff.kinds import Node, NodeStatus
 from bailiff.kinds.node_status import NodeCondition
+from bailiff.worker.systems.pressure.memory import Note
 from bailiff.worker.systems.pressure.node_writer import NodeWriter, status_body
 from bailiff.worker.timers.retrying import Again
 from tests.harness.clocks import START
@@ -50,6 +51,19 @@ async def test_a_node_is_not_told_what_was_meant_for_one_before_it():
         writer(world).tell(node, note("of this one"), START)
         await asyncio.sleep(1)
     assert told(world) == ["of this one"]
+
+
+@pytest.mark.looptime(start=0)
+async def test_a_note_that_waits_is_dropped_where_what_is_written_is_right_again():
+    world = unwatched()
+    node, begun, over = world.nodes["n1"], Note("met", '{"met": 1}'), Note("over", "{}")
+    async with world.running():
+        writer(world).remember(node, begun)
+        await asyncio.sleep(1)
+        writer(world).remember(node, over)
+        writer(world).remember(node, begun)
+        await asyncio.sleep(1)
+    assert world.noted == [begun.text]
 
 
 @pytest.mark.looptime(start=0)

@@ -79,28 +79,34 @@ def test_who_was_chosen_with_a_pod_goes_though_that_one_has_gone(node):
     assert set(node.victims) == {"u2"}
 
 
-def test_what_a_kubelet_has_chosen_by_the_same_numbers_ends_our_choice(node):
+def chooses_two(node: WatchedNode) -> None:
+    """A round has chosen u1 and u2, and the eviction of u1 has begun."""
     node.leaving.find([], START, 90.0)
     take(node, PressureState())
     node.victims = chosen("u1", "u2")
     node.began("u1")
-    evicted = PodStatus(phase="Failed", reason="Evicted")
-    node.see(Pod(metadata=ObjectMeta(uid="u3"), status=evicted), 100.0)
+
+
+def evicted(uid: str) -> Pod:
+    """As a kubelet, or our own write, leaves it."""
+    status = PodStatus(phase="Failed", reason="Evicted")
+    return Pod(metadata=ObjectMeta(uid=uid), status=status)
+
+
+def test_what_a_kubelet_has_chosen_by_the_same_numbers_ends_our_choice(node):
+    chooses_two(node)
+    node.see(evicted("u3"), 100.0)
     # What is under way cannot be called back.
     assert set(node.victims) == {"u1"}
 
 
 def test_our_own_write_is_no_kubelets_choice(node):
     """It may be seen before it is answered; whoever was chosen with the pod still goes."""
-    node.leaving.find([], START, 90.0)
-    take(node, PressureState())
-    node.victims = chosen("u1", "u2")
-    node.began("u1")
-    evicted = PodStatus(phase="Failed", reason="Evicted")
-    node.see(Pod(metadata=ObjectMeta(uid="u1"), status=evicted), 100.0)
+    chooses_two(node)
+    node.see(evicted("u1"), 100.0)
     assert set(node.victims) == {"u1", "u2"}
     node.evicted("u1", 100.0)
-    node.see(Pod(metadata=ObjectMeta(uid="u1"), status=evicted), 101.0)
+    node.see(evicted("u1"), 101.0)
     assert set(node.victims) == {"u2"}
 
 
