@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from bailiff.cluster import UnreachableError
 from bailiff.cluster.kubelets import KubeletForbiddenError
 from bailiff.decisions.policies import EvictionApi, Policies
+from bailiff.decisions.pressure.extensions import PressureExtensions, ReleaseTarget
 from bailiff.kinds import Annotations
 from bailiff.kinds.pod_volumes import EmptyDir, Volume
 from tests.harness.kinds import pod_of
@@ -163,6 +164,36 @@ async def test_what_one_node_tells_ends_no_eviction_on_others():
         unknown = world.pressure.describe()["unknown"]["nodes"]
     assert names(world) == ["greedy"]
     assert list(unknown) == ["n2"]
+
+
+async def test_nor_does_what_one_kubelet_answers():
+    world = PressureWorld()
+    world.add_node()
+    world.add_node("n2")
+    world.fill("greedy", 3900)
+    answer = world.kubelet.summary
+
+    async def fail(node):
+        if node.metadata.name == "n2":
+            raise ZeroDivisionError
+        return await answer(node)
+
+    world.kubelet.summary = fail  # type: ignore[method-assign]  # stands for a fault
+    async with world.running():
+        await asyncio.sleep(60)
+        unknown = world.pressure.describe()["unknown"]["nodes"]
+    assert names(world) == ["greedy"]
+    assert list(unknown) == ["n2"]
+
+
+async def test_with_a_release_target_nobody_is_given_more_time_than_it_has():
+    soft = configured(**{**SOFT, "evictionMaxPodGracePeriod": 600})
+    extensions = PressureExtensions(release_target=ReleaseTarget())
+    world = two_pods(mode=mode_with(configuration=soft, extensions=extensions))
+    world.delete_in("greedy", 150)
+    async with world.running():
+        await asyncio.sleep(60)
+    assert "greedy" not in names(world)
 
 
 async def test_the_configuration_that_was_read_last_counts_for_ten_minutes():

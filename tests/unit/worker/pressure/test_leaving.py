@@ -6,6 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from bailiff.decisions.pressure.report import PressureReport
+from bailiff.decisions.pressure.signals import Signal
+from bailiff.decisions.pressure.state import PressureState, SignalState
 from bailiff.kinds import ObjectMeta, Pod, PodStatus
 from bailiff.worker.systems.pressure.leaving import Leaving
 from bailiff.worker.systems.pressure.moment import Moment
@@ -109,6 +112,18 @@ def test_a_round_in_which_nobody_goes_forgets_no_stranger(leaving):
     assert not leaving.waits_for_stranger([], 110.0)
     assert not leaving.waits_for_stranger(["u1"], 230.0)
     assert leaving.waits_for_stranger(["u1"], 900.0)
+
+
+@pytest.mark.parametrize(("measured", "before"), [(-1, True), (2, True), (3, False)])
+def test_once_a_pod_has_left_what_was_measured_before_counts_no_more(leaving, measured, before):
+    signal = Signal.MEMORY_AVAILABLE
+    seen = SignalState(signal=signal, time=START + timedelta(seconds=measured))
+    state = PressureState(signals=(seen,))
+    report = PressureReport(conditions=(), thresholds=(), next=state, starved=signal)
+    leaving.add("u1", 100.0, grace=0)
+    leaving.look(set(), set(), Moment(START, 110.0))
+    assert leaving.was_measured_before(report) is before
+    assert not leaving.was_measured_before(report)
 
 
 def test_so_many_strangers_are_kept_and_no_more(leaving):

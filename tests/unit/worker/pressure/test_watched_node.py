@@ -79,6 +79,13 @@ def test_who_was_chosen_with_a_pod_goes_though_that_one_has_gone(node):
     assert set(node.victims) == {"u2"}
 
 
+def test_who_is_gone_before_its_eviction_is_answered_is_not_waited_for(node):
+    node.began("u1")
+    node.gone("u1", START)
+    node.evicted("u1", 100.0)
+    assert node.may_be_judged()
+
+
 def chooses_two(node: WatchedNode) -> None:
     """A round has chosen u1 and u2, and the eviction of u1 has begun."""
     node.leaving.find([], START, 90.0)
