@@ -193,7 +193,7 @@ async def test_with_a_release_target_nobody_is_given_more_time_than_it_has():
     world.delete_in("greedy", 150)
     async with world.running():
         await asyncio.sleep(60)
-    assert "greedy" not in names(world)
+    assert names(world) == ["calm"]
 
 
 async def test_the_configuration_that_was_read_last_counts_for_ten_minutes():

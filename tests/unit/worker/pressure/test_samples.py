@@ -111,11 +111,12 @@ async def test_a_pod_that_is_known_nowhere_but_on_the_node_keeps_it_for_two_minu
     assert [name for _, name in world.evictions()] == ["small"]
 
 
+@pytest.mark.parametrize("phase", [0, 5, 10])
 @pytest.mark.parametrize("grace", [100, 300])
-async def test_a_minimum_reclaim_is_followed_up_however_long_a_pod_takes(grace):
+async def test_a_minimum_reclaim_is_followed_up_however_long_a_pod_takes(grace, phase):
     reclaim = {"memory.available": "1Gi"}
     soft = configured(**SOFT, evictionMaxPodGracePeriod=grace, evictionMinimumReclaim=reclaim)
-    world = Sampled(grace, mode=mode_with(configuration=soft))
+    world = Sampled(grace - 8, phase, mode=mode_with(configuration=soft))
     for name in "abcd":
         world.fill(name, 950)
     assert await lived(world, 1200) == ["a", "b"]
