@@ -16,7 +16,7 @@ from bailiff.cluster.page_limit import PageLimit
 from bailiff.cluster.request import Request, Selection
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Iterable
 
     from bailiff.cluster.resource import Resource
     from bailiff.cluster.settings import ClusterSettings
@@ -61,10 +61,32 @@ class Lists(ABC):
     ) -> Listing[T]:
         """As `list`; `each` is applied to every object as soon as its page is decoded."""
         listing = await self.list_readable(resource, selection, each)
-        for one in listing.unreadable:
-            name = f"{one.metadata.namespace}/{one.metadata.name}"
-            raise ResponseError(f"{resource.plural} {name}: {one.reason}")
+        _check_readable(resource, listing.unreadable)
         return listing
+
+    async def list_first(
+        self,
+        resource: Resource[T],
+        selection: Selection,
+        most: int,
+        each: Callable[[T], T] | None = None,
+    ) -> tuple[T, ...]:
+        """The first objects of a list, in whole pages until there are so many or no more.
+
+        Args:
+            resource: their kind.
+            selection: which of them.
+            most: no page is read beyond that many.
+            each: as of `list_selected`.
+        """
+        found: list[T] = []
+        async with aclosing(self.pages(resource, selection)) as pages:
+            async for page in pages:
+                _check_readable(resource, page.unreadable)
+                found += page.items if each is None else map(each, page.items)
+                if len(found) >= most:
+                    break
+        return tuple(found)
 
     async def list_readable(
         self, resource: Resource[T], selection: Selection, each: Callable[[T], T] | None = None

@@ -34,12 +34,13 @@ from bailiff.kinds.meta import Value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from bailiff.decisions.changes import ChangeLookUp, ObjectChange
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Decision, Subject
     from bailiff.decisions.options import Options
     from bailiff.decisions.question import LiveQuestion, Question, QuestionTerms
-    from bailiff.decisions.system import LookUp, Round, System
-    from bailiff.kinds import Node
+    from bailiff.decisions.system import LookUp, NotAdmitted, Round, System
+    from bailiff.kinds import Node, Pod
 
 # Characters of a text that an error quotes.
 _QUOTED = 100
@@ -98,6 +99,15 @@ class Systems:
         """What each system wants to see of a live cluster to decide for the pods of a scene."""
         for system in self.all:
             yield system, system.look_up(scene, options)
+
+    def not_admitted(self, pod: Pod, node: Node, options: Options) -> NotAdmitted | None:
+        """Why the kubelet of a node would not let a pod start there now; None: it would."""
+        said = (system.not_admitted(pod, node, options) for system in self.all)
+        return next((one for one in said if one is not None), None)
+
+    def look_at_change(self, change: ObjectChange, options: Options) -> Iterator[ChangeLookUp]:
+        """What each system has to see to tell what a change of an object evicts."""
+        return (system.look_at_change(change, options) for system in self.all)
 
     def weigh_seen_pod(
         self, scene: Scene, parts: Iterable[Part], options: Options

@@ -22,6 +22,7 @@ from bailiff.kinds.meta import Value
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from bailiff.decisions.changes import ChangeLookUp, ObjectChange
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Finding, Subject
     from bailiff.decisions.options import Options
@@ -129,12 +130,16 @@ class Wanted(NamedTuple):
         namespace: where they live; empty for kinds without one.
         names: only these, as far as there are any of the name; None: all.
         fields: only those with these values, as of a field selector.
+        unlike: only those without these values, likewise.
+        most: no more than about so many are read, whichever; None: all.
     """
 
     kind: type[Value]
     namespace: str = ""
     names: tuple[str, ...] | None = None
     fields: tuple[tuple[str, str], ...] = ()
+    unlike: tuple[tuple[str, str], ...] = ()
+    most: int | None = None
 
 
 class OfKubelet(NamedTuple):
@@ -148,6 +153,18 @@ class OfKubelet(NamedTuple):
     """
 
     node: Node
+
+
+class NotAdmitted(NamedTuple):
+    """A pod that the kubelet of its node would not start, as the pod's status would tell.
+
+    Attributes:
+        reason: for programs.
+        message: for people.
+    """
+
+    reason: str
+    message: str
 
 
 class Why(Enum):
@@ -257,6 +274,15 @@ class System(ABC, Generic[F]):
         """What it wants to see of a live cluster to decide for the pods of a scene; see LookUp."""
         yield from ()
         return self.facts()
+
+    def not_admitted(self, pod: Pod, node: Node, options: Options) -> NotAdmitted | None:  # noqa: ARG002 - as above
+        """Why the kubelet of a node would not let a pod start there now; None: it would."""
+        return None
+
+    def look_at_change(self, change: ObjectChange, options: Options) -> ChangeLookUp:  # noqa: ARG002 - as above
+        """What a change of an object evicts; of most objects nothing. See ChangeLookUp."""
+        yield from ()
+        return None
 
     @cached_property
     def section(self) -> str:

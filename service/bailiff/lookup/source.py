@@ -45,7 +45,7 @@ from bailiff.lookup.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from bailiff.clock import Clock
     from bailiff.cluster import Cluster
@@ -140,15 +140,25 @@ class ClusterSource:
     async def _list(
         self, resource: Resource[Any], wanted: Wanted, names: tuple[str, ...] | None
     ) -> tuple[Value, ...]:
-        fields = ",".join(f"{path}={_selector_value(value)}" for path, value in wanted.fields)
-        selection = Selection(namespace=wanted.namespace, field_selector=fields)
+        selection = Selection(namespace=wanted.namespace, field_selector=_field_selector(wanted))
         each = slimmer_for(wanted.kind) if wanted.kind in _SLIM else None
         with _told(f"the {resource.plural}", f"list {resource.plural}"):
-            found = (await self._cluster.list_selected(resource, selection, each)).items
+            found = await self._items(resource, selection, each, wanted.most)
         found = tuple(map(_served, found))
         if names is None:
             return found
         return tuple(one for one in found if one.metadata.name in names)
+
+    async def _items(
+        self,
+        resource: Resource[Any],
+        selection: Selection,
+        each: Callable[[Any], Any] | None,
+        most: int | None,
+    ) -> tuple[Value, ...]:
+        if most is None:
+            return (await self._cluster.list_selected(resource, selection, each)).items
+        return await self._cluster.list_first(resource, selection, most, each)
 
     async def _get_each(
         self, resource: Resource[Any], wanted: Wanted, names: tuple[str, ...]
@@ -218,6 +228,12 @@ def _told(what: str, permission: str) -> Iterator[None]:
         raise UnavailableError(f"{what} could not be read: {error.message}") from error
     except ClusterError as error:
         raise FailedError(f"{what} could not be read: {error.message}") from error
+
+
+def _field_selector(wanted: Wanted) -> str:
+    like = [f"{path}={_selector_value(value)}" for path, value in wanted.fields]
+    unlike = [f"{path}!={_selector_value(value)}" for path, value in wanted.unlike]
+    return ",".join((*like, *unlike))
 
 
 def _selector_value(text: str) -> str:

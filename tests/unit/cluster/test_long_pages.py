@@ -154,3 +154,13 @@ async def test_a_look_up_names_the_bound_that_one_object_exceeds(tmp_path: Path)
     async with Pods(BOUND).serving(tmp_path) as cluster:
         with pytest.raises(FailedError, match="exceeds 10000 bytes"):
             await ClusterSource(cluster, SystemClock()).see(Wanted(Pod))
+
+
+@pytest.mark.parametrize(("most", "pages"), [(64, 1), (65, 2), (1000, 3)])
+async def test_no_page_is_read_beyond_what_is_wanted(tmp_path: Path, most: int, pages: int) -> None:
+    pods = Pods(*[1] * 150)
+    async with pods.serving(tmp_path) as cluster:
+        source = ClusterSource(cluster, SystemClock())
+        found = await source.see(Wanted(Pod, most=most))
+    assert [pod.metadata.name for pod in found if isinstance(pod, Pod)] == pods.names[: 64 * pages]
+    assert len(pods.asked) == pages

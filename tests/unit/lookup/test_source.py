@@ -73,6 +73,8 @@ async def test_many_are_listed_at_once(tmp_path: Path) -> None:
         (Wanted(Pod, fields=(("spec.nodeName", "n"),)), "/api/v1/pods?spec.nodeName=n"),
         (Wanted(Pod, "", ("p",), (("spec.nodeName", "n"),)), "/api/v1/pods?spec.nodeName=n"),
         (Wanted(Pod, fields=(("a", "x,y=z\\"),)), "/api/v1/pods?a=x\\,y\\=z\\\\"),
+        (Wanted(Pod, unlike=(("a", "x"), ("b", "y"))), "/api/v1/pods?a!=x,b!=y"),
+        (Wanted(Pod, most=1), "/api/v1/pods"),
         (Wanted(Node), "/api/v1/nodes"),
         (Wanted(PodDisruptionBudget), "/apis/policy/v1/poddisruptionbudgets"),
         (Wanted(ResourceSlice, fields=(("spec.driver", "d"),)), "/resourceslices?spec.driver=d"),

@@ -17,6 +17,7 @@ from bailiff.decisions.pressure.signals import CONDITIONS, MEMORY_PRESSURE
 from bailiff.decisions.pressure.versions import check_version, minor_of
 from bailiff.decisions.quality_of_service import QualityOfService, qos_class
 from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided
+from bailiff.decisions.system import NotAdmitted
 from bailiff.decisions.tolerations import tolerates
 from bailiff.kinds import Pod, Taint
 from bailiff.kinds.texts import Word
@@ -24,7 +25,9 @@ from bailiff.kinds.texts import Word
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bailiff.decisions.options import Options
     from bailiff.decisions.question import QuestionTerms
+    from bailiff.kinds import Node
 
 REFUSED = "Evicted"
 # From this minor version on `resources: {}` of a pod no longer overrides its containers.
@@ -112,6 +115,26 @@ def admit(
     )
 
 
+def not_admitted_to(pod: Pod, node: Node, options: Options) -> NotAdmitted | None:
+    """Why the kubelet of a node would not let a pod start, by what the node reports.
+
+    The node's word is up to ten seconds old; its kubelet goes by what it knows itself. A pod that
+    shows a static one to the API server is not asked for: its kubelet has started the other.
+    """
+    held = [one.type for one in node.status.conditions if one.status == "True"]
+    found = admit(
+        pod,
+        [one for one in CONDITIONS if one in held],
+        comparison_operators=options.comparison_operators,
+        empty_resources_count=_empty_resources_count(node.status.node_info.kubelet_version),
+    )
+    return None if found.admit else NotAdmitted(found.reason, found.message)
+
+
+def _empty_resources_count(kubelet_version: str) -> bool:
+    return minor_of(kubelet_version) < _EMPTY_RESOURCES_FIXED
+
+
 def _weigh_admission(
     facts: AdmitUnderPressureRequest, terms: QuestionTerms
 ) -> Plan[AdmitUnderPressureResponse]:
@@ -132,7 +155,7 @@ def _admit(facts: AdmitUnderPressureRequest, terms: QuestionTerms) -> AdmitUnder
         facts.pod,
         facts.conditions,
         comparison_operators=terms.options.comparison_operators,
-        empty_resources_count=minor_of(facts.kubelet_version) < _EMPTY_RESOURCES_FIXED,
+        empty_resources_count=_empty_resources_count(facts.kubelet_version),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.pressure.admission import ADMIT_UNDER_PRESSURE
+from bailiff.decisions.pressure.admission import ADMIT_UNDER_PRESSURE, not_admitted_to
 from bailiff.decisions.pressure.configuring import settings_of
 from bailiff.decisions.pressure.facts import PressureFacts, check_same_node
 from bailiff.decisions.pressure.findings import SYSTEM, CandidateSubject, ThresholdSubject
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.options import Options
-    from bailiff.decisions.system import LookUp, Scene
+    from bailiff.decisions.system import LookUp, NotAdmitted, Scene
     from bailiff.kinds import Node, Pod
 
 
@@ -73,6 +73,10 @@ class PressureSystem(System[PressureFacts]):
     ) -> LookUp[PressureFacts]:
         """What the node's kubelet measures now, where that may be asked for."""
         return look_up(scene)
+
+    def not_admitted(self, pod: Pod, node: Node, options: Options) -> NotAdmitted | None:
+        """By the node's conditions, see `admit`."""
+        return not_admitted_to(pod, node, options)
 
     def prepare(self, scene: Scene, facts: PressureFacts, options: Options) -> Round:
         """See System."""
