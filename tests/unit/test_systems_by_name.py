@@ -29,6 +29,7 @@ ALLOWED = {"decisions/registry.py", "worker/systems/__init__.py"}
 SETTINGS = {"decisions/options.py", "cli/decision_options.py"}
 # A command that only one system answers; and Kubernetes' own words.
 COMMANDS = {"cli/explain.py", "cli/pressure.py", "cli/pressure_files.py", "cli/pressure_shown.py"}
+COMMANDS |= {"cli/built_in.py"}
 KUBERNETES = {"kinds/kubelet_configuration.py", "cluster/node_slimming.py"}
 # Names of annotations.
 KUBERNETES |= {"kinds/meta.py"}

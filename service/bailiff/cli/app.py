@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import bailiff
-from bailiff.cli import explain, leases, pausing, policies, preview, processes
+from bailiff.cli import built_in, explain, leases, pausing, policies, preview, processes
 from bailiff.cli.errors import Commands, ExitCode, fail
 from bailiff.cli.help import Command
 from bailiff.cli.options import ENVIRONMENT
@@ -33,6 +33,7 @@ app.command(cls=Command, rich_help_panel=_ASKING, context_settings=explain.SETTI
     explain.explain
 )
 app.add_typer(preview.app, name="preview", rich_help_panel=_ASKING)
+app.command(cls=Command, rich_help_panel=_ASKING)(built_in.taints)
 app.command(cls=Command, rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.serve)
 app.command(cls=Command, rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.worker)
 app.command(cls=Command, rich_help_panel=_RUNNING, epilog=ENVIRONMENT)(processes.up)

@@ -141,6 +141,9 @@ def _step(step: TraceStep) -> Iterator[str]:
     if step.deadline is not None:
         yield from _start(step, step.deadline)
         yield f"  deadline {describe_time(step.deadline)}"
+    built_in = getattr(step.subject, "built_in", None)
+    if built_in is not None:
+        yield from (f"  {line}" for line in built_in.told())
 
 
 def _start(step: TraceStep, deadline: datetime) -> Iterator[str]:

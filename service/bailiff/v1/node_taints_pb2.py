@@ -26,7 +26,7 @@ from bailiff.v1 import kubernetes_pb2 as bailiff_dot_v1_dot_kubernetes__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62\x61iliff/v1/node_taints.proto\x12\nbailiff.v1\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"t\n\x0eNodeTaintFacts\x12,\n\x08\x62ound_at\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x0e\x66irst_observed\x18\x02 \x03(\x0b\x32\x1c.bailiff.v1.TaintObservation\"\x85\x01\n\x10TaintObservation\x12\x10\n\x03key\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05value\x18\x02 \x01(\t\x12\x13\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\tH\x01\x88\x01\x01\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x06\n\x04_keyB\t\n\x07_effect\"\xeb\x01\n\x10NodeTaintSubject\x12 \n\x05taint\x18\x01 \x01(\x0b\x32\x11.bailiff.v1.Taint\x12\x13\n\x0btaint_index\x18\x02 \x01(\x05\x12*\n\ntoleration\x18\x03 \x01(\x0b\x32\x16.bailiff.v1.Toleration\x12\x1d\n\x10toleration_index\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12,\n\x08\x61\x64\x64\x65\x64_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nadded_from\x18\x06 \x01(\tB\x13\n\x11_toleration_indexB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62\x61iliff/v1/node_taints.proto\x12\nbailiff.v1\x1a\x1b\x62\x61iliff/v1/kubernetes.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"t\n\x0eNodeTaintFacts\x12,\n\x08\x62ound_at\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x0e\x66irst_observed\x18\x02 \x03(\x0b\x32\x1c.bailiff.v1.TaintObservation\"\x85\x01\n\x10TaintObservation\x12\x10\n\x03key\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05value\x18\x02 \x01(\t\x12\x13\n\x06\x65\x66\x66\x65\x63t\x18\x03 \x01(\tH\x01\x88\x01\x01\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x06\n\x04_keyB\t\n\x07_effect\"\x97\x02\n\x10NodeTaintSubject\x12 \n\x05taint\x18\x01 \x01(\x0b\x32\x11.bailiff.v1.Taint\x12\x13\n\x0btaint_index\x18\x02 \x01(\x05\x12*\n\ntoleration\x18\x03 \x01(\x0b\x32\x16.bailiff.v1.Toleration\x12\x1d\n\x10toleration_index\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12,\n\x08\x61\x64\x64\x65\x64_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nadded_from\x18\x06 \x01(\t\x12*\n\x08\x62uilt_in\x18\x07 \x01(\x0b\x32\x18.bailiff.v1.BuiltInTaintB\x13\n\x11_toleration_index\"\x95\x01\n\x0c\x42uiltInTaint\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x0e\n\x06\x65\x66\x66\x65\x63t\x18\x02 \x01(\t\x12\x11\n\tcondition\x18\x03 \x01(\t\x12\x0e\n\x06set_by\x18\x04 \x01(\t\x12\x12\n\nremoved_by\x18\x05 \x01(\t\x12\r\n\x05since\x18\x06 \x01(\t\x12\r\n\x05until\x18\x07 \x01(\t\x12\x13\n\x0breplaced_by\x18\x08 \x01(\tB0\n\x0e\x64\x65v.bailiff.v1P\x01Z\x1c\x62\x61iliff.dev/api/v1;bailiffv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,5 +39,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TAINTOBSERVATION']._serialized_start=225
   _globals['_TAINTOBSERVATION']._serialized_end=358
   _globals['_NODETAINTSUBJECT']._serialized_start=361
-  _globals['_NODETAINTSUBJECT']._serialized_end=596
+  _globals['_NODETAINTSUBJECT']._serialized_end=640
+  _globals['_BUILTINTAINT']._serialized_start=643
+  _globals['_BUILTINTAINT']._serialized_end=792
 # @@protoc_insertion_point(module_scope)

@@ -107,6 +107,7 @@ class NodeTaintSubject(_message.Message):
     TOLERATION_INDEX_FIELD_NUMBER: _builtins.int
     ADDED_AT_FIELD_NUMBER: _builtins.int
     ADDED_FROM_FIELD_NUMBER: _builtins.int
+    BUILT_IN_FIELD_NUMBER: _builtins.int
     taint_index: _builtins.int
     """Its place in `node.spec.taints`."""
     toleration_index: _builtins.int
@@ -127,6 +128,10 @@ class NodeTaintSubject(_message.Message):
     def added_at(self) -> _timestamp_pb2.Timestamp:
         """When the taint counts as added."""
 
+    @_builtins.property
+    def built_in(self) -> Global___BuiltInTaint:
+        """What Kubernetes means by it, where it is a taint of its own."""
+
     def __init__(
         self,
         *,
@@ -136,13 +141,64 @@ class NodeTaintSubject(_message.Message):
         toleration_index: _builtins.int | None = ...,
         added_at: _timestamp_pb2.Timestamp | None = ...,
         added_from: _builtins.str = ...,
+        built_in: Global___BuiltInTaint | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_toleration_index", b"_toleration_index", "added_at", b"added_at", "taint", b"taint", "toleration", b"toleration", "toleration_index", b"toleration_index"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_toleration_index", b"_toleration_index", "added_at", b"added_at", "built_in", b"built_in", "taint", b"taint", "toleration", b"toleration", "toleration_index", b"toleration_index"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_toleration_index", b"_toleration_index", "added_at", b"added_at", "added_from", b"added_from", "taint", b"taint", "taint_index", b"taint_index", "toleration", b"toleration", "toleration_index", b"toleration_index"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_toleration_index", b"_toleration_index", "added_at", b"added_at", "added_from", b"added_from", "built_in", b"built_in", "taint", b"taint", "taint_index", b"taint_index", "toleration", b"toleration", "toleration_index", b"toleration_index"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__toleration_index: _TypeAlias = _typing.Literal["toleration_index"]  # noqa: Y015
     _WhichOneofArgType__toleration_index: _TypeAlias = _typing.Literal["_toleration_index", b"_toleration_index"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__toleration_index) -> _WhichOneofReturnType__toleration_index | None: ...
 
 Global___NodeTaintSubject: _TypeAlias = NodeTaintSubject  # noqa: Y015
+
+@_typing.final
+class BuiltInTaint(_message.Message):
+    """A taint that Kubernetes itself puts on nodes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    EFFECT_FIELD_NUMBER: _builtins.int
+    CONDITION_FIELD_NUMBER: _builtins.int
+    SET_BY_FIELD_NUMBER: _builtins.int
+    REMOVED_BY_FIELD_NUMBER: _builtins.int
+    SINCE_FIELD_NUMBER: _builtins.int
+    UNTIL_FIELD_NUMBER: _builtins.int
+    REPLACED_BY_FIELD_NUMBER: _builtins.int
+    key: _builtins.str
+    """The taint's key."""
+    effect: _builtins.str
+    """The effect that Kubernetes gives it. The same key may stand with another, put there by hand."""
+    condition: _builtins.str
+    """What the node is like then, as `Ready=False`."""
+    set_by: _builtins.str
+    """Which program puts it there."""
+    removed_by: _builtins.str
+    """What takes it away."""
+    since: _builtins.str
+    """The release that set it first, such as `1.12`."""
+    until: _builtins.str
+    """The last release that set it; empty: it is set to this day."""
+    replaced_by: _builtins.str
+    """The key that has taken its place; empty where none has."""
+    def __init__(
+        self,
+        *,
+        key: _builtins.str = ...,
+        effect: _builtins.str = ...,
+        condition: _builtins.str = ...,
+        set_by: _builtins.str = ...,
+        removed_by: _builtins.str = ...,
+        since: _builtins.str = ...,
+        until: _builtins.str = ...,
+        replaced_by: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["condition", b"condition", "effect", b"effect", "key", b"key", "removed_by", b"removed_by", "replaced_by", b"replaced_by", "set_by", b"set_by", "since", b"since", "until", b"until"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BuiltInTaint: _TypeAlias = BuiltInTaint  # noqa: Y015

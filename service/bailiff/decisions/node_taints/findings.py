@@ -17,6 +17,7 @@ from bailiff.decisions.decision import (
     keep_pod,
 )
 from bailiff.decisions.instants import END_OF_TIME, later
+from bailiff.decisions.node_taints.built_in import BuiltInTaint, built_in_taint
 from bailiff.decisions.text import describe_time, describe_toleration
 from bailiff.kinds import PodCondition, Taint, Time, Toleration
 from bailiff.kinds.meta import Value
@@ -56,6 +57,7 @@ class NodeTaintSubject(Subject, frozen=True, tag="nodeTaint"):
         added_at: when the taint counts as added.
         added_from: where `added_at` comes from: timeAdded, firstObserved, managedFields (the last
             edit of the node's taints), or now where none is known.
+        built_in: what Kubernetes means by it, where it is a taint of its own.
     """
 
     taint: Taint
@@ -64,6 +66,7 @@ class NodeTaintSubject(Subject, frozen=True, tag="nodeTaint"):
     toleration_index: int | None = None
     added_at: Time | None = None
     added_from: str = ""
+    built_in: BuiltInTaint | None = None
 
 
 class AddedTaint(Value, frozen=True):
@@ -140,6 +143,7 @@ def judge(
     *,
     is_bound: bool,
     explain: bool,
+    others: tuple[TraceStep, ...] = (),
 ) -> Finding:
     """The answer for a pod that tolerates its node's taints so.
 
@@ -149,9 +153,10 @@ def judge(
         now: the instant to decide for.
         is_bound: False for a pod that has no node yet: it is asked about as if bound now.
         explain: a trace is asked for.
+        others: the last steps of the trace, see other_taints.
     """
     timed = [(one, one.deadline(bound_at)) for one in matched]
-    trace = _trace(timed) if explain else ()
+    trace = _trace(timed) + others if explain else ()
     if not matched:
         return keep(SYSTEM, "NoTaint", _NO_TAINT, trace)
     for tolerated in matched:
@@ -283,6 +288,7 @@ def _step(tolerated: Tolerated, deadline: datetime | None) -> TraceStep:
             toleration_index=tolerated.toleration_index,
             added_at=added.added_at,
             added_from=added.added_from,
+            built_in=built_in_taint(added.taint),
         ),
         deadline=deadline if seconds else None,
     )

@@ -21,6 +21,7 @@ from bailiff.decisions.instants import in_utc
 from bailiff.decisions.node_taints import observations
 from bailiff.decisions.node_taints.findings import AddedTaint, Tolerated, judge
 from bailiff.decisions.node_taints.observations import Since, identity_of
+from bailiff.decisions.node_taints.other_taints import steps_of_others
 from bailiff.decisions.options import DEFAULT_OPTIONS, Options
 from bailiff.decisions.system import Round
 from bailiff.decisions.text import describe_taint
@@ -87,6 +88,7 @@ class NodeTaints(Round):
                 added = _added(taint, index, since, now)
                 self._taints.append(added)
                 self._first_added = min(self._first_added, added.added_at)
+        self._others = steps_of_others(node.spec.taints) if options.explain else ()
         self._lists: dict[tuple[Toleration, ...], _Judged] = {}
         # By id(list), of the first of all that are equal. `_lists` keeps it, so that no other can
         # take its id.
@@ -144,8 +146,14 @@ class NodeTaints(Round):
     def _judge(
         self, matched: list[Tolerated], bound_at: datetime | None, *, is_bound: bool = True
     ) -> Finding:
-        explain = self._options.explain
-        return judge(matched, bound_at, self._now, is_bound=is_bound, explain=explain)
+        return judge(
+            matched,
+            bound_at,
+            self._now,
+            is_bound=is_bound,
+            explain=self._options.explain,
+            others=self._others,
+        )
 
 
 def _added(

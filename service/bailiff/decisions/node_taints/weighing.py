@@ -12,6 +12,7 @@ from bailiff.decisions.lengths import (
     words_of_taint,
     words_of_toleration,
 )
+from bailiff.decisions.node_taints.built_in import BUILT_IN_TAINTS, built_in_taint
 from bailiff.kinds import NO_EXECUTE
 from bailiff.kinds.names import MAX_LABEL, MAX_SUBDOMAIN
 
@@ -33,6 +34,10 @@ _NAMED, _NAMED_IN_STEP = 4, 2
 _LONGEST = CHARACTER * (MAX_SUBDOMAIN + 1 + 4 * MAX_LABEL) + 20
 
 
+# The longest of what a step tells of a built-in taint, besides its own words.
+_BUILT_IN = max(length(one) for one in BUILT_IN_TAINTS)
+
+
 def weigh(taints: Sequence[Taint], pods: Sequence[Pod], *, explain: bool) -> Cost:
     """The cost of deciding for these pods, whether or not any toleration matches.
 
@@ -43,10 +48,24 @@ def weigh(taints: Sequence[Taint], pods: Sequence[Pod], *, explain: bool) -> Cos
     number, compared = len(evicting), len(pods) * (_TRACE_STEPS + 1 if explain else 1)
     for pod in pods:
         compared += len(pod.spec.tolerations)
-    told = len(pods) * _told(2 * _LONGEST, 2 * _LONGEST * number, number, explain)
+    steps, told = (
+        number * compared,
+        len(pods) * _told(2 * _LONGEST, 2 * _LONGEST * number, number, explain),
+    )
     if told > ROUGH_BYTES:
         told = _measured(evicting, pods, explain=explain)
-    return Cost(number * compared, told, PATH)
+    if explain:
+        built_in = [taint for taint in taints if built_in_taint(taint) is not None]
+        steps += len(pods) * len(built_in)
+        told += len(pods) * sum(map(_told_of_built_in, built_in))
+    return Cost(steps, told, PATH)
+
+
+def _told_of_built_in(taint: Taint) -> int:
+    """What it means; and of one that evicts nobody the step itself, which has not been counted."""
+    if taint.effect == NO_EXECUTE:
+        return _BUILT_IN
+    return _BUILT_IN + _STEP + _NAMED_IN_STEP * words_of_taint(taint)
 
 
 def _told(longest: int, together: int, steps: int, explain: bool) -> int:

@@ -15,10 +15,25 @@ REASONS = (
     *("NoPressure", "PressureRelieved", "GracePeriodNotOver", "StatsNotNew", "ReclaimFirst"),
     *("NobodyToEvict", "StatsUnknown", "DryRun", "CoolsDown", "ReleaseUnderWay", "EndsAlready"),
 )
-RULES = ("Pod", "NoExecuteTaint", "ResourceClaim", "NoExecuteDeviceTaint", "Threshold", "Rank")
+RULES = (
+    "Pod",
+    "NoExecuteTaint",
+    "BuiltInTaint",
+    "ResourceClaim",
+    "NoExecuteDeviceTaint",
+    "Threshold",
+    "Rank",
+)
 # An outcome may also be the reason that it led to.
 OUTCOMES = (
-    *("NoTaint", "NotTolerated", "ToleratedForever", "ToleratedForSeconds", "ToleratedForNoTime"),
+    *(
+        "NoTaint",
+        "NotTolerated",
+        "EvictsNobody",
+        "ToleratedForever",
+        "ToleratedForSeconds",
+        "ToleratedForNoTime",
+    ),
     *("Used", "ClaimUnnamed", "NoClaimNeeded", "ClaimNotCreated", "ClaimNotFound"),
     *("ClaimNotAllocated", "ClaimNotOwned", "ClaimNotReserved", "Met", "Stale"),
     *("NoStats", "ExceedsRequest", "Priority", "Order", "Usage", "Tie", "Last"),
