@@ -154,6 +154,13 @@ class Lists(ABC):
         return _decoded(request, body, partial(decode_answer, kind=kind))
 
 
+def _check_readable(resource: Resource[Any], unreadable: Iterable[Unreadable]) -> None:
+    """Raises ResponseError where there is any that is not."""
+    for one in unreadable:
+        name = f"{one.metadata.namespace}/{one.metadata.name}"
+        raise ResponseError(f"{resource.plural} {name}: {one.reason}")
+
+
 def _decoded(request: Request, body: bytes, decode: Callable[[bytes], T]) -> T:
     try:
         return decode(body)
