@@ -155,7 +155,7 @@ class ClusterSource:
         selection: Selection,
         each: Callable[[Any], Any] | None,
         most: int | None,
-    ) -> tuple[Value, ...]:
+    ) -> tuple[Any, ...]:
         if most is None:
             return (await self._cluster.list_selected(resource, selection, each)).items
         return await self._cluster.list_first(resource, selection, most, each)
