@@ -11,6 +11,8 @@ from bailiff.decisions.policies.breaker import (
     judge_all,
     zone_of,
 )
+from bailiff.decisions.policies.circumstances import UNKNOWN, Circumstances, Gang, Unknown
+from bailiff.decisions.policies.fields import LabelSelector, Operator, Requirement
 from bailiff.decisions.policies.hold import Cause, Hold
 from bailiff.decisions.policies.limits import (
     NO_LIMIT,
@@ -21,10 +23,26 @@ from bailiff.decisions.policies.limits import (
     spend,
 )
 from bailiff.decisions.policies.order import Rank, rank
+from bailiff.decisions.policies.over_time import EMPTY_BOOK, Book, Wish, counted, room_for
+from bailiff.decisions.policies.over_time_book import BookError, read_book, write_book
+from bailiff.decisions.policies.over_time_settings import (
+    Gangs,
+    OverTime,
+    OverTimeBudget,
+    Per,
+    Store,
+    Unreadable,
+)
 from bailiff.decisions.policies.pause import PauseNotice, read_pause, write_pause
 from bailiff.decisions.policies.publisher import Publisher
 from bailiff.decisions.policies.reading import PolicyError, read, schema
-from bailiff.decisions.policies.rules import UNKNOWN, Circumstances, Unknown, hold, may_hold
+from bailiff.decisions.policies.rules import (
+    group_of,
+    hold,
+    may_hold,
+    uncounted,
+    wishes_of,
+)
 from bailiff.decisions.policies.selectors import selects
 from bailiff.decisions.policies.settings import (
     NO_POLICIES,
@@ -34,13 +52,10 @@ from bailiff.decisions.policies.settings import (
     DrainOrder,
     EvictionApi,
     Exclusion,
-    LabelSelector,
     Limit,
     Limits,
-    Operator,
     Pause,
     Policies,
-    Requirement,
     Weekday,
     Window,
 )
@@ -48,12 +63,15 @@ from bailiff.decisions.policies.weakening import fingerprint, weakenings
 
 __all__ = [
     "CLUSTER",
+    "EMPTY_BOOK",
     "NO_BLAST",
     "NO_LIMIT",
     "NO_POLICIES",
     "UNKNOWN",
     "Blast",
     "BlastRadius",
+    "Book",
+    "BookError",
     "Breaker",
     "BreakerLevel",
     "BreakerState",
@@ -63,25 +81,35 @@ __all__ = [
     "DrainOrder",
     "EvictionApi",
     "Exclusion",
+    "Gang",
+    "Gangs",
     "Hold",
     "LabelSelector",
     "Limit",
     "Limits",
     "Operator",
+    "OverTime",
+    "OverTimeBudget",
     "Pause",
     "PauseNotice",
+    "Per",
     "Policies",
     "PolicyError",
     "Publisher",
     "Rank",
     "Requirement",
+    "Store",
     "Unknown",
+    "Unreadable",
     "Weekday",
     "Window",
+    "Wish",
     "blast_excess",
+    "counted",
     "describe_zone",
     "fingerprint",
     "free_at",
+    "group_of",
     "hold",
     "is_failing",
     "judge",
@@ -90,13 +118,18 @@ __all__ = [
     "may_hold",
     "rank",
     "read",
+    "read_book",
     "read_pause",
     "retune",
+    "room_for",
     "schema",
     "selects",
     "slowed",
     "spend",
+    "uncounted",
     "weakenings",
+    "wishes_of",
+    "write_book",
     "write_pause",
     "zone_of",
 ]

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from bailiff.decisions.policies.settings import Operator
+from bailiff.decisions.policies.fields import Operator
 from bailiff.kinds.names import KEY_RULE, VALUE_RULE, is_label_key, is_label_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bailiff.decisions.policies.fields import LabelSelector, Requirement
+    from bailiff.decisions.policies.over_time_settings import OverTime
     from bailiff.decisions.policies.settings import (
         BlastRadius,
         Breaker,
         Exclusion,
-        LabelSelector,
         Limit,
         Pause,
         Policies,
-        Requirement,
         Window,
     )
 
@@ -43,6 +43,7 @@ def faults(policies: Policies) -> Iterator[Fault]:
     for index, window in enumerate(policies.windows):
         yield from _window(f"$.windows[{index}]", window)
     yield from _blast_radius("$.blastRadius", policies.blast_radius)
+    yield from _over_time("$.overTime", policies.over_time)
 
 
 def _limit(path: str, limit: Limit | None) -> Iterator[Fault]:
@@ -120,6 +121,23 @@ def _window(path: str, window: Window) -> Iterator[Fault]:
 def _blast_radius(path: str, bounds: BlastRadius | None) -> Iterator[Fault]:
     if bounds is not None and bounds.max_pods is None and bounds.max_namespace_fraction is None:
         yield path, "bounds nothing: set maxPods, maxNamespaceFraction or both"
+
+
+def _over_time(path: str, over_time: OverTime | None) -> Iterator[Fault]:
+    if over_time is None:
+        return
+    seen: set[str] = set()
+    for index, budget in enumerate(over_time.budgets):
+        at = f"{path}.budgets[{index}]"
+        if budget.name in seen:
+            yield f"{at}.name", f"{budget.name!r} is another budget's: their counts would be one"
+        seen.add(budget.name)
+        yield from _one_line(f"{at}.name", budget.name)
+        for number, namespace in enumerate(budget.namespaces):
+            yield from _one_line(f"{at}.namespaces[{number}]", namespace)
+        yield from _selector(f"{at}.podSelector", budget.pod_selector)
+    yield from _one_line(f"{path}.store.namespace", over_time.store.namespace)
+    yield from _one_line(f"{path}.store.name", over_time.store.name)
 
 
 def _one_line(path: str, text: str) -> Iterator[Fault]:

@@ -22,6 +22,8 @@ class Cause(StrEnum):
     BLAST_RADIUS = "blast_radius"
     OUTSIDE_WINDOW = "outside_window"
     BREAKER_OPEN = "breaker_open"
+    GANG = "gang"
+    OVER_TIME = "over_time"
     RATE_LIMITED = "rate_limited"
     CONCURRENCY_LIMITED = "concurrency_limited"
     BUDGET = "budget"

@@ -6,73 +6,30 @@ fail closed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import Enum
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from bailiff.decisions.policies.blast import (
-    ANNOTATION,
-    Blast,
-    blast_excess,
-    is_acknowledged,
-)
+from bailiff.decisions.policies.blast import ANNOTATION, blast_excess, is_acknowledged
 from bailiff.decisions.policies.breaker import BreakerLevel, BreakerState, describe_zone
+from bailiff.decisions.policies.circumstances import UNKNOWN, Circumstances
 from bailiff.decisions.policies.hold import Cause, Hold
-from bailiff.decisions.policies.pause import PauseNotice
-from bailiff.decisions.policies.publisher import Publisher, is_foreign
+from bailiff.decisions.policies.over_time import Wish, room_for, wish_of
+from bailiff.decisions.policies.over_time_settings import Unreadable
+from bailiff.decisions.policies.publisher import is_foreign
 from bailiff.decisions.policies.selectors import selects
 from bailiff.decisions.policies.settings import NO_POLICIES
 from bailiff.decisions.policies.windows import next_opening, open_at
 from bailiff.decisions.text import describe_time
-from bailiff.kinds import LABELS_NOT_KEPT, Node, Pod, parse_time
+from bailiff.kinds import LABELS_NOT_KEPT, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from bailiff.decisions.policies.over_time_settings import OverTime
     from bailiff.decisions.policies.settings import Policies
-
-
-class Unknown(Enum):
-    """What has not been read yet; not to be taken for absent."""
-
-    UNKNOWN = "unknown"
-
-
-UNKNOWN: Final = Unknown.UNKNOWN
-
-
-class Circumstances(Struct, frozen=True, kw_only=True, gc=False):
-    """What the rules may look at, at the moment an eviction would begin.
-
-    A fact that no policy in force needs may be left out.
-
-    Attributes:
-        pod: who would be evicted.
-        node: where it runs; None: not known.
-        zone: of the node; empty where it has none.
-        namespace_labels: of the pod's namespace; None: not known.
-        pause: the notice, or None where nothing is paused.
-        zone_breaker: what the breaker of the zone says; None: not known.
-        cluster_breaker: what the breaker of the cluster says; None: not known.
-        blast: what the cause that evicts the pod does besides; NO_BLAST where its system names
-            none; None: not known.
-        publisher: who published the ResourceSlice for whose taint the pod goes; None: it goes for
-            something else.
-    """
-
-    pod: Pod
-    node: Node | None = None
-    zone: str = ""
-    namespace_labels: Mapping[str, str] | None = None
-    pause: PauseNotice | Literal[Unknown.UNKNOWN] | None = UNKNOWN
-    zone_breaker: BreakerState | None = None
-    cluster_breaker: BreakerState | None = None
-    blast: Blast | None = None
-    publisher: Publisher | None = None
+    from bailiff.kinds import Pod
 
 
 def hold(circumstances: Circumstances, policies: Policies, now: datetime) -> Hold | None:
@@ -83,11 +40,7 @@ def hold(circumstances: Circumstances, policies: Policies, now: datetime) -> Hol
         policies: what the operator asked for.
         now: the instant to decide for.
     """
-    for rule in _RULES:
-        found = rule(circumstances, policies, now)
-        if found is not None:
-            return found
-    return None
+    return _first(_RULES, circumstances, policies, now)
 
 
 def may_hold(policies: Policies) -> bool:
@@ -197,10 +150,70 @@ def breaker_stopped(facts: Circumstances, policies: Policies, _now: datetime) ->
     return None
 
 
+def gang_stays(facts: Circumstances, policies: Policies, now: datetime) -> Hold | None:
+    """Another pod of its gang may not go, or nobody can tell yet which pods it has."""
+    name = group_of(facts.pod)
+    if policies.gangs is None or not name or facts.gang is None:
+        return None
+    if facts.gang is UNKNOWN:
+        return Hold(cause=Cause.GANG, message=f"PodGroup {name} has not been read yet")
+    for other in facts.gang.others:
+        found = _first(_RULES_OF_ONE, other, policies, now)
+        if found is not None:
+            who = other.pod.metadata.name
+            message = f"PodGroup {name} goes whole, and pod {who} may not go: {found.message}"
+            return Hold(cause=Cause.GANG, message=message, until=found.until)
+    return None
+
+
+def over_time(facts: Circumstances, policies: Policies, now: datetime) -> Hold | None:
+    """A budget over time is used up, for the pod or for its gang, by what is known of it."""
+    settings = policies.over_time
+    if settings is None:
+        return None
+    wishes = wishes_of(facts, settings)
+    if wishes is None:
+        return Hold(cause=Cause.OVER_TIME, message="the pod's labels are not known yet")
+    if not any(wish.places for wish in wishes):
+        return None
+    if facts.book is UNKNOWN:
+        return uncounted(settings, "has not been read yet")
+    return room_for(facts.book, wishes, now)
+
+
+def wishes_of(facts: Circumstances, settings: OverTime) -> list[Wish] | None:
+    """What is to be counted before the pod goes: it, and all of its gang; None: not known yet."""
+    gang = facts.gang
+    others = () if gang is None or gang is UNKNOWN else gang.others
+    wishes = [wish_of(one.pod, one.zone, settings) for one in (facts, *others)]
+    found = [wish for wish in wishes if wish is not None]
+    return found if len(found) == len(wishes) else None
+
+
+def uncounted(settings: OverTime, why: str) -> Hold | None:
+    """What holds evictions that cannot be counted; None: by the settings they may go.
+
+    Args:
+        settings: say what happens then.
+        why: what is wrong with the ConfigMap, as the end of a sentence.
+    """
+    if settings.unreadable is Unreadable.ALLOW:
+        return None
+    where = f"{settings.store.namespace}/{settings.store.name}"
+    return Hold(cause=Cause.OVER_TIME, message=f"ConfigMap {where}, which counts evictions, {why}")
+
+
+def group_of(pod: Pod) -> str:
+    """The PodGroup of a pod as `namespace/name`; empty where it is of none."""
+    group = pod.spec.scheduling_group
+    name = None if group is None else group.pod_group_name
+    return f"{pod.metadata.namespace}/{name}" if name else ""
+
+
 if TYPE_CHECKING:
     Rule = Callable[[Circumstances, Policies, datetime], Hold | None]
 
-_RULES: tuple[Rule, ...] = (
+_RULES_OF_ONE: tuple[Rule, ...] = (
     paused,
     excluded,
     protected,
@@ -209,6 +222,17 @@ _RULES: tuple[Rule, ...] = (
     outside_window,
     breaker_stopped,
 )
+_RULES: tuple[Rule, ...] = (*_RULES_OF_ONE, gang_stays, over_time)
+
+
+def _first(
+    rules: tuple[Rule, ...], facts: Circumstances, policies: Policies, now: datetime
+) -> Hold | None:
+    for rule in rules:
+        found = rule(facts, policies, now)
+        if found is not None:
+            return found
+    return None
 
 
 def _stopped(state: BreakerState | None, where: str) -> Hold | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.policies.settings import Operator
+from bailiff.decisions.policies.fields import Operator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bailiff.decisions.policies.settings import LabelSelector, Requirement
+    from bailiff.decisions.policies.fields import LabelSelector, Requirement
 
 
 def selects(selector: LabelSelector, labels: Mapping[str, str]) -> bool:

@@ -9,33 +9,20 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
-from bailiff.kinds.names import LABEL_PATTERN, MAX_LABEL, MAX_SUBDOMAIN, SUBDOMAIN_PATTERN
-
-_MAX_SECONDS = 365 * 24 * 3600.0
-_MAX_RATE = 10_000.0
-# One in eleven days; of much less the arithmetic of instants makes nothing.
-_MIN_RATE = 1e-6
-
-Seconds = Annotated[float, Meta(ge=0, le=_MAX_SECONDS)]
-Rate = Annotated[float, Meta(ge=_MIN_RATE, le=_MAX_RATE)]
-Count = Annotated[int, Meta(ge=1, le=1_000_000)]
-Fraction = Annotated[float, Meta(gt=0, le=1)]
-Name = Annotated[str, Meta(min_length=1, max_length=253)]
-NamespaceName = Annotated[str, Meta(pattern=LABEL_PATTERN, max_length=MAX_LABEL)]
-ObjectName = Annotated[str, Meta(pattern=SUBDOMAIN_PATTERN, max_length=MAX_SUBDOMAIN)]
-
-
-class Settings(
-    Struct,
-    frozen=True,
-    kw_only=True,
-    rename="camel",
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-):
-    """The base: a misspelt field is an error, not a policy that is silently off."""
+from bailiff.decisions.policies.fields import (
+    Count,
+    Fraction,
+    LabelSelector,
+    Name,
+    NamespaceName,
+    ObjectName,
+    Rate,
+    Seconds,
+    Settings,
+)
+from bailiff.decisions.policies.over_time_settings import Gangs, OverTime
 
 
 class EvictionApi(Settings, frozen=True):
@@ -127,41 +114,6 @@ class Breakers(Settings, frozen=True):
 
     zone: Breaker | None = None
     cluster: Breaker | None = None
-
-
-class Operator(StrEnum):
-    """Operators of a label selector (metav1.LabelSelectorOperator)."""
-
-    IN = "In"
-    NOT_IN = "NotIn"
-    EXISTS = "Exists"
-    DOES_NOT_EXIST = "DoesNotExist"
-
-
-class Requirement(Settings, frozen=True):
-    """One entry of matchExpressions.
-
-    Attributes:
-        key: of the label.
-        operator: how to compare.
-        values: for In and NotIn at least one, for the others none.
-    """
-
-    key: Name
-    operator: Operator
-    values: Annotated[tuple[str, ...], Meta(max_length=1000)] = ()
-
-
-class LabelSelector(Settings, frozen=True):
-    """metav1.LabelSelector; one without any requirement selects everything.
-
-    Attributes:
-        match_labels: labels that must be there, with these values.
-        match_expressions: what else must hold.
-    """
-
-    match_labels: dict[str, str] = {}
-    match_expressions: Annotated[tuple[Requirement, ...], Meta(max_length=100)] = ()
 
 
 class Exclusion(Settings, frozen=True):
@@ -259,6 +211,8 @@ class Policies(Settings, frozen=True):
             taints it is of the pod's own node, or names no node.
         windows: evictions begin in these only; none: at any time.
         blast_radius: see there.
+        over_time: see there.
+        gangs: see there.
     """
 
     eviction_api: EvictionApi | None = None
@@ -271,6 +225,8 @@ class Policies(Settings, frozen=True):
     own_slices_only: bool = False
     windows: Annotated[tuple[Window, ...], Meta(max_length=100)] = ()
     blast_radius: BlastRadius | None = None
+    over_time: OverTime | None = None
+    gangs: Gangs | None = None
 
 
 NO_POLICIES = Policies()

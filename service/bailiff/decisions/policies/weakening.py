@@ -13,19 +13,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from bailiff.decisions.policies.over_time_settings import (
+    Gangs,
+    OverTime,
+    OverTimeBudget,
+    Store,
+    Unreadable,
+)
 from bailiff.decisions.policies.settings import (
     BlastRadius,
     Breaker,
     Breakers,
     EvictionApi,
     Exclusion,
-    LabelSelector,
     Limit,
     Limits,
     Pause,
     Policies,
-    Requirement,
-    Settings,
     Weekday,
 )
 from bailiff.decisions.policies.windows import minutes
@@ -33,6 +37,7 @@ from bailiff.decisions.policies.windows import minutes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from bailiff.decisions.policies.fields import LabelSelector, Requirement, Settings
     from bailiff.decisions.policies.settings import Window
 
 # Of a value that a text repeats, and of the names that it lists.
@@ -145,6 +150,20 @@ def _asks_the_same(one: Requirement, other: Requirement) -> bool:
     )
 
 
+def _budgets(
+    path: str, before: tuple[OverTimeBudget, ...], after: tuple[OverTimeBudget, ...]
+) -> Iterator[str]:
+    """By their names. One that selects or counts otherwise may count fewer pods together."""
+    now = {one.name: one for one in after}
+    for budget in before:
+        yield from _part(f"{path}[{budget.name}]", budget, now.get(budget.name))
+
+
+def _unreadable(path: str, before: Unreadable, after: Unreadable) -> Iterator[str]:
+    if after is Unreadable.ALLOW and before is not after:
+        yield _changed(path, before.value, after.value)
+
+
 def _windows(path: str, before: tuple[Window, ...], after: tuple[Window, ...]) -> Iterator[str]:
     """Evictions begin in these only; without any, at any time."""
     if not before:
@@ -198,6 +217,8 @@ FIELDS: Mapping[type[Settings], Mapping[str, Compare]] = {
         "own_slices_only": _switch,
         "windows": _windows,
         "blast_radius": _part,
+        "over_time": _part,
+        "gangs": _part,
     },
     EvictionApi: {"deadline_seconds": _least},
     Limits: {
@@ -223,6 +244,17 @@ FIELDS: Mapping[type[Settings], Mapping[str, Compare]] = {
         "namespace_selector": _selector,
         "pod_selector": _selector,
     },
+    OverTime: {"budgets": _budgets, "store": _fields, "unreadable": _unreadable},
+    OverTimeBudget: {
+        "name": _same,
+        "evictions": _most,
+        "seconds": _least,
+        "per": _same,
+        "namespaces": _same,
+        "pod_selector": _same,
+    },
+    Store: {"namespace": _same, "name": _same},
+    Gangs: {},
     BlastRadius: {
         "max_pods": _most,
         "max_namespace_fraction": _most,

@@ -18,7 +18,10 @@ from bailiff.decisions.policies import (
     Exclusion,
     Limit,
     Limits,
+    OverTime,
+    OverTimeBudget,
     Pause,
+    Store,
     Window,
     read,
 )
@@ -58,6 +61,9 @@ def table(header: str, section: str) -> dict[str, str]:
         ("exclude", "field", Exclusion),
         ("windows", "field", Window),
         ("blastRadius", "field", BlastRadius),
+        ("overTime", "field", OverTime),
+        ("overTime", "field of a budget", OverTimeBudget),
+        ("overTime", "field of the store", Store),
     ],
 )
 def test_every_field_is_there_with_its_default(
@@ -74,6 +80,8 @@ def test_every_field_is_there_with_its_default(
 
 def written(default: object) -> tuple[str, ...]:
     """How a default may stand in the table."""
+    if isinstance(default, Store):
+        return ("see below",)
     plain = msgspec.to_builtins(default)
     if plain is None or (isinstance(plain, (dict, tuple)) and not plain):
         return ("off", "none", "never", "all")

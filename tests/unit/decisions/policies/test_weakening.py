@@ -21,20 +21,27 @@ from bailiff.decisions.policies import (
     DrainOrder,
     EvictionApi,
     Exclusion,
+    Gangs,
     LabelSelector,
     Limit,
     Limits,
     Operator,
+    OverTime,
+    OverTimeBudget,
     Pause,
     PauseNotice,
+    Per,
     Policies,
     Publisher,
     Requirement,
+    Store,
+    Unreadable,
     Weekday,
     Window,
     free_at,
     hold,
     judge,
+    read_book,
     spend,
     weakenings,
 )
@@ -74,6 +81,12 @@ def excluding(**how: Any) -> Policies:
     return Policies(exclude=Exclusion(**how))
 
 
+def over_time(*budgets: OverTimeBudget, **settings: Any) -> Policies:
+    return Policies(over_time=OverTime(budgets=budgets, **settings))
+
+
+TEN = OverTimeBudget(name="ten", evictions=10, seconds=60)
+NODES = OverTimeBudget(name="nodes", evictions=1, seconds=60, per=Per.NODE)
 API, DEADLINE = EvictionApi(), EvictionApi(deadline_seconds=60)
 
 
@@ -168,6 +181,36 @@ API, DEADLINE = EvictionApi(), EvictionApi(deadline_seconds=60)
         ),
         (Policies(eviction_api=DEADLINE), Policies(eviction_api=API), None),
         (Policies(drain_order=DrainOrder.PRIORITY), NO_POLICIES, None),
+        (Policies(gangs=Gangs()), NO_POLICIES, "gangs: taken away"),
+        (over_time(TEN), NO_POLICIES, "overTime: taken away"),
+        (over_time(TEN, NODES), over_time(NODES), "overTime.budgets[ten]: taken away"),
+        (over_time(TEN), over_time(NODES, TEN), None),
+        (over_time(TEN), over_time(replace(TEN, evictions=9, seconds=60)), None),
+        (
+            over_time(TEN), over_time(replace(TEN, evictions=11)),
+            "overTime.budgets[ten].evictions: 11 now, 10 before",
+        ),
+        (
+            over_time(TEN), over_time(replace(TEN, seconds=59)),
+            "overTime.budgets[ten].seconds: 59 now, 60 before",
+        ),
+        (
+            over_time(TEN), over_time(replace(TEN, per=Per.NODE)),
+            'overTime.budgets[ten].per: "Node" now, "Cluster" before',
+        ),
+        (
+            over_time(TEN), over_time(replace(TEN, namespaces=("shop",))),
+            'overTime.budgets[ten].namespaces: ["shop"] now, [] before',
+        ),
+        (
+            over_time(TEN), over_time(TEN, unreadable=Unreadable.ALLOW),
+            'overTime.unreadable: "Allow" now, "Refuse" before',
+        ),
+        (over_time(TEN, unreadable=Unreadable.ALLOW), over_time(TEN), None),
+        (
+            over_time(TEN), over_time(TEN, store=Store(name="mine")),
+            'overTime.store.name: "mine" now, "bailiff-evictions" before',
+        ),
     ],
 )  # fmt: skip
 def test_what_is_weaker(before: Policies, after: Policies, told: str | None) -> None:
@@ -179,14 +222,18 @@ def test_all_that_became_weaker_is_told() -> None:
     assert len(weakenings(before, NO_POLICIES)) == 3
 
 
+WHOLE = {LabelSelector, Window}
+
+
 def parts(kind: Any) -> set[Any]:
     """The kind and all that its fields are made of, but for what is compared as a whole."""
     found = {kind}
     told: Any = msgspec.inspect.type_info(kind)
     for field in told.fields:
         for one in getattr(field.type, "types", (field.type,)):
-            if isinstance(one, msgspec.inspect.StructType) and one.cls is not LabelSelector:
-                found |= parts(one.cls)
+            held = getattr(one, "item_type", one)
+            if isinstance(held, msgspec.inspect.StructType) and held.cls not in WHOLE:
+                found |= parts(held.cls)
     return found
 
 
@@ -237,6 +284,14 @@ POLICIES = st.builds(
         max_namespace_fraction=st.none() | st.sampled_from([0.2, 0.6]),
         min_namespace_pods=st.sampled_from([1, 9]),
     ),
+    over_time=st.none()
+    | st.builds(
+        lambda evictions, seconds: OverTime(
+            budgets=(OverTimeBudget(name="b", evictions=evictions, seconds=seconds),)
+        ),
+        st.sampled_from([1, 2]),
+        st.sampled_from([60, 600]),
+    ),
 )
 LABELS = st.dictionaries(
     st.sampled_from(["app", "team", "evict"]), st.sampled_from(["web", "shop", "no"])
@@ -264,6 +319,9 @@ def places(draw: st.DrawFn) -> tuple[dict[str, Any], list[list[int]], datetime]:
         ),
     }
     now = datetime(2026, 1, 5, tzinfo=UTC) + timedelta(minutes=draw(st.integers(0, 7 * 24 * 60)))
+    ago = [draw(st.sampled_from([10, 300, 900])) for _ in range(draw(st.integers(0, 2)))]
+    evictions = " ".join(f"{round(now.timestamp() - s) * 1000}:{n}" for n, s in enumerate(ago))
+    facts["book"] = read_book({"b": f'{{"seconds":600,"evictions":{{"":"{evictions}"}}}}'})
     return facts, [draw(COUNTS), draw(COUNTS)], now
 
 
@@ -281,11 +339,11 @@ def is_held(policies: Policies, place: tuple[dict[str, Any], list[list[int]], da
 
 @st.composite
 def changes(draw: st.DrawFn) -> tuple[Policies, Policies]:
-    """Two policies of which the second has some fields of the first."""
+    """Two policies of which the second has most fields of the first."""
     before, after = draw(POLICIES), draw(POLICIES)
     names = [field.name for field in msgspec.structs.fields(Policies)]
-    kept = draw(st.sets(st.sampled_from(names)))
-    return before, replace(after, **{name: getattr(before, name) for name in kept})
+    changed = draw(st.sets(st.sampled_from(names), max_size=3))
+    return before, replace(before, **{name: getattr(after, name) for name in changed})
 
 
 @given(changes(), places())
