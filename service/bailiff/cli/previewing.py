@@ -8,7 +8,6 @@ import msgspec
 import typer
 
 from bailiff.cli.asking import NOT_LOOKED_AT, Asking, systems_of
-from bailiff.cli.budgets import Violations
 from bailiff.cli.describing import COLOURS, head, when
 from bailiff.cli.errors import InputError, warn
 from bailiff.cli.lacking import warn_of_lacking
@@ -23,6 +22,7 @@ from bailiff.cli.taints import (
 )
 from bailiff.cli.targets import parse_instant, parse_node
 from bailiff.decisions import Options, Verdict
+from bailiff.decisions.budgets import Violations
 from bailiff.kinds import DeviceTaintRule, Node, Pod, PodDisruptionBudget
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bailiff.cli.budgets import Violations
 from bailiff.cli.errors import InputError
 from bailiff.cli.taints import parse_taints
+from bailiff.decisions.budgets import Violations
 from bailiff.kinds import NewTaint, PodDisruptionBudget, decode
 from tests.harness.kinds import pod_of
 

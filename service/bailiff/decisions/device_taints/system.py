@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bailiff.decisions.device_taints.consequences import look_at_change
 from bailiff.decisions.device_taints.facts import DeviceTaintFacts
 from bailiff.decisions.device_taints.findings import (
     SYSTEM,
@@ -23,6 +24,7 @@ from bailiff.decisions.system import NotRead, Round, System, Unread, Why
 from bailiff.kinds import DeviceTaintRule, ResourceClaim, ResourceSlice
 
 if TYPE_CHECKING:
+    from bailiff.decisions.changes import ChangeLookUp, ObjectChange
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.options import Options
@@ -69,6 +71,10 @@ class DeviceTaintSystem(System[DeviceTaintFacts]):
             return _Unseen(device_eviction_off())
         found = yield from look_up(users, options)
         return _Unseen(_without(found)) if isinstance(found, NotRead) else found
+
+    def look_at_change(self, change: ObjectChange, options: Options) -> ChangeLookUp:
+        """See System."""
+        return look_at_change(change, options)
 
 
 class _Devices(Round):

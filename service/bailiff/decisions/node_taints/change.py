@@ -27,9 +27,10 @@ from bailiff.kinds import NewTaint, Node, Taint
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
+    from bailiff.decisions.decision import Finding
     from bailiff.decisions.node_taints.observations import Identity, Since
     from bailiff.decisions.question import QuestionTerms
     from bailiff.kinds import Pod
@@ -147,6 +148,16 @@ def _check_taints(facts: PreviewTaintChangeRequest) -> None:
 
 
 def _preview(facts: PreviewTaintChangeRequest, terms: QuestionTerms) -> PreviewTaintChangeResponse:
+    name = facts.node.metadata.name
+    found = (_change(*one, name, terms.now) for one in before_and_after(facts, terms))
+    changes = tuple(change for change in found if change is not None)
+    return PreviewTaintChangeResponse(changes=changes, summary=summarize(changes))
+
+
+def before_and_after(
+    facts: PreviewTaintChangeRequest, terms: QuestionTerms
+) -> Iterator[tuple[Pod, Finding, Finding]]:
+    """Each pod with what is said of it with the node as it is, and with the taints changed."""
     now, options = terms.now, terms.options
     observed = facts.node_taints.first_observed
     changed = node_after(facts)
@@ -158,9 +169,9 @@ def _preview(facts: PreviewTaintChangeRequest, terms: QuestionTerms) -> PreviewT
             NodeTaints(changed, now, options=options, since=_since_after(facts, changed, now)),
         )
     )
-    found = (_change(pod, scene, before, after) for pod in facts.pods)
-    changes = tuple(change for change in found if change is not None)
-    return PreviewTaintChangeResponse(changes=changes, summary=summarize(changes))
+    for pod in facts.pods:
+        (old,), (new,) = before.findings(pod), after.findings(pod)
+        yield pod, old, new
 
 
 def summarize(changes: Iterable[DecisionChange]) -> ChangeSummary:
@@ -173,11 +184,11 @@ def summarize(changes: Iterable[DecisionChange]) -> ChangeSummary:
     )
 
 
-def _change(pod: Pod, scene: Scene, before: Asking, after: Asking) -> DecisionChange | None:
-    (old,), (new,) = before.findings(pod), after.findings(pod)
+def _change(
+    pod: Pod, old: Finding, new: Finding, name: str, now: datetime
+) -> DecisionChange | None:
     if (old.verdict, old.evict_at) == (new.verdict, new.evict_at):
         return None
-    name, now = scene.node_name, scene.now
     return DecisionChange(
         pod=reference_to(pod),
         before=combine(pod, name, (old,), now),

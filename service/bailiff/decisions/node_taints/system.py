@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bailiff.decisions.cost import Cost, FactsError
 from bailiff.decisions.node_taints.change import PREVIEW_TAINT_CHANGE
+from bailiff.decisions.node_taints.consequences import look_at_change
 from bailiff.decisions.node_taints.facts import NodeTaintFacts
 from bailiff.decisions.node_taints.findings import SYSTEM, NodeTaintSubject, keep_without_node
 from bailiff.decisions.node_taints.taints import NodeTaints
@@ -15,6 +16,7 @@ from bailiff.decisions.system import Round, System
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from bailiff.decisions.changes import ChangeLookUp, ObjectChange
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.options import Options
     from bailiff.decisions.system import Scene
@@ -56,6 +58,10 @@ class NodeTaintSystem(System[NodeTaintFacts]):
             return _NodeGone()
         taints = NodeTaints(scene.node, scene.now, facts.first_observed, options)
         return taints if facts.bound_at is None else _BoundAt(taints, facts.bound_at)
+
+    def look_at_change(self, change: ObjectChange, options: Options) -> ChangeLookUp:
+        """See System."""
+        return look_at_change(change, options)
 
 
 class _BoundAt(Round):

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 # Where the breaker of the cluster is; no zone can have this name, labels have no blanks.
 CLUSTER = "the cluster"
 
-_FAILURES = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+# Those of the node lifecycle controller that evict.
+FAILURES = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 
 
 class BreakerLevel(StrEnum):
@@ -62,7 +63,7 @@ def zone_of(node: Node) -> str:
 
 def is_failing(node: Node) -> bool:
     """Whether the node carries not-ready or unreachable with the effect NoExecute."""
-    return any(taint.effect == NO_EXECUTE and taint.key in _FAILURES for taint in node.spec.taints)
+    return any(taint.effect == NO_EXECUTE and taint.key in FAILURES for taint in node.spec.taints)
 
 
 def describe_zone(zone: str) -> str:

@@ -1,7 +1,7 @@
 """Which PodDisruptionBudgets would not allow what is about to happen, as they stand now.
 
 A count, no forecast: how many pods of a budget would go at once, against how many disruptions it
-allows now. An eviction by taint asks no budget, unless Bailiff's policy `evictionApi` is on.
+allows now. An eviction by taint asks no budget, unless the policy `evictionApi` is on.
 """
 
 from __future__ import annotations
