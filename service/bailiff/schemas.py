@@ -281,6 +281,8 @@ def _always(_part: Schema) -> bool:
 
 
 def _or_null(shape: Schema) -> Schema:
+    if not shape:  # anything, so null too
+        return shape
     if isinstance(shape.get("type"), list):
         return {**shape, "type": [*shape["type"], "null"]}
     if isinstance(shape.get("type"), str) and "enum" not in shape and "format" not in shape:

@@ -31,6 +31,8 @@ SETTINGS = {"decisions/options.py", "cli/decision_options.py"}
 COMMANDS = {"cli/explain.py", "cli/pressure.py", "cli/pressure_files.py", "cli/pressure_shown.py"}
 COMMANDS |= {"cli/built_in.py"}
 KUBERNETES = {"kinds/kubelet_configuration.py", "cluster/node_slimming.py"}
+# Keys of its taints.
+KUBERNETES |= {"decisions/admission/tolerations.py"}
 # Names of annotations.
 KUBERNETES |= {"kinds/meta.py"}
 # A mode of the worker that an operator has to choose: its options, and where they are put together.

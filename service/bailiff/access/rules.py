@@ -62,6 +62,11 @@ def _get_metrics(_: Mapping[str, str]) -> tuple[Right, ...]:
     return (Right("get", path="/metrics"),)
 
 
+def _of_hook(path: str) -> Rule:
+    """A hook reads the cluster by Bailiff's own account, so to be known is not enough."""
+    return Rule("POST", path, lambda _: (Right("post", path=path),))
+
+
 def _check_name(name: str) -> None:
     if not names.is_dns_subdomain(name):
         raise MisnamedError(names.SUBDOMAIN_RULE, "name")
@@ -109,8 +114,13 @@ _STANDARD_SERVICES = (
 _NOTHING: Mapping[str, str] = {}
 
 
-def rest_rules(systems: Systems) -> tuple[Rule, ...]:
-    """The rules of the decision API over REST, where these systems are asked."""
+def rest_rules(systems: Systems, hooks: Iterable[str] = ()) -> tuple[Rule, ...]:
+    """The rules of the decision API over REST.
+
+    Args:
+        systems: that are asked.
+        hooks: paths of those that are served, as `validate/nodes`.
+    """
     of_facts = (
         Rule("POST", f"/v1/{question.path}", _whoever_is_known)
         for question in systems.questions.values()
@@ -119,7 +129,8 @@ def rest_rules(systems: Systems) -> tuple[Rule, ...]:
         Rule("GET", f"/v1/{systems.live_questions[name].path}", needs)
         for name, needs in _OF_CLUSTER.items()
     )
-    return (*_PAGES, *of_facts, *of_cluster)
+    of_hooks = (_of_hook(f"/admission/v1/{hook}") for hook in hooks)
+    return (*_PAGES, *of_facts, *of_cluster, *of_hooks)
 
 
 def grpc_rules(methods: Iterable[str]) -> tuple[Rule, ...]:

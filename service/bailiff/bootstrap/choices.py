@@ -21,6 +21,12 @@ CLOCK_SKEW_LIMIT = 5.0
 STUCK_AFTER = 10.0
 # Ports of probes, so that an API and a worker find room on one machine.
 API_HEALTH_PORT, WORKER_HEALTH_PORT = 8082, 8083
+# What is done to pods on their way into the API server: the names of `Mutation`.
+MUTATIONS = (
+    "default-toleration-seconds",
+    "extended-resource-toleration",
+    "daemonset-tolerations",
+)
 
 
 class StartError(Exception):
@@ -76,6 +82,29 @@ class PressureChoice:
     token_file: Path | None = None
     certificate_file: Path | None = None
     key_file: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdmissionChoice:
+    """The hooks of admission webhooks; the help of their options tells what the fields mean.
+
+    Attributes:
+        port: of their own, 0 takes a free one; None: they are on the REST port.
+        client_ca_file: certificates, in PEM, that vouch for who calls on that port.
+        mutations: of pods, by name.
+        not_ready_seconds: of the default toleration.
+        unreachable_seconds: likewise.
+        exempt_users: names of accounts.
+        exempt_namespaces: names.
+    """
+
+    port: int | None = None
+    client_ca_file: Path | None = None
+    mutations: tuple[str, ...] = MUTATIONS
+    not_ready_seconds: int = 300
+    unreachable_seconds: int = 300
+    exempt_users: tuple[str, ...] = ()
+    exempt_namespaces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bailiff.bootstrap.access import AccessChoice
+from bailiff.bootstrap.admission import admission_of
 from bailiff.bootstrap.choices import API_PROBES, ClusterChoice, ProbeChoice
 from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.guarding import guarding_of
@@ -28,7 +29,7 @@ from bailiff.serving import Complaint, Edge, EdgeSettings, Verdicts
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from bailiff.bootstrap.choices import Program
+    from bailiff.bootstrap.choices import AdmissionChoice, Program
     from bailiff.clock import Clock
     from bailiff.decisions import Systems
     from bailiff.serving import Pulse
@@ -51,6 +52,7 @@ class ServeSettings:
     Attributes:
         cluster: whose objects are looked up.
         asks_kubelets: its kubelets are asked, too, by way of the API server.
+        admission: the hooks of admission webhooks; None: none are served.
     """
 
     cluster: ClusterChoice = field(default_factory=ClusterChoice)
@@ -61,6 +63,7 @@ class ServeSettings:
     options: Options = field(default_factory=Options)
     access: AccessChoice = field(default_factory=AccessChoice)
     asks_kubelets: bool = False
+    admission: AdmissionChoice | None = None
 
 
 def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
@@ -92,11 +95,14 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
         ):
             asked, budget, gate = (clock, registry, options), edge.budget, edge.gate
             threads = rest_settings.threads(budget)
+            parts = (*asked, source, systems, threads)
+            hooks = admission_of(settings.admission, *parts) if settings.admission else None
             app = create_app(
                 *(rest_settings, *asked, source, systems, budget),
                 guard=guard,
                 gate=gate,
                 threads=threads,
+                admission=hooks,
             )
             rest = RestServer(app, rest_settings, edge, tls)
             grpc = create_server(

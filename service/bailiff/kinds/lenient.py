@@ -114,6 +114,8 @@ _PLAIN: dict[TypeForm, Lenient] = {
 
 
 def _or_null(kind: TypeForm) -> TypeForm:
+    if kind is msgspec.Raw:  # it is null by itself, and nothing beside another type
+        return kind
     return Union[kind, None]  # noqa: UP007 - from a variable
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from bailiff.rest_api.middleware import Boundary
 from bailiff.rest_api.problems import HANDLERS, MEDIA_TYPE, ProblemCode, Refusal
 from bailiff.rest_api.question_route import QuestionsFirst
 from bailiff.rest_api.routers import docs, health
+from bailiff.rest_api.routers.admission import admission_router
 from bailiff.rest_api.routers.questions import cluster_router, decisions_router
 from bailiff.rest_api.services import Services
 from bailiff.serving import Bounds, ByteBudget, Edge, Gate, HttpServer, Threads
@@ -29,6 +31,7 @@ from bailiff.serving import Bounds, ByteBudget, Edge, Gate, HttpServer, Threads
 if TYPE_CHECKING:
     from http import HTTPStatus
 
+    from fastapi import APIRouter
     from prometheus_client import CollectorRegistry
     from starlette.types import ASGIApp
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from bailiff.lookup import Source
     from bailiff.rest_api.settings import RestSettings
     from bailiff.serving import ServingTls
+    from bailiff.webhooks import Admission
 
 # Of what never reaches the application.
 _CODES = (
@@ -62,6 +66,7 @@ def create_app(
     guard: Guard | None = None,
     gate: Gate | None = None,
     threads: Threads | None = None,
+    admission: Admission | None = None,
 ) -> FastAPI:
     """Put the REST face together.
 
@@ -76,6 +81,7 @@ def create_app(
         guard: says who may ask what; None: everybody may ask everything.
         gate: through which work on the event loop begins; None: one of its own.
         threads: where questions are answered that take long; None: some of its own.
+        admission: hooks that are asked here; None: none are.
     """
     metrics, budget = Metrics(registry), budget or ByteBudget()
     age = settings.max_queue_age_seconds
@@ -91,12 +97,32 @@ def create_app(
         budget=budget,
         gate=gate or Gate(),
         max_queue_age=age,
+        max_review_bytes=settings.max_review_body_bytes,
+        admission=admission,
         look_ups=LookUps(source, systems, clock, *times) if source else None,
     )
-    app = _application(systems, guard)
+    routers = [decisions_router(services), cluster_router(systems), health.router, docs.router]
+    if admission is not None:
+        routers.append(admission_router(services, admission))
+    return _put_together(services, routers, guard)
+
+
+def create_hook_app(services: Services, admission: Admission) -> FastAPI:
+    """An application of hooks alone, for a port of their own; whoever reaches it may ask.
+
+    Args:
+        services: of the application on the REST port, which are shared.
+        admission: the hooks.
+    """
+    services = replace(services, admission=admission)
+    return _put_together(services, [admission_router(services, admission)], None)
+
+
+def _put_together(services: Services, routers: list[APIRouter], guard: Guard | None) -> FastAPI:
+    app = _application(services, guard)
     app.state.services = services
-    app.add_middleware(Boundary, clock=clock, metrics=metrics)
-    for router in (decisions_router(services), cluster_router(systems), health.router, docs.router):
+    app.add_middleware(Boundary, clock=services.clock, metrics=services.metrics)
+    for router in routers:
         app.include_router(router)
     app.state.document = cache(lambda: msgspec.json.encode(app.openapi()))
     # Now, so that a route that asks for too much is refused at start-up.
@@ -127,7 +153,7 @@ class _Application(FastAPI):
         return layer
 
 
-def _application(systems: Systems, guard: Guard | None) -> FastAPI:
+def _application(services: Services, guard: Guard | None) -> FastAPI:
     app = _Application(
         title=docs.TITLE,
         summary=SUMMARY,
@@ -141,9 +167,11 @@ def _application(systems: Systems, guard: Guard | None) -> FastAPI:
         exception_handlers=HANDLERS,
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
-    app.guard, app.rules = guard, Rules(rest_rules(systems))
+    systems, hooks = services.systems, services.admission.paths if services.admission else ()
+    app.guard, app.rules = guard, Rules(rest_rules(systems, hooks))
+    document = partial(document_of, app, systems, app.rules, hooks=bool(hooks))
     # FastAPI's way to extend the document, which type checkers take for a slip.
-    app.openapi = cache(partial(document_of, app, systems, app.rules))  # type: ignore[method-assign]
+    app.openapi = cache(document)  # type: ignore[method-assign]
     return app
 
 

@@ -1,4 +1,4 @@
-"""The bodies of questions: bounded in length. How fast they come is bounded by the server."""
+"""The bodies of questions and reviews: bounded in length. How fast they come the server bounds."""
 
 from __future__ import annotations
 
@@ -26,21 +26,32 @@ _UNSUPPORTED = ProblemCode.UNSUPPORTED_MEDIA_TYPE
 
 
 class Bodies:
-    """Takes the bodies of all questions."""
+    """Takes the bodies of all questions and reviews."""
 
     def __init__(self, settings: RestSettings) -> None:
         """Take the bounds from the settings."""
         self._settings = settings
 
     async def read(self, size: Size, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
-        """The body of a question of such a size.
+        """The body of a question of such a size; raises what `take` does."""
+        return await self.take(*self._limits(size), headers, receive)
+
+    async def take(
+        self, limit: int, longest: int, headers: Mapping[bytes, bytes], receive: Receive
+    ) -> bytes:
+        """A body of JSON.
+
+        Args:
+            limit: bytes that are taken.
+            longest: bytes that are taken where the body's length is announced.
+            headers: of the request.
+            receive: the request's channel.
 
         Raises:
             Refusal: unsupported_media_type, body_too_large.
             ClientDisconnect: the client hung up before the end, or was hung up on.
         """
         _require_json(headers)
-        limit, longest = self._limits(size)
         announced = _announced(headers)
         if announced > longest:
             raise _too_large(longest)

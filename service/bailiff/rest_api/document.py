@@ -13,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 
 from bailiff import schemas
 from bailiff.decisions import Subject
+from bailiff.kinds.admission_review import AdmissionReview, ReviewedAdmission
 from bailiff.rest_api.access import SECURITY, SECURITY_SCHEMES, problems_of
 from bailiff.rest_api.examples.codes import CODES
 from bailiff.rest_api.problems import MEDIA_TYPE, PROBLEMS, Problem, ProblemCode, Refusal
@@ -42,6 +43,7 @@ What cannot be answered comes as `application/problem+json` (RFC 9457) with a st
 TAGS = [
     {"name": "Decisions", "description": "Answers from the facts in the request."},
     {"name": "Cluster", "description": "Answers about the objects of the cluster, read live."},
+    {"name": "Admission", "description": "What the API server's admission webhooks call."},
     {"name": "Health", "description": "Is it well, and what is it?"},
 ]
 LICENSE = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
@@ -73,8 +75,14 @@ _INTERNAL = {PROBLEMS: [ProblemCode.INTERNAL.value]}
 Json = dict[str, Any]
 
 
-def document_of(app: FastAPI, systems: Systems, rules: Rules) -> Json:
+def document_of(app: FastAPI, systems: Systems, rules: Rules, *, hooks: bool = False) -> Json:
     """The whole document of an application that asks these systems, as a JSON value.
+
+    Args:
+        app: see there.
+        systems: that it asks.
+        rules: of its operations.
+        hooks: whether it has any.
 
     Raises:
         TypeError: two types of theirs have one name.
@@ -95,7 +103,10 @@ def document_of(app: FastAPI, systems: Systems, rules: Rules) -> Json:
             _tell_access(operation, rules.find(method.upper(), path)[0])
             _tell_answers(operation, problems)
     questions = systems.questions.values()
-    asked, answered = [one.facts for one in questions], [one.answer for one in questions]
+    asked: list[type] = [one.facts for one in questions]
+    answered: list[type] = [one.answer for one in questions]
+    if hooks:
+        asked, answered = [*asked, AdmissionReview], [*answered, ReviewedAdmission]
     choices: dict[type, tuple[type, ...]] = {Subject: systems.subjects}
     _join(document, schemas.components(asked, [*answered, Problem], choices), problems)
     return document

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bailiff.rest_api.bodies import Bodies
     from bailiff.rest_api.metrics import Metrics
     from bailiff.serving import ByteBudget, Threads
+    from bailiff.webhooks import Admission
 
 A = TypeVar("A", bound="Answer")
 
@@ -45,6 +46,8 @@ class Services:
         gate: through which work on the event loop begins.
         look_ups: of a cluster; None: there is none to read.
         max_queue_age: seconds that a request waits for a turn of the event loop.
+        max_review_bytes: of the longest AdmissionReview.
+        admission: the hooks of this application; None: it has none.
         stopping: requests are not welcome any more. Set before the server stops, for good.
     """
 
@@ -59,6 +62,8 @@ class Services:
     gate: Gate = field(default_factory=Gate)
     look_ups: LookUps | None = None
     max_queue_age: float = math.inf
+    max_review_bytes: int = 0
+    admission: Admission | None = None
     stopping: bool = False
 
     def carry_out(self, plan: Plan[A]) -> A:

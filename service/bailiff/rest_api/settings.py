@@ -27,6 +27,8 @@ class RestSettings(FaceSettings):
         max_long_body_bytes: longest body of such a question that announces its length. 20,000
             claims and devices are about 12 MiB slimmed; whole objects are several times that, so
             leave out managedFields and attributes.
+        max_review_body_bytes: longest AdmissionReview. It holds an object twice, before and after;
+            kube-apiserver takes no more than 3 MiB in a request, and etcd keeps 1.5 MiB of each.
         max_threads: questions that take long, and are answered in threads, at the same time;
             others wait for their turn. Over gRPC the same. Bounds the processor time that they take
             from everybody else: Python runs one thread at a time, and each of these asks for its
@@ -52,6 +54,7 @@ class RestSettings(FaceSettings):
     max_body_bytes: Bytes = 1 * _MIB
     max_batch_body_bytes: Bytes = 4 * _MIB
     max_long_body_bytes: Bytes = 16 * _MIB
+    max_review_body_bytes: Bytes = 8 * _MIB
     max_threads: Count = 2
     max_queue_age_seconds: Seconds = 1.0
     max_connections: Count = BOUNDS.max_connections

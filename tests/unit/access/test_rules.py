@@ -20,7 +20,9 @@ from bailiff.decisions import SYSTEMS, Options, Systems
 from bailiff.grpc_api import GrpcSettings, create_server
 from bailiff.rest_api import RestSettings, create_app
 from bailiff.serving import Pulse
+from bailiff.webhooks import hooks_of
 from bailiff.worker import Observed, create_status_app
+from tests.harness.admission import app_of, parts_of
 from tests.harness.clocks import ManualClock
 from tests.harness.worlds.world import World
 
@@ -44,6 +46,19 @@ def routes(app):
 
 def of(rules):
     return {(rule.method, rule.path) for rule in rules}
+
+
+def test_every_hook_has_a_rule_and_no_rule_is_left_over():
+    hooks = [hook.path for hook in hooks_of(parts_of())]
+    assert routes(app_of()) == of(rest_rules(SYSTEMS, hooks))
+
+
+def test_a_hook_takes_the_right_to_post_there():
+    rule, given = Rules(rest_rules(SYSTEMS, ["mutate/pods"])).find(
+        "POST", "/admission/v1/mutate/pods"
+    )
+    assert rule.needs is not None
+    assert rule.needs(given) == (Right("post", path="/admission/v1/mutate/pods"),)
 
 
 def test_every_route_of_rest_has_a_rule_and_no_rule_is_left_over():

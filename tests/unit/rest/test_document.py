@@ -11,6 +11,8 @@ from fastapi.openapi.models import OpenAPI
 from bailiff.access import rest_rules
 from bailiff.bootstrap.openapi import render
 from bailiff.decisions import SYSTEMS
+from bailiff.webhooks import hooks_of
+from tests.harness.admission import app_of, parts_of
 from tests.harness.faces.asgi import call
 
 COMMITTED = Path(__file__).parents[3] / "openapi.json"
@@ -26,8 +28,16 @@ def test_the_committed_document_is_current() -> None:
     assert COMMITTED.read_text() == render(), "run `make openapi` and commit openapi.json"
 
 
-async def test_the_served_document_is_the_same(app: FastAPI) -> None:
-    assert (await call(app, "GET", "/openapi.json")).json == DOCUMENT
+async def test_the_served_document_is_the_same() -> None:
+    assert (await call(app_of(), "GET", "/openapi.json")).json == DOCUMENT
+
+
+async def test_without_hooks_it_tells_of_none(app: FastAPI) -> None:
+    told = (await call(app, "GET", "/openapi.json")).json
+    hooks = {path for path in DOCUMENT["paths"] if path.startswith("/admission/")}
+    assert hooks
+    assert DOCUMENT["paths"].keys() - told["paths"].keys() == hooks
+    assert "AdmissionReview" not in told["components"]["schemas"]
 
 
 def test_it_is_openapi() -> None:
@@ -137,7 +147,8 @@ def test_it_tells_where_a_token_may_be_needed_and_what_is_answered_without_one()
         for path, item in DOCUMENT["paths"].items()
         for method, operation in item.items()
     }
-    rules = {(rule.method, rule.path): rule for rule in rest_rules(SYSTEMS)}
+    hooks = [one.path for one in hooks_of(parts_of())]
+    rules = {(rule.method, rule.path): rule for rule in rest_rules(SYSTEMS, hooks)}
     for asked, operation in told.items():
         is_open = rules[asked].needs is None
         assert operation.get("security", DOCUMENT["security"]) == (
@@ -147,6 +158,7 @@ def test_it_tells_where_a_token_may_be_needed_and_what_is_answered_without_one()
         assert ("429" not in operation["responses"]) is is_open
     forbidden = {path for (_, path), one in told.items() if "403" in one["responses"]}
     assert forbidden == {
+        *(f"/admission/v1/{hook}" for hook in hooks),
         "/metrics",
         "/v1/namespaces/{namespace}/pods/{name}/decision",
         "/v1/nodes/{name}/decisions",

@@ -5,19 +5,18 @@ from typing import Any
 
 import pytest
 import schemathesis
-from prometheus_client import CollectorRegistry
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from bailiff.decisions import SYSTEMS, FactsError, Options
 from bailiff.kinds import DecodeError, decode
-from bailiff.rest_api import RestSettings, create_app
+from tests.harness.admission import app_of
 from tests.harness.faces.rest_face import CLOCK, NOW
 from tests.harness.fuzzing import fuzzed
 from tests.harness.kinds import node_of, pod_of
 from tests.harness.lookups import DictSource
 
 SOURCE = DictSource.of(pod_of("web-0"), node_of("node-1"))
-APP = create_app(RestSettings(), CLOCK, CollectorRegistry(), Options(), SOURCE)
+APP = app_of(source=SOURCE, clock=CLOCK)
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 
 

@@ -1,0 +1,134 @@
+"""From a request to what becomes of it, whatever becomes of the hook that is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import structlog
+from msgspec.structs import replace
+
+from bailiff.decisions.admission import cut_warnings
+from bailiff.serving import OverloadedError
+from bailiff.webhooks.hook import ALLOWED, HookError, Outcome, refused
+from bailiff.webhooks.metrics import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bailiff.clock import Clock
+    from bailiff.kinds.admission_review import AdmissionRequest
+    from bailiff.webhooks.hook import Hook
+    from bailiff.webhooks.metrics import AdmissionMetrics
+    from bailiff.webhooks.settings import AdmissionSettings
+
+# Seconds after which to try again what nobody could look at.
+_RETRY_SECONDS = 5
+
+log = structlog.get_logger(__name__)
+
+
+class Admission:
+    """The hooks of a process. Always answers: a hook that is late or fails is answered for.
+
+    Attributes:
+        hooks: all that may be asked.
+        paths: theirs, below `/admission/v1/`.
+    """
+
+    def __init__(
+        self,
+        hooks: Iterable[Hook],
+        settings: AdmissionSettings,
+        clock: Clock,
+        metrics: AdmissionMetrics,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            hooks: all that may be asked.
+            settings: whose requests are allowed unseen.
+            clock: by which deadlines and durations are.
+            metrics: where reviews are counted.
+        """
+        self.hooks = tuple(hooks)
+        self.paths = tuple(hook.path for hook in self.hooks)
+        self._settings = settings
+        self._clock = clock
+        self._metrics = metrics
+
+    async def review(self, hook: Hook, request: AdmissionRequest, deadline: float) -> Outcome:
+        """What becomes of a request, with warnings within their bounds.
+
+        Args:
+            hook: that is asked.
+            request: see there.
+            deadline: the instant of the clock by which there is an answer.
+        """
+        started = self._clock.monotonic()
+        result, outcome = await self._outcome(hook, request, deadline)
+        self._metrics.observe(hook.path, result, self._clock.monotonic() - started)
+        if outcome.refusal is not None:
+            self._tell(hook, request, outcome)
+        return replace(outcome, warnings=cut_warnings(outcome.warnings))
+
+    async def _outcome(
+        self, hook: Hook, request: AdmissionRequest, deadline: float
+    ) -> tuple[Result, Outcome]:
+        if request.target not in hook.targets:
+            return Result.OTHER, _other_target(hook, request)
+        if hook.exempts and self._is_exempt(request):
+            return Result.EXEMPT, ALLOWED
+        try:
+            async with asyncio.timeout(max(0.0, deadline - self._clock.monotonic())):
+                outcome = await hook.review(request, deadline)
+        except HookError as error:
+            return Result.DENIED, refused(400, "BadRequest", str(error))
+        except (TimeoutError, OverloadedError):
+            return Result.LATE, _unanswered(hook, "had no answer in time")
+        except Exception:
+            log.exception("hook failed", hook=hook.path, uid=request.uid)
+            return Result.FAILED, _unanswered(hook, "failed, its log has more")
+        return _result(outcome), outcome
+
+    def _is_exempt(self, request: AdmissionRequest) -> bool:
+        given = self._settings
+        return (
+            request.user_info.username in given.exempt_users
+            or request.namespace in given.exempt_namespaces
+        )
+
+    def _tell(self, hook: Hook, request: AdmissionRequest, outcome: Outcome) -> None:
+        refusal = outcome.refusal
+        log.info(
+            "admission refused",
+            hook=hook.path,
+            uid=request.uid,
+            user=request.user_info.username,
+            operation=request.operation,
+            target=request.target,
+            namespace=request.namespace,
+            name=request.name,
+            code=refusal.code if refusal else 0,
+            message=refusal.message if refusal else "",
+        )
+
+
+def _result(outcome: Outcome) -> Result:
+    if not outcome.allowed:
+        return Result.DENIED
+    return Result.PATCHED if outcome.patch else Result.ALLOWED
+
+
+def _unanswered(hook: Hook, what: str) -> Outcome:
+    said = f"bailiff {hook.path} {what}"
+    if hook.allows_unanswered:
+        return Outcome(warnings=(f"{said}: allowed unseen",))
+    return refused(503, "ServiceUnavailable", f"{said}: try again", _RETRY_SECONDS)
+
+
+def _other_target(hook: Hook, request: AdmissionRequest) -> Outcome:
+    targets = ", ".join(sorted(hook.targets))
+    return Outcome(
+        warnings=(f"bailiff {hook.path} looks at {targets}, not at {request.target}: allowed",)
+    )

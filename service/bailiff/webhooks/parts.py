@@ -1,0 +1,34 @@
+"""What hooks work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bailiff.clock import Clock
+    from bailiff.decisions import Options, Systems
+    from bailiff.lookup import Source
+    from bailiff.webhooks.hook import ObjectReader
+    from bailiff.webhooks.settings import AdmissionSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class HookParts:
+    """What each hook may use; a hook takes of it what it needs.
+
+    Attributes:
+        settings: how hooks answer.
+        clock: for the instant that is decided for, and for deadlines.
+        systems: who says whether a pod is to be evicted.
+        options: how they decide.
+        objects: reads the objects of requests.
+        source: live objects of the cluster; None: there is no cluster to read.
+    """
+
+    settings: AdmissionSettings
+    clock: Clock
+    systems: Systems
+    options: Options
+    objects: ObjectReader
+    source: Source | None = None

@@ -1,0 +1,126 @@
+"""Hooks in an application, and AdmissionReviews as kube-apiserver sends them."""
+
+import base64
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+
+from bailiff.clock import Clock, SystemClock
+from bailiff.decisions import SYSTEMS, Options
+from bailiff.kinds.admission_review import AdmissionRequest
+from bailiff.lookup import Source
+from bailiff.rest_api import RestSettings, create_app
+from bailiff.serving import ByteBudget
+from bailiff.webhooks import (
+    Admission,
+    AdmissionMetrics,
+    AdmissionSettings,
+    Hook,
+    HookParts,
+    ObjectReader,
+    Outcome,
+    hooks_of,
+)
+from tests.harness.faces.asgi import call
+
+UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
+SETTINGS = AdmissionSettings(
+    exempt_users=frozenset({"bailiff"}), exempt_namespaces=frozenset({"bailiff-system"})
+)
+
+Said = Callable[[AdmissionRequest, float], Awaitable[Outcome]]
+
+
+class Scripted(Hook):
+    """Says what a test wants it to say."""
+
+    path = "validate/pods"
+    summary, description = "A hook", "It is made up."
+    targets = frozenset({"pods", "pods/binding"})
+
+    def __init__(self, said: Outcome | Exception | Said, *, allows_unanswered: bool = True) -> None:
+        self._said = said
+        self.allows_unanswered = allows_unanswered
+        self.asked: list[AdmissionRequest] = []
+
+    async def review(self, request: AdmissionRequest, deadline: float) -> Outcome:
+        self.asked.append(request)
+        if isinstance(self._said, Exception):
+            raise self._said
+        return (
+            self._said if isinstance(self._said, Outcome) else await self._said(request, deadline)
+        )
+
+
+def parts_of(
+    source: Source | None = None,
+    settings: AdmissionSettings = SETTINGS,
+    clock: Clock | None = None,
+) -> HookParts:
+    """What hooks work with, to make one of."""
+    return HookParts(
+        settings=settings,
+        clock=clock or SystemClock(),
+        systems=SYSTEMS,
+        options=Options(),
+        objects=ObjectReader(RestSettings().threads(ByteBudget())),
+        source=source,
+    )
+
+
+def app_of(
+    *hooks: Hook,
+    source: Source | None = None,
+    registry: CollectorRegistry | None = None,
+    clock: Clock | None = None,
+    **settings: Any,
+) -> FastAPI:
+    """An application with these hooks; none: with all of a process."""
+    registry, clock = registry or CollectorRegistry(), clock or SystemClock()
+    asked = hooks or hooks_of(parts_of(source, clock=clock))
+    admission = Admission(asked, SETTINGS, clock, AdmissionMetrics(registry))
+    return create_app(
+        RestSettings(**settings), clock, registry, Options(), source, admission=admission
+    )
+
+
+def request_of(**fields: Any) -> dict[str, Any]:
+    return {
+        "uid": UID,
+        "kind": {"group": "", "version": "v1", "kind": "Pod"},
+        "resource": {"group": "", "version": "v1", "resource": "pods"},
+        "name": "web",
+        "namespace": "shop",
+        "operation": "CREATE",
+        "userInfo": {"username": "ada", "groups": ["dev"], "extra": {"a": ["b"]}},
+        "object": {"kind": "Pod", "spec": {"containers": [{"name": "web"}]}},
+        "oldObject": None,
+        "dryRun": False,
+        "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
+        **fields,
+    }
+
+
+def review_of(**fields: Any) -> dict[str, Any]:
+    return {
+        "kind": "AdmissionReview",
+        "apiVersion": "admission.k8s.io/v1",
+        "request": request_of(**fields),
+    }
+
+
+async def ask(app: FastAPI, hook: str = "validate/pods", query: str = "", **fields: Any) -> Any:
+    answer = await call(app, "POST", f"/admission/v1/{hook}{query}", review_of(**fields))
+    assert answer.status == 200, answer.body
+    whole = answer.json
+    assert (whole["apiVersion"], whole["kind"]) == ("admission.k8s.io/v1", "AdmissionReview")
+    assert whole["response"]["uid"] == fields.get("uid", UID)
+    return whole["response"]
+
+
+def patch_of(response: Any) -> Any:
+    assert response["patchType"] == "JSONPatch"
+    return json.loads(base64.b64decode(response["patch"]))

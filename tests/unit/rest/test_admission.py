@@ -1,0 +1,228 @@
+"""AdmissionReviews over REST: answered with 200 and the same uid, whatever becomes of the hook."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from structlog.testing import capture_logs
+
+from bailiff.clock import SystemClock
+from bailiff.decisions import Options
+from bailiff.decisions.admission import PatchOperation
+from bailiff.kinds.admission_review import AdmissionRequest
+from bailiff.rest_api import RestSettings, create_app
+from bailiff.webhooks import (
+    ALLOWED,
+    HookError,
+    Outcome,
+    refused,
+)
+from tests.harness.admission import UID, Scripted, app_of, ask, patch_of, review_of
+from tests.harness.faces.asgi import Answer, call
+
+
+async def test_a_pod_is_given_its_tolerations() -> None:
+    response = await ask(app_of(), "mutate/pods", "?timeout=10s")
+    assert response["allowed"]
+    assert patch_of(response) == [
+        {
+            "op": "add",
+            "path": "/spec/tolerations",
+            "value": [
+                {
+                    "key": f"node.kubernetes.io/{what}",
+                    "operator": "Exists",
+                    "effect": "NoExecute",
+                    "tolerationSeconds": 300,
+                }
+                for what in ("not-ready", "unreachable")
+            ],
+        }
+    ]
+
+
+async def test_what_changes_nothing_has_no_patch() -> None:
+    spec = {"tolerations": [{"operator": "Exists"}]}
+    response = await ask(app_of(), "mutate/pods", object={"spec": spec})
+    assert response == {"uid": UID, "allowed": True}
+
+
+@pytest.mark.parametrize("operation", ["DELETE", "CONNECT"])
+async def test_other_operations_change_nothing(operation: str) -> None:
+    response = await ask(app_of(), "mutate/pods", operation=operation, object=None)
+    assert response == {"uid": UID, "allowed": True}
+
+
+async def test_a_refusal_says_why_and_when_to_try_again() -> None:
+    hook = Scripted(refused(429, "TooManyRequests", "held by pause", 30))
+    with capture_logs() as logs:
+        response = await ask(app_of(hook))
+    assert response == {
+        "uid": UID,
+        "allowed": False,
+        "status": {
+            "status": "Failure",
+            "code": 429,
+            "reason": "TooManyRequests",
+            "message": "held by pause",
+            "details": {"retryAfterSeconds": 30},
+        },
+    }
+    (line,) = (one for one in logs if one["event"] == "admission refused")
+    assert (line["user"], line["name"], line["message"]) == ("ada", "web", "held by pause")
+
+
+async def test_warnings_are_cut() -> None:
+    hook = Scripted(Outcome(warnings=("a" * 121, "", "two\nlines", "two\nlines", "b" * 120)))
+    response = await ask(app_of(hook))
+    assert response["warnings"] == ["a" * 119 + "…", "two lines", "b" * 120]
+
+
+async def test_of_too_many_warnings_the_number_is_told() -> None:
+    hook = Scripted(Outcome(warnings=tuple(map(str, range(30)))))
+    response = await ask(app_of(hook))
+    assert response["warnings"] == [*map(str, range(19)), "and 11 more warnings"]
+
+
+async def test_an_object_that_cannot_be_read_is_refused_with_its_path() -> None:
+    wrong = {"spec": {"tolerations": [{"key": 5}]}}
+    response = await ask(app_of(), "mutate/pods", object=wrong)
+    assert (response["allowed"], response["status"]["code"]) == (False, 400)
+    where = "request.object.spec.tolerations[0].key"
+    assert response["status"]["message"].startswith(f"{where}: Expected `str | null`")
+
+
+async def test_so_is_one_that_is_missing() -> None:
+    response = await ask(app_of(), "mutate/pods", object=None)
+    assert response["status"]["message"] == "request.object: required, and missing or null"
+
+
+async def late(_request: AdmissionRequest, _deadline: float) -> Outcome:
+    await asyncio.sleep(60)
+    return ALLOWED
+
+
+@pytest.mark.parametrize("failure", [late, RuntimeError("a fault")], ids=["late", "failed"])
+async def test_who_has_no_answer_is_answered_for(failure: Any) -> None:
+    open_, shut = Scripted(failure), Scripted(failure, allows_unanswered=False)
+    response = await ask(app_of(open_), query="?timeout=100ms")
+    assert response["allowed"]
+    (warning,) = response["warnings"]
+    assert warning.startswith("bailiff validate/pods ")
+    assert warning.endswith("allowed unseen")
+    response = await ask(app_of(shut), query="?timeout=100ms")
+    assert (response["allowed"], response["status"]["code"]) == (False, 503)
+    assert response["status"]["details"]["retryAfterSeconds"] == 5
+
+
+async def test_an_answer_is_there_before_the_call_ends() -> None:
+    app, loop = app_of(Scripted(late)), asyncio.get_running_loop()
+    started = loop.time()
+    await ask(app, query="?timeout=200ms")
+    assert 0.1 < loop.time() - started < 0.2
+
+
+async def test_a_hook_has_a_second_at_most() -> None:
+    seen: list[float] = []
+
+    async def note(_request: AdmissionRequest, deadline: float) -> Outcome:
+        seen.append(deadline - asyncio.get_running_loop().time())
+        return ALLOWED
+
+    await ask(app_of(Scripted(note)), query="?timeout=30s")
+    await ask(app_of(Scripted(note)))
+    assert all(0.8 < seconds <= 0.9 for seconds in seen)
+
+
+@pytest.mark.parametrize(
+    "own", [{"namespace": "bailiff-system"}, {"userInfo": {"username": "bailiff"}}]
+)
+async def test_bailiffs_own_requests_are_not_looked_at(own: dict[str, Any]) -> None:
+    hook = Scripted(refused(403, "Forbidden", "no"))
+    assert (await ask(app_of(hook), **own))["allowed"]
+    assert hook.asked == []
+
+
+async def test_but_they_are_changed() -> None:
+    assert "patch" in await ask(app_of(), "mutate/pods", namespace="bailiff-system")
+
+
+async def test_what_a_hook_is_not_for_is_allowed_with_a_warning() -> None:
+    hook = Scripted(refused(403, "Forbidden", "no"))
+    resource = {"group": "apps", "version": "v1", "resource": "deployments"}
+    response = await ask(app_of(hook), resource=resource, subResource="scale")
+    assert response["allowed"]
+    assert response["warnings"] == [
+        "bailiff validate/pods looks at pods, pods/binding, not at deployments.apps/scale: allowed"
+    ]
+
+
+async def test_reviews_are_counted() -> None:
+    registry = CollectorRegistry()
+    app = app_of(Scripted(HookError("no")), registry=registry)
+    await ask(app)
+    told = generate_latest(registry).decode()
+    assert 'bailiff_admission_requests_total{hook="validate/pods",result="denied"} 1.0' in told
+    assert 'bailiff_admission_request_duration_seconds_count{hook="validate/pods"} 1.0' in told
+
+
+def without(review: dict[str, Any], field: str) -> dict[str, Any]:
+    return {key: value for key, value in review.items() if key != field}
+
+
+def problem_of(answer: Answer) -> tuple[int, str, str]:
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json
+    return answer.status, problem["code"], problem["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (b"{", (400, "malformed_body", "$")),
+        (without(review_of(), "request"), (422, "invalid_field", "$.request")),
+        (without(review_of(), "kind"), (422, "invalid_field", "$.kind")),
+        (review_of() | {"apiVersion": "admission.k8s.io/v1beta1"}, (422, "invalid_field", "$.api")),
+        (review_of() | {"kind": "Pod"}, (422, "invalid_field", "$.kind")),
+        (review_of(uid=None), (422, "invalid_field", "$.request.uid")),
+        (review_of(uid=""), (422, "invalid_field", "$.request.uid")),
+        (review_of(operation="PATCH"), (422, "invalid_field", "$.request.operation")),
+        (review_of(userInfo="ada"), (422, "invalid_field", "$.request.userInfo")),
+    ],
+)
+async def test_what_is_no_review_is_a_problem(body: Any, problem: tuple[int, str, str]) -> None:
+    status, code, detail = problem_of(
+        await call(app_of(), "POST", "/admission/v1/mutate/pods", body)
+    )
+    assert (status, code) == problem[:2]
+    assert detail.startswith(problem[2])
+
+
+async def test_so_is_a_timeout_that_is_none() -> None:
+    path = "/admission/v1/mutate/pods?timeout=soon"
+    status, code, detail = problem_of(await call(app_of(), "POST", path, review_of()))
+    assert (status, code) == (422, "invalid_field")
+    assert detail.startswith("query.timeout: must be a duration")
+
+
+async def test_a_long_review_is_read_in_a_thread_and_a_longer_one_is_refused() -> None:
+    filling = {"spec": {}, "metadata": {"annotations": {"long": "x" * 1_500_000}}}
+    app = app_of(max_review_body_bytes=4_000_000)
+    response = await ask(app, "mutate/pods", object=filling, oldObject=filling)
+    assert patch_of(response)[0]["path"] == "/spec/tolerations"
+    longer = review_of(object=[filling] * 3)
+    answer = await call(app, "POST", "/admission/v1/mutate/pods", longer)
+    assert problem_of(answer)[:2] == (413, "body_too_large")
+
+
+async def test_without_hooks_there_is_nothing_to_call() -> None:
+    app = create_app(RestSettings(), SystemClock(), CollectorRegistry(), Options())
+    answer = await call(app, "POST", "/admission/v1/mutate/pods", review_of())
+    assert answer.status == 404
+
+
+async def test_a_patch_that_is_empty_is_none() -> None:
+    hook = Scripted(Outcome(patch=(PatchOperation(op="remove", path="/spec/x"),)))
+    assert patch_of(await ask(app_of(hook))) == [{"op": "remove", "path": "/spec/x"}]
+    assert "patchType" not in await ask(app_of(Scripted(ALLOWED)))
