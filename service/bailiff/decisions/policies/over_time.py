@@ -87,10 +87,10 @@ class Column(Struct, frozen=True, gc=False):
         """The instants after this one."""
         return self.instants[bisect_right(self.instants, instant) :]
 
-    def with_pods(self, pods: Iterable[str], now: int, since: int) -> Column:
-        """With these counted now, without what is not after `since`."""
-        kept = {pod: at for pod, at in self.by_pod.items() if at > since}
-        return self.of(kept | dict.fromkeys(pods, now))
+    def with_pods(self, pods: Iterable[str], at: int, since: int) -> Column:
+        """With these counted at an instant, without what is not after `since`."""
+        kept = {pod: one for pod, one in self.by_pod.items() if one > since}
+        return self.of(kept | dict.fromkeys(pods, at))
 
 
 class Sheet(Struct, frozen=True, gc=False):
@@ -143,17 +143,25 @@ def room_for(book: Book, wishes: Sequence[Wish], now: datetime) -> Hold | None:
     return max(found, key=_ends, default=None)
 
 
-def counted(book: Book, wishes: Sequence[Wish], now: datetime) -> Book:
+def counted(
+    book: Book, wishes: Sequence[Wish], now: datetime, latest: datetime | None = None
+) -> Book:
     """The book with these counted, and without what no longer counts.
 
     The caller has seen that there is room.
+
+    Args:
+        book: as it was.
+        wishes: who is counted.
+        now: the earliest that it can be; what counts no longer by then is dropped.
+        latest: the latest that it can be, at which they are counted; None: `now`.
     """
-    millis = _millis(now)
+    millis, at = _millis(now), _millis(latest or now)
     sheets = {name: sheet.pruned(millis) for name, sheet in book.items()}
     for place, pods in _by_place(wishes).items():
         sheet = sheets.get(place.budget, Sheet(place.seconds))
         since = _since(millis, place.seconds)
-        column = sheet.columns.get(place.key, Column()).with_pods(pods, millis, since)
+        column = sheet.columns.get(place.key, Column()).with_pods(pods, at, since)
         sheets[place.budget] = Sheet(place.seconds, {**sheet.columns, place.key: column})
     return {name: sheet for name, sheet in sheets.items() if sheet.columns}
 

@@ -1,0 +1,178 @@
+"""Counts evictions in the book of all who evict, by compare-and-swap.
+
+Theory of operation. Those that ask at the same time are answered together, in the order in which
+they came: one look at the book, all whom it lets go, one write. Where somebody else has written
+meanwhile the book is read once more and all are judged anew; nobody is told that he may go before
+his count stands in the cluster. A refusal needs no write. The book that was read last is believed
+for a second: a write over it holds only if it still is so, and what is used up frees itself by
+time alone, so that a refusal is at most a second late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+from itertools import count
+from typing import TYPE_CHECKING, Literal
+
+from bailiff.cluster import ClusterError, ConflictError, FencedError
+from bailiff.decisions.policies import UNKNOWN, BookError, Unknown, counted, room_for
+from bailiff.tally.pages import Page, Pages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bailiff.clock import Clock
+    from bailiff.cluster import Cluster
+    from bailiff.decisions.policies import Book, Hold, OverTime, Store, Wish
+
+# Seconds for which a book that was read is believed.
+_FRESH = 1.0
+# Seconds for one read or write: whoever waits has given up by then.
+_PATIENCE = 10.0
+# Seconds, at most, before the book is read again that somebody else has written; times the tries.
+_JITTER = 0.02
+# Those who write at the same time as we: each try of ours has let another through.
+_MOST_JITTER = 0.2
+
+
+class TallyError(Exception):
+    """It cannot be counted; the message says why, as the end of a sentence about the ConfigMap."""
+
+
+class _Ask:
+    """One who waits for an answer."""
+
+    def __init__(self, wishes: Sequence[Wish], settings: OverTime) -> None:
+        self.wishes = wishes
+        self.settings = settings
+        self.answer: asyncio.Future[Hold | None] = asyncio.get_running_loop().create_future()
+
+    def tell(self, hold: Hold | None) -> None:
+        if not self.answer.done():
+            self.answer.set_result(hold)
+
+    def fail(self, error: Exception) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(error)
+
+
+class Tally:
+    """Counts in the ConfigMap that the settings name. One event loop owns it."""
+
+    def __init__(self, cluster: Cluster, clock: Clock) -> None:
+        """Read nothing yet.
+
+        Args:
+            cluster: where the ConfigMap is.
+            clock: instants are counted by it, so it should go by the API server's.
+        """
+        self._pages = Pages(cluster)
+        self._clock = clock
+        self._store: Store | None = None
+        self._page: Page | None = None
+        self._read_at = -math.inf
+        self._asks: list[_Ask] = []
+        self._work: asyncio.Task[None] | None = None
+
+    def seen(self, store: Store) -> Book | Literal[Unknown.UNKNOWN]:
+        """The book that was read or written last."""
+        return UNKNOWN if self._page is None or store != self._store else self._page.book
+
+    async def count(self, wishes: Sequence[Wish], settings: OverTime) -> Hold | None:
+        """Count all of these, or none: then a budget holds them, and until when.
+
+        Whoever gives up waiting may be counted all the same.
+
+        Raises:
+            TallyError: the book cannot be read or written.
+            FencedError: see Cluster.fenced.
+        """
+        ask = _Ask(wishes, settings)
+        self._asks.append(ask)
+        if self._work is None:
+            self._work = asyncio.create_task(self._answer_all(), name="tally")
+        return await ask.answer
+
+    async def look(self, wishes: Sequence[Wish], settings: OverTime) -> Hold | None:
+        """What `count` would say now; nothing is counted. Raises as `count` does."""
+        try:
+            page = await self._current(settings.store)
+        except (ClusterError, BookError, TimeoutError) as error:
+            raise _told(error) from error
+        return room_for(page.book, wishes, self._clock.now())
+
+    async def _answer_all(self) -> None:
+        """Until nobody waits."""
+        try:
+            while self._asks:
+                await self._answer_some()
+        finally:
+            self._work = None
+
+    async def _answer_some(self) -> None:
+        """All who wait now, and name the same store as the first."""
+        store = self._asks[0].settings.store
+        asks = [ask for ask in self._asks if ask.settings.store == store]
+        self._asks = [ask for ask in self._asks if ask.settings.store != store]
+        try:
+            await self._settle(store, asks)
+        except (ClusterError, BookError, TimeoutError) as error:
+            self._page = None
+            for ask in asks:
+                ask.fail(error if isinstance(error, FencedError) else _told(error))
+
+    async def _settle(self, store: Store, asks: list[_Ask]) -> None:
+        for number in count(1):
+            page = await self._current(store)
+            # Who has given up is not counted, if that is still to be had.
+            asks = [ask for ask in asks if not ask.answer.done()]
+            book, holds = self._judge(page.book, asks)
+            try:
+                if book is not page.book:
+                    await self._write(store, page, book)
+            except ConflictError:
+                self._page = None
+                await asyncio.sleep(_jitter(number))
+                continue
+            for ask, hold in zip(asks, holds, strict=True):
+                ask.tell(hold)
+            return
+
+    def _judge(self, book: Book, asks: list[_Ask]) -> tuple[Book, list[Hold | None]]:
+        """The book with all whom it lets go, one after the other, and what each is told."""
+        now, latest, holds = self._clock.now(), self._clock.latest(), []
+        for ask in asks:
+            hold = room_for(book, ask.wishes, now)
+            if hold is None:
+                book = counted(book, ask.wishes, now, latest)
+            holds.append(hold)
+        return book, holds
+
+    async def _current(self, store: Store) -> Page:
+        is_fresh = self._clock.monotonic() - self._read_at < _FRESH
+        if self._page is not None and store == self._store and is_fresh:
+            return self._page
+        async with asyncio.timeout(_PATIENCE):
+            return self._keep(store, await self._pages.read(store))
+
+    async def _write(self, store: Store, page: Page, book: Book) -> None:
+        async with asyncio.timeout(_PATIENCE):
+            self._keep(store, await self._pages.write(store, page, book))
+
+    def _keep(self, store: Store, page: Page) -> Page:
+        self._store, self._page, self._read_at = store, page, self._clock.monotonic()
+        return page
+
+
+def _jitter(number: int) -> float:
+    return random.uniform(0, min(_JITTER * number, _MOST_JITTER))  # noqa: S311 - no secret
+
+
+def _told(error: Exception) -> TallyError:
+    if isinstance(error, BookError):
+        return TallyError(f"cannot be counted with: {error}")
+    if isinstance(error, TimeoutError):
+        return TallyError(f"was not read or written within {_PATIENCE:g} s")
+    return TallyError(f"could not be read or written: {error}")

@@ -1,0 +1,95 @@
+"""What counts evictions over time: a ConfigMap in memory, and wishes of made-up pods."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from msgspec.structs import replace
+
+from bailiff.cluster import ClusterError, ConflictError, NotFoundError
+from bailiff.decisions.policies import Circumstances, OverTime, OverTimeBudget, Wish, wishes_of
+from bailiff.kinds import ConfigMap, ObjectMeta
+from tests.harness.kinds import pod_of
+
+
+def budget(evictions: int = 2, seconds: int = 60, **settings: Any) -> OverTime:
+    """The settings of one budget, called `b`."""
+    one = OverTimeBudget(name="b", evictions=evictions, seconds=seconds)
+    return OverTime(budgets=(one,), **settings)
+
+
+def wishes(settings: OverTime, name: str) -> list[Wish]:
+    """What is to be counted before the pod of this name goes; its UID is its name."""
+    pod = pod_of(name, "n1", namespace="shop", uid=name)
+    found = wishes_of(Circumstances(pod=pod, gang=None), settings)
+    assert found is not None
+    return found
+
+
+class OneConfigMap:
+    """A cluster of nothing but a ConfigMap, which others may write at the same time.
+
+    Attributes:
+        found: as it is; None: there is none.
+        failures: what the next requests come to instead.
+        latency: seconds for each request.
+        reads, writes: how many were answered.
+    """
+
+    def __init__(self) -> None:
+        self.found: ConfigMap | None = None
+        self.failures: list[ClusterError] = []
+        self.latency = 0.0
+        self.reads = self.writes = 0
+        self._version = 0
+
+    async def get(self, _resource: Any, name: str, _namespace: str) -> ConfigMap:
+        await self._arrive()
+        self.reads += 1
+        if self.found is None:
+            details = {"group": "", "kind": "configmaps", "name": name}
+            raise NotFoundError("none", status=404, reason="NotFound", details=details)
+        return self.found
+
+    async def create(self, _resource: Any, body: Any, _namespace: str, **_: Any) -> ConfigMap:
+        await self._arrive()
+        if self.found is not None:
+            raise ConflictError("there is one", status=409)
+        return self.put(body["data"])
+
+    async def patch(
+        self, _resource: Any, _name: str, _namespace: str, body: Any, **_: Any
+    ) -> ConfigMap:
+        await self._arrive()
+        found = self.found
+        if found is None or body["metadata"]["resourceVersion"] != found.metadata.resource_version:
+            raise ConflictError("another version", status=409)
+        merged = {**found.data, **body["data"]}
+        return self.put({key: text for key, text in merged.items() if text is not None})
+
+    def put(self, data: dict[str, str]) -> ConfigMap:
+        """As anybody may write it."""
+        self.writes += 1
+        self._version += 1
+        meta = ObjectMeta(name="bailiff-evictions", uid="u", resource_version=str(self._version))
+        self.found = ConfigMap(metadata=meta, data=data)
+        return self.found
+
+    def delete(self) -> None:
+        """As anybody may delete it."""
+        self.found = None
+
+    def counted(self, name: str = "b") -> int:
+        """How many evictions stand in it."""
+        return 0 if self.found is None else self.found.data.get(name, "").count(":") - 3
+
+    async def _arrive(self) -> None:
+        await asyncio.sleep(self.latency)
+        if self.failures:
+            raise self.failures.pop(0)
+
+
+def other_store(settings: OverTime, name: str) -> OverTime:
+    """The same, counted in another ConfigMap."""
+    return replace(settings, store=replace(settings.store, name=name))

@@ -1,0 +1,186 @@
+"""Counting in one ConfigMap: together, against others who write, and when it cannot be had."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from bailiff.cluster import FencedError, ForbiddenError, RequestTimeoutError, ServerError
+from bailiff.decisions.policies import UNKNOWN, Hold
+from bailiff.tally import Tally, TallyError
+from tests.harness.clocks import LoopClock
+from tests.harness.tallies import OneConfigMap, budget, wishes
+
+pytestmark = pytest.mark.looptime
+
+TWO = budget(2)
+
+
+@pytest.fixture
+def server() -> OneConfigMap:
+    return OneConfigMap()
+
+
+def tally_of(server: Any) -> Tally:
+    return Tally(server, LoopClock())
+
+
+async def tries(tally: Tally, names: Any, settings: Any = TWO) -> list[Hold | None]:
+    asked = [tally.count(wishes(settings, name), settings) for name in names]
+    return await asyncio.gather(*asked)
+
+
+async def test_those_that_ask_together_are_written_together(server: OneConfigMap) -> None:
+    found = await tries(tally_of(server), "abcde", budget(3))
+    assert [hold is None for hold in found] == [True, True, True, False, False]
+    assert (server.reads, server.writes, server.counted()) == (1, 1, 3)
+
+
+@pytest.mark.parametrize("replicas", [2, 5])
+async def test_never_more_than_the_budget_through_several_replicas(
+    server: OneConfigMap, replicas: int
+) -> None:
+    server.latency = 0.005
+    tallies = [tally_of(server) for _ in range(replicas)]
+    settings = budget(10)
+
+    async def one(number: int) -> Hold | None:
+        await asyncio.sleep(0.001 * (number % 7))
+        name = f"pod-{number}"
+        return await tallies[number % replicas].count(wishes(settings, name), settings)
+
+    found = await asyncio.gather(*(one(number) for number in range(200)))
+    assert sum(hold is None for hold in found) == 10
+    assert server.counted() == 10
+
+
+async def test_the_next_goes_when_the_first_is_over(server: OneConfigMap) -> None:
+    tally = tally_of(server)
+    await tries(tally, "ab")
+    [hold] = await tries(tally, "c")
+    assert hold is not None
+    await asyncio.sleep(61.9)
+    assert (await tries(tally, "c"))[0] is not None
+    await asyncio.sleep(0.1)
+    assert (await tries(tally, "c"))[0] is None
+
+
+async def test_who_is_counted_asks_again_for_nothing(server: OneConfigMap) -> None:
+    tally = tally_of(server)
+    assert await tries(tally, "ab") == await tries(tally, "ab") == [None, None]
+    assert server.counted() == 2
+
+
+async def test_a_refusal_is_no_write(server: OneConfigMap) -> None:
+    tally = tally_of(server)
+    await tries(tally, "ab")
+    await tries(tally, "cdefg")
+    await tries(tally, "cdefg")
+    assert (server.reads, server.writes) == (1, 1)
+
+
+async def test_who_deletes_the_counts_lets_evictions_start_over(server: OneConfigMap) -> None:
+    tally = tally_of(server)
+    await tries(tally, "ab")
+    server.delete()
+    await asyncio.sleep(1.1)
+    assert await tries(tally, "cd") == [None, None]
+
+
+async def test_a_write_over_what_somebody_has_deleted_or_written_is_tried_anew(
+    server: OneConfigMap,
+) -> None:
+    tally = tally_of(server)
+    await tries(tally, "a")
+    server.delete()
+    assert await tries(tally, "b") == [None]
+    server.put({})
+    assert await tries(tally, "c") == [None]
+    assert server.counted() == 1
+
+
+async def test_what_others_keep_there_stays(server: OneConfigMap) -> None:
+    other = '{"seconds":600,"evictions":{"":"1767225600000:aa"}}'
+    server.put({"other": other})
+    await tries(tally_of(server), "a")
+    assert server.found is not None
+    assert server.found.data["other"] == other
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        ForbiddenError("no", status=403),
+        ServerError("down", status=500),
+        RequestTimeoutError("late"),
+    ],
+)
+async def test_what_fails_is_told_to_all_who_wait(server: OneConfigMap, failure: Any) -> None:
+    tally = tally_of(server)
+    server.failures = [failure]
+    found = await asyncio.gather(
+        *(tally.count(wishes(TWO, name), TWO) for name in "ab"), return_exceptions=True
+    )
+    assert [type(one) for one in found] == [TallyError] * 2
+    assert await tries(tally, "ab") == [None, None]
+
+
+async def test_a_count_whose_answer_was_lost_is_found_again(server: OneConfigMap) -> None:
+    tally = tally_of(server)
+    written = server.put
+
+    def lost(data: Any) -> Any:
+        written(data)
+        server.put = written  # type: ignore[method-assign]  # once
+        raise RequestTimeoutError("the answer was lost")
+
+    server.put = lost  # type: ignore[method-assign]  # for one write
+    with pytest.raises(TallyError):
+        await tally.count(wishes(TWO, "a"), TWO)
+    assert await tries(tally, "ab") == [None, None]
+    assert server.counted() == 2
+
+
+async def test_who_must_not_write_hears_so(server: OneConfigMap) -> None:
+    server.failures = [FencedError("another leads")]
+    with pytest.raises(FencedError):
+        await tally_of(server).count(wishes(TWO, "a"), TWO)
+
+
+async def test_what_is_no_book_cannot_be_counted_in(server: OneConfigMap) -> None:
+    server.put({"b": "rubbish"})
+    with pytest.raises(TallyError, match="cannot be counted with: key b: "):
+        await tally_of(server).count(wishes(TWO, "a"), TWO)
+
+
+async def test_who_has_given_up_is_not_counted(server: OneConfigMap) -> None:
+    server.latency = 0.1
+    tally = tally_of(server)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await tally.count(wishes(TWO, "a"), TWO)
+    await asyncio.sleep(1)
+    assert server.counted() <= 0
+    assert await tries(tally, "bc") == [None, None]
+
+
+async def test_a_server_that_hangs_holds_nobody_for_ever(server: OneConfigMap) -> None:
+    server.latency = 3600
+    with pytest.raises(TallyError, match="within 10 s"):
+        await tally_of(server).count(wishes(TWO, "a"), TWO)
+
+
+async def test_a_look_counts_nothing(server: OneConfigMap) -> None:
+    tally = tally_of(server)
+    assert tally.seen(TWO.store) is UNKNOWN
+    assert await tally.look(wishes(TWO, "a"), TWO) is None
+    assert server.writes == 0
+    await tries(tally, "ab")
+    assert await tally.look(wishes(TWO, "c"), TWO) is not None
+    assert tally.seen(TWO.store) is not UNKNOWN
+    server.failures = [ForbiddenError("no", status=403)]
+    await asyncio.sleep(2)
+    with pytest.raises(TallyError, match="no"):
+        await tally.look(wishes(TWO, "c"), TWO)
