@@ -29,6 +29,7 @@ from tests.conformance.pressure import (
     comparable_ranking,
     comparable_threshold_parse,
 )
+from tests.conformance.scheduling import answer_scheduling
 from tests.conformance.taint_sequences import answer_taint_sequence, as_observable
 
 Json = dict[str, Any]
@@ -93,6 +94,7 @@ SYSTEMS: dict[str, Callable[[Json], Json]] = {
     "device_taint": answer_device_taint,
     "device_rule_status": answer_device_rule_status,
     "device_sequence": answer_device_sequence,
+    "scheduling": answer_scheduling,
     "qos": answer_qos,
     "admit": answer_admit,
     "threshold_parse": answer_threshold_parse,

@@ -47,10 +47,10 @@ def test_a_wrong_answer_fails_the_run(tmp_path, capsys, monkeypatch):
     }
     with gzip.open(tmp_path / "tolerates.jsonl.gz", "wt") as file:
         file.write(json.dumps(case) + "\n")
-    (tmp_path / "scheduling.jsonl").write_text("{}\n")
+    (tmp_path / "made_up.jsonl").write_text("{}\n")
     assert main([str(tmp_path)]) == 1
     assert capsys.readouterr().out.splitlines() == [
-        "scheduling: not supported yet",
+        "made_up: not supported yet",
         "tolerates: 0 passed, 1 failed, 0 known differences",
         "  failed: made-up",
     ]

@@ -11,7 +11,7 @@ from tests.harness.device_kinds import NOW
 
 if TYPE_CHECKING:
     from bailiff.decisions import Wanted
-    from bailiff.decisions.system import Seen
+    from bailiff.decisions.seen import Seen
     from bailiff.kinds.meta import Value
 
 

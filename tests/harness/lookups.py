@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bailiff.decisions import Wanted
-    from bailiff.decisions.system import Seen
+    from bailiff.decisions.seen import Seen
     from bailiff.kinds import Node
     from bailiff.kinds.meta import Value
 

@@ -21,16 +21,8 @@ from bailiff.decisions.options import NO_OVERRIDES, OptionOverrides, Options
 from bailiff.decisions.question import Answer, Asked, LiveQuestion, Plan, Question, Size, tally
 from bailiff.decisions.questions import PodAnswer, PodFacts, PodsAnswer, PodsFacts, Reports
 from bailiff.decisions.registry import SYSTEMS, Systems
-from bailiff.decisions.system import (
-    NotRead,
-    OfKubelet,
-    Round,
-    Scene,
-    System,
-    Unread,
-    Wanted,
-    Why,
-)
+from bailiff.decisions.seen import NotRead, OfKubelet, Wanted, Why
+from bailiff.decisions.system import Round, Scene, System, Unread
 from bailiff.decisions.tolerations import tolerates
 
 __all__ = [

@@ -14,13 +14,13 @@ from msgspec import Struct
 
 from bailiff.decisions.decision import Finding, Verdict
 from bailiff.decisions.question import Plan, Undecided
-from bailiff.decisions.system import NotRead, Wanted
+from bailiff.decisions.seen import NotRead, Wanted
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bailiff.decisions.system import Seen
+    from bailiff.decisions.seen import Seen
     from bailiff.kinds import Pod
 
 # Pods that are looked at for one change: far more than a kubelet runs, and few enough to be read

@@ -120,6 +120,7 @@ class Question(Generic[A]):
             the facts do not suffice or are too many.
         explains: a trace is given where the caller does not say.
         size: how large it may be.
+        service: the gRPC service whose method asks it.
     """
 
     name: str
@@ -131,6 +132,7 @@ class Question(Generic[A]):
     weigh: Callable[[Any, QuestionTerms], Plan[A]]
     explains: bool
     size: Size
+    service: str = "EvictionDecisionService"
 
     def options(self, wanted: OptionOverrides, defaults: Options) -> Options:
         """The options that it is answered by.

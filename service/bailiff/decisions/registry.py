@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from bailiff.decisions.decision import Decision, Subject
     from bailiff.decisions.options import Options
     from bailiff.decisions.question import LiveQuestion, Question, QuestionTerms
-    from bailiff.decisions.system import LookUp, NotAdmitted, Round, System
+    from bailiff.decisions.seen import NotAdmitted
+    from bailiff.decisions.system import LookUp, Round, System
     from bailiff.kinds import Node, Pod
 
 # Characters of a text that an error quotes.

@@ -7,15 +7,15 @@ that there are, and knows none of them by name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Hashable
 from datetime import datetime
-from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from bailiff.decisions.cost import FactsError
+from bailiff.decisions.seen import NotAdmitted, OfKubelet, Seen, Wanted
 from bailiff.kinds import Node, Pod
 from bailiff.kinds.meta import Value
 
@@ -122,74 +122,6 @@ class Unread(Round):
     """
 
 
-class Wanted(NamedTuple):
-    """Objects of the cluster that a system wants to see, for an answer about live objects.
-
-    Attributes:
-        kind: their type in `kinds`.
-        namespace: where they live; empty for kinds without one.
-        names: only these, as far as there are any of the name; None: all.
-        fields: only those with these values, as of a field selector.
-        unlike: only those without these values, likewise.
-        most: no more than about so many are read, whichever; None: all.
-    """
-
-    kind: type[Value]
-    namespace: str = ""
-    names: tuple[str, ...] | None = None
-    fields: tuple[tuple[str, str], ...] = ()
-    unlike: tuple[tuple[str, str], ...] = ()
-    most: int | None = None
-
-
-class OfKubelet(NamedTuple):
-    """What the kubelet of a node tells, which is no object: wanted as objects are.
-
-    Seen are two values: the Summary of what it measures now, and the KubeletConfiguration that it
-    runs with; or that they could not be read, for whatever reason.
-
-    Attributes:
-        node: whose kubelet.
-    """
-
-    node: Node
-
-
-class NotAdmitted(NamedTuple):
-    """A pod that the kubelet of its node would not start, as the pod's status would tell.
-
-    Attributes:
-        reason: for programs.
-        message: for people.
-    """
-
-    reason: str
-    message: str
-
-
-class Why(Enum):
-    """Why something could not be read."""
-
-    FORBIDDEN = "forbidden"
-    NOT_SERVED = "not served"
-    # Nobody has allowed to ask for it, so nothing is to be said of it.
-    NOT_ASKED = "not asked"
-    NOT_ANSWERED = "not answered"
-
-
-class NotRead(NamedTuple):
-    """What could not be read.
-
-    Attributes:
-        why: see there.
-        detail: for people, and what to do about it.
-    """
-
-    why: Why
-    detail: str
-
-
-Seen: TypeAlias = "tuple[Value, ...] | NotRead"
 # Yields what it wants to see, is sent what was seen, and returns its facts, or what it says
 # without them.
 LookUp: TypeAlias = Generator[Wanted | OfKubelet, Seen, F | Round]
@@ -269,6 +201,25 @@ class System(ABC, Generic[F]):
     @abstractmethod
     def prepare(self, scene: Scene, facts: F, options: Options) -> Round:
         """Make ready to be asked about the pods of a scene."""
+
+    def rounds(self, facts: F) -> Callable[[Scene, Options], Round]:
+        """As `prepare`, for many scenes by the same facts, which need be looked at only once."""
+        return lambda scene, options: self.prepare(scene, facts, options)
+
+    def sees_of_node(self, node: Node) -> Hashable:
+        """What of a node its answer rests on for a pod that comes there now, besides the taints.
+
+        Nodes that it sees alike are asked about once for all of them; by default each is seen by
+        itself, unless the node does not matter.
+        """
+        return node.metadata.name if self.by_node else None
+
+    def sees_of_pod(self, pod: Pod) -> Hashable | None:  # noqa: ARG002 - as above
+        """What of a pod its answer rests on where it comes to a node, besides the tolerations.
+
+        Pods that all systems see alike are asked about once. None: each pod by itself.
+        """
+        return None
 
     def look_up(self, scene: Scene, options: Options) -> LookUp[F]:  # noqa: ARG002 - as above
         """What it wants to see of a live cluster to decide for the pods of a scene; see LookUp."""

@@ -66,6 +66,7 @@ class Annotations(
         "taints_first_observed": "bailiff.dev/taints-first-observed",
         "pressure_state": "bailiff.dev/pressure-state",
         "acknowledged_taints": "bailiff.dev/acknowledged-taints",
+        "maintenance": "bailiff.dev/maintenance",
         "do_not_evict": "bailiff.dev/do-not-evict",
         "evict_among_equals": "bailiff.dev/evict-among-equals",
         "config_source": "kubernetes.io/config.source",
@@ -81,6 +82,7 @@ class Annotations(
             the worker writes it.
         acknowledged_taints: on a node, taints that may evict however many pods, as
             `key=value:NoExecute`, with commas.
+        maintenance: on a node, from when on its pods are asked to leave (RFC 3339).
         do_not_evict: on a pod, `true`, or until when (RFC 3339).
         evict_among_equals: on a pod, `first` or `last` of those that are equal under pressure.
         config_source: on a pod, where the kubelet has it from; all but `api` are static pods. Its
@@ -91,6 +93,7 @@ class Annotations(
     taints_first_observed: str = ""
     pressure_state: str = ""
     acknowledged_taints: str = ""
+    maintenance: str = ""
     do_not_evict: str | None = None
     evict_among_equals: str = ""
     config_source: str | None = None

@@ -33,9 +33,12 @@ class NodeSpec(Value, frozen=True):
 
     Attributes:
         taints: the marks that repel pods.
+        unschedulable: no pod is to be put there that does not tolerate the taint
+            `node.kubernetes.io/unschedulable:NoSchedule`, as after `kubectl cordon`.
     """
 
     taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
 
 
 class Node(KubernetesObject, frozen=True):
@@ -43,7 +46,7 @@ class Node(KubernetesObject, frozen=True):
 
     Attributes:
         metadata: its identity.
-        spec: its taints.
+        spec: its taints, and whether it takes pods.
         status: what it says of itself.
     """
 

@@ -12,7 +12,7 @@ from bailiff.decisions import NotRead, Why
 if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.cluster.kubelets import SummaryRead
-    from bailiff.decisions.system import Seen
+    from bailiff.decisions.seen import Seen
     from bailiff.kinds import Node
 
 # Seconds for which an answer serves others: a kubelet measures every ten.

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Plan, PodAnswer, PodsAnswer, Round, System, Systems
-    from bailiff.decisions.system import LookUp, Seen
+    from bailiff.decisions.seen import Seen
+    from bailiff.decisions.system import LookUp
     from bailiff.kinds.meta import Value
 
 T = TypeVar("T")

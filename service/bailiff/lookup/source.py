@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from bailiff.cluster import Cluster
     from bailiff.cluster.discovery import DeviceApi
     from bailiff.decisions import Wanted
-    from bailiff.decisions.system import Seen
+    from bailiff.decisions.seen import Seen
     from bailiff.kinds.meta import Value
     from bailiff.lookup.kubelets import KubeletAnswers
 

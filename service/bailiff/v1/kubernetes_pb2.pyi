@@ -1020,7 +1020,10 @@ class NodeSpec(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    UNSCHEDULABLE_FIELD_NUMBER: _builtins.int
     TAINTS_FIELD_NUMBER: _builtins.int
+    unschedulable: _builtins.bool
+    """No pod is to be put there that does not tolerate node.kubernetes.io/unschedulable:NoSchedule."""
     @_builtins.property
     def taints(self) -> _containers.RepeatedCompositeFieldContainer[Global___Taint]:
         """Whom the node repels."""
@@ -1028,11 +1031,12 @@ class NodeSpec(_message.Message):
     def __init__(
         self,
         *,
+        unschedulable: _builtins.bool = ...,
         taints: _abc.Iterable[Global___Taint] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["taints", b"taints"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["taints", b"taints", "unschedulable", b"unschedulable"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -71,7 +71,7 @@ KUBERNETES = {
         5 int64 tolerationSeconds
     """,
     "Node": "1 ObjectMeta metadata; 2 NodeSpec spec; 3 NodeStatus status",
-    "NodeSpec": "5 repeated Taint taints",
+    "NodeSpec": "4 bool unschedulable; 5 repeated Taint taints",
     "Taint": "1 string key; 2 string value; 3 string effect; 4 Time timeAdded",
     "Condition": """
         1 string type; 2 string status; 3 int64 observedGeneration; 4 Time lastTransitionTime;

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bailiff.rest_api.examples.codes import CODES, OUTCOMES, REASONS, RULES
+from bailiff.rest_api.examples.codes import CODES, OF_RESIDENCIES, OUTCOMES, RULES
 from tests.harness.codes import spoken_codes
 from tests.unit.rest.test_document import DOCUMENT
 
@@ -13,7 +13,7 @@ OF_CONDITIONS = {"Completed", "NoEffect", "NotStarted", "OtherEffect", "PodsPend
 
 
 def test_they_are_those_of_the_core() -> None:
-    assert {*REASONS, *RULES, *OUTCOMES} == spoken_codes() - OF_CONDITIONS
+    assert {*OF_RESIDENCIES, *RULES, *OUTCOMES} == spoken_codes() - OF_CONDITIONS
 
 
 @pytest.mark.parametrize(("kind", "field"), CODES)

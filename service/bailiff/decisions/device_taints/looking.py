@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from bailiff.decisions.device_taints.claims import devices_of
 from bailiff.decisions.device_taints.facts import DeviceTaintFacts
 from bailiff.decisions.device_taints.pods import named_claims
-from bailiff.decisions.system import NotRead, Wanted
+from bailiff.decisions.seen import NotRead, Wanted
 from bailiff.kinds import DeviceTaintRule, ResourceClaim, ResourceSlice
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
     from bailiff.decisions.options import Options
-    from bailiff.decisions.system import Seen
+    from bailiff.decisions.seen import Seen
     from bailiff.kinds import Pod
 
 _Looking: TypeAlias = "Generator[Wanted, Seen, DeviceTaintFacts | NotRead]"

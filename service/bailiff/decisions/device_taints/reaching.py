@@ -12,14 +12,14 @@ from bailiff.decisions.changes import MAX_CHANGED_PODS
 from bailiff.decisions.device_taints.claims import devices_of
 from bailiff.decisions.device_taints.facts import MAX_CLAIMS, DeviceTaintFacts
 from bailiff.decisions.device_taints.pods import has_claims
-from bailiff.decisions.system import NotRead, Wanted
+from bailiff.decisions.seen import NotRead, Wanted
 from bailiff.kinds import DeviceTaintRule, Pod, ResourceClaim, ResourceSlice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from bailiff.decisions.device_taints.pools import DeviceId
-    from bailiff.decisions.system import Seen
+    from bailiff.decisions.seen import Seen
     from bailiff.kinds.meta import Value
 
     _Looking: TypeAlias = "Generator[tuple[Wanted, ...], tuple[Seen, ...], Reached]"

@@ -20,13 +20,17 @@ from bailiff.decisions.device_taints.pods import has_claims
 from bailiff.decisions.device_taints.preview import PREVIEW_DEVICE_TAINT_RULE
 from bailiff.decisions.device_taints.report import DeviceTaintReport, report_on
 from bailiff.decisions.device_taints.weighing import weigh
-from bailiff.decisions.system import NotRead, Round, System, Unread, Why
+from bailiff.decisions.seen import NotRead, Why
+from bailiff.decisions.system import Round, System, Unread
 from bailiff.kinds import DeviceTaintRule, ResourceClaim, ResourceSlice
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
     from bailiff.decisions.changes import ChangeLookUp, ObjectChange
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Finding
+    from bailiff.decisions.device_taints.index import DeviceTaintIndex
     from bailiff.decisions.options import Options
     from bailiff.decisions.system import LookUp, Scene
     from bailiff.kinds import Pod
@@ -60,7 +64,24 @@ class DeviceTaintSystem(System[DeviceTaintFacts]):
         """See System."""
         if not options.device_taint_eviction:
             return _Off()
-        return _Devices(scene, facts, options)
+        index = index_of(facts)
+        prepared = _Devices(scene, index, options)
+        if facts.resource_claims:
+            prepared.report = report_on(index, facts.resource_claims, scene.now, options)
+        return prepared
+
+    def rounds(self, facts: DeviceTaintFacts) -> Callable[[Scene, Options], Round]:
+        """By one index, and without a report."""
+        index = index_of(facts)
+
+        def prepare(scene: Scene, options: Options) -> Round:
+            return _Devices(scene, index, options) if options.device_taint_eviction else _Off()
+
+        return prepare
+
+    def sees_of_pod(self, pod: Pod) -> Hashable | None:
+        """Its claims, so that only pods without any are alike."""
+        return None if has_claims(pod) else ()
 
     def look_up(self, scene: Scene, options: Options) -> LookUp[DeviceTaintFacts]:
         """The claims that the pods name, the slices of their devices, and all rules."""
@@ -78,12 +99,10 @@ class DeviceTaintSystem(System[DeviceTaintFacts]):
 
 
 class _Devices(Round):
-    def __init__(self, scene: Scene, facts: DeviceTaintFacts, options: Options) -> None:
+    def __init__(self, scene: Scene, index: DeviceTaintIndex, options: Options) -> None:
         self._scene = scene
         self._options = options
-        self._index = index_of(facts)
-        if facts.resource_claims:
-            self.report = report_on(self._index, facts.resource_claims, scene.now, options)
+        self._index = index
 
     def of(self, pod: Pod) -> Finding:
         pod = as_if_on(self._scene.node, pod)

@@ -27,7 +27,8 @@ from bailiff.decisions.node_taints.taints import NodeTaints
 from bailiff.decisions.node_taints.weighing import weigh
 from bailiff.decisions.policies.breaker import FAILURES
 from bailiff.decisions.question import Plan, QuestionTerms
-from bailiff.decisions.system import NotRead, Scene, Wanted
+from bailiff.decisions.seen import NotRead, Wanted
+from bailiff.decisions.system import Scene
 from bailiff.decisions.text import describe_taint
 from bailiff.kinds import NO_EXECUTE, NewTaint, Node, Pod, Taint
 from bailiff.kinds.meta import Value
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from bailiff.decisions.changes import ChangeLookUp, ObjectChange
     from bailiff.decisions.options import Options
-    from bailiff.decisions.system import Seen
+    from bailiff.decisions.seen import Seen
 
     _Looking = Generator[tuple[Wanted, ...], tuple[Seen, ...], "_Seen"]
 

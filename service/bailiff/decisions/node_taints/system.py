@@ -14,13 +14,14 @@ from bailiff.decisions.node_taints.weighing import weigh
 from bailiff.decisions.system import Round, System
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
     from datetime import datetime
 
     from bailiff.decisions.changes import ChangeLookUp, ObjectChange
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.options import Options
     from bailiff.decisions.system import Scene
-    from bailiff.kinds import Pod
+    from bailiff.kinds import Node, Pod
 
 
 class NodeTaintSystem(System[NodeTaintFacts]):
@@ -51,6 +52,14 @@ class NodeTaintSystem(System[NodeTaintFacts]):
         if scene.node is None:
             return Cost()
         return weigh(scene.node.spec.taints, scene.pods, explain=options.explain)
+
+    def sees_of_node(self, node: Node) -> Hashable:  # noqa: ARG002 - as of System
+        """The taints alone."""
+        return None
+
+    def sees_of_pod(self, pod: Pod) -> Hashable | None:  # noqa: ARG002 - as of System
+        """The tolerations alone: when it was bound plays no part where it comes only now."""
+        return ()
 
     def prepare(self, scene: Scene, facts: NodeTaintFacts, options: Options) -> Round:
         """See System."""

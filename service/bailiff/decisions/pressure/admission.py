@@ -17,7 +17,7 @@ from bailiff.decisions.pressure.signals import CONDITIONS, MEMORY_PRESSURE
 from bailiff.decisions.pressure.versions import check_version, minor_of
 from bailiff.decisions.quality_of_service import QualityOfService, qos_class
 from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided
-from bailiff.decisions.system import NotAdmitted
+from bailiff.decisions.seen import NotAdmitted
 from bailiff.decisions.tolerations import tolerates
 from bailiff.kinds import Pod, Taint
 from bailiff.kinds.texts import Word
@@ -121,17 +121,23 @@ def not_admitted_to(pod: Pod, node: Node, options: Options) -> NotAdmitted | Non
     The node's word is up to ten seconds old; its kubelet goes by what it knows itself. A pod that
     shows a static one to the API server is not asked for: its kubelet has started the other.
     """
-    held = [one.type for one in node.status.conditions if one.status == "True"]
     found = admit(
         pod,
-        [one for one in CONDITIONS if one in held],
+        pressures_of(node),
         comparison_operators=options.comparison_operators,
-        empty_resources_count=_empty_resources_count(node.status.node_info.kubelet_version),
+        empty_resources_count=counts_empty_resources(node.status.node_info.kubelet_version),
     )
     return None if found.admit else NotAdmitted(found.reason, found.message)
 
 
-def _empty_resources_count(kubelet_version: str) -> bool:
+def pressures_of(node: Node) -> tuple[str, ...]:
+    """The pressures that a node reports, in the order in which kubelets name them."""
+    held = {one.type for one in node.status.conditions if one.status == "True"}
+    return tuple([one for one in CONDITIONS if one in held])
+
+
+def counts_empty_resources(kubelet_version: str) -> bool:
+    """Whether a kubelet of this version takes `resources: {}` for what a pod asks for."""
     return minor_of(kubelet_version) < _EMPTY_RESOURCES_FIXED
 
 
@@ -155,7 +161,7 @@ def _admit(facts: AdmitUnderPressureRequest, terms: QuestionTerms) -> AdmitUnder
         facts.pod,
         facts.conditions,
         comparison_operators=terms.options.comparison_operators,
-        empty_resources_count=_empty_resources_count(facts.kubelet_version),
+        empty_resources_count=counts_empty_resources(facts.kubelet_version),
     )
 
 

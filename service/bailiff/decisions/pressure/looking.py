@@ -11,7 +11,8 @@ from bailiff.decisions.pressure.findings import unmeasured
 from bailiff.decisions.pressure.judging import layout_of, metering_of
 from bailiff.decisions.pressure.observations import measured_at
 from bailiff.decisions.pressure.versions import told_version
-from bailiff.decisions.system import NotRead, OfKubelet, Unread, Why
+from bailiff.decisions.seen import NotRead, OfKubelet, Why
+from bailiff.decisions.system import Unread
 from bailiff.kinds.kubelet_configuration import KubeletConfiguration
 from bailiff.kinds.stats import Summary
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.pressure.admission import ADMIT_UNDER_PRESSURE, not_admitted_to
+from bailiff.decisions.criticality import is_critical
+from bailiff.decisions.pressure.admission import (
+    ADMIT_UNDER_PRESSURE,
+    counts_empty_resources,
+    not_admitted_to,
+    pressures_of,
+)
 from bailiff.decisions.pressure.configuring import settings_of
 from bailiff.decisions.pressure.facts import PressureFacts, check_same_node
 from bailiff.decisions.pressure.findings import SYSTEM, CandidateSubject, ThresholdSubject
@@ -14,13 +20,17 @@ from bailiff.decisions.pressure.questions import PLAN_PRESSURE_ROUND, RANK_FOR_P
 from bailiff.decisions.pressure.reading import READ_EVICTION_CONFIGURATION
 from bailiff.decisions.pressure.report import PressureReport
 from bailiff.decisions.pressure.weighing import weigh
+from bailiff.decisions.quality_of_service import qos_class
 from bailiff.decisions.system import Round, System
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from bailiff.decisions.cost import Cost
     from bailiff.decisions.decision import Finding
     from bailiff.decisions.options import Options
-    from bailiff.decisions.system import LookUp, NotAdmitted, Scene
+    from bailiff.decisions.seen import NotAdmitted
+    from bailiff.decisions.system import LookUp, Scene
     from bailiff.kinds import Node, Pod
 
 
@@ -73,6 +83,17 @@ class PressureSystem(System[PressureFacts]):
     ) -> LookUp[PressureFacts]:
         """What the node's kubelet measures now, where that may be asked for."""
         return look_up(scene)
+
+    def sees_of_node(self, node: Node) -> Hashable:
+        """The pressures that it reports; its kubelet's version matters under those alone."""
+        held = pressures_of(node)
+        version = node.status.node_info.kubelet_version
+        return (held, counts_empty_resources(version)) if held else None
+
+    def sees_of_pod(self, pod: Pod) -> Hashable | None:
+        """Whether it is critical, and its class of quality of service, by each kubelet's rule."""
+        classes = (qos_class(pod, empty_resources_count=one) for one in (True, False))
+        return (is_critical(pod), *classes)
 
     def not_admitted(self, pod: Pod, node: Node, options: Options) -> NotAdmitted | None:
         """By the node's conditions, see `admit`."""

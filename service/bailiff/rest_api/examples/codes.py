@@ -15,6 +15,8 @@ REASONS = (
     *("NoPressure", "PressureRelieved", "GracePeriodNotOver", "StatsNotNew", "ReclaimFirst"),
     *("NobodyToEvict", "StatsUnknown", "DryRun", "CoolsDown", "ReleaseUnderWay", "EndsAlready"),
 )
+# Of how long a pod could stay on a node.
+OF_RESIDENCIES = (*REASONS, "NotAdmitted", "UnderMaintenance", "MaintenanceAhead")
 RULES = (
     "Pod",
     "NoExecuteTaint",

@@ -1,0 +1,153 @@
+"""Nodes that are alike for every pod that comes now, so that one answer is enough for all of them.
+
+When a taint was added plays no part for a pod that is not there yet, since its time runs from when
+it comes; unless that is still to be. So each group remembers the times of its nodes, and falls
+apart only where one of them is in the future.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bailiff.decisions.instants import in_utc
+from bailiff.decisions.lengths import length, words_of_taint
+from bailiff.kinds import NO_EXECUTE, Node, Taint
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from datetime import datetime
+
+    from bailiff.decisions.scheduling.maintenance import Period
+    from bailiff.decisions.system import System
+
+# When each taint of a node was added, where it evicts and that is told.
+Times: TypeAlias = "tuple[datetime | None, ...]"
+
+
+class Part(Struct, frozen=True, gc=False):
+    """Some nodes of a group, to be asked about at one instant.
+
+    Attributes:
+        group: theirs.
+        node: stands for all of them.
+        names: all of them, in alphabetical order; at least one.
+    """
+
+    group: Group
+    node: Node
+    names: tuple[str, ...]
+
+
+class Group:
+    """Nodes that are alike.
+
+    Attributes:
+        key: what they have alike.
+        node: one of them.
+        periods: when they are to be worked on.
+        words: bytes that an answer takes to name their taints and maintenances, as JSON.
+    """
+
+    __slots__ = ("_latest", "_names", "_sorted", "_times", "key", "node", "periods", "words")
+
+    def __init__(self, key: Hashable, node: Node, periods: tuple[Period, ...]) -> None:
+        """Without any nodes; `node` is the first to come."""
+        self.key = key
+        self.node = node
+        self.periods = periods
+        reasons = length(*(one.reason for one in periods))
+        self.words = reasons + sum(map(words_of_taint, node.spec.taints))
+        self._names: set[str] = set()
+        self._sorted: tuple[str, ...] | None = None
+        self._times: dict[str, Times] = {}
+        self._latest: datetime | None = None
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def add(self, node: Node) -> None:
+        """Take in a node, which is like the others."""
+        name = node.metadata.name
+        self._names.add(name)
+        self._sorted = None
+        times = _times_of(node.spec.taints)
+        told = [one for one in times if one is not None]
+        if told:
+            self._times[name] = times
+            self._latest = max(told) if self._latest is None else max(self._latest, *told)
+
+    def remove(self, name: str) -> None:
+        """Forget a node, which is there."""
+        self._names.remove(name)
+        self._sorted = None
+        self._times.pop(name, None)
+
+    def parts(self, now: datetime, only: Iterable[str] | None = None) -> Iterator[Part]:
+        """The nodes that are alike at an instant.
+
+        Args:
+            now: the instant.
+            only: some of the group's nodes; None: all.
+        """
+        names = self.names if only is None else tuple(sorted(only))
+        if self._latest is None or self._latest <= now:
+            yield Part(self, self.node, names)
+            return
+        by_times: dict[Times, list[str]] = {}
+        for name in names:
+            by_times.setdefault(_to_come(self._times.get(name, ()), now), []).append(name)
+        for times, alike in by_times.items():
+            yield Part(self, self._with_times(times, now), tuple(alike))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all its nodes, in alphabetical order."""
+        if self._sorted is None:
+            self._sorted = tuple(sorted(self._names))
+        return self._sorted
+
+    def _with_times(self, times: Times, now: datetime) -> Node:
+        """As one of those whose times to come are these; what has been is the same to all."""
+        spec = self.node.spec
+        own = _to_come(_times_of(spec.taints), now)
+        if own == times:
+            return self.node
+        pairs = zip(spec.taints, times or (None,) * len(spec.taints), strict=True)
+        taints = tuple([_at(taint, time) for taint, time in pairs])
+        return replace(self.node, spec=replace(spec, taints=taints))
+
+
+def key_of(node: Node, periods: Sequence[Period], systems: Iterable[System[Any]]) -> Hashable:
+    """What tells a node from others for a pod that comes now."""
+    spec = node.spec
+    seen = tuple([one.sees_of_node(node) for one in systems])
+    return timeless(spec.taints), spec.unschedulable, periods, seen
+
+
+def timeless(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
+    """Taints without the time of when they were added."""
+    return tuple([_at(taint, None) for taint in taints])
+
+
+def _at(taint: Taint, time: datetime | None) -> Taint:
+    return taint if taint.time_added == time else replace(taint, time_added=time)
+
+
+def _times_of(taints: Iterable[Taint]) -> Times:
+    return tuple(
+        [
+            in_utc(one.time_added)
+            if one.time_added is not None and one.effect == NO_EXECUTE
+            else None
+            for one in taints
+        ]
+    )
+
+
+def _to_come(times: Times, now: datetime) -> Times:
+    """Those that are still to be; nothing at all where none is."""
+    found = tuple([one if one is not None and one > now else None for one in times])
+    return found if any(found) else ()

@@ -1,0 +1,188 @@
+"""The question that schedulers ask: where could this pod go, and until when could it stay there?"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from bailiff.decisions.cost import FactsError, check_number
+from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided
+from bailiff.decisions.scheduling.filters import NODE_UNSCHEDULABLE, TAINT_TOLERATION
+from bailiff.decisions.scheduling.maintenance import (
+    MAINTENANCE,
+    MAX_MAINTENANCES,
+    Maintenance,
+    check_maintenances,
+)
+from bailiff.decisions.scheduling.pool import NodePool
+from bailiff.decisions.scheduling.verdicts import NodesVerdict
+from bailiff.decisions.scheduling.weighing import weigh
+from bailiff.kinds import Node, Pod, Time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bailiff.decisions.question import QuestionTerms
+    from bailiff.decisions.scheduling.judging import Judging
+    from bailiff.decisions.system import System
+    from bailiff.kinds.meta import Value
+
+V = TypeVar("V", bound="Value")
+
+SERVICE = "SchedulingService"
+MAX_NODES = 20_000
+Nodes = Annotated[tuple[Node, ...], Meta(max_length=MAX_NODES)]
+Maintenances = Annotated[tuple[Maintenance, ...], Meta(max_length=MAX_MAINTENANCES)]
+# What else kube-scheduler goes by (its default plugins), and what nobody can know beforehand.
+NOT_JUDGED = (
+    "NodeName",
+    "NodePorts",
+    "NodeAffinity",
+    "InterPodAffinity",
+    "PodTopologySpread",
+    "NodeResourcesFit",
+    "NodeVolumeLimits",
+    "VolumeBinding",
+    "VolumeRestrictions",
+    "VolumeZone",
+    "DynamicResources",
+    "ImageLocality",
+)
+
+
+class JudgeNodesRequest(Asked, frozen=True, kw_only=True):
+    """One pod and many nodes: which would take it, and until when could it stay there?
+
+    Attributes:
+        pod: the pod. It is judged as if it came now, wherever it runs.
+        nodes: each with a name, at most 20,000; of nodes of one name the last counts.
+        maintenance: that is known, besides what the annotation `bailiff.dev/maintenance` of a node
+            tells; at most 1,000.
+    """
+
+    pod: Pod
+    nodes: Nodes = ()
+    maintenance: Maintenances = ()
+
+
+class JudgeNodesResponse(Undecided, frozen=True, kw_only=True):
+    """What is said of the nodes.
+
+    Attributes:
+        verdicts: the preferred first: those that are feasible, by score, then those where the pod
+            could stay longest. Each node is in one of them, alike ones together.
+        judged_at: the `now` that was used.
+        judged: which plugins of kube-scheduler were judged by, and by which of Bailiff's systems
+            the pod's residency was.
+        not_judged: what else decides whether a pod can be put on a node, and by which systems
+            nothing was judged, since nothing was told for them.
+    """
+
+    verdicts: tuple[NodesVerdict, ...]
+    judged_at: Time
+    judged: tuple[str, ...]
+    not_judged: tuple[str, ...]
+
+
+class SharedFacts:
+    """What is told besides nodes for systems for which the node plays no part: their sections.
+
+    Attributes:
+        fields: of a question, for `msgspec.defstruct`.
+    """
+
+    def __init__(self, systems: Sequence[System[Any]]) -> None:
+        """Look at which systems have any."""
+        told = [one for one in systems if not one.by_node and one.facts.__struct_fields__]
+        self._told = {one.name: one.section for one in told}
+        self.fields = [(one.section, one.facts, one.facts()) for one in told]
+
+    def type_of(self, base: type[V]) -> type[V]:
+        """A type with the systems' sections besides its own fields, by the same name."""
+        made: Any = msgspec.defstruct(
+            base.__name__,
+            self.fields,
+            bases=(base,),
+            frozen=True,
+            kw_only=True,
+            namespace={"__doc__": base.__doc__},
+        )
+        told: type[V] = made
+        return told
+
+    def of(self, told: Value) -> Mapping[str, Value]:
+        """What a value of such a type tells, by the systems' names."""
+        return {name: getattr(told, section) for name, section in self._told.items()}
+
+
+def respond(judging: Judging, pod: Pod, systems: Iterable[System[Any]]) -> JudgeNodesResponse:
+    """The answer for one pod."""
+    asked, others = asked_of(judging, systems)
+    return JudgeNodesResponse(
+        verdicts=judging.of(pod),
+        judged_at=judging.now,
+        judged=(NODE_UNSCHEDULABLE, TAINT_TOLERATION, *asked, MAINTENANCE),
+        not_judged=(*NOT_JUDGED, *others),
+    )
+
+
+def asked_of(
+    judging: Judging, systems: Iterable[System[Any]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the systems by which is judged, and of the others."""
+    reached = judging.shared_names
+    asked = [one.name for one in systems if one.by_node or one.name in reached]
+    return tuple(asked), tuple(one.name for one in systems if one.name not in asked)
+
+
+def check_nodes(nodes: Sequence[Node], path: str) -> None:
+    """Refuse nodes without a name, or too many.
+
+    Raises:
+        FactsError: as said, with the path of the field.
+    """
+    check_number(path, len(nodes), MAX_NODES)
+    for index, node in enumerate(nodes):
+        if not node.metadata.name:
+            raise FactsError(f"{path}[{index}].metadata.name", "required")
+
+
+class JudgeNodes:
+    """The question, for some systems."""
+
+    def __init__(self, systems: Sequence[System[Any]]) -> None:
+        """Put its type together."""
+        self._systems = tuple(systems)
+        self._facts = SharedFacts(systems)
+        self.question: Question[JudgeNodesResponse] = Question(
+            name="judgeNodes",
+            path="scheduling/nodes",
+            summary="Where could this pod go, and until when could it stay there?",
+            description=(
+                "Up to 20,000 nodes for one pod: whether kube-scheduler's TaintToleration and "
+                "NodeUnschedulable let it there, with an objection for each taint that is not "
+                "tolerated; how much it is liked there (PreferNoSchedule); and until when it could "
+                "stay, were it put there now: by the taints of the node and of its devices, by "
+                "whether its kubelet would start it, and by known maintenance. Nodes that are "
+                "alike for the pod stand together. Affinity, resources and all else that "
+                "`notJudged` names play no part."
+            ),
+            facts=self._facts.type_of(JudgeNodesRequest),
+            answer=JudgeNodesResponse,
+            weigh=self._weigh,
+            explains=False,
+            size=Size.MANY,
+            service=SERVICE,
+        )
+
+    def _weigh(self, facts: JudgeNodesRequest, terms: QuestionTerms) -> Plan[JudgeNodesResponse]:
+        check_nodes(facts.nodes, "$.nodes")
+        check_maintenances(facts.maintenance, "$.maintenance")
+        told = self._facts.of(facts)
+        pool = NodePool(self._systems, facts.nodes, facts.maintenance, told)
+        judging = pool.at(terms.now, terms.options)
+        cost = weigh(pool, judging, (facts.pod,), "$.nodes")
+        return Plan(cost.steps, cost.told, partial(respond, judging, facts.pod, self._systems))
