@@ -134,10 +134,13 @@ lock: setup-dev
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-header pyproject.toml --group dev -o requirements/dev.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-header service/pyproject.toml --constraints requirements/dev.txt -o requirements/client.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-header tests/clients/python/requirements.in -o tests/clients/python/requirements.txt
 
 audit: setup-dev
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements/run.txt
+	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements/client.txt
 
 clean:
 	rm -rf .venv build .mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

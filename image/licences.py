@@ -1,4 +1,4 @@
-"""The licences of what the image installs from PyPI: `make licences` writes docs/licences.md.
+"""The licences of what is installed from PyPI: `make licences` writes docs/licences.md.
 
 A package says its licence as an SPDX expression (PEP 639), or in older metadata in words. What is
 neither, or is no licence of the list, is refused: somebody reads it, and then it stands here.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from license_expression import ExpressionError, get_spdx_licensing  # type: ignore[import-untyped]
 
 from image.lock import distributions, pinned, told
-from image.source import LOCK
+from image.source import CLIENT_LOCK, LOCK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +40,14 @@ HEAD = """\
 What the image installs from PyPI. `make licences` writes this table from the packages' metadata; a
 test holds it against the lock. A licence that is not on the list in `image/licences.py` fails it.
 Debian's packages carry theirs in `/usr/share/doc/*/copyright` in the image.
+
+| package | version | licence |
+|---|---|---|
+"""
+CLIENT_HEAD = """
+## The client
+
+What `bailiff-client` installs from PyPI:
 
 | package | version | licence |
 |---|---|---|
@@ -83,17 +91,22 @@ def _allowed(expression: Any) -> bool:  # noqa: ANN401 - its package has no type
     return str(expression) in ALLOWED
 
 
-def page(found: Mapping[str, Distribution]) -> str:
-    """The document."""
+def page(image: Mapping[str, Distribution], client: Mapping[str, Distribution]) -> str:
+    """The document: what the image installs, and what `bailiff-client` does."""
+    return HEAD + _rows(image) + CLIENT_HEAD + _rows(client)
+
+
+def _rows(found: Mapping[str, Distribution]) -> str:
     rows = (f"| {name} | {each.version} | {licence(each)} |\n" for name, each in found.items())
-    return HEAD + "".join(rows)
+    return "".join(rows)
 
 
 def main() -> int:
     """Print the document; the exit code."""
     installed = Path(sysconfig.get_path("platlib"))
     try:
-        print(page(distributions(pinned(LOCK.read_text()), installed)), end="")
+        locks = (distributions(pinned(lock.read_text()), installed) for lock in (LOCK, CLIENT_LOCK))
+        print(page(*locks), end="")
     except (LicenceRefusedError, LookupError) as error:
         print(error, file=sys.stderr)
         return 1

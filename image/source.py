@@ -14,6 +14,8 @@ from bailiff import __version__
 from image import HOME, PYTHON, ROOT, SITE
 
 LOCK = ROOT / "requirements" / "run.txt"
+# Of the client, which is in no image.
+CLIENT_LOCK = ROOT / "requirements" / "client.txt"
 VENV = f"home = /usr/bin\ninclude-system-site-packages = false\nversion = {PYTHON}\n"
 
 
@@ -61,13 +63,19 @@ def lay_out(tree: Path, platform: str) -> None:
     shutil.copytree(
         ROOT / "service" / "bailiff",
         site / "bailiff",
-        ignore=shutil.ignore_patterns("__pycache__", "*.pyc"),
+        ignore=_left_out,
     )
     (tree / HOME / "pyvenv.cfg").write_text(VENV)
     programs = tree / HOME / "bin"
     programs.mkdir()
     (programs / "python").symlink_to(f"/usr/bin/python{PYTHON}")
     _same_modes(tree)
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    """Caches; and the client, a distribution of its own, whose HTTP library the image has not."""
+    client = {"client"} if Path(folder) == ROOT / "service" / "bailiff" else set()
+    return client | shutil.ignore_patterns("__pycache__", "*.pyc")(folder, names)
 
 
 def _install(site: Path, platform: str) -> None:

@@ -43,7 +43,10 @@ OPT_IN |= {
     "bootstrap/settings.py",
     "bootstrap/work.py",
 }
-NAMED = ALLOWED | SETTINGS | COMMANDS | KUBERNETES | OPT_IN
+# A client's methods, of which some questions are one system's.
+CLIENT = {"client/asking.py", "client/async_asking.py", "client/questions.py"}
+CLIENT |= {"client/messages.py"}
+NAMED = ALLOWED | SETTINGS | COMMANDS | KUBERNETES | OPT_IN | CLIENT
 # Questions to try, of each system its own.
 EXAMPLES = "rest_api/examples/"
 # What protoc makes of the messages that they bring.

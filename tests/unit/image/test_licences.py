@@ -10,7 +10,7 @@ import pytest
 
 from image.licences import LicenceRefusedError, licence, page
 from image.lock import distributions, pinned
-from image.source import LOCK
+from image.source import CLIENT_LOCK, LOCK
 
 ROOT = Path(__file__).parents[3]
 OSI = "Classifier: License :: OSI Approved :: "
@@ -58,6 +58,7 @@ def test_refused(tmp_path: Path, lines: list[str], why: str) -> None:
         licence(package(tmp_path, *lines))
 
 
-def test_the_document_is_that_of_the_lock() -> None:
-    found = distributions(pinned(LOCK.read_text()), Path(sysconfig.get_path("platlib")))
-    assert (ROOT / "docs" / "licences.md").read_text() == page(found), "run `make licences`"
+def test_the_document_is_that_of_the_locks() -> None:
+    installed = Path(sysconfig.get_path("platlib"))
+    found = [distributions(pinned(lock.read_text()), installed) for lock in (LOCK, CLIENT_LOCK)]
+    assert (ROOT / "docs" / "licences.md").read_text() == page(*found), "run `make licences`"

@@ -1,0 +1,103 @@
+"""The gRPC API, asked with `await`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import grpc
+
+from bailiff.client import grpc_words
+from bailiff.client.async_asking import AsyncAsking
+from bailiff.client.calls import AsyncCalls
+from bailiff.client.settings import ClientSettings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from bailiff.client.questions import A, Json, Q, Question
+
+
+class AsyncGrpcClient(AsyncAsking):
+    """Asks over gRPC. Threads may share it."""
+
+    def __init__(self, target: str, settings: ClientSettings | None = None) -> None:
+        """Nothing is sent yet.
+
+        Args:
+            target: of the server, `HOST:PORT`, or `dns:///HOST:PORT`.
+            settings: see there; by TLS where they have `tls`.
+
+        Raises:
+            ValueError: no such address, or a token that would go there in the clear.
+            OSError: a file of TLS cannot be read.
+        """
+        self._settings = settings or ClientSettings()
+        self._words = grpc_words.Words.of(target, self._settings)
+        self._calls = AsyncCalls(self._settings, self._words.bearer)
+        self._opened: grpc.aio.Channel | None = None
+
+    @property
+    def _channel(self) -> grpc.aio.Channel:
+        """Made when it is first used, since it belongs to the loop that runs then."""
+        if self._opened is None:
+            words = self._words
+            self._opened = (
+                grpc.aio.insecure_channel(words.target, words.options)
+                if words.credentials is None
+                else grpc.aio.secure_channel(words.target, words.credentials, words.options)
+            )
+        return self._opened
+
+    async def close(self) -> None:
+        """See AsyncAsking."""
+        if self._opened is not None:
+            await self._opened.close()
+
+    async def ask(
+        self, question: Question[Q, A], facts: Q | Json, timeout: float | None = None
+    ) -> A:
+        """See AsyncAsking."""
+        message = grpc_words.message_of(facts, question.asked)
+
+        async def attempt(seconds: float) -> A:
+            answer = question.answer()
+            async for part in self._parts(question, message, seconds):
+                answer.MergeFrom(part)
+            return answer
+
+        return await self._calls.make(attempt, timeout)
+
+    async def ask_in_parts(
+        self, question: Question[Q, A], facts: Q | Json, timeout: float | None = None
+    ) -> AsyncIterator[A]:
+        """See AsyncAsking."""
+        message = grpc_words.message_of(facts, question.asked)
+
+        async def attempt(seconds: float) -> tuple[A, AsyncIterator[A]]:
+            parts = self._parts(question, message, seconds)
+            return await anext(parts, question.answer()), parts
+
+        first, rest = await self._calls.make(attempt, timeout)
+        yield first
+        async for part in rest:
+            yield part
+
+    async def _parts(
+        self, question: Question[Q, A], message: Q, seconds: float
+    ) -> AsyncIterator[A]:
+        """The parts of an answer, one where it has none; BailiffError."""
+        path, kinds = (
+            question.grpc_path,
+            (question.asked.SerializeToString, question.answer.FromString),
+        )
+        metadata = self._words.metadata()
+        try:
+            if question.in_parts:
+                stream = self._channel.unary_stream(path, *kinds)
+                async for part in stream(message, timeout=seconds, metadata=metadata):
+                    yield part
+            else:
+                unary = self._channel.unary_unary(path, *kinds)
+                yield await unary(message, timeout=seconds, metadata=metadata)
+        except grpc.RpcError as error:
+            raise grpc_words.error_of_call(error) from error

@@ -1,0 +1,99 @@
+"""A call: attempts and pauses until there is an answer, an error that stays, or no time left."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+from bailiff.client.errors import BailiffError
+from bailiff.client.retrying import Attempts, Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from bailiff.client.settings import ClientSettings
+    from bailiff.client.tokens import Bearer
+
+T = TypeVar("T")
+
+
+class _Terms:
+    """What all calls of a client have in common."""
+
+    def __init__(self, settings: ClientSettings, bearer: Bearer) -> None:
+        self._settings = settings
+        self._bearer = bearer
+        self._budget = Budget(settings.retries.budget)
+
+    def _begun(self, timeout: float | None, now: float) -> Attempts:
+        settings = self._settings
+        return Attempts(
+            settings.retries,
+            self._budget,
+            deadline=now + (settings.timeout if timeout is None else timeout),
+            each=settings.attempt_timeout,
+            renewed=self._bearer.renewed,
+        )
+
+
+class Calls(_Terms):
+    """The calls of a client without `await`. Threads share it."""
+
+    def __init__(
+        self,
+        settings: ClientSettings,
+        bearer: Bearer,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """None made yet.
+
+        Args:
+            settings: of the client.
+            bearer: of the client; a new token is a reason to ask again.
+            now: an instant, in seconds; only differences count.
+            sleep: waits so many seconds.
+        """
+        super().__init__(settings, bearer)
+        self._now = now
+        self._sleep = sleep
+
+    def make(self, attempt: Callable[[float], T], timeout: float | None) -> T:
+        """What an attempt returns that succeeds.
+
+        Args:
+            attempt: is told how long it may take, in seconds.
+            timeout: of the call, in seconds; None: as the client is set.
+
+        Raises:
+            BailiffError: of the last attempt.
+        """
+        attempts = self._begun(timeout, self._now())
+        while True:
+            seconds = attempts.begin(self._now())
+            try:
+                answer = attempt(seconds)
+            except BailiffError as error:
+                self._sleep(attempts.pause(error, self._now()))
+            else:
+                attempts.answered()
+                return answer
+
+
+class AsyncCalls(_Terms):
+    """The calls of a client with `await`, timed by the event loop's clock."""
+
+    async def make(self, attempt: Callable[[float], Awaitable[T]], timeout: float | None) -> T:
+        """As that of `Calls`."""
+        loop = asyncio.get_running_loop()
+        attempts = self._begun(timeout, loop.time())
+        while True:
+            seconds = attempts.begin(loop.time())
+            try:
+                answer = await attempt(seconds)
+            except BailiffError as error:
+                await asyncio.sleep(attempts.pause(error, loop.time()))
+            else:
+                attempts.answered()
+                return answer

@@ -1,0 +1,190 @@
+"""Questions and errors as gRPC has them, with nothing sent: what both gRPC clients share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+from google.rpc import (  # type: ignore[import-untyped]  # it ships no types
+    error_details_pb2,
+    status_pb2,
+)
+
+from bailiff import __version__
+from bailiff.client import json_form
+from bailiff.client.errors import (
+    DEADLINE,
+    UNREACHABLE,
+    DeadlineError,
+    Failure,
+    FieldError,
+    ForbiddenError,
+    InvalidQuestionError,
+    NotFoundError,
+    ServerError,
+    TooLongError,
+    UnauthenticatedError,
+    UnavailableError,
+    error_of,
+)
+from bailiff.client.json_form.reading import UnreadableError
+from bailiff.client.tls import credentials_of
+from bailiff.client.tokens import Bearer, host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bailiff.client.errors import BailiffError
+    from bailiff.client.questions import Json
+    from bailiff.client.settings import ClientSettings
+
+Q = TypeVar("Q", bound=Message)
+M = TypeVar("M", bound=Message)
+
+DOMAIN = "bailiff.dev"
+_DETAILS = "grpc-status-details-bin"
+# Longest answer of one message: those above 4 MiB come in parts, which are shorter.
+_MAX_ANSWER_BYTES = 4 * 1024 * 1024
+# A server that comes back is found soon, whatever gRPC's own backoff has grown to, which is
+# minutes.
+_FIRST_BACKOFF, _LONGEST_BACKOFF = 100, 2_000
+
+# What a status without words of Bailiff's own is, and its code where the same question may be asked
+# again.
+_BY_STATUS: dict[grpc.StatusCode, tuple[str, type[BailiffError]]] = {
+    grpc.StatusCode.UNAVAILABLE: (UNREACHABLE, UnavailableError),
+    grpc.StatusCode.DEADLINE_EXCEEDED: (DEADLINE, DeadlineError),
+    grpc.StatusCode.INVALID_ARGUMENT: ("invalid_argument", InvalidQuestionError),
+    grpc.StatusCode.UNIMPLEMENTED: ("unimplemented", NotFoundError),
+    grpc.StatusCode.UNAUTHENTICATED: ("unauthenticated", UnauthenticatedError),
+    grpc.StatusCode.PERMISSION_DENIED: ("forbidden", ForbiddenError),
+    # The transport's own refusal: a message or headers that are too long.
+    grpc.StatusCode.RESOURCE_EXHAUSTED: ("body_too_large", TooLongError),
+}
+
+
+class Words(NamedTuple):
+    """How to reach a server, and who asks.
+
+    Attributes:
+        target: as gRPC has it, `HOST:PORT`.
+        credentials: of TLS; None: without.
+        options: of the channel.
+        bearer: makes the header of each call.
+    """
+
+    target: str
+    credentials: grpc.ChannelCredentials | None
+    options: tuple[tuple[str, str | int], ...]
+    bearer: Bearer
+
+    @classmethod
+    def of(cls, target: str, settings: ClientSettings) -> Words:
+        """Check target and settings; ValueError, OSError."""
+        host = host_of(target)
+        if not host or "://" in target.removeprefix("dns:///").removeprefix("dns://"):
+            raise ValueError(f"not the address of a gRPC API: {target!r}; HOST:PORT")
+        bearer = Bearer(settings, host=host, secure=settings.tls is not None)
+        credentials = credentials_of(settings.tls) if settings.tls else None
+        return cls(target, credentials, tuple(_options(settings)), bearer)
+
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """Of the next call; UnauthenticatedError."""
+        return tuple(self.bearer.headers().items())
+
+
+def _options(settings: ClientSettings) -> Iterable[tuple[str, str | int]]:
+    yield "grpc.primary_user_agent", f"bailiff-client/{__version__}"
+    yield "grpc.keepalive_time_ms", round(settings.keepalive * 1000)
+    yield "grpc.keepalive_timeout_ms", round(settings.keepalive_timeout * 1000)
+    # An idle connection is kept warm, too: the server takes a ping each 10 s.
+    yield "grpc.keepalive_permit_without_calls", 1
+    yield "grpc.http2.max_pings_without_data", 0
+    yield "grpc.initial_reconnect_backoff_ms", _FIRST_BACKOFF
+    yield "grpc.min_reconnect_backoff_ms", _LONGEST_BACKOFF
+    yield "grpc.max_reconnect_backoff_ms", _LONGEST_BACKOFF
+    yield "grpc.max_receive_message_length", _MAX_ANSWER_BYTES
+    # Calls go to all replicas that a name has, such as that of a headless Service.
+    yield "grpc.service_config", '{"loadBalancingConfig": [{"round_robin": {}}]}'
+    if settings.tls and settings.tls.server_name:
+        yield "grpc.ssl_target_name_override", settings.tls.server_name
+
+
+def message_of(facts: Q | Json, kind: type[Q]) -> Q:
+    """A question as its message.
+
+    Raises:
+        InvalidQuestionError: the message cannot hold it.
+    """
+    if isinstance(facts, kind):
+        return facts
+    assert isinstance(facts, Mapping)  # noqa: S101 - or the types do not hold
+    try:
+        return json_form.read(facts, kind)
+    except UnreadableError as error:
+        failure = Failure("invalid_field", str(error), (error.field,))
+        raise InvalidQuestionError(failure) from None
+
+
+def error_of_call(error: grpc.RpcError) -> BailiffError:
+    """What a call that ended badly says."""
+    code: grpc.StatusCode = error.code()
+    details = dict(_pairs(error.trailing_metadata())).get(_DETAILS)
+    told = error_of_status(_parsed(status_pb2.Status, details)) if details else None
+    if told is not None:
+        return told
+    return _without_details(code, error.details() or code.name)
+
+
+def _pairs(metadata: Any) -> Iterable[tuple[str, str | bytes]]:  # noqa: ANN401 - two types of grpcio
+    return metadata or ()
+
+
+def _without_details(code: grpc.StatusCode, message: str) -> BailiffError:
+    known, otherwise = _BY_STATUS.get(code, (code.name.lower(), ServerError))
+    return error_of(Failure(known, message), otherwise)
+
+
+def error_of_status(status: status_pb2.Status) -> BailiffError | None:
+    """What a google.rpc.Status says; None where it is not one of Bailiff's."""
+    info, bad, retry = _details(status)
+    if info.domain != DOMAIN:
+        return None
+    fields = tuple(FieldError(_in_json(one.field), one.description) for one in bad.field_violations)
+    after = None
+    if retry.HasField("retry_delay"):
+        after = retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9
+    failure = Failure(info.reason.lower(), status.message, fields, retry_after=after)
+    by_number = {one.value[0]: one for one in grpc.StatusCode}
+    _, otherwise = _BY_STATUS.get(by_number[status.code], ("", ServerError))
+    return error_of(failure, otherwise)
+
+
+def _details(
+    status: status_pb2.Status,
+) -> tuple[error_details_pb2.ErrorInfo, error_details_pb2.BadRequest, error_details_pb2.RetryInfo]:
+    info, bad = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+    retry = error_details_pb2.RetryInfo()
+    for detail in status.details:
+        for kind in (info, bad, retry):
+            if detail.Is(kind.DESCRIPTOR):
+                detail.Unpack(kind)
+    return info, bad, retry
+
+
+def _parsed(kind: type[M], data: object) -> M:
+    message = kind()
+    try:
+        message.MergeFromString(data if isinstance(data, bytes) else b"")
+    except DecodeError:
+        return kind()
+    return message
+
+
+def _in_json(field: str) -> str:
+    """A path in protobuf's spelling in JSON's, so that it is the same over both transports."""
+    path = re.sub(r"_([a-z])", lambda found: found[1].upper(), field)
+    return f"$.{path}" if path else "$"

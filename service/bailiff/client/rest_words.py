@@ -1,0 +1,248 @@
+"""Questions and answers as HTTP has them, with nothing sent: what both REST clients share."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import quote, urlsplit
+
+import httpx2
+from google.protobuf.message import Message
+
+from bailiff import __version__
+from bailiff.client import json_form
+from bailiff.client.errors import (
+    DEADLINE,
+    UNAVAILABLE,
+    UNREACHABLE,
+    UNREADABLE,
+    Failure,
+    FieldError,
+    InvalidQuestionError,
+    OverloadedError,
+    ServerError,
+    UnavailableError,
+    error_of,
+)
+from bailiff.client.json_form.reading import UnreadableError
+from bailiff.client.settings import Tls
+from bailiff.client.tls import context_of
+from bailiff.client.tokens import Bearer
+
+if TYPE_CHECKING:
+    from bailiff.client.errors import BailiffError
+    from bailiff.client.settings import ClientSettings
+
+A = TypeVar("A", bound=Message)
+
+USER_AGENT = f"bailiff-client/{__version__}"
+# No answer is longer than 32 MiB (docs/api.md, "Limits"): who sends more is no Bailiff.
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+_TOO_MANY, _NOT_FOUND = 429, 404
+_UNAVAILABLE = (502, 503, 504)
+_LONGEST_TEXT = 500
+
+
+class Address(NamedTuple):
+    """Where a server is.
+
+    Attributes:
+        url: `http` or `https`, host, port, and a path before `/v1` where a proxy has one; no slash
+            at the end.
+        host: of it.
+        secure: by TLS.
+    """
+
+    url: str
+    host: str
+    secure: bool
+
+    @classmethod
+    def of(cls, url: str) -> Address:
+        """The parts of a URL; ValueError."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(
+                f"not the address of a REST API: {url!r}; http://HOST:PORT or https://…"
+            )
+        if parts.username or parts.query or parts.fragment:
+            raise ValueError("an address has no user, query or fragment: tokens go by the settings")
+        return cls(url.rstrip("/"), parts.hostname, parts.scheme == "https")
+
+
+class Words:
+    """Makes requests, and reads what comes back."""
+
+    def __init__(self, url: str, settings: ClientSettings) -> None:
+        """Check the address and the settings; ValueError, OSError."""
+        address = Address.of(url)
+        self._url = address.url
+        self.bearer = Bearer(settings, host=address.host, secure=address.secure)
+        tls = settings.tls or Tls()
+        self._server_name = tls.server_name
+        self.arguments: dict[str, Any] = {
+            "verify": context_of(tls) if address.secure else False,
+            "limits": httpx2.Limits(
+                max_connections=settings.max_connections,
+                max_keepalive_connections=settings.max_connections,
+                keepalive_expiry=settings.keepalive,
+            ),
+            "follow_redirects": False,
+        }
+
+    def request(
+        self,
+        client: httpx2.Client | httpx2.AsyncClient,
+        path: str,
+        body: bytes | None,
+        seconds: float,
+    ) -> httpx2.Request:
+        """A request to `/v1/` and the path: POST with a body, GET without.
+
+        Raises:
+            UnauthenticatedError: there is no token to send.
+        """
+        headers = {
+            "accept": "application/json",
+            "user-agent": USER_AGENT,
+            "x-request-id": secrets.token_hex(8),
+            **({"content-type": "application/json"} if body is not None else {}),
+            **self.bearer.headers(),
+        }
+        named = {"sni_hostname": self._server_name} if self._server_name else {}
+        return client.build_request(
+            "GET" if body is None else "POST",
+            f"{self._url}/v1/{path}",
+            content=body,
+            headers=headers,
+            timeout=seconds,
+            extensions=named,
+        )
+
+
+def body_of(facts: Message | Mapping[str, Any]) -> bytes:
+    """A question as a body.
+
+    Raises:
+        InvalidQuestionError: it has values that JSON cannot have.
+    """
+    value = json_form.write(facts) if isinstance(facts, Message) else facts
+    try:
+        return json.dumps(value, default=_written, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidQuestionError(Failure("invalid_field", str(error))) from None
+
+
+def _written(value: object) -> Any:  # noqa: ANN401 - as json.dumps wants it
+    if isinstance(value, Message):
+        return json_form.write(value)
+    if isinstance(value, datetime):
+        zoned = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return zoned.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no JSON")
+
+
+def answer_of(kind: type[A], response: httpx2.Response, body: bytes) -> A:
+    """The answer; BailiffError."""
+    if response.status_code != httpx2.codes.OK:
+        raise _refusal(response, body)
+    try:
+        return json_form.read(json.loads(body), kind, strict=False)
+    except (ValueError, UnreadableError) as error:
+        told = f"an answer that is none of Bailiff's: {error}"
+        raise error_of(Failure(UNREADABLE, told, request_id=_id_of(response))) from error
+
+
+def too_long(response: httpx2.Response) -> BailiffError:
+    """More bytes than any answer has."""
+    return error_of(Failure(UNREADABLE, "an endless answer", request_id=_id_of(response)))
+
+
+def unsent(error: Exception, request: httpx2.Request) -> BailiffError:
+    """What it is that nothing came back."""
+    code = DEADLINE if isinstance(error, httpx2.TimeoutException | TimeoutError) else UNREACHABLE
+    told = str(error) or type(error).__name__
+    host = request.url.netloc.decode()
+    return error_of(Failure(code, f"{host}: {told}", request_id=request.headers["x-request-id"]))
+
+
+def _refusal(response: httpx2.Response, body: bytes) -> BailiffError:
+    problem = _problem_of(body)
+    status, otherwise = response.status_code, _by_status(response.status_code)
+    code = problem.get("code")
+    if not isinstance(code, str):
+        code = UNAVAILABLE if otherwise in (UnavailableError, OverloadedError) else f"http_{status}"
+    fields = tuple(
+        FieldError(str(one.get("path", "")), str(one.get("reason", "")))
+        for one in problem.get("errors") or ()
+        if isinstance(one, Mapping)
+    )
+    failure = Failure(
+        code,
+        str(problem.get("detail") or body[:_LONGEST_TEXT].decode(errors="replace") or status),
+        fields,
+        _id_of(response),
+        _retry_after(response.headers.get("retry-after")),
+    )
+    return error_of(failure, otherwise)
+
+
+def _problem_of(body: bytes) -> Mapping[str, Any]:
+    try:
+        problem = json.loads(body)
+    except ValueError:
+        return {}
+    return problem if isinstance(problem, Mapping) else {}
+
+
+def _by_status(status: int) -> type[BailiffError]:
+    """What a code that we do not know is, or an answer of somebody on the way."""
+    if status == _TOO_MANY:
+        return OverloadedError
+    if status in _UNAVAILABLE:
+        return UnavailableError
+    return InvalidQuestionError if 400 <= status < 500 else ServerError
+
+
+def _id_of(response: httpx2.Response) -> str | None:
+    return response.headers.get("x-request-id")
+
+
+def _retry_after(text: str | None) -> float | None:
+    """Seconds, or until an instant (RFC 9110, 10.2.3); None where it says neither."""
+    if text is None:
+        return None
+    if text.strip().isdecimal():
+        return float(text)
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return max(0.0, (at - datetime.now(UTC)).total_seconds())
+
+
+def pod_path(namespace: str, name: str, explain: bool | None) -> str:
+    """Of the look-up of a pod."""
+    return f"namespaces/{_quoted(namespace)}/pods/{_quoted(name)}/decision{_query(explain)}"
+
+
+def node_path(name: str, explain: bool | None) -> str:
+    """Of the look-up of a node's pods."""
+    return f"nodes/{_quoted(name)}/decisions{_query(explain)}"
+
+
+def _quoted(name: str) -> str:
+    if name in ("", ".", ".."):
+        raise ValueError(f"no name of an object: {name!r}")
+    return quote(name, safe="")
+
+
+def _query(explain: bool | None) -> str:
+    return "" if explain is None else f"?explain={str(explain).lower()}"
