@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.admission import Mutation, Mutations
@@ -13,8 +15,12 @@ from bailiff.webhooks import (
     ObjectReader,
     hooks_of,
 )
+from bailiff.webhooks.parts import no_policies
+from bailiff.worker import PolicyFile
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from prometheus_client import CollectorRegistry
 
     from bailiff.bootstrap.choices import AdmissionChoice
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
     from bailiff.decisions import Options, Systems
     from bailiff.lookup import Source
     from bailiff.serving import Threads
+    from bailiff.tally import Tally
 
 
 def admission_of(
@@ -32,6 +39,8 @@ def admission_of(
     source: Source | None,
     systems: Systems,
     threads: Threads,
+    policies: PolicyFile | None = None,
+    tally: Tally | None = None,
 ) -> Admission:
     """The hooks of a process.
 
@@ -43,6 +52,8 @@ def admission_of(
         source: the cluster to read; None: there is none.
         systems: who says whether a pod is to be evicted.
         threads: where long objects are read.
+        policies: their file; None: all policies are off.
+        tally: counts evictions over time; None: there is no cluster to count in.
     """
     settings = settings_of(choice)
     parts = HookParts(
@@ -52,8 +63,37 @@ def admission_of(
         options=options,
         objects=ObjectReader(threads),
         source=source,
+        policies=no_policies if policies is None else lambda: policies.in_force.policies,
+        tally=tally,
     )
     return Admission(hooks_of(parts), settings, clock, AdmissionMetrics(registry))
+
+
+def policies_of(
+    choice: AdmissionChoice | None, clock: Clock, registry: CollectorRegistry
+) -> PolicyFile | None:
+    """The policies of the hooks; None: there is no file.
+
+    Raises:
+        PoliciesUnusableError: the file holds none.
+    """
+    if choice is None or choice.policies is None:
+        return None
+    return PolicyFile(choice.policies, clock, registry)
+
+
+@contextlib.asynccontextmanager
+async def following(policies: PolicyFile | None) -> AsyncIterator[None]:
+    """Look at the file of policies meanwhile."""
+    if policies is None:
+        yield
+        return
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(policies.run(lambda _: None), name="policies")
+        try:
+            yield
+        finally:
+            task.cancel()
 
 
 def settings_of(choice: AdmissionChoice) -> AdmissionSettings:
@@ -66,4 +106,5 @@ def settings_of(choice: AdmissionChoice) -> AdmissionSettings:
         ),
         exempt_users=frozenset(choice.exempt_users),
         exempt_namespaces=frozenset(choice.exempt_namespaces),
+        gate_delete_users=frozenset(choice.gate_delete_users),
     )

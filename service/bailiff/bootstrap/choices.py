@@ -96,6 +96,8 @@ class AdmissionChoice:
         unreachable_seconds: likewise.
         exempt_users: names of accounts.
         exempt_namespaces: names.
+        policies: their file, which may change; None: all policies are off.
+        gate_delete_users: names of accounts whose deletes of pods go through the gate.
     """
 
     port: int | None = None
@@ -105,6 +107,8 @@ class AdmissionChoice:
     unreachable_seconds: int = 300
     exempt_users: tuple[str, ...] = ()
     exempt_namespaces: tuple[str, ...] = ()
+    policies: Path | None = None
+    gate_delete_users: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

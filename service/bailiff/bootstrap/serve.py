@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bailiff.bootstrap.access import AccessChoice
-from bailiff.bootstrap.admission import admission_of
+from bailiff.bootstrap.admission import admission_of, following, policies_of
 from bailiff.bootstrap.choices import API_PROBES, ClusterChoice, ProbeChoice
 from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.guarding import guarding_of
@@ -19,12 +19,14 @@ from bailiff.bootstrap.metrics import new_registry
 from bailiff.bootstrap.process import freeze_start_up, listen
 from bailiff.bootstrap.securing import followed, tls_of
 from bailiff.clock import SystemClock
+from bailiff.cluster import ClusterClock
 from bailiff.cluster.kubelets import KubeletSettings, ViaApiServer, connect_kubelets
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
 from bailiff.lookup import ClusterSource, KubeletAnswers
 from bailiff.rest_api import RestServer, RestSettings, create_app
 from bailiff.serving import Complaint, Edge, EdgeSettings, Verdicts
+from bailiff.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -77,6 +79,7 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
         SettingsError: the environment has a setting of a port that cannot be.
         TlsUnusableError: the files of TLS do not serve.
         TokensUnusableError: the file of tokens does not serve.
+        PoliciesUnusableError: the file of policies holds none.
     """
     rest_settings = RestSettings.read(host=settings.host, port=settings.rest_port)
     grpc_settings = GrpcSettings.read(host=settings.host, port=settings.grpc_port)
@@ -84,18 +87,20 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
     clock, registry = SystemClock(), new_registry()
     tls = tls_of(settings.access, registry)
     guarding = guarding_of(settings.access, settings.cluster, settings.host, registry)
+    policies = policies_of(settings.admission, clock, registry)
 
     async def program(stop: asyncio.Event) -> None:
         options, edge = settings.options, Edge.of(edge_settings, registry)
         opened = guarding.open_at_start() if guarding else contextlib.nullcontext()
         async with (
             probed(settings.probes, settings.host) as pulse,
-            _source(settings, clock) as source,
+            _source(settings, clock) as (source, tally),
             opened as guard,
+            following(policies),
         ):
             asked, budget, gate = (clock, registry, options), edge.budget, edge.gate
             threads = rest_settings.threads(budget)
-            parts = (*asked, source, systems, threads)
+            parts = (*asked, source, systems, threads, policies, tally)
             hooks = admission_of(settings.admission, *parts) if settings.admission else None
             app = create_app(
                 *(rest_settings, *asked, source, systems, budget),
@@ -153,13 +158,19 @@ def _judge(pulse: Pulse, verdicts: Verdicts) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _source(settings: ServeSettings, clock: Clock) -> AsyncIterator[ClusterSource | None]:
+async def _source(
+    settings: ServeSettings, clock: Clock
+) -> AsyncIterator[tuple[ClusterSource | None, Tally | None]]:
+    """What is read of the cluster, and what counts evictions there; nothing without a cluster."""
     if not settings.cluster.chosen:
-        yield None
+        yield None, None
         return
-    async with await connect_to(settings.cluster) as cluster:
+    # All replicas count by one clock.
+    counting = ClusterClock(clock)
+    async with await connect_to(settings.cluster, observers=(counting.answered,)) as cluster:
+        tally = Tally(cluster, counting)
         if not settings.asks_kubelets:
-            yield ClusterSource(cluster, clock)
+            yield ClusterSource(cluster, clock), tally
             return
         async with await connect_kubelets(cluster, _KUBELETS, clock) as kubelets:
-            yield ClusterSource(cluster, clock, KubeletAnswers(kubelets, clock))
+            yield ClusterSource(cluster, clock, KubeletAnswers(kubelets, clock)), tally

@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bailiff.decisions.policies import NO_POLICIES, Policies
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Systems
     from bailiff.lookup import Source
+    from bailiff.tally import Tally
     from bailiff.webhooks.hook import ObjectReader
     from bailiff.webhooks.settings import AdmissionSettings
+
+
+def no_policies() -> Policies:
+    """All are off."""
+    return NO_POLICIES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +34,8 @@ class HookParts:
         options: how they decide.
         objects: reads the objects of requests.
         source: live objects of the cluster; None: there is no cluster to read.
+        policies: those in force now.
+        tally: counts evictions over time; None: there is no cluster to count in.
     """
 
     settings: AdmissionSettings
@@ -32,3 +44,5 @@ class HookParts:
     options: Options
     objects: ObjectReader
     source: Source | None = None
+    policies: Callable[[], Policies] = no_policies
+    tally: Tally | None = None
