@@ -11,6 +11,12 @@ import msgspec
 from bailiff.decisions import Finding, Options, Verdict, tolerates
 from bailiff.decisions.node_taints import NodeTaints, NodeTaintSubject
 from bailiff.kinds import Node, NodeMeta, NodeSpec, Pod, PodSpec, Taint, Toleration
+from tests.conformance.admission import (
+    answer_daemonset_tolerations,
+    answer_default_tolerations,
+    answer_extended_resource_toleration,
+    comparable_tolerations,
+)
 from tests.conformance.device_taints import (
     answer_device_rule_status,
     answer_device_sequence,
@@ -101,6 +107,9 @@ SYSTEMS: dict[str, Callable[[Json], Json]] = {
     "observations": answer_observations,
     "ranking": answer_ranking,
     "pressure_sequence": answer_pressure_sequence,
+    "default_tolerations": answer_default_tolerations,
+    "extended_resource_toleration": answer_extended_resource_toleration,
+    "daemonset_tolerations": answer_daemonset_tolerations,
 }
 
 # Where the file tells more than can be compared: what is left of it.
@@ -110,4 +119,7 @@ COMPARABLE: dict[str, Callable[[Json], Json]] = {
     "observations": comparable_observations,
     "ranking": comparable_ranking,
     "pressure_sequence": comparable_pressure_sequence,
+    "default_tolerations": comparable_tolerations,
+    "extended_resource_toleration": comparable_tolerations,
+    "daemonset_tolerations": comparable_tolerations,
 }

@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Awaitable, Callable
+from math import inf
 from typing import Any
 
 from fastapi import FastAPI
@@ -10,6 +11,7 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.clock import Clock, SystemClock
 from bailiff.decisions import SYSTEMS, Options
+from bailiff.kinds import decode
 from bailiff.kinds.admission_review import AdmissionRequest
 from bailiff.lookup import Source
 from bailiff.rest_api import RestSettings, create_app
@@ -85,6 +87,13 @@ def app_of(
     return create_app(
         RestSettings(**settings), clock, registry, Options(), source, admission=admission
     )
+
+
+async def review(hook: Hook, request: dict[str, Any], deadline: float = inf) -> Outcome:
+    """What a hook makes of a request, with no HTTP between; as long as it takes."""
+    admission = Admission((hook,), SETTINGS, SystemClock(), AdmissionMetrics(CollectorRegistry()))
+    given = decode(json.dumps(request).encode(), AdmissionRequest)
+    return await admission.review(hook, given, deadline)
 
 
 def request_of(**fields: Any) -> dict[str, Any]:

@@ -12,12 +12,15 @@ from bailiff.kinds.turns import decode_in_turns
 from bailiff.turns import is_long_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from msgspec import Raw
 
     from bailiff.kinds.admission_review import AdmissionRequest
     from bailiff.serving import Threads
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Refusal(Value, frozen=True):
@@ -129,15 +132,36 @@ class ObjectReader:
             HookError: it is absent, or no such object.
             OverloadedError: it is long, and no thread took it in time.
         """
+        return await self.make(given, kind, _as_it_is, field)
+
+    async def make(
+        self, given: Raw, kind: type[T], work: Callable[[T], R], field: str = "object"
+    ) -> R:
+        """What some work makes of an object; of a long one in the same thread.
+
+        Args:
+            given: as it came.
+            kind: what `work` takes.
+            work: takes longer the longer the object is, and waits for nothing.
+            field: as of `read`, which also says what is raised.
+        """
         if is_absent(given):
             raise HookError(f"request.{field}: required, and missing or null")
         try:
-            return await self._read(bytes(given), kind)
+            return await self._make(bytes(given), kind, work)
         except DecodeError as error:
             where = error.path.replace("$", f"request.{field}", 1)
             raise HookError(f"{where}: {error.reason}") from error
 
-    async def _read(self, data: bytes, kind: type[T]) -> T:
+    async def _make(self, data: bytes, kind: type[T], work: Callable[[T], R]) -> R:
         if is_long_json(len(data)):
-            return await self._threads.run(decode_in_turns, data, kind, read=len(data))
-        return decode(data, kind)
+            return await self._threads.run(_make_long, data, kind, work, read=len(data))
+        return work(decode(data, kind))
+
+
+def _make_long(data: bytes, kind: type[T], work: Callable[[T], R]) -> R:
+    return work(decode_in_turns(data, kind))
+
+
+def _as_it_is(found: T) -> T:
+    return found

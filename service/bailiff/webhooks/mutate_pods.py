@@ -8,6 +8,7 @@ from bailiff.decisions.admission import AdmittedPod, patch_of
 from bailiff.webhooks.hook import ALLOWED, Hook, Outcome
 
 if TYPE_CHECKING:
+    from bailiff.decisions.admission import PatchOperation
     from bailiff.kinds.admission_review import AdmissionRequest
     from bailiff.webhooks.parts import HookParts
 
@@ -35,5 +36,8 @@ class MutatePods(Hook):
         """See Hook."""
         if request.operation not in _OPERATIONS:
             return ALLOWED
-        pod = await self._objects.read(request.object, AdmittedPod)
-        return Outcome(patch=patch_of(pod, self._mutations))
+        patch = await self._objects.make(request.object, AdmittedPod, self._patch)
+        return Outcome(patch=patch) if patch else ALLOWED
+
+    def _patch(self, pod: AdmittedPod) -> tuple[PatchOperation, ...]:
+        return patch_of(pod, self._mutations)

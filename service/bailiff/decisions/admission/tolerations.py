@@ -6,6 +6,7 @@ keep their places, so that what has changed is told by comparing place by place.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
 from bailiff.kinds import names
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.admission.pods import AdmittedSpec
 
 Tolerations: TypeAlias = tuple[Toleration, ...]
+_Identity: TypeAlias = tuple[str, str, str, str]
 
 _PREFIX = "node.kubernetes.io/"
 NOT_READY, UNREACHABLE = f"{_PREFIX}not-ready", f"{_PREFIX}unreachable"
@@ -111,20 +113,20 @@ def _with_all(given: Tolerations, added: Iterable[Toleration]) -> Tolerations:
 
     AddOrUpdateTolerationInPod (pkg/apis/core/helper/helpers.go).
     """
-    found = [*given]
+    # By a look-up: a pod may have very many of both.
+    found, places = [*given], defaultdict[_Identity, list[int]](list)
+    for place, one in enumerate(found):
+        places[_identity(one)].append(place)
     for new in added:
-        places = [place for place, one in enumerate(found) if _is_same_but_seconds(one, new)]
-        for place in places:
-            found[place] = new
-        if not places:
+        known = places[_identity(new)]
+        if not known:
+            known.append(len(found))
             found.append(new)
+        for place in known:
+            found[place] = new
     return tuple(found)
 
 
-def _is_same_but_seconds(one: Toleration, other: Toleration) -> bool:
-    return (one.key, one.operator, one.effect, one.value) == (
-        other.key,
-        other.operator,
-        other.effect,
-        other.value,
-    )
+def _identity(one: Toleration) -> _Identity:
+    """All but its seconds (MatchToleration, pkg/apis/core/toleration.go)."""
+    return one.key, one.operator, one.effect, one.value
