@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from bailiff.client.errors import BailiffError
 
+# Beyond these no pause is shorter than any that somebody may set.
+_DOUBLINGS = 64
+
 
 @dataclass(frozen=True, kw_only=True)
 class Retries:
@@ -55,24 +58,25 @@ class Retries:
 class Budget:
     """What all calls of one client may still repeat. Threads share it."""
 
-    _EARNED = 0.1
+    # What a repetition costs; an answer earns 1.
+    _COST = 10
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._left = float(most)
+        self._most = most * self._COST
+        self._left = self._most
         self._lock = threading.Lock()
 
     def earn(self) -> None:
         """An answer has come."""
         with self._lock:
-            self._left = min(self._most, self._left + self._EARNED)
+            self._left = min(self._most, self._left + 1)
 
     def take(self) -> bool:
         """Whether one more may be repeated; it then counts as done."""
         with self._lock:
-            if self._left < 1:
+            if self._left < self._COST:
                 return False
-            self._left -= 1
+            self._left -= self._COST
             return True
 
 
@@ -151,5 +155,5 @@ class Attempts:
         self._budget.earn()
 
     def _drawn(self) -> float:
-        longest = self._retries.first_pause * 2.0 ** (self._made - 1)
+        longest = self._retries.first_pause * 2.0 ** min(self._made - 1, _DOUBLINGS)
         return self._draw() * min(longest, self._retries.longest_pause)

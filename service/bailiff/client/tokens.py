@@ -92,7 +92,7 @@ def is_this_machine(host: str) -> bool:
 
 def host_of(target: str) -> str:
     """The host of `HOST:PORT`, `[::1]:9090` or a gRPC target such as `dns:///HOST:PORT`."""
-    address = target.rpartition("/")[2] if "://" in target or target.startswith("dns:") else target
+    address = target.removeprefix("dns:").rpartition("/")[2]
     return urlsplit(f"//{address}").hostname or ""
 
 

@@ -1,0 +1,186 @@
+"""Who asks, and by which way: TLS, certificates, tokens, and where tokens may go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from bailiff.access import AccessSettings, Guard
+from bailiff.client import (
+    AsyncRestClient,
+    BailiffError,
+    ClientSettings,
+    GrpcClient,
+    InvalidQuestionError,
+    RestClient,
+    Retries,
+    Tls,
+    UnauthenticatedError,
+    UnavailableError,
+)
+from bailiff.client.tokens import Bearer, host_of
+from tests.harness.clocks import START, ManualClock
+from tests.harness.kube.tls import Tls as Files
+from tests.harness.reviewing import Reviewer
+from tests.harness.scripts import QUESTION
+from tests.harness.secured import client_of, made, serving_tls
+from tests.harness.ways import WAYS, Way, client, serving
+
+NODE = {"metadata": {"name": "n1"}}
+ASKED = {"pod": {}, "node": NODE}
+ONCE = Retries(attempts=1)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return made(tmp_path / "server")
+
+
+async def verdict(asking: Way) -> str:
+    answer = await asking.ask("decide", ASKED)
+    return str(answer.decision.reason)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_over_tls(way: str, files: Files) -> None:
+    settings = ClientSettings(tls=Tls(ca_file=files.ca))
+    async with (
+        serving(tls=serving_tls(files)) as ports,
+        client(way, ports, settings) as asking,
+    ):
+        assert await verdict(asking) == "NoTaint"
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_server_that_nobody_vouches_for_is_told_nothing(
+    way: str, files: Files, tmp_path: Path
+) -> None:
+    other = made(tmp_path / "other")
+    settings = ClientSettings(tls=Tls(ca_file=other.ca), retries=ONCE)
+    async with (
+        serving(tls=serving_tls(files)) as ports,
+        client(way, ports, settings) as asking,
+    ):
+        with pytest.raises(UnavailableError):
+            await verdict(asking)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_server_of_another_name_is_told_nothing(way: str, files: Files) -> None:
+    settings = ClientSettings(
+        tls=Tls(ca_file=files.ca, server_name="bailiff.example"), retries=ONCE
+    )
+    async with (
+        serving(tls=serving_tls(files)) as ports,
+        client(way, ports, settings) as asking,
+    ):
+        with pytest.raises(UnavailableError):
+            await verdict(asking)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_client_that_shows_a_certificate(way: str, files: Files, tmp_path: Path) -> None:
+    own = client_of(files, tmp_path / "own")
+    shown = Tls(ca_file=files.ca, certificate_file=own.certificate, key_file=own.key)
+    theirs = serving_tls(files, client_ca=files.ca, must=True)
+    async with serving(tls=theirs) as ports:
+        async with client(way, ports, ClientSettings(tls=shown)) as asking:
+            assert await verdict(asking) == "NoTaint"
+        nameless = ClientSettings(tls=Tls(ca_file=files.ca), retries=ONCE)
+        async with client(way, ports, nameless) as asking:
+            with pytest.raises(UnavailableError):
+                await verdict(asking)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_tokens(way: str, tmp_path: Path) -> None:
+    """Reviewer knows `good`."""
+    guard = Guard(AccessSettings(), ManualClock(START), reviewer=Reviewer())
+    CollectorRegistry().register(guard.metrics)
+    file = tmp_path / "token"
+    file.write_text("bad\n")
+    async with serving(guard=guard) as ports:
+        async with client(way, ports, ClientSettings(token="good")) as asking:
+            assert await verdict(asking) == "NoTaint"
+        async with client(way, ports, ClientSettings(token=lambda: "good")) as asking:
+            assert await verdict(asking) == "NoTaint"
+        async with client(way, ports, ClientSettings(token_file=file)) as asking:
+            with pytest.raises(UnauthenticatedError):
+                await verdict(asking)
+            file.write_text("good\n")
+            assert await verdict(asking) == "NoTaint"
+            file.unlink()
+            with pytest.raises(UnauthenticatedError) as raised:
+                await verdict(asking)
+            assert raised.value.code == "no_token"
+        async with client(way, ports) as asking:
+            with pytest.raises(UnauthenticatedError):
+                await verdict(asking)
+
+
+@pytest.mark.parametrize("token", ["", "two\nlines", "ümlaut", "x" * 20_000])
+def test_what_no_header_can_have_is_not_sent(token: str) -> None:
+    bearer = Bearer(ClientSettings(token=lambda: token), host="127.0.0.1", secure=False)
+    with pytest.raises(UnauthenticatedError):
+        bearer.headers()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda settings: RestClient("http://bailiff.example:8080", settings),
+        lambda settings: AsyncRestClient("http://10.0.0.1", settings),
+        lambda settings: GrpcClient("bailiff.example:9090", settings),
+        lambda settings: GrpcClient("dns:///bailiff.example:9090", settings),
+    ],
+)
+def test_a_token_goes_to_another_machine_by_tls_only(make) -> None:
+    with pytest.raises(ValueError, match="TLS"):
+        make(ClientSettings(token="secret"))
+    made = make(ClientSettings(token="secret", token_in_clear=True))
+    if not isinstance(made, AsyncRestClient):
+        made.close()
+
+
+@pytest.mark.parametrize(
+    ("target", "host"),
+    [
+        ("127.0.0.1:9090", "127.0.0.1"),
+        ("[::1]:9090", "::1"),
+        ("localhost:9090", "localhost"),
+        ("dns:///bailiff.example:9090", "bailiff.example"),
+        ("dns:bailiff.example:9090", "bailiff.example"),
+        ("dns://8.8.8.8/bailiff.example:9090", "bailiff.example"),
+        ("", ""),
+    ],
+)
+def test_the_host_of_a_target(target: str, host: str) -> None:
+    assert host_of(target) == host
+
+
+@pytest.mark.parametrize(
+    "url", ["", "127.0.0.1:8080", "ftp://x", "http://", "http://a:b@x", "http://x/?q=1"]
+)
+def test_no_address_of_a_rest_api(url: str) -> None:
+    with pytest.raises(ValueError, match="address"):
+        RestClient(url)
+
+
+@pytest.mark.parametrize("target", ["", "http://127.0.0.1:9090", "grpc://x:1"])
+def test_no_address_of_a_grpc_api(target: str) -> None:
+    with pytest.raises(ValueError, match="address"):
+        GrpcClient(target)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_errors_name_field_and_request(way: str) -> None:
+    async with serving() as ports, client(way, ports) as asking:
+        with pytest.raises(InvalidQuestionError) as raised:
+            await asking.ask("decide", QUESTION)
+    error: BailiffError = raised.value
+    (field,) = error.fields
+    assert (error.code, field.path, field.reason) == ("invalid_field", "$.node", "required")
+    assert (error.request_id is not None) == ("rest" in way)
+    assert "node" in str(error)

@@ -1,0 +1,170 @@
+"""Answers that break off, trickle, or come from somebody else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+import pytest
+from aiohttp import web
+
+from bailiff.client import (
+    BailiffError,
+    ClientSettings,
+    DeadlineError,
+    ServerError,
+    UnavailableError,
+)
+from tests.harness.scripts import (
+    GRPC,
+    QUESTION,
+    QUICK,
+    REST,
+    Script,
+    ok,
+    part,
+    scripted,
+)
+from tests.harness.ways import WAYS, client
+
+
+@pytest.mark.parametrize("way", REST)
+async def test_an_answer_that_breaks_off_is_asked_for_again(way: str) -> None:
+    async def breaking(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": "1000"})
+        await response.prepare(request)
+        await response.write(b'{"decision":')
+        assert request.transport is not None
+        request.transport.abort()
+        return response
+
+    script = Script(breaking, ok)
+    async with scripted(way, script) as ports, client(way, ports, QUICK) as asking:
+        assert (await asking.ask("decide", QUESTION)).decision.reason == "NoTaint"
+
+
+@pytest.mark.parametrize("way", GRPC)
+async def test_parts_that_break_off_are_asked_for_again_from_the_first(way: str) -> None:
+    async def breaking(context: Any) -> AsyncIterator[bytes]:
+        yield part("one")
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
+
+    async def whole(_: Any) -> AsyncIterator[bytes]:
+        yield part("one")
+        yield part("two")
+
+    script = Script(breaking, whole)
+    async with scripted(way, script) as ports, client(way, ports, QUICK) as asking:
+        answer = await asking.ask("decide_batch", {"pods": []})
+    assert [one.reason for one in answer.decisions] == ["one", "two"]
+
+
+@pytest.mark.parametrize("way", GRPC)
+async def test_parts_that_somebody_has_are_not_given_twice(way: str) -> None:
+    async def breaking(context: Any) -> AsyncIterator[bytes]:
+        yield part("one")
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
+
+    script = Script(breaking)
+    async with scripted(way, script) as ports, client(way, ports, QUICK) as asking:
+        with pytest.raises(UnavailableError):
+            await asking.parts("decide_batch_in_parts", {"pods": []})
+    assert script.calls == 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_parts_as_they_come(way: str) -> None:
+    async def whole(_: Any) -> AsyncIterator[bytes]:
+        yield part("one")
+        yield part("two")
+
+    async def in_one(_: web.Request) -> web.Response:
+        return web.json_response({"decisions": [{"reason": "one"}, {"reason": "two"}]})
+
+    script = Script(in_one if way in REST else whole)
+    async with scripted(way, script) as ports, client(way, ports, QUICK) as asking:
+        parts = await asking.parts("decide_batch_in_parts", {"pods": []})
+    assert len(parts) == (1 if way in REST else 2)
+    assert [one.reason for each in parts for one in each.decisions] == ["one", "two"]
+
+
+@pytest.mark.parametrize("way", REST)
+@pytest.mark.parametrize(
+    ("body", "code", "error"),
+    [
+        (web.Response(status=503, text="<html>no upstream"), "unavailable", UnavailableError),
+        (web.Response(status=502, text="<html>bad gateway"), "unavailable", UnavailableError),
+        (web.Response(status=302, headers={"Location": "/x"}), "http_302", ServerError),
+        (web.Response(status=418, text="tea"), "http_418", BailiffError),
+        (web.Response(status=500, text='["no problem"]'), "http_500", ServerError),
+        (web.Response(text="not JSON"), "unreadable_answer", ServerError),
+        (web.Response(text='{"decision": []}'), "unreadable_answer", ServerError),
+    ],
+    ids=["503", "502", "302", "418", "500", "no JSON", "another type"],
+)
+async def test_somebody_else_answers(way: str, body: Any, code: str, error: Any) -> None:
+    text, headers = body.text, dict(body.headers)
+
+    async def answering(_: web.Request) -> web.Response:
+        headers.pop("Content-Length", None)
+        headers.pop("Content-Type", None)
+        return web.Response(status=body.status, text=text, headers=headers)
+
+    async with scripted(way, Script(answering)) as ports, client(way, ports, QUICK) as asking:
+        with pytest.raises(error) as raised:
+            await asking.ask("decide", QUESTION)
+    assert raised.value.code == code
+
+
+@pytest.mark.parametrize("way", REST)
+async def test_an_endless_answer_is_not_read_to_its_end(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bailiff.client.rest_words.MAX_ANSWER_BYTES", 1000)
+
+    async def endless(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await response.write(b" " * 1000)
+        return response
+
+    async with scripted(way, Script(endless)) as ports, client(way, ports, QUICK) as asking:
+        with pytest.raises(ServerError, match="endless"):
+            await asking.ask("decide", QUESTION)
+
+
+@pytest.mark.parametrize("way", REST)
+async def test_an_answer_that_trickles_is_given_up(way: str) -> None:
+    async def trickling(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await response.write(b" ")
+                await asyncio.sleep(0.05)
+        return response
+
+    settings = ClientSettings(timeout=0.6, attempt_timeout=0.3)
+    async with scripted(way, Script(trickling)) as ports, client(way, ports, settings) as asking:
+        began = time.monotonic()
+        with pytest.raises(DeadlineError):
+            await asking.ask("decide", QUESTION)
+        assert time.monotonic() - began < 2.0
+
+
+@pytest.mark.parametrize("way", GRPC)
+async def test_statuses_without_words_of_bailiff(way: str) -> None:
+    async def plain(context: Any) -> AsyncIterator[bytes]:
+        await context.abort(grpc.StatusCode.UNIMPLEMENTED, "no such method")
+        yield b""
+
+    async with scripted(way, Script(plain)) as ports, client(way, ports, QUICK) as asking:
+        with pytest.raises(BailiffError) as raised:
+            await asking.ask("decide", QUESTION)
+    assert raised.value.code == "unimplemented"
