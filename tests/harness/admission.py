@@ -63,12 +63,14 @@ def parts_of(
     clock: Clock | None = None,
 ) -> HookParts:
     """What hooks work with, to make one of."""
+    threads = RestSettings().threads(ByteBudget())
     return HookParts(
         settings=settings,
         clock=clock or SystemClock(),
         systems=SYSTEMS,
         options=Options(),
-        objects=ObjectReader(RestSettings().threads(ByteBudget())),
+        objects=ObjectReader(threads),
+        threads=threads,
         source=source,
     )
 

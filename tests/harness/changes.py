@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from bailiff.decisions import SYSTEMS, NotRead, Options, Why
+from bailiff.decisions import SYSTEMS, NotRead, Options, Wanted, Why
 from bailiff.decisions.changes import Consequences, ObjectChange
 from bailiff.kinds import Pod, ResourceSlice
+from bailiff.lookup import LookUpError, MissingError
 from tests.harness.device_kinds import NOW
 
 if TYPE_CHECKING:
-    from bailiff.decisions import Wanted
     from bailiff.decisions.seen import Seen
+    from bailiff.kinds import Node
     from bailiff.kinds.meta import Value
+
+K = TypeVar("K", bound="Value")
 
 
 class Shown:
@@ -79,3 +83,42 @@ def _field(one: Any, path: str) -> str:
     if isinstance(one, ResourceSlice):
         found = {"spec.driver": one.spec.driver}
     return found[path]
+
+
+class ShownSource:
+    """The same objects for hooks.
+
+    Attributes:
+        shown: see there.
+        seconds: that each look takes.
+        errors: by kind, what reading it fails with.
+    """
+
+    asks_kubelets = False
+
+    def __init__(self, *objects: Value, seconds: float = 0.0) -> None:
+        self.shown = Shown(*objects)
+        self.seconds = seconds
+        self.errors: dict[type[Value], LookUpError] = {}
+
+    async def see(self, wanted: Wanted) -> tuple[Value, ...]:
+        await asyncio.sleep(self.seconds)
+        if wanted.kind in self.errors:
+            raise self.errors[wanted.kind]
+        found = self.shown.see(wanted)
+        assert not isinstance(found, NotRead)
+        return found
+
+    async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
+        found = await self.see(Wanted(kind, namespace, (name,)))
+        if not found:
+            raise MissingError(name)
+        return cast("K", found[0])
+
+    async def ask_kubelet(self, node: Node) -> Seen:
+        raise AssertionError(f"nobody asks the kubelet of {node.metadata.name}")
+
+    @property
+    def kinds(self) -> list[str]:
+        """What was looked at, in order."""
+        return [one.kind.__name__ for one in self.shown.wanted]

@@ -62,6 +62,7 @@ def admission_of(
         systems=systems,
         options=options,
         objects=ObjectReader(threads),
+        threads=threads,
         source=source,
         policies=no_policies if policies is None else lambda: policies.in_force.policies,
         tally=tally,

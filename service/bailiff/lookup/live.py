@@ -205,7 +205,19 @@ class LookUps:
             ) from error
 
 
-async def drive(looking: LookUp[Any], source: Source) -> Any:  # noqa: ANN401 - as the generator's
+class Shows(Protocol):
+    """Who shows systems what they want to see: a source, or one that fails in its own way."""
+
+    async def see(self, wanted: Wanted) -> Seen:
+        """All objects that are wanted, or why they are not seen."""
+        ...
+
+    async def ask_kubelet(self, node: Node) -> Seen:
+        """What its kubelet tells, or why not; see OfKubelet."""
+        ...
+
+
+async def drive(looking: LookUp[Any], source: Shows) -> Any:  # noqa: ANN401 - as the generator's
     """Show a system all that it wants to see, and give back what it makes of that.
 
     What may not be read, or is not served, it is told: it may still have an answer.
@@ -221,7 +233,7 @@ async def drive(looking: LookUp[Any], source: Source) -> Any:  # noqa: ANN401 - 
         return done.value
 
 
-async def _seen(wanted: Wanted | OfKubelet, source: Source) -> Seen:
+async def _seen(wanted: Wanted | OfKubelet, source: Shows) -> Seen:
     if isinstance(wanted, OfKubelet):
         return await source.ask_kubelet(wanted.node)
     try:

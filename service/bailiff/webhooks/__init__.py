@@ -7,12 +7,16 @@ here and a line in `hooks_of`.
 
 from __future__ import annotations
 
+from bailiff.kinds import DeviceTaintRule, Node, ResourceSlice
 from bailiff.webhooks.admission import Admission
 from bailiff.webhooks.hook import ALLOWED, Hook, HookError, ObjectReader, Outcome, Refusal, refused
 from bailiff.webhooks.metrics import AdmissionMetrics
 from bailiff.webhooks.mutate_pods import MutatePods
 from bailiff.webhooks.parts import HookParts
 from bailiff.webhooks.settings import AdmissionSettings
+from bailiff.webhooks.sight import Sight
+from bailiff.webhooks.validate_changes import DEVICES, ValidateChanges
+from bailiff.webhooks.validate_placement import ValidateBindings, ValidatePods
 
 __all__ = [
     "ALLOWED",
@@ -32,4 +36,12 @@ __all__ = [
 
 def hooks_of(parts: HookParts) -> tuple[Hook, ...]:
     """All hooks of a process."""
-    return (MutatePods(parts),)
+    sight = Sight(parts.source, parts.clock)
+    return (
+        MutatePods(parts),
+        ValidatePods(parts, sight),
+        ValidateBindings(parts, sight),
+        ValidateChanges(parts, sight, Node, "nodes"),
+        ValidateChanges(parts, sight, DeviceTaintRule, "devicetaintrules", DEVICES),
+        ValidateChanges(parts, sight, ResourceSlice, "resourceslices", DEVICES),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bailiff.decisions.policies import NO_POLICIES, Policies
 
@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bailiff.clock import Clock
-    from bailiff.decisions import Options, Systems
+    from bailiff.decisions import Answer, Options, Plan, Systems
     from bailiff.lookup import Source
+    from bailiff.serving import Threads
     from bailiff.tally import Tally
     from bailiff.webhooks.hook import ObjectReader
     from bailiff.webhooks.settings import AdmissionSettings
+
+A = TypeVar("A", bound="Answer")
 
 
 def no_policies() -> Policies:
@@ -33,6 +36,7 @@ class HookParts:
         systems: who says whether a pod is to be evicted.
         options: how they decide.
         objects: reads the objects of requests.
+        threads: where what takes long is done.
         source: live objects of the cluster; None: there is no cluster to read.
         policies: those in force now.
         tally: counts evictions over time; None: there is no cluster to count in.
@@ -43,6 +47,17 @@ class HookParts:
     systems: Systems
     options: Options
     objects: ObjectReader
+    threads: Threads
     source: Source | None = None
     policies: Callable[[], Policies] = no_policies
     tally: Tally | None = None
+
+    async def carry_out(self, plan: Plan[A]) -> A:
+        """The answer that is planned.
+
+        Raises:
+            OverloadedError: it takes long, and others do.
+        """
+        if plan.is_quick:
+            return plan.answer()
+        return await self.threads.run(plan.answer, written=plan.told)

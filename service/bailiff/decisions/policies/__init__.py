@@ -1,6 +1,12 @@
 """Policies: when an eviction that is due may begin. Pure; off by default."""
 
-from bailiff.decisions.policies.blast import NO_BLAST, Blast, blast_excess
+from bailiff.decisions.policies.blast import (
+    NO_BLAST,
+    Blast,
+    blast_excess,
+    enough_pods,
+    is_acknowledged,
+)
 from bailiff.decisions.policies.breaker import (
     CLUSTER,
     BreakerLevel,
@@ -107,10 +113,12 @@ __all__ = [
     "blast_excess",
     "counted",
     "describe_zone",
+    "enough_pods",
     "fingerprint",
     "free_at",
     "group_of",
     "hold",
+    "is_acknowledged",
     "is_failing",
     "judge",
     "judge_all",

@@ -5,6 +5,7 @@ A cause is its text (`Finding.cause`): of a taint its key, value and effect, on 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.policies.breaker import percent
@@ -12,7 +13,7 @@ from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
     from bailiff.decisions.policies.settings import BlastRadius
-    from bailiff.kinds import Node
+    from bailiff.kinds import DeviceTaintRule, Node, ResourceSlice
 
 ANNOTATION = "bailiff.dev/acknowledged-taints"
 
@@ -37,10 +38,10 @@ class Blast(Value, frozen=True):
 NO_BLAST = Blast(cause="", pods=0, namespace_evicted=0, namespace_pods=0)
 
 
-def is_acknowledged(node: Node, cause: str) -> bool:
-    """Whether the node's annotation lists the cause."""
+def is_acknowledged(there: Node | DeviceTaintRule | ResourceSlice, cause: str) -> bool:
+    """Whether the object's annotation lists the cause."""
     wanted = _normal(cause)
-    listed = node.metadata.annotations.acknowledged_taints.split(",")
+    listed = there.metadata.annotations.acknowledged_taints.split(",")
     return any(_normal(one) == wanted for one in listed)
 
 
@@ -58,6 +59,17 @@ def blast_excess(blast: Blast, bounds: BlastRadius, namespace: str) -> str | Non
         f"{blast.cause} evicts {blast.namespace_evicted} of {blast.namespace_pods} pods "
         f"({percent(fraction)}) of namespace {namespace}, more than {percent(most)}"
     )
+
+
+def enough_pods(evicted: int, bounds: BlastRadius) -> int:
+    """How many pods in a namespace are enough for so many evicted of them to exceed no fraction.
+
+    0: however many there are. Whoever would have to count them stops there.
+    """
+    most = bounds.max_namespace_fraction
+    if most is None or evicted / max(evicted, bounds.min_namespace_pods) <= most:
+        return 0
+    return math.floor(evicted / most) + 1
 
 
 def _normal(text: str) -> str:

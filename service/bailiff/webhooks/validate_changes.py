@@ -1,0 +1,175 @@
+"""`validate/nodes`, `validate/devicetaintrules`, `validate/resourceslices`: changes of taints.
+
+Whoever makes one is told what it evicts. One that evicts more than the policy `blastRadius` allows
+is refused until its object acknowledges it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
+
+from bailiff.decisions import FactsError, NotRead, Wanted
+from bailiff.decisions.admission.radius import namespaces_to_count, refusal
+from bailiff.decisions.admission.telling import warnings_of
+from bailiff.decisions.changes import Consequences, ObjectChange
+from bailiff.kinds import DeviceTaintRule, Node, Pod, PodDisruptionBudget, ResourceSlice
+from bailiff.kinds.admission_review import is_absent
+from bailiff.webhooks.hook import ALLOWED, Hook, Outcome, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bailiff.decisions.policies import BlastRadius
+    from bailiff.kinds.admission_review import AdmissionRequest
+    from bailiff.webhooks.parts import HookParts
+    from bailiff.webhooks.sight import Sight
+
+Tainting: TypeAlias = "Node | DeviceTaintRule | ResourceSlice"
+
+DEVICES = "resource.k8s.io"
+# Namespaces of which pods are counted for one change, and pods of each.
+_MAX_NAMESPACES, _MAX_COUNTED = 50, 5_000
+_UNFINISHED = (("status.phase", "Succeeded"), ("status.phase", "Failed"))
+
+
+class ValidateChanges(Hook):
+    """What a change of the taints in one kind of object evicts."""
+
+    def __init__(
+        self, parts: HookParts, sight: Sight, kind: type[Tainting], plural: str, group: str = ""
+    ) -> None:
+        """Prepare.
+
+        Args:
+            parts: see there.
+            sight: of the cluster.
+            kind: of the objects.
+            plural: as they are served.
+            group: of their API; empty for the core group.
+        """
+        self._parts, self._sight, self._kind = parts, sight, kind
+        self.path = f"validate/{plural}"
+        self.targets = frozenset({f"{plural}.{group}" if group else plural})
+        self.summary = f"What does a change of the taints of {plural} evict?"
+        self.description = _DESCRIPTION.format(plural=plural)
+
+    async def review(self, request: AdmissionRequest, deadline: float) -> Outcome:
+        """See Hook."""
+        if request.operation not in ("CREATE", "UPDATE"):
+            return ALLOWED
+        new = await self._parts.objects.read(request.object, self._kind)
+        old = None
+        if not is_absent(request.old_object):
+            old = await self._parts.objects.read(request.old_object, self._kind, "oldObject")
+        outcome = ALLOWED
+        if old is None or old.spec != new.spec:
+            outcome = await self._outcome(request, old, new, deadline)
+        if outcome.allowed and not request.dry_run and isinstance(new, Node):
+            self._sight.allowed(new)
+        return outcome
+
+    async def _outcome(
+        self, request: AdmissionRequest, old: Tainting | None, new: Tainting, deadline: float
+    ) -> Outcome:
+        bounds = None if _is_own_node(request) else self._parts.policies().blast_radius
+        change = ObjectChange(old, new, self._parts.clock.now(), everywhere=bounds is not None)
+        try:
+            found = await self._consequences(change, deadline)
+        except FactsError as error:
+            return _too_much(error, bounds)
+        told: list[str] = []
+        for one in found:
+            outcome = await self._judged(change, one, bounds, new, deadline)
+            told += outcome.warnings
+            if not outcome.allowed:
+                return replace(outcome, warnings=tuple(told))
+        return Outcome(warnings=tuple(told))
+
+    async def _consequences(self, change: ObjectChange, deadline: float) -> list[Consequences]:
+        found = []
+        for looking in self._parts.systems.look_at_change(change, self._parts.options):
+            plan = await self._sight.look(looking, deadline)
+            if plan is not None:
+                found.append(await self._parts.carry_out(plan))
+        return found
+
+    async def _judged(
+        self,
+        change: ObjectChange,
+        found: Consequences,
+        bounds: BlastRadius | None,
+        new: Tainting,
+        deadline: float,
+    ) -> Outcome:
+        found, budgets = await self._with_budgets(found, deadline)
+        counted: Mapping[str, int] = {}
+        if bounds is not None:
+            found, counted = await self._counted(found, bounds, deadline)
+        warnings = warnings_of(found, budgets, change.now)
+        why = None if bounds is None else refusal(found, bounds, counted, new)
+        if why is None:
+            return Outcome(warnings=warnings)
+        return replace(refused(403, "Forbidden", why), warnings=warnings)
+
+    async def _with_budgets(
+        self, found: Consequences, deadline: float
+    ) -> tuple[Consequences, list[PodDisruptionBudget]]:
+        if not any(one.goes_now for one in found.pods):
+            return found, []
+        (seen,) = await self._sight.see((Wanted(PodDisruptionBudget),), deadline)
+        if isinstance(seen, NotRead):
+            return _unseen(found, seen.detail), []
+        return found, [one for one in seen if isinstance(one, PodDisruptionBudget)]
+
+    async def _counted(
+        self, found: Consequences, bounds: BlastRadius, deadline: float
+    ) -> tuple[Consequences, Mapping[str, int]]:
+        """Pods by namespace, as far as they matter; and what is not known of them."""
+        enough = namespaces_to_count(found, bounds)
+        names = sorted(enough)[:_MAX_NAMESPACES]
+        if len(enough) > len(names):
+            found = _uncounted(found, f"pods of {len(enough) - len(names)} more namespaces")
+        wanted = [_unfinished(one, min(enough[one], _MAX_COUNTED)) for one in names]
+        counted = {}
+        for name, seen in zip(names, await self._sight.see(wanted, deadline), strict=True):
+            if isinstance(seen, NotRead):
+                found = _unseen(found, seen.detail)
+                continue
+            counted[name] = len(seen)
+            if _MAX_COUNTED <= len(seen) < enough[name]:
+                counted[name] = enough[name]
+                found = _uncounted(found, f"pods of namespace {name} beyond {_MAX_COUNTED}")
+        return found, counted
+
+
+def _unfinished(namespace: str, most: int) -> Wanted:
+    return Wanted(Pod, namespace, unlike=_UNFINISHED, most=most)
+
+
+def _is_own_node(request: AdmissionRequest) -> bool:
+    """A kubelet makes its own node, with the taints that it was started with."""
+    return request.user_info.username == f"system:node:{request.name}"
+
+
+def _unseen(found: Consequences, detail: str) -> Consequences:
+    return replace(found, not_seen=(*found.not_seen, detail))
+
+
+def _uncounted(found: Consequences, what: str) -> Consequences:
+    return replace(found, too_many=(*found.too_many, what))
+
+
+def _too_much(error: FactsError, bounds: BlastRadius | None) -> Outcome:
+    why = f"what the change evicts takes too long to tell: {error.reason}"
+    if bounds is None:
+        return Outcome(warnings=(f"not looked at: {why}",))
+    return refused(403, "Forbidden", f"blastRadius: {why}; make it in smaller steps")
+
+
+_DESCRIPTION = (
+    "Warns of what a change of the taints of {plural} evicts, when, and of PodDisruptionBudgets "
+    "that it would violate. Refuses what exceeds the policy `blastRadius` until the object carries "
+    "the annotation `bailiff.dev/acknowledged-taints`. What takes taints away is never refused."
+)
