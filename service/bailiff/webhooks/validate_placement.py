@@ -177,7 +177,7 @@ def _not_looked_at(detail: str) -> Outcome:
 
 
 _DESCRIPTION = (
-    "Looks at {what}. Refuses a pod that the node's kubelet would not start for pressure, by the "
+    "Looks at {what}. Refuses a pod that the node's kubelet would not start, by the "
     "kubelet's own rules; warns where the taints of the node, or of devices, would evict it from "
     "there, and when."
 )
