@@ -75,6 +75,11 @@ def parts_of(
     )
 
 
+def hooks() -> tuple[Hook, ...]:
+    """All that a process without a cluster has."""
+    return hooks_of(parts_of())
+
+
 def app_of(
     *hooks: Hook,
     source: Source | None = None,

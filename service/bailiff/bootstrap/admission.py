@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from bailiff.decisions.admission import Mutation, Mutations
+from bailiff.rest_api import RestServer, create_hook_app
 from bailiff.webhooks import (
     Admission,
     AdmissionMetrics,
@@ -21,13 +23,15 @@ from bailiff.worker import PolicyFile
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from fastapi import FastAPI
     from prometheus_client import CollectorRegistry
 
     from bailiff.bootstrap.choices import AdmissionChoice
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Systems
     from bailiff.lookup import Source
-    from bailiff.serving import Threads
+    from bailiff.rest_api import RestSettings
+    from bailiff.serving import Edge, ServingTls, Threads
     from bailiff.tally import Tally
 
 
@@ -68,6 +72,29 @@ def admission_of(
         tally=tally,
     )
     return Admission(hooks_of(parts), settings, clock, AdmissionMetrics(registry))
+
+
+def hook_server(
+    choice: AdmissionChoice,
+    app: FastAPI,
+    admission: Admission,
+    settings: RestSettings,
+    edge: Edge,
+    tls: ServingTls | None,
+) -> RestServer:
+    """The port of the hooks alone.
+
+    Args:
+        choice: of the command line, with a port.
+        app: on the REST port, whose services are shared.
+        admission: the hooks.
+        settings: of the REST port; this one bears the same.
+        edge: shared with the other ports.
+        tls: of all ports; whose certificates count is another matter.
+    """
+    own = create_hook_app(app.state.services, admission)
+    bounds = settings.model_copy(update={"port": choice.port})
+    return RestServer(own, bounds, edge, tls, choose=attrgetter("hooks"))
 
 
 def policies_of(

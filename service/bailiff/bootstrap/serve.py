@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bailiff.bootstrap.access import AccessChoice
-from bailiff.bootstrap.admission import admission_of, following, policies_of
+from bailiff.bootstrap.admission import admission_of, following, hook_server, policies_of
 from bailiff.bootstrap.choices import API_PROBES, ClusterChoice, ProbeChoice
 from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.guarding import guarding_of
@@ -30,6 +30,7 @@ from bailiff.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from bailiff.bootstrap.choices import AdmissionChoice, Program
     from bailiff.clock import Clock
@@ -67,6 +68,11 @@ class ServeSettings:
     asks_kubelets: bool = False
     admission: AdmissionChoice | None = None
 
+    @property
+    def hook_ca(self) -> Path | None:
+        """Vouches for who calls hooks on their own port."""
+        return None if self.admission is None else self.admission.client_ca_file
+
 
 def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
     """The decision API, until stopped.
@@ -85,7 +91,7 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
     grpc_settings = GrpcSettings.read(host=settings.host, port=settings.grpc_port)
     edge_settings = EdgeSettings.read()
     clock, registry = SystemClock(), new_registry()
-    tls = tls_of(settings.access, registry)
+    tls = tls_of(settings.access, registry, settings.hook_ca)
     guarding = guarding_of(settings.access, settings.cluster, settings.host, registry)
     policies = policies_of(settings.admission, clock, registry)
 
@@ -101,15 +107,19 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
             asked, budget, gate = (clock, registry, options), edge.budget, edge.gate
             threads = rest_settings.threads(budget)
             parts = (*asked, source, systems, threads, policies, tally)
-            hooks = admission_of(settings.admission, *parts) if settings.admission else None
+            choice = settings.admission
+            hooks = admission_of(choice, *parts) if choice else None
+            is_apart = choice is not None and choice.port is not None
             app = create_app(
                 *(rest_settings, *asked, source, systems, budget),
                 guard=guard,
                 gate=gate,
                 threads=threads,
-                admission=hooks,
+                admission=None if is_apart else hooks,
             )
-            rest = RestServer(app, rest_settings, edge, tls)
+            http = [RestServer(app, rest_settings, edge, tls)]
+            if choice and hooks and is_apart:
+                http.append(hook_server(choice, app, hooks, rest_settings, edge, tls))
             grpc = create_server(
                 *(grpc_settings, *asked, systems),
                 budget=budget,
@@ -121,34 +131,42 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
                 threads=threads,
             )
             async with followed(tls):
-                await _serve_both(settings, rest, grpc, pulse, stop)
+                await _serve_all(settings, http, grpc, pulse, stop)
 
     return program
 
 
-async def _serve_both(
+async def _serve_all(
     settings: ServeSettings,
-    rest: RestServer,
+    http: list[RestServer],
     grpc: BailiffGrpcServer,
     pulse: Pulse,
     stop: asyncio.Event,
 ) -> None:
+    """All ports, until stopped or until one has ended."""
+    host, scheme = settings.host, settings.access.scheme
     try:
-        grpc_port = await listen(grpc.start(), settings.host, settings.grpc_port)
-        rest_port = await listen(rest.start(), settings.host, settings.rest_port)
+        grpc_port = await listen(grpc.start(), host, settings.grpc_port)
+        ports = [await listen(one.start(), host, one.port) for one in http]
         freeze_start_up()
         log.info(
             "decision API starts",
-            rest=f"{settings.access.scheme}://{settings.host}:{rest_port}",
-            grpc=f"{settings.host}:{grpc_port}",
+            grpc=f"{host}:{grpc_port}",
+            **{
+                name: f"{scheme}://{host}:{port}"
+                for name, port in zip(("rest", "admission"), ports, strict=False)
+            },
         )
         _judge(pulse, Verdicts())
-        await rest.until(stop)
+        async with asyncio.TaskGroup() as group:
+            for one in http:
+                group.create_task(one.until(stop))
     finally:
         _judge(pulse, _STOPPING)
         async with asyncio.TaskGroup() as group:
-            group.create_task(rest.stop(_GRACE_SECONDS))
             group.create_task(grpc.stop(_GRACE_SECONDS))
+            for one in http:
+                group.create_task(one.stop(_GRACE_SECONDS))
 
 
 def _judge(pulse: Pulse, verdicts: Verdicts) -> None:

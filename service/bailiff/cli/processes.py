@@ -13,12 +13,14 @@ from bailiff.bootstrap.choices import (
     CLOCK_SKEW_LIMIT,
     STUCK_AFTER,
     WORKER_HEALTH_PORT,
+    AdmissionChoice,
     PressureChoice,
     ProbeChoice,
     StartError,
 )
 from bailiff.cli import election_options
 from bailiff.cli.access_options import check_cluster, check_listening, guarded, is_only_here
+from bailiff.cli.admission_options import check_hooks, hooking
 from bailiff.cli.decision_options import deciding
 from bailiff.cli.errors import ExitCode, InputError, fail, run, told
 from bailiff.cli.options import CONTEXT, IN_CLUSTER, KUBECONFIG, choose_cluster, setting
@@ -143,11 +145,13 @@ def _check_policies(path: Path) -> None:
         fail(f"--policies: {path}: {found}", ExitCode.USAGE)
 
 
+@hooking
 @guarded
 @deciding
 def serve(
     options: Options,
     access: AccessChoice,
+    admission_choice: AdmissionChoice | None,
     kubeconfig: Annotated[Path | None, KUBECONFIG] = None,
     context: Annotated[str | None, CONTEXT] = None,
     in_cluster: Annotated[bool, IN_CLUSTER] = False,
@@ -166,11 +170,13 @@ def serve(
         check_listening(host, access)
         if pressure_look_ups and not chosen.chosen:
             raise InputError("--pressure-look-ups needs a cluster: --kubeconfig or --in-cluster")
+        check_hooks(admission_choice, access, chosen)
     # Imported here, so that no command waits for what another one needs.
     from bailiff.bootstrap import serve as program  # noqa: PLC0415
     from bailiff.bootstrap.guarding import TokensUnusableError  # noqa: PLC0415
     from bailiff.face_settings import SettingsError  # noqa: PLC0415
     from bailiff.serving import TlsUnusableError  # noqa: PLC0415
+    from bailiff.worker import PoliciesUnusableError  # noqa: PLC0415
 
     settings = program.ServeSettings(
         cluster=chosen,
@@ -181,9 +187,12 @@ def serve(
         options=options,
         access=access,
         asks_kubelets=pressure_look_ups,
+        admission=admission_choice,
     )
     try:
         served = program.serve(settings)
+    except PoliciesUnusableError as error:
+        fail(f"--policies: {error}", ExitCode.USAGE)
     except (SettingsError, TlsUnusableError, TokensUnusableError) as error:
         fail(str(error), ExitCode.USAGE)
     run(served, lifeline=lifeline)

@@ -184,14 +184,16 @@ class RestServer(HttpServer):
         settings: RestSettings,
         edge: Edge | None = None,
         tls: ServingTls | None = None,
+        **more: Any,  # noqa: ANN401 - as HttpServer's
     ) -> None:
         """Prepare; nothing is bound yet.
 
         Args:
-            app: made by `create_app`.
+            app: made by `create_app` or `create_hook_app`.
             settings: what the port bears.
             edge: what it shares with other ports; None: nothing but what the application has.
             tls: what its connections speak, which may change; None: no TLS.
+            more: further arguments of HttpServer.
 
         Raises:
             TypeError: two types have one name.
@@ -209,6 +211,7 @@ class RestServer(HttpServer):
             tls=tls,
             never_late=health.PROBES,
             timeout_keep_alive=settings.keep_alive_seconds,
+            **more,
         )
         self._services = services
 

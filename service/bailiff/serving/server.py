@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import uvicorn
@@ -22,6 +23,7 @@ from bailiff.serving.settings import EdgeSettings
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Collection, Iterator
+    from ssl import SSLContext
 
     from starlette.types import ASGIApp
 
@@ -29,11 +31,13 @@ if TYPE_CHECKING:
     from bailiff.serving.byte_budget import ByteBudget
     from bailiff.serving.places import Place
     from bailiff.serving.protocol import BoundedProtocol
-    from bailiff.serving.tls import ServingTls
+    from bailiff.serving.tls import ServingTls, TlsInForce
 
 # Makes the protocol of a connection, given the place that it holds.
 _MakeProtocol: TypeAlias = "Callable[[Place], BoundedProtocol]"
 _Listen: TypeAlias = "Callable[[socket.socket, _MakeProtocol], Listener]"
+# The context of a port, of those that are in force.
+Choose: TypeAlias = "Callable[[TlsInForce], SSLContext]"
 # Connections that wait in the kernel until they are taken; it takes no more than
 # net.core.somaxconn. One that finds no place there tries again after a second.
 _BACKLOG = 8192
@@ -56,6 +60,7 @@ class HttpServer:
         *,
         edge: Edge | None = None,
         tls: ServingTls | None = None,
+        choose: Choose = attrgetter("http"),
         never_late: Collection[str] = (),
         **config: Any,  # noqa: ANN401 - as many types as uvicorn has settings
     ) -> None:
@@ -70,6 +75,7 @@ class HttpServer:
             edge: what it shares with the other ports of the process; None: one of its own, as the
                 environment has it.
             tls: what its connections speak, which may change; None: no TLS.
+            choose: which of its contexts.
             never_late: paths that are answered however long they have waited for their turn.
             config: further settings of uvicorn.Config.
 
@@ -92,9 +98,14 @@ class HttpServer:
                 proxy_headers=False,
                 **{"backlog": _BACKLOG, **config},
             ),
-            _listening(bounds, refuse, edge, tls),
+            _listening(bounds, refuse, edge, _context(tls, choose)),
         )
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def port(self) -> int:
+        """As it was asked for; 0: any free one."""
+        return self._address[1]
 
     @property
     def budget(self) -> ByteBudget:
@@ -200,10 +211,15 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _listening(bounds: Bounds, refuse: Refuse, edge: Edge, tls: ServingTls | None) -> _Listen:
+def _context(tls: ServingTls | None, choose: Choose) -> Callable[[], SSLContext] | None:
+    return None if tls is None else lambda: choose(tls.in_force)
+
+
+def _listening(
+    bounds: Bounds, refuse: Refuse, edge: Edge, context: Callable[[], SSLContext] | None
+) -> _Listen:
     """How a socket is listened on; connections to all sockets of the port are counted together."""
     places = Places(bounds, edge.is_proxy)
-    context = None if tls is None else lambda: tls.in_force.http
 
     def listen(listening: socket.socket, protocol: _MakeProtocol) -> Listener:
         return Listener(listening, protocol, places, bounds, edge.refusals, context, refuse)

@@ -46,12 +46,15 @@ class TlsFiles:
         key: its private key, in PEM, not encrypted.
         client_ca: certificates, in PEM, that may vouch for clients; None: clients show none.
         clients_must: whether who shows no certificate is refused; else it is let in as nobody.
+        hook_ca: certificates, in PEM, of which one must vouch for who calls hooks on their own
+            port; None: nobody shows any there, whatever the other ports ask for.
     """
 
     certificate: Path
     key: Path
     client_ca: Path | None = None
     clients_must: bool = False
+    hook_ca: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class TlsContent:
     certificate: bytes = field(repr=False)
     key: bytes = field(repr=False)
     client_ca: bytes | None = field(default=None, repr=False)
+    hook_ca: bytes | None = field(default=None, repr=False)
 
 
 # What a look has seen: the contents, or why they cannot be read.
@@ -75,12 +79,14 @@ class TlsInForce:
         content: of the files.
         http: the same for Python's TLS, for HTTP/1.1.
         grpc: the same for HTTP/2, which is named in the handshake, as gRPC wants it (ALPN).
+        hooks: the same for HTTP/1.1 where hooks have a port of their own.
         expires_at: when the certificate does.
     """
 
     content: TlsContent
     http: ssl.SSLContext
     grpc: ssl.SSLContext
+    hooks: ssl.SSLContext
     expires_at: dt.datetime
 
 
@@ -169,35 +175,39 @@ class TlsMetrics:
 
 def _see(files: TlsFiles) -> _Sight:
     """The contents of the files; as text, why they cannot be had."""
-    read: list[bytes] = []
-    for path in (files.certificate, files.key, files.client_ca):
-        if path is None:
-            continue
-        content = see(path)
+    read: list[bytes | None] = []
+    for path in (files.certificate, files.key, files.client_ca, files.hook_ca):
+        content = None if path is None else see(path)
         if isinstance(content, str):
             return f"{path}: {content}"
         read.append(content)
-    return TlsContent(*read)
+    certificate, key, client_ca, hook_ca = read
+    return TlsContent(certificate or b"", key or b"", client_ca, hook_ca)
 
 
 def _interpret(sight: _Sight, files: TlsFiles) -> TlsInForce | str:
     """What to serve with; as text, why that cannot be."""
     if isinstance(sight, str):
         return sight
-    http, grpc = _new_context("http/1.1"), _new_context("h2")
+    http, grpc, hooks = map(_new_context, ("http/1.1", "h2", "http/1.1"))
     try:
-        for context in (http, grpc):
+        for context in (http, grpc, hooks):
             load_pair(context, sight.certificate, sight.key)
         expires_at = _expiry(sight.certificate)
     except (OSError, ValueError) as error:
         return f"{files.certificate}, {files.key}: {error}"
-    try:
-        for context in (http, grpc):
-            if sight.client_ca is not None:
-                _ask_clients(context, sight.client_ca, must=files.clients_must)
-    except (OSError, ValueError) as error:
-        return f"{files.client_ca}: {error}"
-    return TlsInForce(sight, http, grpc, expires_at)
+    asking = (
+        (http, sight.client_ca, files.clients_must, files.client_ca),
+        (grpc, sight.client_ca, files.clients_must, files.client_ca),
+        (hooks, sight.hook_ca, True, files.hook_ca),
+    )
+    for context, authorities, must, path in asking:
+        try:
+            if authorities is not None:
+                _ask_clients(context, authorities, must=must)
+        except (OSError, ValueError) as error:
+            return f"{path}: {error}"
+    return TlsInForce(sight, http, grpc, hooks, expires_at)
 
 
 def _new_context(protocol: str) -> ssl.SSLContext:
