@@ -30,7 +30,7 @@ KUBERNETES_PROGRAMS = (
 )
 # A test generates the rest of the Go caller's code and builds it. What it imports is compiled here,
 # so that the test need not wait for that.
-CALLER = "caller"
+CALLER = "../../examples/go-caller"
 CALLER_IMPORTS = (
     "google.golang.org/genproto/googleapis/rpc/errdetails",
     "google.golang.org/grpc",

@@ -1,9 +1,8 @@
-"""The protos serve a Go program, which hands over what Kubernetes' own types marshal to."""
+"""The protos serve the Go program of examples/go-caller, which this builds and runs."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
 import subprocess
@@ -16,10 +15,11 @@ import pytest
 from tests.go import build_assets
 from tests.harness.faces.grpc_face import running
 from tests.harness.kube.programs import WHY_NOT, assets
+from tests.harness.transcripts import transcripts
 
 ROOT = Path(__file__).parents[3]
 PROTOS = ROOT / "protos"
-SOURCE = ROOT / "tests" / "go" / build_assets.CALLER
+SOURCE = ROOT / "examples" / "go-caller"
 MODULE = "bailiff.dev/api"  # what go_package begins with
 
 
@@ -59,7 +59,8 @@ def generate(folder: Path, plugins: Path) -> None:
     )
 
 
-async def test_a_go_program_is_answered(caller: Path) -> None:
+async def test_the_example_is_answered_as_it_tells(caller: Path) -> None:
+    ((step,),) = transcripts(SOURCE / "README.md")
     async with running() as face:
         process = await asyncio.create_subprocess_exec(
             caller, f"127.0.0.1:{face.port}", stdout=asyncio.subprocess.PIPE
@@ -67,10 +68,4 @@ async def test_a_go_program_is_answered(caller: Path) -> None:
         async with asyncio.timeout(60):
             output, _ = await process.communicate()
     assert process.returncode == 0
-    *answer, reason = output.decode().splitlines()
-    decision = json.loads("".join(answer))["decision"]
-    assert decision["pod"] == {"namespace": "shop", "name": "web", "uid": "u-1"}
-    assert decision["node"] == "node-1"
-    assert decision["verdict"] == "VERDICT_EVICT_AT"
-    assert decision["evictAt"] == "2026-01-01T00:05:00Z"
-    assert reason == "bailiff.dev INVALID_FIELD"
+    assert output.decode() == step.output

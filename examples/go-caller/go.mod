@@ -1,5 +1,5 @@
 // A caller of the decision API in Go, as an external scheduler would be, and what generates its
-// code from the protos. Versions are those of ../kubernetes-1.37.1 where both need a module, so
+// code from the protos. Versions are those of tests/go/kubernetes-1.37.1 where both need a module, so
 // that most of it has been compiled when the caller is.
 module bailiff.test/caller
 
