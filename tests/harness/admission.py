@@ -75,9 +75,9 @@ def parts_of(
     )
 
 
-def hooks() -> tuple[Hook, ...]:
+def hooks(settings: AdmissionSettings = SETTINGS) -> tuple[Hook, ...]:
     """All that a process without a cluster has."""
-    return hooks_of(parts_of())
+    return hooks_of(parts_of(settings=settings))
 
 
 def app_of(

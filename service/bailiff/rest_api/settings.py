@@ -40,8 +40,9 @@ class RestSettings(FaceSettings):
             metrics may wait longer.
         max_connections, max_connections_per_peer, header_timeout_seconds, max_header_bytes,
             body_timeout_seconds, answer_timeout_seconds: see Bounds.
-        keep_alive_seconds: how long an idle connection is kept. More than the 60 s after which
-            common load balancers drop theirs, so that it is not us who close under a request.
+        keep_alive_seconds: how long an idle connection is kept. More than the 90 s after which Go's
+            clients drop theirs, kube-apiserver's to webhooks among them, and the 60 s of common
+            load balancers, so that it is not us who close under a request.
         cluster_timeout_seconds: time for reading from the cluster for one answer, all requests
             of it together.
         max_cluster_reads: answers that read from the cluster at the same time; more wait, for
@@ -63,7 +64,7 @@ class RestSettings(FaceSettings):
     max_header_bytes: Bytes = BOUNDS.max_header_bytes
     body_timeout_seconds: Seconds = BOUNDS.body_timeout_seconds
     answer_timeout_seconds: Seconds = BOUNDS.answer_timeout_seconds
-    keep_alive_seconds: int = Field(default=75, ge=0, le=MOST)
+    keep_alive_seconds: int = Field(default=100, ge=0, le=MOST)
     cluster_timeout_seconds: Seconds = 10.0
     max_cluster_reads: Count = 16
 
