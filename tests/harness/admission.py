@@ -61,8 +61,9 @@ def parts_of(
     source: Source | None = None,
     settings: AdmissionSettings = SETTINGS,
     clock: Clock | None = None,
+    **parts: Any,
 ) -> HookParts:
-    """What hooks work with, to make one of."""
+    """What hooks work with, to make one of; `parts` are those for the gate."""
     threads = RestSettings().threads(ByteBudget())
     return HookParts(
         settings=settings,
@@ -72,6 +73,7 @@ def parts_of(
         objects=ObjectReader(threads),
         threads=threads,
         source=source,
+        **parts,
     )
 
 
@@ -96,9 +98,12 @@ def app_of(
     )
 
 
-async def review(hook: Hook, request: dict[str, Any], deadline: float = inf) -> Outcome:
+async def review(
+    hook: Hook, request: dict[str, Any], deadline: float = inf, clock: Clock | None = None
+) -> Outcome:
     """What a hook makes of a request, with no HTTP between; as long as it takes."""
-    admission = Admission((hook,), SETTINGS, SystemClock(), AdmissionMetrics(CollectorRegistry()))
+    metrics = AdmissionMetrics(CollectorRegistry())
+    admission = Admission((hook,), SETTINGS, clock or SystemClock(), metrics)
     given = decode(json.dumps(request).encode(), AdmissionRequest)
     return await admission.review(hook, given, deadline)
 

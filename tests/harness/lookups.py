@@ -75,6 +75,8 @@ class DictSource:
     async def see(self, wanted: Wanted) -> tuple[Value, ...]:
         self.seen.append(wanted)
         found = self._of(wanted.kind)
+        if wanted.kind is Pod and wanted.namespace:
+            return tuple(pod for pod in found if pod.metadata.namespace == wanted.namespace)
         if wanted.kind is Pod:
             ((path, node),) = wanted.fields
             assert path == "spec.nodeName"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.admission import Mutation, Mutations
 from bailiff.rest_api import RestServer, create_hook_app
@@ -29,10 +29,24 @@ if TYPE_CHECKING:
     from bailiff.bootstrap.choices import AdmissionChoice
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Systems
-    from bailiff.lookup import Source
+    from bailiff.lookup import PodGroups, Source
     from bailiff.rest_api import RestSettings
     from bailiff.serving import Edge, ServingTls, Threads
     from bailiff.tally import Tally
+
+
+class Live(NamedTuple):
+    """What hooks read of the cluster; nothing where there is none.
+
+    Attributes:
+        source: its objects.
+        pod_groups: which of them go whole.
+        tally: counts evictions over time.
+    """
+
+    source: Source | None = None
+    pod_groups: PodGroups | None = None
+    tally: Tally | None = None
 
 
 def admission_of(
@@ -40,11 +54,10 @@ def admission_of(
     clock: Clock,
     registry: CollectorRegistry,
     options: Options,
-    source: Source | None,
+    live: Live,
     systems: Systems,
     threads: Threads,
     policies: PolicyFile | None = None,
-    tally: Tally | None = None,
 ) -> Admission:
     """The hooks of a process.
 
@@ -53,11 +66,13 @@ def admission_of(
         clock: for deadlines, and for the instant that is decided for.
         registry: for metrics.
         options: how systems decide.
-        source: the cluster to read; None: there is none.
+        live: the cluster to read, if there is one.
         systems: who says whether a pod is to be evicted.
         threads: where long objects are read.
         policies: their file; None: all policies are off.
-        tally: counts evictions over time; None: there is no cluster to count in.
+
+    Raises:
+        NeverGatedError: an account that must never be held is named among those that are.
     """
     settings = settings_of(choice)
     parts = HookParts(
@@ -67,9 +82,10 @@ def admission_of(
         options=options,
         objects=ObjectReader(threads),
         threads=threads,
-        source=source,
+        source=live.source,
+        pod_groups=live.pod_groups,
         policies=no_policies if policies is None else lambda: policies.in_force.policies,
-        tally=tally,
+        tally=live.tally,
     )
     return Admission(hooks_of(parts), settings, clock, AdmissionMetrics(registry))
 

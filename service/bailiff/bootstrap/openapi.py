@@ -7,7 +7,7 @@ import sys
 
 from prometheus_client import CollectorRegistry
 
-from bailiff.bootstrap.admission import admission_of
+from bailiff.bootstrap.admission import Live, admission_of
 from bailiff.bootstrap.choices import AdmissionChoice
 from bailiff.clock import SystemClock
 from bailiff.decisions import SYSTEMS, Options
@@ -22,7 +22,7 @@ def render() -> str:
     """
     settings, clock, registry = RestSettings(), SystemClock(), CollectorRegistry()
     threads, options = settings.threads(ByteBudget()), Options()
-    admission = admission_of(AdmissionChoice(), clock, registry, options, None, SYSTEMS, threads)
+    admission = admission_of(AdmissionChoice(), clock, registry, options, Live(), SYSTEMS, threads)
     app = create_app(settings, clock, registry, options, admission=admission)
     return json.dumps(app.openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 

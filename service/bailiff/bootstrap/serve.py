@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bailiff.bootstrap.access import AccessChoice
-from bailiff.bootstrap.admission import admission_of, following, hook_server, policies_of
+from bailiff.bootstrap.admission import (
+    Live,
+    admission_of,
+    following,
+    hook_server,
+    policies_of,
+)
 from bailiff.bootstrap.choices import API_PROBES, ClusterChoice, ProbeChoice
 from bailiff.bootstrap.cluster import connect_to
 from bailiff.bootstrap.guarding import guarding_of
@@ -23,7 +29,7 @@ from bailiff.cluster import ClusterClock
 from bailiff.cluster.kubelets import KubeletSettings, ViaApiServer, connect_kubelets
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
-from bailiff.lookup import ClusterSource, KubeletAnswers
+from bailiff.lookup import ClusterSource, KubeletAnswers, PodGroups
 from bailiff.rest_api import RestServer, RestSettings, create_app
 from bailiff.serving import Complaint, Edge, EdgeSettings, Verdicts
 from bailiff.tally import Tally
@@ -100,18 +106,18 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
         opened = guarding.open_at_start() if guarding else contextlib.nullcontext()
         async with (
             probed(settings.probes, settings.host) as pulse,
-            _source(settings, clock) as (source, tally),
+            _live(settings, clock) as live,
             opened as guard,
             following(policies),
         ):
             asked, budget, gate = (clock, registry, options), edge.budget, edge.gate
             threads = rest_settings.threads(budget)
-            parts = (*asked, source, systems, threads, policies, tally)
+            parts = (*asked, live, systems, threads, policies)
             choice = settings.admission
             hooks = admission_of(choice, *parts) if choice else None
             is_apart = choice is not None and choice.port is not None
             app = create_app(
-                *(rest_settings, *asked, source, systems, budget),
+                *(rest_settings, *asked, live.source, systems, budget),
                 guard=guard,
                 gate=gate,
                 threads=threads,
@@ -176,19 +182,17 @@ def _judge(pulse: Pulse, verdicts: Verdicts) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _source(
-    settings: ServeSettings, clock: Clock
-) -> AsyncIterator[tuple[ClusterSource | None, Tally | None]]:
+async def _live(settings: ServeSettings, clock: Clock) -> AsyncIterator[Live]:
     """What is read of the cluster, and what counts evictions there; nothing without a cluster."""
     if not settings.cluster.chosen:
-        yield None, None
+        yield Live()
         return
     # All replicas count by one clock.
     counting = ClusterClock(clock)
     async with await connect_to(settings.cluster, observers=(counting.answered,)) as cluster:
-        tally = Tally(cluster, counting)
+        for_gate = PodGroups(cluster, clock), Tally(cluster, counting)
         if not settings.asks_kubelets:
-            yield ClusterSource(cluster, clock), tally
+            yield Live(ClusterSource(cluster, clock), *for_gate)
             return
         async with await connect_kubelets(cluster, _KUBELETS, clock) as kubelets:
-            yield ClusterSource(cluster, clock, KubeletAnswers(kubelets, clock)), tally
+            yield Live(ClusterSource(cluster, clock, KubeletAnswers(kubelets, clock)), *for_gate)

@@ -42,6 +42,7 @@ from bailiff.kinds.device import (
     ResourceSlice,
     ResourceSliceSpec,
 )
+from bailiff.kinds.eviction import DeleteOptions, Eviction
 from bailiff.kinds.managed_fields import (
     FieldsV1,
     ManagedFieldsEntry,
@@ -75,6 +76,7 @@ from bailiff.kinds.pod_claims import (
     PodResourceClaimStatus,
     PodSchedulingGroup,
 )
+from bailiff.kinds.pod_group import PodGroup, PodGroupSpec
 from bailiff.kinds.taint import NO_EXECUTE, NewTaint, Taint, Toleration
 from bailiff.kinds.times import parse_time
 
@@ -91,6 +93,7 @@ __all__ = [
     "ConfigMap",
     "DaemonEndpoint",
     "DecodeError",
+    "DeleteOptions",
     "DepthError",
     "Device",
     "DeviceAllocationResult",
@@ -101,6 +104,7 @@ __all__ = [
     "DeviceTaintRuleStatus",
     "DeviceTaintSelector",
     "DeviceToleration",
+    "Eviction",
     "FieldsV1",
     "Int64",
     "LabelSelector",
@@ -126,6 +130,8 @@ __all__ = [
     "PodDisruptionBudgetSpec",
     "PodDisruptionBudgetStatus",
     "PodExtendedResourceClaimStatus",
+    "PodGroup",
+    "PodGroupSpec",
     "PodResourceClaim",
     "PodResourceClaimStatus",
     "PodSchedulingGroup",

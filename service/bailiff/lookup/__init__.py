@@ -14,8 +14,10 @@ from bailiff.lookup.errors import (
     TooManyError,
     UnavailableError,
 )
+from bailiff.lookup.kept import Kept
 from bailiff.lookup.kubelets import KubeletAnswers
 from bailiff.lookup.live import LookUps, Source, drive
+from bailiff.lookup.pod_groups import PodGroups
 from bailiff.lookup.source import ClusterSource
 
 __all__ = [
@@ -23,11 +25,13 @@ __all__ = [
     "ClusterSource",
     "FailedError",
     "ForbiddenError",
+    "Kept",
     "KubeletAnswers",
     "LookUpError",
     "LookUps",
     "MissingError",
     "NotServedError",
+    "PodGroups",
     "Source",
     "TooManyError",
     "UnavailableError",

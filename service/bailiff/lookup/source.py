@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from msgspec.structs import replace
 
 from bailiff.cluster import (
+    CONFIG_MAPS,
     NAMESPACES,
     NODES,
     PODS,
@@ -27,6 +28,7 @@ from bailiff.cluster import ForbiddenError as RefusedError
 from bailiff.cluster.slimming import slimmer_for
 from bailiff.decisions import NotRead, Why
 from bailiff.kinds import (
+    ConfigMap,
     DeviceTaintRule,
     Namespace,
     Node,
@@ -62,6 +64,7 @@ _RESOURCES: dict[type[Value], Resource[Any]] = {
     Pod: PODS,
     Node: NODES,
     Namespace: NAMESPACES,
+    ConfigMap: CONFIG_MAPS,
     PodDisruptionBudget: BUDGETS,
 }
 # Those of which a cluster may have thousands, so that only what is decided by is kept of each.
@@ -106,7 +109,7 @@ class ClusterSource:
         """One object; MissingError if there is none of that name."""
         resource = await self._resource(kind)
         what = f"{kind.__name__} {namespace}/{name}" if namespace else f"{kind.__name__} {name}"
-        with _told(what, f"get {resource.plural}"):
+        with told(what, f"get {resource.plural}"):
             return cast("T", await self._get(resource, name, namespace))
 
     async def _get(self, resource: Resource[Any], name: str, namespace: str) -> Value:
@@ -142,7 +145,7 @@ class ClusterSource:
     ) -> tuple[Value, ...]:
         selection = Selection(namespace=wanted.namespace, field_selector=_field_selector(wanted))
         each = slimmer_for(wanted.kind) if wanted.kind in _SLIM else None
-        with _told(f"the {resource.plural}", f"list {resource.plural}"):
+        with told(f"the {resource.plural}", f"list {resource.plural}"):
             found = await self._items(resource, selection, each, wanted.most)
         found = tuple(map(_served, found))
         if names is None:
@@ -165,7 +168,7 @@ class ClusterSource:
     ) -> tuple[Value, ...]:
         found = []
         for name in names:
-            with _told(f"the {resource.plural}", f"get {resource.plural}"):
+            with told(f"the {resource.plural}", f"get {resource.plural}"):
                 try:
                     one = await self._cluster.get(resource, name, wanted.namespace)
                 except NotFoundError:
@@ -178,7 +181,7 @@ class ClusterSource:
         found = _RESOURCES.get(kind)
         if found is not None:
             return found
-        with _told("what the cluster serves", "get /apis"):
+        with told("what the cluster serves", "get /apis"):
             api = await self._discovery.current()
         if api is None:
             raise NotServedError("the cluster serves no devices (resource.k8s.io)")
@@ -214,7 +217,7 @@ def _of_devices(api: DeviceApi, kind: type[Value]) -> Resource[Any]:
 
 
 @contextmanager
-def _told(what: str, permission: str) -> Iterator[None]:
+def told(what: str, permission: str) -> Iterator[None]:
     """Turn the failure of a request into a LookUpError that says what to do."""
     try:
         yield

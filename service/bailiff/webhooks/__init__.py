@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bailiff.kinds import DeviceTaintRule, Node, ResourceSlice
 from bailiff.webhooks.admission import Admission
+from bailiff.webhooks.gate import Gate
 from bailiff.webhooks.hook import ALLOWED, Hook, HookError, ObjectReader, Outcome, Refusal, refused
 from bailiff.webhooks.metrics import AdmissionMetrics
 from bailiff.webhooks.mutate_pods import MutatePods
@@ -16,6 +17,8 @@ from bailiff.webhooks.parts import HookParts
 from bailiff.webhooks.settings import AdmissionSettings
 from bailiff.webhooks.sight import Sight
 from bailiff.webhooks.validate_changes import DEVICES, ValidateChanges
+from bailiff.webhooks.validate_deletes import NeverGatedError, ValidateDeletes
+from bailiff.webhooks.validate_evictions import ValidateEvictions
 from bailiff.webhooks.validate_placement import ValidateBindings, ValidatePods
 
 __all__ = [
@@ -26,6 +29,7 @@ __all__ = [
     "Hook",
     "HookError",
     "HookParts",
+    "NeverGatedError",
     "ObjectReader",
     "Outcome",
     "Refusal",
@@ -36,7 +40,7 @@ __all__ = [
 
 def hooks_of(parts: HookParts) -> tuple[Hook, ...]:
     """All hooks of a process."""
-    sight = Sight(parts.source, parts.clock)
+    sight, gate = Sight(parts.source, parts.clock), Gate(parts)
     return (
         MutatePods(parts),
         ValidatePods(parts, sight),
@@ -44,4 +48,6 @@ def hooks_of(parts: HookParts) -> tuple[Hook, ...]:
         ValidateChanges(parts, sight, Node, "nodes"),
         ValidateChanges(parts, sight, DeviceTaintRule, "devicetaintrules", DEVICES),
         ValidateChanges(parts, sight, ResourceSlice, "resourceslices", DEVICES),
+        ValidateEvictions(parts, gate),
+        ValidateDeletes(parts, gate),
     )

@@ -43,6 +43,7 @@ from bailiff.decisions.policies.pause import PauseNotice, read_pause, write_paus
 from bailiff.decisions.policies.publisher import Publisher
 from bailiff.decisions.policies.reading import PolicyError, read, schema
 from bailiff.decisions.policies.rules import (
+    gang_of,
     group_of,
     hold,
     may_hold,
@@ -116,6 +117,7 @@ __all__ = [
     "enough_pods",
     "fingerprint",
     "free_at",
+    "gang_of",
     "group_of",
     "hold",
     "is_acknowledged",

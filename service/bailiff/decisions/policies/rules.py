@@ -183,11 +183,14 @@ def over_time(facts: Circumstances, policies: Policies, now: datetime) -> Hold |
 
 def wishes_of(facts: Circumstances, settings: OverTime) -> list[Wish] | None:
     """What is to be counted before the pod goes: it, and all of its gang; None: not known yet."""
-    gang = facts.gang
-    others = () if gang is None or gang is UNKNOWN else gang.others
-    wishes = [wish_of(one.pod, one.zone, settings) for one in (facts, *others)]
+    wishes = [wish_of(one.pod, one.zone, settings) for one in (facts, *gang_of(facts))]
     found = [wish for wish in wishes if wish is not None]
     return found if len(found) == len(wishes) else None
+
+
+def gang_of(facts: Circumstances) -> tuple[Circumstances, ...]:
+    """The others of the pod's gang, as far as they are known."""
+    return () if facts.gang is None or facts.gang is UNKNOWN else facts.gang.others
 
 
 def uncounted(settings: OverTime, why: str) -> Hold | None:

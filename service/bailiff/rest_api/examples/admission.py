@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from bailiff.decisions.admission import AdmittedPod, Mutations, patch_of
-from bailiff.webhooks import ALLOWED, Outcome
+from bailiff.webhooks import ALLOWED, Outcome, refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,11 +45,35 @@ _CREATE_POD = {
     "dryRun": False,
 }
 
+_EVICT_POD = _CREATE_POD | {
+    "kind": {"group": "policy", "version": "v1", "kind": "Eviction"},
+    "subResource": "eviction",
+    "object": {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": "web", "namespace": "default"},
+    },
+}
+_DELETE_POD = {key: value for key, value in _CREATE_POD.items() if key != "object"} | {
+    "operation": "DELETE",
+    "userInfo": {"username": "system:serviceaccount:karpenter:karpenter"},
+    "oldObject": _POD,
+    "options": {"apiVersion": "meta.k8s.io/v1", "kind": "DeleteOptions"},
+}
+_PAUSED = refused(
+    429,
+    "TooManyRequests",
+    "policy paused: paused by anna until 2026-01-31T14:00:00Z: moving racks",
+    10,
+)
+
 # By the hook's path.
 EXAMPLES: Mapping[str, Example] = {
     "mutate/pods": Example(
         _CREATE_POD, Outcome(patch=patch_of(msgspec.convert(_POD, AdmittedPod), Mutations()))
     ),
+    "validate/evictions": Example(_EVICT_POD, _PAUSED),
+    "validate/deletes": Example(_DELETE_POD, _PAUSED),
 }
 # Of a hook that has none.
 _ANY = Example(_CREATE_POD, ALLOWED)

@@ -1,0 +1,73 @@
+"""Answers that are believed for some seconds, for those who ask the same again and again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Hashable
+
+    from bailiff.clock import Clock
+
+V = TypeVar("V")
+
+
+class _Answer(NamedTuple, Generic[V]):
+    value: V
+    at: float
+
+
+class Kept(Generic[V]):
+    """The last answers. Those who ask at the same time share one question. One loop owns it.
+
+    A question goes on though whoever asked it gives up: the next one finds its answer. Failures are
+    not kept.
+    """
+
+    def __init__(self, clock: Clock, seconds: float, stale: float = 0.0, most: int = 1000) -> None:
+        """Keep nothing yet.
+
+        Args:
+            clock: for the age of answers.
+            seconds: for which an answer is believed.
+            stale: seconds more for which it is given while it is asked for anew.
+            most: answers that are kept; the oldest go first.
+        """
+        self._clock = clock
+        self._seconds = seconds
+        self._stale = stale
+        self._most = most
+        self._answers: dict[Hashable, _Answer[V]] = {}
+        self._asking: dict[Hashable, asyncio.Task[V]] = {}
+
+    async def get(self, key: Hashable, ask: Callable[[], Awaitable[V]]) -> V:
+        """The answer for a key.
+
+        Args:
+            key: of the question.
+            ask: asks it; what it raises is raised here.
+        """
+        answer = self._answers.get(key)
+        age = self._clock.monotonic() - answer.at if answer else 0.0
+        if answer is not None and age < self._seconds:
+            return answer.value
+        task = self._asking.get(key)
+        if task is None:
+            task = self._asking[key] = asyncio.create_task(self._ask(key, ask))
+            # What nobody waits for any more may fail unseen.
+            task.add_done_callback(lambda one: one.cancelled() or one.exception())
+        if answer is not None and age < self._seconds + self._stale:
+            return answer.value
+        return await asyncio.shield(task)
+
+    async def _ask(self, key: Hashable, ask: Callable[[], Awaitable[V]]) -> V:
+        try:
+            value = await ask()
+        finally:
+            del self._asking[key]
+        self._answers.pop(key, None)
+        self._answers[key] = _Answer(value, self._clock.monotonic())
+        while len(self._answers) > self._most:
+            del self._answers[next(iter(self._answers))]
+        return value

@@ -1,0 +1,181 @@
+"""What the rules of the policies look at, read from the cluster for one eviction of anybody's.
+
+Of the worker's facts two are not there: what evicts the pod, and so how much the same cause evicts
+besides, and the ResourceSlice that it may go for. Who asks for an eviction does not tell them. So
+the blast radius and `ownSlicesOnly` hold nobody here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bailiff.decisions import Wanted
+from bailiff.decisions.policies import (
+    CLUSTER,
+    EMPTY_BOOK,
+    NO_BLAST,
+    BreakerState,
+    Circumstances,
+    Gang,
+    Per,
+    group_of,
+    is_failing,
+    judge_all,
+    read_pause,
+    zone_of,
+)
+from bailiff.kinds import ConfigMap, Namespace, Node, Pod, PodDisruptionBudget
+from bailiff.lookup import Kept, MissingError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bailiff.clock import Clock
+    from bailiff.decisions.policies import Breakers, Pause, PauseNotice, Policies
+    from bailiff.lookup import PodGroups, Source
+
+# Seconds for which is believed what was read: who pauses is to be obeyed at once; labels of
+# namespaces and zones of nodes hardly ever change, and taints of failing nodes come one by one.
+_PAUSE_SECONDS, _NAMESPACE_SECONDS, _NODES_SECONDS = 1.0, 5.0, 5.0
+# A list of 5,000 nodes takes seconds: meanwhile the last one holds.
+_NODES_STALE_SECONDS = 30.0
+# The pods of a namespace, while a gang is evicted one by one.
+_PODS_SECONDS = 1.0
+_MOST_NAMESPACES = 100
+
+_NORMAL = BreakerState()
+
+
+class _NodeFacts(NamedTuple):
+    """What of a node decides: its zone, and whether it fails."""
+
+    zone: str
+    fails: bool
+
+
+class GateFacts:
+    """The cluster around an eviction. Reads, and keeps what it reads for seconds.
+
+    Every method raises LookUpError.
+    """
+
+    def __init__(self, source: Source, pod_groups: PodGroups, clock: Clock) -> None:
+        """Read nothing yet.
+
+        Args:
+            source: of all objects but PodGroups.
+            pod_groups: those.
+            clock: for the age of what was read.
+        """
+        self._source = source
+        self._pod_groups = pod_groups
+        self._pauses: Kept[PauseNotice | None] = Kept(clock, _PAUSE_SECONDS)
+        self._namespaces: Kept[Mapping[str, str]] = Kept(clock, _NAMESPACE_SECONDS)
+        self._nodes: Kept[Mapping[str, _NodeFacts]] = Kept(
+            clock, _NODES_SECONDS, _NODES_STALE_SECONDS
+        )
+        self._pods: Kept[tuple[Pod, ...]] = Kept(clock, _PODS_SECONDS, most=_MOST_NAMESPACES)
+
+    async def pod(self, namespace: str, name: str) -> Pod | None:
+        """The pod as it is now; None: there is none."""
+        try:
+            return await self._source.get(Pod, name, namespace)
+        except MissingError:
+            return None
+
+    async def around(self, pod: Pod, policies: Policies) -> Circumstances:
+        """All that these policies look at. The book of budgets over time is not read."""
+        namespace = pod.metadata.namespace
+        shared: dict[str, Any] = {
+            "pause": await self._pause(policies.pause),
+            "namespace_labels": await self._labels(namespace, policies),
+            "blast": NO_BLAST,
+            "book": EMPTY_BOOK,
+        }
+        nodes = await self._all_nodes() if _needs_zones(policies) else {}
+        states = _judge(nodes, policies.breakers)
+
+        def one(pod: Pod, gang: Gang | None = None) -> Circumstances:
+            node = nodes.get(pod.spec.node_name)
+            zone = "" if node is None else node.zone
+            return Circumstances(
+                pod=pod,
+                zone=zone,
+                zone_breaker=states.get(zone, _NORMAL),
+                cluster_breaker=states.get(CLUSTER, _NORMAL),
+                gang=gang,
+                **shared,
+            )
+
+        others = await self._gang(pod) if policies.gangs is not None else None
+        if others is None:
+            return one(pod)
+        return one(pod, Gang(name=group_of(pod), others=tuple(map(one, others))))
+
+    async def budgets(self, namespace: str) -> tuple[PodDisruptionBudget, ...]:
+        """The PodDisruptionBudgets of a namespace as they are now."""
+        found = await self._source.see(Wanted(PodDisruptionBudget, namespace))
+        return tuple(one for one in found if isinstance(one, PodDisruptionBudget))
+
+    async def _pause(self, pause: Pause | None) -> PauseNotice | None:
+        if pause is None:
+            return None
+        key = pause.namespace, pause.name
+
+        async def read() -> PauseNotice | None:
+            try:
+                found = await self._source.get(ConfigMap, pause.name, pause.namespace)
+            except MissingError:
+                return None
+            return read_pause(found.data)
+
+        return await self._pauses.get(key, read)
+
+    async def _labels(self, namespace: str, policies: Policies) -> Mapping[str, str]:
+        if policies.exclude.namespace_selector is None:
+            return {}
+
+        async def read() -> Mapping[str, str]:
+            return (await self._source.get(Namespace, namespace)).metadata.labels
+
+        return await self._namespaces.get(namespace, read)
+
+    async def _all_nodes(self) -> Mapping[str, _NodeFacts]:
+        async def read() -> Mapping[str, _NodeFacts]:
+            found = await self._source.see(Wanted(Node))
+            nodes = [one for one in found if isinstance(one, Node)]
+            return {one.metadata.name: _NodeFacts(zone_of(one), is_failing(one)) for one in nodes}
+
+        return await self._nodes.get("", read)
+
+    async def _gang(self, pod: Pod) -> tuple[Pod, ...] | None:
+        """The other pods of its gang that are still there; None: it goes alone."""
+        group, namespace = pod.spec.scheduling_group, pod.metadata.namespace
+        name = None if group is None else group.pod_group_name
+        if not name or not await self._pod_groups.goes_whole(namespace, name):
+            return None
+
+        async def read() -> tuple[Pod, ...]:
+            found = await self._source.see(Wanted(Pod, namespace))
+            return tuple(one for one in found if isinstance(one, Pod) and group_of(one))
+
+        return tuple(
+            one
+            for one in await self._pods.get(namespace, read)
+            if group_of(one) == group_of(pod)
+            and one.metadata.uid != pod.metadata.uid
+            and not one.has_ended
+        )
+
+
+def _needs_zones(policies: Policies) -> bool:
+    """Whether a policy asks for the zone of a node, or how many fail there."""
+    budgets = policies.over_time.budgets if policies.over_time else ()
+    breakers = policies.breakers.zone or policies.breakers.cluster
+    return breakers is not None or any(one.per is Per.ZONE for one in budgets)
+
+
+def _judge(nodes: Mapping[str, _NodeFacts], breakers: Breakers) -> Mapping[str, BreakerState]:
+    if breakers.zone is None and breakers.cluster is None:
+        return {}
+    return judge_all(((one.zone, one.fails) for one in nodes.values()), breakers)

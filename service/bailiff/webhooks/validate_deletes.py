@@ -1,0 +1,99 @@
+"""`validate/deletes`: deletes of pods ask the gate where an account that evicts by them makes them.
+
+Most who delete pods evict nobody: controllers scale down and roll out, collectors clear away what
+has no owner, kubelets end what has ended. So only accounts that the settings name are asked, and
+some of these never, whatever the settings say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bailiff.kinds import DeleteOptions, Pod
+from bailiff.kinds.admission_review import is_absent
+from bailiff.webhooks.hook import ALLOWED, Hook, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bailiff.kinds.admission_review import AdmissionRequest
+    from bailiff.webhooks.gate import Gate
+    from bailiff.webhooks.gate_facts import GateFacts
+    from bailiff.webhooks.parts import HookParts
+
+_KUBELETS = "system:node:"
+# Of kube-controller-manager with an account for each controller (--use-service-account-credentials;
+# names as in pkg/controller, plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go).
+_CONTROLLERS = frozenset(
+    f"system:serviceaccount:kube-system:{name}"
+    for name in (
+        "cronjob-controller",
+        "daemon-set-controller",
+        "deployment-controller",
+        "generic-garbage-collector",
+        "job-controller",
+        "namespace-controller",
+        "pod-garbage-collector",
+        "replicaset-controller",
+        "replication-controller",
+        "statefulset-controller",
+        "ttl-after-finished-controller",
+    )
+)
+# Without one, all of them, and the API server itself.
+_SYSTEM = frozenset({"system:kube-controller-manager", "system:apiserver"})
+
+
+class NeverGatedError(ValueError):
+    """An account that must never be held is named among those that are."""
+
+
+def check_gated(users: Iterable[str]) -> None:
+    """Raise NeverGatedError for the first whose deletes are no evictions."""
+    for user in users:
+        if is_never_gated(user):
+            raise NeverGatedError(
+                f"{user} must not be held: it deletes pods to scale, to roll out or to clear away"
+            )
+
+
+def is_never_gated(user: str) -> bool:
+    """Whether an account deletes pods for other reasons than to evict them."""
+    return user.startswith(_KUBELETS) or user in _CONTROLLERS or user in _SYSTEM
+
+
+class ValidateDeletes(Hook):
+    """The gate for those who evict by deleting."""
+
+    path = "validate/deletes"
+    summary = "May this account delete this pod now?"
+    description = (
+        "On DELETE of `pods`, for the accounts of `--gate-delete-user` alone: as "
+        "`validate/evictions`. Deletes by force (`gracePeriodSeconds: 0`) are never held, nor "
+        "those of workload controllers, collectors and kubelets."
+    )
+    targets = frozenset({"pods"})
+    allows_unanswered = False
+
+    def __init__(self, parts: HookParts, gate: Gate) -> None:
+        """Ask this gate; raises NeverGatedError."""
+        self._objects, self._gate = parts.objects, gate
+        self._users = parts.settings.gate_delete_users
+        check_gated(sorted(self._users))
+
+    async def review(self, request: AdmissionRequest, deadline: float) -> Outcome:
+        """See Hook."""
+        if request.operation != "DELETE" or request.user_info.username not in self._users:
+            return ALLOWED
+        options = DeleteOptions()
+        if not is_absent(request.options):
+            options = await self._objects.read(request.options, DeleteOptions, "options")
+        if options.grace_period_seconds == 0:
+            return ALLOWED
+        pod = await self._objects.read(request.old_object, Pod, "oldObject")
+
+        async def find(_facts: GateFacts) -> Pod:
+            return pod
+
+        dry_run = request.dry_run or bool(options.dry_run)
+        return await self._gate.judge(find, deadline, dry_run=dry_run)

@@ -1,0 +1,114 @@
+"""The gate of evictions with a cluster in memory, and who asks it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from bailiff.clock import Clock
+from bailiff.decisions.policies import Policies
+from bailiff.kinds import Pod, PodSchedulingGroup
+from bailiff.lookup import LookUpError
+from bailiff.tally import Tally
+from bailiff.webhooks import AdmissionSettings, Hook, Outcome, hooks_of
+from tests.harness.admission import parts_of, request_of, review
+from tests.harness.clocks import LoopClock
+from tests.harness.kinds import pod_of
+from tests.harness.lookups import DictSource
+from tests.harness.tallies import OneConfigMap
+
+SHOP = "shop"
+EVICTION = {
+    "kind": {"group": "policy", "version": "v1", "kind": "Eviction"},
+    "subResource": "eviction",
+}
+
+
+class Groups:
+    """PodGroups that go whole, by name, or why they cannot be read."""
+
+    def __init__(self, *whole: str) -> None:
+        self.whole = whole
+        self.error: LookUpError | None = None
+
+    async def goes_whole(self, _namespace: str, name: str) -> bool:
+        if self.error is not None:
+            raise self.error
+        return name in self.whole
+
+
+class GateScene:
+    """One cluster, its policies, and the hooks of a process.
+
+    Attributes:
+        policies: those in force.
+        source: the objects there are.
+        counts: the ConfigMap that counts.
+        groups: the PodGroups.
+    """
+
+    def __init__(self, policies: Policies, *objects: Any, users: tuple[str, ...] = ()) -> None:
+        self.policies = policies
+        self.source = DictSource.of(*objects)
+        self.counts = OneConfigMap()
+        self.groups = Groups()
+        self.clock: Clock = LoopClock()
+        self._settings = AdmissionSettings(gate_delete_users=frozenset(users))
+        self.hooks = self.replica()
+
+    def replica(self) -> dict[str, Hook]:
+        """The hooks of one more process, by path."""
+        parts = parts_of(
+            self.source,
+            self._settings,
+            self.clock,
+            policies=lambda: self.policies,
+            pod_groups=self.groups,
+            tally=Tally(self.counts, self.clock),  # type: ignore[arg-type]  # its stand-in
+        )
+        return {hook.path: hook for hook in hooks_of(parts)}
+
+    async def evict(
+        self, name: str = "web", hooks: dict[str, Hook] | None = None, **how: Any
+    ) -> Outcome:
+        """What becomes of an eviction; `how` is of the request."""
+        eviction = {"metadata": {"name": name, "namespace": SHOP}, **how.pop("eviction", {})}
+        request = request_of(**EVICTION, name=name, namespace=SHOP, object=eviction, **how)
+        return await self._ask("validate/evictions", request, hooks)
+
+    async def delete(self, pod: Any = None, user: str = "ada", **how: Any) -> Outcome:
+        """What becomes of a delete."""
+        name = {"name": "web", "namespace": SHOP, "uid": "uid-web"}
+        old = {"metadata": name, "spec": {}, "status": {"phase": "Running"}, **(pod or {})}
+        request = request_of(
+            **{
+                "operation": "DELETE",
+                "object": None,
+                "oldObject": old,
+                "options": {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"},
+                "userInfo": {"username": user},
+                **how,
+            }
+        )
+        return await self._ask("validate/deletes", request, None)
+
+    async def _ask(self, path: str, request: Any, hooks: dict[str, Hook] | None) -> Outcome:
+        deadline = self.clock.monotonic() + 1.0
+        return await review((hooks or self.hooks)[path], request, deadline, self.clock)
+
+
+def shop_pod(name: str = "web", node: str = "n1", group: str = "", **meta: Any) -> Pod:
+    """A pod of the shop; with a group, of this PodGroup."""
+    pod = pod_of(name, node, **{"namespace": SHOP, "uid": f"uid-{name}", **meta})
+    if not group:
+        return pod
+    return replace(
+        pod, spec=replace(pod.spec, scheduling_group=PodSchedulingGroup(pod_group_name=group))
+    )
+
+
+def said(outcome: Outcome) -> tuple[int, str]:
+    """Code and message of a refusal; 0 where it may go."""
+    refusal = outcome.refusal
+    return (0, "") if refusal is None else (refusal.code, refusal.message)
