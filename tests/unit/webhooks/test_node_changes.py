@@ -207,6 +207,7 @@ async def test_what_cannot_be_read_is_told_and_allowed(error: Exception) -> None
     assert said["warnings"] == [f"not looked at: {error}"]
 
 
+@pytest.mark.looptime
 async def test_what_is_not_read_in_time_is_told_and_allowed() -> None:
     source = ShownSource(*pods(37), seconds=5)
     hooked = Hooked(radius=RADIUS, source=source, clock=LoopClock())

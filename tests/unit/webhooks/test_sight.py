@@ -1,0 +1,155 @@
+"""What hooks see of the cluster: read once for many, kept for seconds, never waited for in vain."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bailiff.decisions import NotRead, Wanted
+from bailiff.kinds import Node, Pod, PodDisruptionBudget
+from bailiff.lookup import UnavailableError
+from bailiff.webhooks.sight import Sight
+from tests.harness.changes import ShownSource
+from tests.harness.clocks import LoopClock
+from tests.harness.kinds import no_execute, node_of, pod_of
+
+if TYPE_CHECKING:
+    from bailiff.kinds.meta import Value
+
+pytestmark = pytest.mark.looptime
+
+NODES, BUDGETS = Wanted(Node), Wanted(PodDisruptionBudget)
+OF_NODE = Wanted(Pod, fields=(("spec.nodeName", "n"),))
+
+
+def sight_of(source: ShownSource | None) -> tuple[Sight, LoopClock]:
+    clock = LoopClock()
+    return Sight(source, clock), clock
+
+
+async def see(
+    sight: Sight, clock: LoopClock, *wanted: Wanted, seconds: float = 1.0
+) -> list[object]:
+    return list(await sight.see(wanted, clock.monotonic() + seconds))
+
+
+async def test_who_asks_at_the_same_time_is_shown_the_same() -> None:
+    source = ShownSource(node_of("n"), seconds=0.5)
+    sight, clock = sight_of(source)
+    found = await asyncio.gather(*(see(sight, clock, NODES) for _ in range(9)))
+    assert found == [[(node_of("n"),)]] * 9
+    assert source.kinds == ["Node"]
+
+
+async def test_a_list_serves_others_for_five_seconds() -> None:
+    source = ShownSource(pod_of("p", "n"))
+    sight, clock = sight_of(source)
+    for seconds, read in ((0.0, 1), (4.9, 1), (0.2, 2)):
+        await asyncio.sleep(seconds)
+        await see(sight, clock, OF_NODE)
+        assert len(source.kinds) == read
+
+
+async def test_pods_by_name_and_of_a_namespace_are_read_each_time() -> None:
+    source = ShownSource(pod_of("p"))
+    sight, clock = sight_of(source)
+    for wanted in (Wanted(Pod, "default", ("p",)), Wanted(Pod, "default", most=5)):
+        for _ in range(2):
+            assert await see(sight, clock, wanted) == [(pod_of("p"),)]
+    assert len(source.kinds) == 4
+
+
+async def test_who_cannot_wait_leaves_it_to_the_next() -> None:
+    source = ShownSource(node_of("n"), seconds=3)
+    sight, clock = sight_of(source)
+    (late,) = await see(sight, clock, NODES)
+    assert isinstance(late, NotRead)
+    assert late.detail == "Nodes were not read in time"
+    assert clock.monotonic() < 1
+    await asyncio.sleep(2.5)
+    assert await see(sight, clock, NODES) == [(node_of("n"),)]
+    assert source.kinds == ["Node"]
+
+
+async def test_what_hangs_is_given_up_and_begun_anew() -> None:
+    source = ShownSource(node_of("n"), seconds=1000)
+    sight, clock = sight_of(source)
+    await see(sight, clock, NODES)
+    await asyncio.sleep(10)
+    source.seconds = 0
+    assert await see(sight, clock, NODES) == [(node_of("n"),)]
+
+
+async def test_what_fails_is_not_kept() -> None:
+    source = ShownSource(node_of("n"))
+    source.errors = {Node: UnavailableError("nobody is there")}
+    sight, clock = sight_of(source)
+    (failed,) = await see(sight, clock, NODES)
+    assert isinstance(failed, NotRead)
+    source.errors = {}
+    assert await see(sight, clock, NODES) == [(node_of("n"),)]
+
+
+async def test_without_a_cluster_nothing_is_seen() -> None:
+    sight, clock = sight_of(None)
+    (found,) = await see(sight, clock, NODES)
+    assert isinstance(found, NotRead)
+    assert found.detail == "Nodes: Bailiff was given no cluster to read"
+
+
+async def test_what_was_allowed_is_seen_for_fifteen_seconds() -> None:
+    source = ShownSource(node_of("a"), node_of("b"))
+    sight, clock = sight_of(source)
+    tainted, new = node_of("a", no_execute()), node_of("new", no_execute())
+    sight.allowed(tainted)
+    sight.allowed(new)
+    assert await see(sight, clock, NODES) == [(node_of("b"), tainted, new)]
+    await asyncio.sleep(15.1)
+    assert await see(sight, clock, NODES) == [(node_of("a"), node_of("b"))]
+
+
+class Plenty(ShownSource):
+    """Has of everything as many as are wanted."""
+
+    async def see(self, wanted: Wanted) -> tuple[Value, ...]:
+        self.shown.wanted.append(wanted)
+        return (pod_of("p"),) * (wanted.most or 1)
+
+
+async def test_few_lists_are_kept_and_few_objects() -> None:
+    source = Plenty()
+    sight, clock = sight_of(source)
+
+    async def is_kept(node: int, most: int = 1) -> bool:
+        read = len(source.kinds)
+        wanted = Wanted(Pod, fields=(("spec.nodeName", f"n{node}"),), most=most)
+        await see(sight, clock, wanted)
+        return len(source.kinds) == read
+
+    for number in range(129):
+        assert not await is_kept(number)
+    assert await is_kept(128)
+    assert await is_kept(1)
+    assert not await is_kept(0), "the oldest was dropped"
+    assert not await is_kept(1, most=30_000)
+    assert not await is_kept(2, most=30_000)
+    assert not await is_kept(1, most=30_000), "both together are more than is kept"
+    assert not await is_kept(128), "and with it all that was older"
+
+
+async def test_few_are_read_at_a_time() -> None:
+    source = ShownSource(seconds=1)
+    sight, clock = sight_of(source)
+    wanted = [Wanted(Pod, "default", (f"p{number}",)) for number in range(40)]
+    found = await see(sight, clock, *wanted, seconds=2.5)
+    assert sum(isinstance(one, NotRead) for one in found) == 8
+
+
+async def test_budgets_are_kept() -> None:
+    source = ShownSource()
+    sight, clock = sight_of(source)
+    await see(sight, clock, BUDGETS)
+    await see(sight, clock, BUDGETS)
+    assert source.kinds == ["PodDisruptionBudget"]
