@@ -38,8 +38,12 @@ class Hooked:
     ) -> None:
         self.source = source or ShownSource(*objects)
         self._clock = clock or ManualClock()
-        self._policies = NO_POLICIES if radius is None else Policies(blast_radius=radius)
+        self.set_radius(radius)
         self._app = self._made()
+
+    def set_radius(self, radius: BlastRadius | None) -> None:
+        """From now on."""
+        self._policies = NO_POLICIES if radius is None else Policies(blast_radius=radius)
 
     def _made(self) -> FastAPI:
         parts = parts_of(self.source, clock=self._clock)

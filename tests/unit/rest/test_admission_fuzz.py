@@ -18,6 +18,7 @@ from prometheus_client import CollectorRegistry
 from bailiff.kinds import Node, Pod, Taint
 from tests.harness.admission import app_of, hooks, request_of
 from tests.harness.changes import ShownSource
+from tests.harness.device_kinds import claim, on, slice_of, using
 from tests.harness.faces.asgi import call
 from tests.harness.fuzzing import fuzzed
 from tests.harness.kinds import node_of, pod_of
@@ -25,13 +26,14 @@ from tests.harness.kinds import node_of, pod_of
 HOOKS = {hook.path: hook for hook in hooks()}
 NODE: Node = node_of("node-1", Taint(key="a", effect="NoExecute"))
 POD: Pod = pod_of("web-0", node="node-1")
+DEVICES = (claim("c", on("a")), using("c"), slice_of(a=()))
 
 
 @functools.cache
 def app(_loop: asyncio.AbstractEventLoop) -> tuple[FastAPI, CollectorRegistry]:
     """Of one event loop, as a process has it, and its metrics."""
     registry = CollectorRegistry()
-    return app_of(source=ShownSource(NODE, POD), registry=registry), registry
+    return app_of(source=ShownSource(NODE, POD, *DEVICES), registry=registry), registry
 
 
 WORDS = ["", "node-1", "web-0", "NoExecute", "Exists", "1", "2026-01-01T00:00:00Z", "a.com/gpu"]
@@ -76,6 +78,23 @@ OBJECTS: dict[str, Any] = {
         "kind": "Node",
         "metadata": {"name": "node-1", "annotations": {}},
         "spec": {"taints": [{"key": "a", "effect": "NoExecute"}]},
+    },
+    "devicetaintrules.resource.k8s.io": {
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": "recall", "annotations": {}},
+        "spec": {
+            "deviceSelector": {"driver": "gpu.example.com"},
+            "taint": {"key": "a", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"},
+        },
+    },
+    "resourceslices.resource.k8s.io": {
+        "kind": "ResourceSlice",
+        "metadata": {"name": "s"},
+        "spec": {
+            "driver": "gpu.example.com",
+            "pool": {"name": "pool", "generation": 1},
+            "devices": [{"name": "a", "taints": [{"key": "a", "effect": "NoExecute"}]}],
+        },
     },
 }
 
