@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 import bailiff
-from bailiff.cli import built_in, explain, leases, pausing, policies, preview, processes
+from bailiff.cli import (
+    built_in,
+    certificates,
+    explain,
+    leases,
+    pausing,
+    policies,
+    preview,
+    processes,
+)
 from bailiff.cli.errors import Commands, ExitCode, fail
 from bailiff.cli.help import Command
 from bailiff.cli.options import ENVIRONMENT
@@ -42,6 +51,7 @@ app.command(cls=Command, rich_help_panel=_STEERING)(pausing.resume)
 app.command(cls=Command, rich_help_panel=_STEERING)(pausing.paused)
 app.add_typer(policies.app, name="policies", rich_help_panel=_STEERING)
 app.add_typer(leases.app, name="leases", rich_help_panel=_STEERING)
+app.add_typer(certificates.app, name="certificates", rich_help_panel=_STEERING)
 
 
 def _print_version(wanted: bool) -> None:

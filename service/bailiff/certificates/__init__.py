@@ -1,0 +1,12 @@
+"""The serving certificate that Bailiff makes for itself, and who is told whom to believe.
+
+A Secret holds the certificate and the authorities that vouch for it; webhook configurations name
+the same authorities (`caBundle`). Each certificate has an authority of its own, whose key is thrown
+away, so no key that could sign more lies anywhere.
+"""
+
+from bailiff.certificates.issuing import Issued, issue
+from bailiff.certificates.plan import Plan, Step, Terms, plan
+from bailiff.certificates.renewing import BUNDLED, Place, Renewal
+
+__all__ = ["BUNDLED", "Issued", "Place", "Plan", "Renewal", "Step", "Terms", "issue", "plan"]

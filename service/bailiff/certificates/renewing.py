@@ -1,0 +1,144 @@
+"""Carries a plan out: the Secret, and the webhook configurations that name its authorities."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bailiff.certificates.issuing import issue
+from bailiff.certificates.plan import Plan, Step, plan
+from bailiff.cluster import PatchType, Resource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bailiff.certificates.plan import Terms
+    from bailiff.clock import Clock
+    from bailiff.cluster import Cluster
+
+Object = dict[str, Any]
+
+SECRETS: Resource[Object] = Resource("", "v1", "secrets", dict)
+_GROUP = ("admissionregistration.k8s.io", "v1")
+# By the words of the command line.
+BUNDLED: Mapping[str, Resource[Object]] = {
+    "MutatingWebhookConfiguration": Resource(
+        *_GROUP, "mutatingwebhookconfigurations", dict, namespaced=False
+    ),
+    "ValidatingWebhookConfiguration": Resource(
+        *_GROUP, "validatingwebhookconfigurations", dict, namespaced=False
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where certificates are kept, and who believes them.
+
+    Attributes:
+        namespace: of the Secret.
+        secret: its name. It has to be there, if empty: the right to make Secrets cannot be
+            limited to one of them.
+        webhooks: kind and name of each configuration, kinds as in BUNDLED.
+    """
+
+    namespace: str
+    secret: str
+    webhooks: tuple[tuple[str, str], ...] = ()
+
+
+class Renewal:
+    """One look at a certificate, and what follows from it. Every method raises ClusterError."""
+
+    def __init__(self, cluster: Cluster, clock: Clock, place: Place, settle_seconds: float) -> None:
+        """Prepare.
+
+        Args:
+            cluster: where the Secret is.
+            clock: for the instant, and to wait by.
+            place: see there.
+            settle_seconds: between the moment that webhook configurations name a new authority and
+                the one that its certificate is served: until all API servers know of it.
+        """
+        self._cluster = cluster
+        self._clock = clock
+        self._place = place
+        self._settle_seconds = settle_seconds
+
+    async def run(self, terms: Terms, *, force: bool = False) -> Plan:
+        """Do what is to be done; what that was.
+
+        Raises:
+            ConflictError: somebody else has written the Secret meanwhile; nothing of his is lost.
+        """
+        secret = await self._cluster.get(SECRETS, self._place.secret, self._place.namespace)
+        found = plan(_data(secret), terms, self._clock.now(), force=force)
+        match found.step:
+            case Step.ISSUE:
+                await self._issue(secret, found, terms)
+            case Step.PRUNE:
+                await self._believe(found.authorities)
+                await self._write(secret, {"ca.crt": b"".join(found.authorities)})
+            case Step.NONE:
+                await self._believe(found.authorities)
+        return found
+
+    async def _issue(self, secret: Object, found: Plan, terms: Terms) -> None:
+        made = issue(terms.names, self._clock.now(), terms.life)
+        bundle = (*found.authorities, made.authority)
+        files = {"ca.crt": b"".join(bundle), "tls.crt": made.certificate, "tls.key": made.key}
+        if not _data(secret).get("tls.crt"):
+            # Pods wait for their first one, and nobody is told whom to believe yet.
+            await self._write(secret, files)
+            await self._believe(bundle)
+            return
+        # Before anybody serves what the new authority vouches for.
+        secret = await self._write(secret, {"ca.crt": files["ca.crt"]})
+        await self._believe(bundle)
+        await asyncio.sleep(self._settle_seconds)
+        await self._write(secret, files)
+
+    async def _believe(self, authorities: tuple[bytes, ...]) -> None:
+        """Have webhook configurations name these."""
+        bundle = base64.b64encode(b"".join(authorities)).decode()
+        for kind, name in self._place.webhooks:
+            found = await self._cluster.get(BUNDLED[kind], name)
+            changes = _changes(found, bundle)
+            if changes:
+                await self._cluster.patch(
+                    BUNDLED[kind], name, "", changes, patch_type=PatchType.JSON
+                )
+
+    async def _write(self, secret: Object, files: Mapping[str, bytes]) -> Object:
+        """Write these over the version that was read."""
+        data = {name: base64.b64encode(content).decode() for name, content in files.items()}
+        version = {"resourceVersion": secret["metadata"]["resourceVersion"]}
+        return await self._cluster.patch(
+            SECRETS,
+            self._place.secret,
+            self._place.namespace,
+            {"metadata": version, "data": data},
+            patch_type=PatchType.MERGE,
+        )
+
+
+def _changes(configuration: Object, bundle: str) -> list[Object]:
+    """Of a JSON patch: where a webhook names other authorities."""
+    changes: list[Object] = []
+    for index, webhook in enumerate(configuration.get("webhooks") or []):
+        if webhook.get("clientConfig", {}).get("caBundle") != bundle:
+            path = f"/webhooks/{index}"
+            # The list may have changed since: then all of it is refused.
+            changes.append({"op": "test", "path": f"{path}/name", "value": webhook["name"]})
+            changes.append({"op": "add", "path": f"{path}/clientConfig/caBundle", "value": bundle})
+    return changes
+
+
+def _data(secret: Object) -> dict[str, bytes]:
+    try:
+        return {name: base64.b64decode(text) for name, text in (secret.get("data") or {}).items()}
+    except binascii.Error:
+        return {}

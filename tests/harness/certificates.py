@@ -1,0 +1,30 @@
+"""What a Secret of certificates holds, for tests of how they are made and replaced."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from cryptography import x509
+
+from bailiff.certificates import Issued, Terms, issue
+
+NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+NAMES = ("bailiff-api.kube-system.svc", "*.apps.example.com", "localhost")
+TERMS = Terms(names=NAMES)
+
+
+def made(now: dt.datetime = NOW, terms: Terms = TERMS) -> Issued:
+    """One as the terms want it."""
+    return issue(terms.names, now, terms.life)
+
+
+def holding(one: Issued, *before: Issued) -> dict[str, bytes]:
+    """A Secret that holds it; its authority stands behind those of others."""
+    authorities = [*(other.authority for other in before), one.authority]
+    return {"tls.crt": one.certificate, "tls.key": one.key, "ca.crt": b"".join(authorities)}
+
+
+def subjects(bundle: bytes) -> list[str]:
+    """Whom a bundle names, in its order."""
+    found = x509.load_pem_x509_certificates(bundle) if bundle else []
+    return [one.subject.rfc4514_string() for one in found]
