@@ -66,6 +66,8 @@ def properties(schema, path=""):
             # What they may hold is test_pressure.py's.
             "thresholds",
             "extensions",
+            "namespaceSelector",
+            "objectSelector",
         }:
             yield from properties(resolved, f"{path}{name}.")
         else:

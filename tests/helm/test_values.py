@@ -124,6 +124,73 @@ BAD = [
     ),
     ("no port to the API server", {"networkPolicy": {"apiServerPorts": []}}, "apiServerPorts"),
     ("nobody in particular", {"networkPolicy": {"callers": [{}]}}, "/networkPolicy/callers/0"),
+    (
+        "a hook without TLS",
+        {"tls": {"enabled": False}, "webhooks": {"validateNodes": {"enabled": True}}},
+        "webhooks.validateNodes needs tls.enabled",
+    ),
+    (
+        "a hook that nobody answers",
+        {"api": {"enabled": False}, "webhooks": {"validatePods": {"enabled": True}}},
+        "webhooks.validatePods needs api.enabled",
+    ),
+    (
+        "a hook whose certificate nobody vouches for",
+        {"tls": {"secretName": "mine"}, "webhooks": {"mutatePods": {"enabled": True}}},
+        "webhooks.mutatePods needs webhooks.caBundle",
+    ),
+    (
+        "a gate without policies",
+        {"worker": {"policies": None}, "webhooks": {"validateEvictions": {"enabled": True}}},
+        "need worker.policies",
+    ),
+    (
+        "nobody's deletes",
+        {"webhooks": {"validateDeletes": {"enabled": True}}},
+        "webhooks.validateDeletes needs webhooks.validateDeletes.users",
+    ),
+    *(
+        (f"deletes of {user}", {"webhooks": {"validateDeletes": {"users": [user]}}}, "users/0")
+        for user in (
+            "system:node:n1",
+            "system:kube-controller-manager",
+            "system:serviceaccount:kube-system:replicaset-controller",
+            "system:serviceaccount:kube-system:namespace-controller",
+            "it's me",
+        )
+    ),
+    (
+        "a failure policy",
+        {"webhooks": {"mutatePods": {"failurePolicy": "Retry"}}},
+        "/webhooks/mutatePods/failurePolicy",
+    ),
+    (
+        "a time that no webhook may take",
+        {"webhooks": {"mutatePods": {"timeoutSeconds": 31}}},
+        "/webhooks/mutatePods/timeoutSeconds",
+    ),
+    (
+        "a namespace of a node",
+        {"webhooks": {"validateNodes": {"namespaceSelector": {}}}},
+        "'namespaceSelector' not allowed",
+    ),
+    (
+        "a mutation",
+        {"webhooks": {"mutatePods": {"mutations": ["sidecars"]}}},
+        "/webhooks/mutatePods/mutations/0",
+    ),
+    (
+        "a condition without a name",
+        {"webhooks": {"mutatePods": {"matchConditions": [{"expression": "true"}]}}},
+        "/webhooks/mutatePods/matchConditions/0",
+    ),
+    ("no PEM", {"webhooks": {"caBundle": "LS0t"}}, "/webhooks/caBundle"),
+    ("a schedule", {"tls": {"rotation": {"schedule": "nightly"}}}, "/tls/rotation/schedule"),
+    (
+        "a certificate that is never good",
+        {"tls": {"rotation": {"enabled": True, "days": 30}}},
+        "tls.rotation.renewBeforeDays must be less than tls.rotation.days",
+    ),
     ("an interval", {"serviceMonitor": {"interval": "often"}}, "/serviceMonitor/interval"),
 ]
 

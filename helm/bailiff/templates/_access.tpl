@@ -8,8 +8,41 @@
 - {{ $name }}
 {{- end }}
 
+{{/* A rotated one is no helm-made one: an upgrade would put that back in its place. */}}
 {{- define "bailiff.tlsSecret" -}}
-{{- default (printf "%s-tls" (include "bailiff.fullname" .)) .Values.tls.secretName }}
+{{- $suffix := ternary "certificate" "tls" (include "bailiff.tls.rotates" . | not | not) }}
+{{- default (printf "%s-%s" (include "bailiff.fullname" .) $suffix) .Values.tls.secretName }}
+{{- end }}
+
+{{/* Something, where the Job and the CronJob make the certificate. */}}
+{{- define "bailiff.tls.rotates" -}}
+{{- $tls := .Values.tls }}
+{{- if and $tls.enabled $tls.rotation.enabled (not $tls.certManager.enabled) (or .Values.api.enabled .Values.worker.enabled) }}yes{{ end }}
+{{- end }}
+
+{{/*
+The certificate that helm makes: `data` of the Secret, and whether it is new; made once in a rendering.
+Once made it is kept for as long as it is to have the same names: only a cluster that can be asked tells
+what there is.
+*/}}
+{{- define "bailiff.tls.made" -}}
+{{- if not (hasKey .Values "madeCertificate") }}
+{{- $name := include "bailiff.tlsSecret" . }}
+{{- $names := include "bailiff.tlsNames" . | fromYamlArray }}
+{{- $checksum := $names | sortAlpha | join "," | sha256sum }}
+{{- $found := default dict (lookup "v1" "Secret" .Release.Namespace $name) }}
+{{- $data := default dict $found.data }}
+{{- $same := eq $checksum (dig "metadata" "annotations" "bailiff.dev/names-checksum" "" $found) }}
+{{- $isNew := not (and $same (hasKey $data "tls.crt") (hasKey $data "tls.key") (hasKey $data "ca.crt")) }}
+{{- if $isNew }}
+{{- $days := int .Values.tls.days }}
+{{- $ca := genCA (printf "%s-ca" $name) $days }}
+{{- $made := genSignedCert (first $names) nil $names $days $ca }}
+{{- $data = dict "tls.crt" ($made.Cert | b64enc) "tls.key" ($made.Key | b64enc) "ca.crt" ($ca.Cert | b64enc) }}
+{{- end }}
+{{- $_ := set .Values "madeCertificate" (dict "data" $data "isNew" $isNew "checksum" $checksum) }}
+{{- end }}
+{{- toJson .Values.madeCertificate }}
 {{- end }}
 
 {{- define "bailiff.tlsNames" -}}
@@ -32,7 +65,7 @@
 
 {{/* Something, where the API asks the cluster anything. */}}
 {{- define "bailiff.api.usesCluster" -}}
-{{- if or .Values.api.readCluster .Values.authentication.tokenReview.enabled }}yes{{ end }}
+{{- if or .Values.api.readCluster .Values.authentication.tokenReview.enabled (include "bailiff.webhooks.on" .) }}yes{{ end }}
 {{- end }}
 
 {{/* Files of both pods. Each by its key: of what else stands in a Secret nothing is mounted. */}}

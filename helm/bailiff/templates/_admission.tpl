@@ -4,10 +4,14 @@ it serves them; helm template asks none, and there they are rendered: since Kube
 served unless switched off.
 */}}
 {{- define "bailiff.admits" -}}
+{{- if and .Values.worker.enabled (include "bailiff.admits.served" .) }}yes{{ end }}
+{{- end }}
+
+{{- define "bailiff.admits.served" -}}
 {{- $versions := .Capabilities.APIVersions }}
 {{- $asked := $versions.Has "v1/Pod" }}
 {{- $served := $versions.Has "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy" }}
-{{- if and .Values.admissionPolicies.enabled .Values.worker.enabled (or $served (not $asked)) }}yes{{ end }}
+{{- if and .Values.admissionPolicies.enabled (or $served (not $asked)) }}yes{{ end }}
 {{- end }}
 
 {{/*

@@ -97,6 +97,9 @@ BAILIFF_DEVICE_TAINT_EVICTION: {{ .Values.api.deviceTaintEviction.enabled | quot
 BAILIFF_PRESSURE_LOOK_UPS: {{ and .Values.api.readCluster .Values.api.pressureLookUps.enabled | quote }}
 BAILIFF_REST_PORT: "8080"
 BAILIFF_GRPC_PORT: "9090"
+{{- if include "bailiff.webhooks.on" . }}
+{{ include "bailiff.webhooks.settings" . }}
+{{- end }}
 {{- end }}
 
 {{- define "bailiff.worker.settings" -}}
@@ -317,4 +320,15 @@ resources:
     {{- range .Values.networkPolicy.apiServerPorts }}
     - port: {{ . }}
     {{- end }}
+{{- end }}
+
+{{/* The policies, as a file of a pod. */}}
+{{- define "bailiff.policiesVolume" -}}
+- name: policies
+  configMap:
+    name: {{ include "bailiff.component" (list . "worker") }}-policies
+    # What else stands in the ConfigMap is not mounted.
+    items:
+      - key: policies.yaml
+        path: policies.yaml
 {{- end }}

@@ -22,11 +22,11 @@ CHART = ROOT / "helm" / "bailiff"
 VALUES = ROOT / "tests" / "helm" / "values"
 PARITY = CHART / "values-parity.yaml"
 # What people may set, from nothing to everything; each is a values file there.
-PROFILES = ("defaults", "parity", "minimal", "highly-available", "everything")
+PROFILES = ("defaults", "parity", "minimal", "highly-available", "webhooks", "everything")
 COMPONENTS = ("api", "worker")
 # Of the objects of which the worker has several of a kind.
 SUFFIXES = (
-    *("-policies", "-pause", "-leases", "-requests", "-auth-delegator"),
+    *("-policies", "-pause", "-leases", "-requests", "-auth-delegator", "-webhooks", "-counts"),
     *("-nodes", "-pods", "-deletes", "-events", "-rules"),
 )
 _VERSION = "1.37.1"
@@ -101,8 +101,9 @@ def _suffix(name: str) -> str:
 
 
 def pod_of(objects: list[Object], component: str) -> Object:
-    """The pod template of a component."""
-    template: Object = the(objects, "Deployment", component)["spec"]["template"]
+    """The pod template of a component; `tls` is what makes the certificate."""
+    kind = "Job" if component == "tls" else "Deployment"
+    template: Object = the(objects, kind, component)["spec"]["template"]
     return template
 
 
