@@ -15,7 +15,7 @@ from bailiff.decisions.device_taints import weighing
 from bailiff.decisions.question import Size
 from bailiff.grpc_api import GrpcSettings, counting
 from bailiff.grpc_api.errors import ACCESS, NotLetInError, OverloadedError, RefusedError
-from bailiff.grpc_api.questions import SERVICE
+from bailiff.grpc_api.services import SERVICES
 from bailiff.grpc_api.settings import MAX_METADATA
 from bailiff.rest_api import RestSettings
 from bailiff.rest_api.problems import ProblemCode
@@ -81,10 +81,13 @@ def test_health_is_told_and_asked(operation):
     assert operation.path.removeprefix("/") in TYPED
 
 
-@pytest.mark.parametrize("method", SERVICE.methods_by_name)
+METHODS = [method for service in SERVICES.values() for method in service.methods]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_every_method_is_told_and_asked(method):
-    assert method in codes("gRPC", 0)
-    assert re.search(rf"{SERVICE.full_name}/{method}\b", TYPED)
+    assert method.name in codes("gRPC", 0)
+    assert re.search(rf"{method.containing_service.full_name}/{method.name}\b", TYPED)
 
 
 def test_reasons_rules_and_outcomes_are_those_of_the_core():

@@ -19,7 +19,7 @@ from bailiff.rest_api import RestSettings, create_app
 from bailiff.serving.protocol import BoundedProtocol
 from tests.harness.corpus import CLOCK, answer_of_core, load, question_of
 from tests.harness.faces.asgi import call
-from tests.harness.faces.grpc_face import SERVICE, method_of, request_of, running
+from tests.harness.faces.grpc_face import SERVICE, request_of, running
 from tests.harness.faces.http2 import Http2Client, message
 from tests.harness.http_edge import ASK, LIMIT, post, serving, streams
 
@@ -154,7 +154,7 @@ async def test_grpc_leaves_nothing_of_a_question(garbage: Garbage) -> None:
                 continue
             request = request_of(question.name, case["body"])
             try:
-                await getattr(face.stub, method_of(question.name))(request)
+                await face.ask(question.name, request)
             except grpc.aio.AioRpcError as error:
                 answers[error.code().name] += 1
             else:

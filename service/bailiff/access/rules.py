@@ -100,7 +100,6 @@ STATUS_RULES = (
     Rule("GET", "/v1/shadow", _list_pods),
 )
 
-_SERVICE = "/bailiff.v1.EvictionDecisionService/"
 _HEALTH = "/grpc.health.v1.Health/"
 _STANDARD_SERVICES = (
     Rule("", f"{_HEALTH}Check", None),
@@ -137,9 +136,10 @@ def grpc_rules(methods: Iterable[str]) -> tuple[Rule, ...]:
     """The rules of the decision API over gRPC.
 
     Args:
-        methods: of its service, each of which asks a question that brings its facts.
+        methods: of its services, as `bailiff.v1.EvictionDecisionService/Decide`; each asks a
+            question that brings its facts.
     """
-    of_facts = (Rule("", f"{_SERVICE}{method}", _whoever_is_known) for method in methods)
+    of_facts = (Rule("", f"/{method}", _whoever_is_known) for method in methods)
     return (*_STANDARD_SERVICES, *of_facts)
 
 

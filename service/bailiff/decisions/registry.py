@@ -28,6 +28,7 @@ from bailiff.decisions.questions import (
     decide_question,
     live_questions,
 )
+from bailiff.decisions.scheduling import JudgeNodes
 from bailiff.decisions.system import Scene, Unread, others_of
 from bailiff.kinds.meta import Value
 
@@ -57,6 +58,7 @@ class Systems:
     Attributes:
         all: the systems, in the order of their findings.
         questions: every question that brings its facts, by name.
+        judge_nodes: what may be asked about many nodes, one of those questions and its stream.
         live_questions: every question about objects of a cluster, by name.
         subjects: the types of what trace steps look at.
     """
@@ -85,7 +87,8 @@ class Systems:
         decide = decide_question(pod_facts, self._pod_answer, self._weigh_pod, size)
         batch = decide_batch_question(pods_facts, self._pods_answer, self._weigh_pods)
         of_systems = (question for system in self.all for question in system.questions)
-        self.questions = _by_name((decide, batch, *of_systems))
+        self.judge_nodes = JudgeNodes(self.all)
+        self.questions = _by_name((decide, batch, *of_systems, self.judge_nodes.question))
         self.live_questions: Mapping[str, LiveQuestion[Any]] = live_questions(decide, batch)
 
     def rank_on(self, node: Node | None) -> bool:

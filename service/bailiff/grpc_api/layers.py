@@ -9,7 +9,7 @@ from bailiff.grpc_api.access import Access
 from bailiff.grpc_api.admission import Admission, Beginning, Waiting, too_idle, too_slow
 from bailiff.grpc_api.interceptors import Observation, Statuses
 from bailiff.grpc_api.places import Places
-from bailiff.grpc_api.questions import SERVICE
+from bailiff.grpc_api.services import FULL_NAMES, STREAMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _CALL_GRACE = 0.1
 _STREAM_GRACE = 1.0
 
-_STREAMS = frozenset(method.name for method in SERVICE.methods if method.client_streaming)
 _CHECK = "Check"
 
 
@@ -58,7 +57,7 @@ class Rooms:
         self._calls_begin = Beginning(doorman, self._queue_age)
         # What costs next to nothing to answer is answered however late.
         self._others_begin = Beginning(doorman, math.inf)
-        self._observation = Observation(metrics, clock, _STREAMS)
+        self._observation = Observation(metrics, clock, STREAMS)
         message, idle = settings.message_timeout_seconds, settings.stream_idle_seconds
         calls, streams = settings.max_concurrent_rpcs, settings.max_streams
         one, many = Waiting(message), Waiting(message, idle)
@@ -74,8 +73,8 @@ class Rooms:
 
     def layers_of(self, service: str, method: str) -> Sequence[Layer]:
         """What surrounds a method, from the outside in."""
-        if service == SERVICE.full_name:
-            room = self._streams if method in _STREAMS else self._calls
+        if service in FULL_NAMES:
+            room = self._streams if method in STREAMS else self._calls
             return (self._observation, Statuses(), self._calls_begin, *self._access(service), room)
         if service == "grpc.health.v1.Health":
             room = self._watches if method == "Watch" else self._checks

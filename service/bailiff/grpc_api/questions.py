@@ -5,37 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from bailiff.decisions import FactsError
-from bailiff.grpc_api.counting import begin_counting
 from bailiff.grpc_api.decisions import answer_writer
 from bailiff.grpc_api.errors import (
     AnswerTooLargeError,
-    MalformedError,
     OverloadedError,
     RefusedError,
     from_core,
 )
-from bailiff.grpc_api.fields import is_map
+from bailiff.grpc_api.facts_readers import FactsReader
 from bailiff.grpc_api.parts import parts
-from bailiff.grpc_api.reading import LONG_READERS, READERS
+from bailiff.grpc_api.services import in_parts_of
 from bailiff.serving import OverloadedError as NoTurnError
 from bailiff.turns import is_long_protobuf
-from bailiff.v1 import eviction_decision_service_pb2 as pb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from google.protobuf.descriptor import FieldDescriptor, MethodDescriptor
+    from google.protobuf.descriptor import MethodDescriptor
 
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Plan, Question
     from bailiff.grpc_api.bounds import MessageBounds
+    from bailiff.grpc_api.kept_bytes import KeptBytes
     from bailiff.grpc_api.metrics import GrpcMetrics
     from bailiff.serving import Threads
 
 T = TypeVar("T")
-
-SERVICE = pb.DESCRIPTOR.services_by_name["EvictionDecisionService"]
-IN_PARTS = "InParts"
 
 
 class Desk(NamedTuple):
@@ -47,6 +42,7 @@ class Desk(NamedTuple):
         bounds: how long questions and answers may be.
         metrics: where decisions are counted.
         threads: where those are answered that take long.
+        kept: what streams keep from one message to the next.
     """
 
     clock: Clock
@@ -54,6 +50,20 @@ class Desk(NamedTuple):
     bounds: MessageBounds
     metrics: GrpcMetrics
     threads: Threads
+    kept: KeptBytes
+
+
+async def in_thread(desk: Desk, work: Callable[..., T], *arguments: object) -> T:
+    """What some work comes to, in a thread; the bytes that it reads are in the budget by now.
+
+    Raises:
+        OverloadedError: its turn did not come in time.
+        RefusedError: as the work.
+    """
+    try:
+        return await desk.threads.run(work, *arguments)
+    except NoTurnError as error:
+        raise OverloadedError(str(error)) from error
 
 
 class AskedByMethod:
@@ -79,13 +89,9 @@ class AskedByMethod:
         self._desk = desk
         self._most = desk.bounds.longest(question.size)
         request, self._response = method.input_type, method.output_type
-        self._lists = [f.name for f in request.fields if _holds_objects(f)]
-        self._parse = READERS.parser(request)
-        self._read = READERS.of_message(question.facts, request)
-        self._parse_long = LONG_READERS.parser(request)
-        self._read_long = LONG_READERS.of_message(question.facts, request)
+        self._facts = FactsReader(question.facts, request)
         self._write = answer_writer(question, self._response)
-        has_parts = SERVICE.methods_by_name.get(method.name + IN_PARTS)
+        has_parts = in_parts_of(method)
         self._in_parts = "" if has_parts is None else has_parts.name
 
     def check(self, data: bytes) -> None:
@@ -129,39 +135,20 @@ class AskedByMethod:
         Raises:
             RefusedError: as `answer`.
         """
-        begin_counting()
-        return self._written(self._plan(self._read_long(self._parse_long(data))), in_one)
+        return self._written(self._plan(self._facts.long(data)), in_one)
 
     async def _answer(self, data: bytes, in_one: bool) -> bytes:
         with self._desk.bounds.admit(data, self._most):
-            request = self._parsed_short(data)
-            if request is None:
+            facts = self._facts.short(data)
+            if facts is None:
                 return await self._in_thread(self.answer_long, data, in_one)
-            plan = self._plan(self._read(request))
+            plan = self._plan(facts)
             if plan.is_quick:
                 return self._written(plan, in_one)
             return await self._in_thread(self._written, plan, in_one)
 
     async def _in_thread(self, work: Callable[..., T], *arguments: object) -> T:
-        """The bytes are in the budget by now."""
-        try:
-            return await self._desk.threads.run(work, *arguments)
-        except NoTurnError as error:
-            raise OverloadedError(str(error)) from error
-
-    def _parsed_short(self, data: bytes) -> Any:  # noqa: ANN401 - a WireMessage
-        """The request; None if it is to be read in a thread, and nothing of it is kept till then.
-
-        A malformed one, too: how long ones are read tells where it is at fault.
-        """
-        if is_long_protobuf(len(data)):
-            return None
-        try:
-            request = self._parse(data)
-        except MalformedError:
-            return None
-        objects = sum(len(getattr(request, name)) for name in self._lists)
-        return None if is_long_protobuf(len(data), objects) else request
+        return await in_thread(self._desk, work, *arguments)
 
     def _plan(self, facts: Any) -> Plan[Any]:  # noqa: ANN401 - of the question's type
         try:
@@ -176,8 +163,3 @@ class AskedByMethod:
             self._desk.bounds.check_answer(data, self._in_parts)
         self._desk.metrics.count_decisions(answer)
         return data
-
-
-def _holds_objects(field: FieldDescriptor) -> bool:
-    """Whether a field is a list of objects; a map has few entries, each of some length."""
-    return field.is_repeated and field.message_type is not None and not is_map(field)

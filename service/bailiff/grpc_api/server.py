@@ -13,12 +13,14 @@ from bailiff.grpc_api.bounds import MessageBounds
 from bailiff.grpc_api.door import Door
 from bailiff.grpc_api.doorman import Doorman
 from bailiff.grpc_api.interceptors import Layers
+from bailiff.grpc_api.kept_bytes import KeptBytes
 from bailiff.grpc_api.layers import Rooms
 from bailiff.grpc_api.metrics import GrpcMetrics
-from bailiff.grpc_api.questions import SERVICE, Desk
+from bailiff.grpc_api.questions import Desk
 from bailiff.grpc_api.rarely import limit_log_of_grpcio
 from bailiff.grpc_api.reflection import add_reflection
 from bailiff.grpc_api.service import rpc_handlers
+from bailiff.grpc_api.services import SERVICES
 from bailiff.serving import ByteBudget, Gate, Threads
 
 if TYPE_CHECKING:
@@ -64,6 +66,11 @@ class BailiffGrpcServer:
         self._door = Door(doorman, tls)
         self.doorman = doorman
 
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Of our services, as `bailiff.v1.EvictionDecisionService/Decide`."""
+        return methods_of(self._handlers)
+
     async def start(self) -> int:
         """Listen and serve.
 
@@ -86,7 +93,8 @@ class BailiffGrpcServer:
         except OSError:
             await server.stop(None)
             raise
-        await self._health.set(SERVICE.full_name, health_pb2.HealthCheckResponse.SERVING)
+        for name in self._handlers:
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         return port
 
     async def stop(self, grace: float) -> None:
@@ -103,10 +111,16 @@ class BailiffGrpcServer:
         self._door.end()
 
     def _add_services(self, server: AioServer) -> None:
-        server.add_registered_method_handlers(SERVICE.full_name, self._handlers)
+        for name, handlers in self._handlers.items():
+            server.add_registered_method_handlers(name, handlers)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         if self._settings.reflection:
-            add_reflection((SERVICE, _HEALTH), cast("grpc.aio.Server", server))
+            add_reflection((*SERVICES.values(), _HEALTH), cast("grpc.aio.Server", server))
+
+
+def methods_of(handlers: Handlers) -> tuple[str, ...]:
+    """The paths of all methods, without the slash before."""
+    return tuple(f"{service}/{method}" for service, known in handlers.items() for method in known)
 
 
 def create_server(
@@ -143,9 +157,10 @@ def create_server(
     metrics = GrpcMetrics(registry)
     budget = budget or ByteBudget()
     threads = threads or Threads(_THREADS, settings.max_queue_age_seconds, budget)
-    desk = Desk(clock, defaults, MessageBounds(settings, budget), metrics, threads)
+    bounds = MessageBounds(settings, budget)
+    desk = Desk(clock, defaults, bounds, metrics, threads, KeptBytes(budget))
     doorman = Doorman(settings, budget, metrics, is_proxy, intake=intake)
     handlers = rpc_handlers(systems, desk)
-    rules = Rules(grpc_rules(handlers))
+    rules = Rules(grpc_rules(methods_of(handlers)))
     rooms = Rooms(settings, doorman, metrics, clock, gate or Gate(), rules, guard)
     return BailiffGrpcServer(settings, handlers, Layers(rooms.layers_of), doorman, tls)

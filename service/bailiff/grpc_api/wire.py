@@ -18,10 +18,10 @@ from google.protobuf.message import DecodeError
 
 from bailiff.grpc_api.counting import check_fields, spend
 from bailiff.grpc_api.errors import FieldError, MalformedError, RefusedError
-from bailiff.v1 import eviction_decision_service_pb2
+from bailiff.grpc_api.services import FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from google.protobuf.descriptor import Descriptor, FileDescriptor
 
@@ -43,7 +43,7 @@ class Wire:
 
     Args:
         structured: the messages that stay messages where others hold them.
-        file: with the service; it and those that it imports have the messages.
+        files: with services; they and those that they import have the messages.
 
     Attributes:
         structured: the same.
@@ -52,12 +52,13 @@ class Wire:
     def __init__(
         self,
         structured: frozenset[str] = frozenset(),
-        file: FileDescriptor = eviction_decision_service_pb2.DESCRIPTOR,
+        files: Iterable[FileDescriptor] = FILES,
     ) -> None:
         self.structured = structured
         self._pool = descriptor_pool.DescriptorPool()
         self._pool_of_pieces = descriptor_pool.DescriptorPool()
-        for one in _files(file, set()):
+        seen: set[str] = set()
+        for one in (one for file in files for one in _files(file, seen)):
             self._pool.Add(_with_bytes(one, structured))
             self._pool_of_pieces.Add(_with_bytes(one, structured, in_pieces=True))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import math
 import re
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import grpc
 import msgspec
-from google.protobuf import json_format
+from google.protobuf import json_format, message_factory
 from google.protobuf.struct_pb2 import Struct
 from google.rpc import error_details_pb2  # type: ignore[import-untyped]  # it ships no types
 from grpc_status import rpc_status  # type: ignore[import-untyped]  # it ships no types
@@ -19,12 +18,8 @@ from prometheus_client import CollectorRegistry
 
 from bailiff.decisions import SYSTEMS, Options, Systems
 from bailiff.grpc_api import GrpcSettings, create_server
-from bailiff.grpc_api.bounds import MessageBounds
-from bailiff.grpc_api.metrics import GrpcMetrics
-from bailiff.grpc_api.questions import SERVICE as SERVICE_DESCRIPTOR
-from bailiff.grpc_api.questions import AskedByMethod, Desk
-from bailiff.serving import ByteBudget, Gate, Threads
-from bailiff.v1 import eviction_decision_service_pb2 as pb
+from bailiff.grpc_api.services import SERVICES
+from bailiff.serving import ByteBudget, Gate
 from bailiff.v1 import kubernetes_pb2
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
 from tests.harness.clocks import START, ManualClock
@@ -32,7 +27,7 @@ from tests.harness.clocks import START, ManualClock
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from google.protobuf.descriptor import FieldDescriptor
+    from google.protobuf.descriptor import FieldDescriptor, MethodDescriptor
     from google.protobuf.message import Message
 
     from bailiff.access import Guard
@@ -59,6 +54,18 @@ class Face(NamedTuple):
     registry: CollectorRegistry
     port: int
     budget: ByteBudget
+
+    async def ask(self, question: str, request: Message) -> Message:
+        """The answer to a question of the core's table."""
+        answer = await self.raw_of(question)(request.SerializeToString())
+        return answer_of(question, answer)
+
+    def raw_of(self, question: str) -> grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]:
+        """The method that asks a question, bytes for bytes."""
+        method = method_of(question)
+        call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
+        call = self.channel.unary_unary(f"/{method.containing_service.full_name}/{method.name}")
+        return call
 
     def raw(self, method: str) -> grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]:
         """A unary method, bytes for bytes."""
@@ -133,45 +140,29 @@ async def ask(
     request = request_of(question, body)
     async with running(now=now, systems=systems) as face:
         try:
-            response = await getattr(face.stub, method_of(question))(request)
+            response = await face.ask(question, request)
         except grpc.aio.AioRpcError as error:
             return error_of(error)
     return plain(response)
 
 
-async def ask_in_process(
-    question: str, body: dict[str, Any], *, aside: bool = False
-) -> dict[str, Any]:
-    """As `ask`, without a connection and with a server's clock at NOW; RefusedError is raised.
-
-    Args:
-        question: its name in the core's table.
-        body: as REST takes it.
-        aside: answer it as if it were long.
-    """
-    asked = asked_in_process(question, Threads(1, math.inf, ByteBudget()))
-    data = request_of(question, body).SerializeToString()
-    answer = asked.answer_long(data, in_one=True) if aside else await asked.answer(data)
-    response: Message = getattr(pb, f"{method_of(question)}Response").FromString(answer)
-    return plain(response)
-
-
-def asked_in_process(question: str, threads: Threads) -> AskedByMethod:
-    """A question of the core's table, answered with these threads by a clock at NOW."""
-    metrics = GrpcMetrics(CollectorRegistry())
-    desk = Desk(ManualClock(NOW), Options(), MessageBounds(GrpcSettings()), metrics, threads)
-    method = SERVICE_DESCRIPTOR.methods_by_name[method_of(question)]
-    return AskedByMethod(SYSTEMS.questions[question], method, desk)
-
-
-def method_of(question: str) -> str:
+def method_of(question: str) -> MethodDescriptor:
     """The method that asks a question of this name."""
-    return question[:1].upper() + question[1:]
+    name = question[:1].upper() + question[1:]
+    found = (one.methods_by_name.get(name) for one in SERVICES.values())
+    return next(one for one in found if one is not None)
+
+
+def answer_of(question: str, data: bytes) -> Message:
+    """The bytes of an answer as the question's message."""
+    made: Any = message_factory.GetMessageClass(method_of(question).output_type)
+    answer: Message = made.FromString(data)
+    return answer
 
 
 def request_of(question: str, body: dict[str, Any]) -> Message:
     """A body as the question's message; InexpressibleError."""
-    request: Message = getattr(pb, f"{method_of(question)}Request")()
+    request: Message = message_factory.GetMessageClass(method_of(question).input_type)()
     return message_of(body, request)
 
 

@@ -116,7 +116,7 @@ async def test_a_method_that_is_in_no_table_is_forbidden_to_everybody() -> None:
     guard = Guard(AccessSettings(), ManualClock(), reviewer=Reviewer())
     settings, metrics = GrpcSettings(), GrpcMetrics(CollectorRegistry())
     doorman = Doorman(settings, ByteBudget(), metrics)
-    rules = Rules(grpc_rules(["Decide"]))
+    rules = Rules(grpc_rules(["bailiff.v1.EvictionDecisionService/Decide"]))
     rooms = Rooms(settings, doorman, metrics, ManualClock(), Gate(), rules, guard)
     server = grpc.aio.server(interceptors=[Layers(rooms.layers_of)])
     server.add_generic_rpc_handlers([Handler()])

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from bailiff.decisions import SYSTEMS
 from tests.harness.corpus import answer_of_core
 from tests.harness.faces import device_questions, questions
-from tests.harness.faces.grpc_face import ask_in_process, without_zeros
+from tests.harness.faces.grpc_face import without_zeros
+from tests.harness.faces.grpc_in_process import ask_in_process
 
 ASKED = [
     pytest.param("decide", questions.ABOUT_ONE, id="a pod"),

@@ -19,8 +19,8 @@ from bailiff.decisions.device_taints.findings import DeviceTaintSubject
 from bailiff.decisions.node_taints import NodeTaintSubject
 from bailiff.grpc_api.errors import FieldError, snake
 from bailiff.grpc_api.fields import OTHERS, fields_of, is_union, message_of
-from bailiff.grpc_api.questions import SERVICE
 from bailiff.grpc_api.reading import READERS
+from bailiff.grpc_api.services import method_of
 from bailiff.grpc_api.writing import Writers
 from bailiff.kinds import Pod, Taint, Time, Toleration
 from bailiff.kinds.meta import Int32, Value
@@ -46,7 +46,8 @@ def pairs() -> Iterator[tuple[Structure, Descriptor]]:
     seen: set[tuple[Structure, str]] = set()
     todo: list[tuple[Structure, Descriptor]] = []
     for name, question in SYSTEMS.questions.items():
-        method = SERVICE.methods_by_name[name[:1].upper() + name[1:]]
+        method = method_of(question)
+        assert method is not None, name
         todo += [(question.facts, method.input_type), (question.answer, method.output_type)]
     while todo:
         structure, message = todo.pop()

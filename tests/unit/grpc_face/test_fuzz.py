@@ -16,7 +16,6 @@ from tests.harness.faces.grpc_face import (
     SERVICE,
     Face,
     message_of,
-    method_of,
     request_of,
     running,
 )
@@ -61,7 +60,7 @@ async def test_unary_methods(question: str, data: st.DataObject) -> None:
     messages = BODIES[question].map(lambda body: request_of(question, body))
     request = data.draw(st.binary(max_size=200) | broken(messages))
     async with running() as face:
-        assert await face.raw(method_of(question))(request, timeout=30).code() in EXPECTED
+        assert await face.raw_of(question)(request, timeout=30).code() in EXPECTED
         assert await still_answers(face)
 
 

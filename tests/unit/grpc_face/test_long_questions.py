@@ -27,13 +27,13 @@ from tests.harness.faces.device_questions import NODE, Body
 from tests.harness.faces.grpc_face import (
     Face,
     ask,
-    asked_in_process,
     error_of,
     message_of,
     request_of,
     running,
     without_zeros,
 )
+from tests.harness.faces.grpc_in_process import asked_in_process
 
 DRIVER = "gpu.example.com"
 
@@ -288,13 +288,14 @@ async def test_of_a_question_that_waits_for_a_thread_only_its_bytes_are_kept(
     pods = [kube.Pod(metadata=kube.ObjectMeta(name=f"p-{i}")) for i in range(5000)]
     data = pb.DecideBatchRequest(pods=pods, node=kube.Node()).SerializeToString()
     assert not is_long_protobuf(len(data))
-    parse, parsed = asked._parse, list[Any]()
+    facts = asked._facts
+    parse, parsed = facts._parse, list[Any]()
 
     def seen(data: bytes) -> Any:
         parsed.append(parse(data))
         return parsed[0]
 
-    monkeypatch.setattr(asked, "_parse", seen)
+    monkeypatch.setattr(facts, "_parse", seen)
     works = asyncio.create_task(threads.run(over.wait))
     waits = asyncio.create_task(asked.answer(data))
     await asyncio.sleep(0.01)

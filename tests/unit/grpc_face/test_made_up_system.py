@@ -10,7 +10,7 @@ import grpc
 import msgspec
 import pytest
 
-from bailiff.grpc_api.questions import SERVICE
+from bailiff.grpc_api.services import SERVICES
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from tests.harness.clocks import START
 from tests.harness.corpus import answer_of_core
@@ -73,13 +73,19 @@ async def test_it_is_found_in_streams_and_in_parts() -> None:
 @pytest.fixture
 def _protos_with_its_question(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the service had a method of its question's name, with the messages of Decide."""
-    decide = SERVICE.methods_by_name["Decide"]
+    service = SERVICES["EvictionDecisionService"]
+    decide = service.methods_by_name["Decide"]
     method = SimpleNamespace(
-        name="DecideByLight", input_type=decide.input_type, output_type=decide.output_type
+        name="DecideByLight",
+        input_type=decide.input_type,
+        output_type=decide.output_type,
+        containing_service=service,
     )
-    methods = {**SERVICE.methods_by_name, method.name: method}
-    protos = SimpleNamespace(full_name=SERVICE.full_name, methods_by_name=methods)
-    monkeypatch.setattr("bailiff.grpc_api.service.SERVICE", protos)
+    methods = {**service.methods_by_name, method.name: method}
+    protos = SimpleNamespace(
+        full_name=service.full_name, methods_by_name=methods, file=service.file
+    )
+    monkeypatch.setitem(SERVICES, "EvictionDecisionService", protos)
 
 
 async def told_by(face: Face, method: str, token: str) -> str:

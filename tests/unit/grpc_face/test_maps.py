@@ -78,7 +78,7 @@ def made_up() -> Any:
 
 FILE = made_up()
 MESSAGE = FILE.message_types_by_name["Container"]
-MADE_UP = Readers(Wire(file=FILE))
+MADE_UP = Readers(Wire(files=(FILE,)))
 
 
 def container(**amounts: str) -> Any:

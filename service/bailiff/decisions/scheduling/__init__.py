@@ -7,7 +7,16 @@ whose `of` says of all nodes what they are for a pod.
 from bailiff.decisions.scheduling.judging import Judging
 from bailiff.decisions.scheduling.maintenance import Maintenance
 from bailiff.decisions.scheduling.pool import NodePool
-from bailiff.decisions.scheduling.question import JudgeNodes, JudgeNodesResponse
+from bailiff.decisions.scheduling.question import JudgeNodesResponse
+from bailiff.decisions.scheduling.registering import (
+    NodeChanges,
+    NodeSet,
+    NodesRegistered,
+    PodsJudged,
+    PodsToJudge,
+    RegisteredNodes,
+)
+from bailiff.decisions.scheduling.table import JudgeNodes
 from bailiff.decisions.scheduling.verdicts import NodesVerdict, Objection, Residency
 
 __all__ = [
@@ -15,8 +24,14 @@ __all__ = [
     "JudgeNodesResponse",
     "Judging",
     "Maintenance",
+    "NodeChanges",
     "NodePool",
+    "NodeSet",
+    "NodesRegistered",
     "NodesVerdict",
     "Objection",
+    "PodsJudged",
+    "PodsToJudge",
+    "RegisteredNodes",
     "Residency",
 ]

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 # When each taint of a node was added, where it evicts and that is told.
 Times: TypeAlias = "tuple[datetime | None, ...]"
 
+# Bytes that a group holds, most of them answers that are remembered for it; and those of objects
+# that a byte of JSON comes to, see bailiff.serving.threads.
+_GROUP, _OBJECTS = 4000, 4
+
 
 class Part(Struct, frozen=True, gc=False):
     """Some nodes of a group, to be asked about at one instant.
@@ -49,9 +53,20 @@ class Group:
         node: one of them.
         periods: when they are to be worked on.
         words: bytes that an answer takes to name their taints and maintenances, as JSON.
+        held: bytes that it holds besides its nodes' names, about.
     """
 
-    __slots__ = ("_latest", "_names", "_sorted", "_times", "key", "node", "periods", "words")
+    __slots__ = (
+        "_latest",
+        "_names",
+        "_sorted",
+        "_times",
+        "held",
+        "key",
+        "node",
+        "periods",
+        "words",
+    )
 
     def __init__(self, key: Hashable, node: Node, periods: tuple[Period, ...]) -> None:
         """Without any nodes; `node` is the first to come."""
@@ -60,6 +75,7 @@ class Group:
         self.periods = periods
         reasons = length(*(one.reason for one in periods))
         self.words = reasons + sum(map(words_of_taint, node.spec.taints))
+        self.held = _GROUP + _OBJECTS * length(node)
         self._names: set[str] = set()
         self._sorted: tuple[str, ...] | None = None
         self._times: dict[str, Times] = {}

@@ -87,7 +87,7 @@ def annotated(node: Node) -> tuple[Period, ...]:
 
 
 def check_maintenances(told: Sequence[Maintenance], path: str) -> None:
-    """Refuse what ends before it starts, or names too many nodes.
+    """Refuse what ends before it starts, has a node without a name, or names too many.
 
     Raises:
         FactsError: as said, with the path of the field.
@@ -95,6 +95,8 @@ def check_maintenances(told: Sequence[Maintenance], path: str) -> None:
     named = 0
     for index, one in enumerate(told):
         named += len(one.nodes)
+        if "" in one.nodes:
+            raise FactsError(f"{path}[{index}].nodes[{one.nodes.index('')}]", "must be a name")
         if one.ends_at is not None and one.ends_at < one.starts_at:
             raise FactsError(f"{path}[{index}].endsAt", "is before startsAt")
     if named > MAX_NAMED:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bailiff.decisions.cost import FactsError
+from bailiff.decisions.cost import FactsError, check_cost
 from bailiff.decisions.instants import START_OF_TIME
 from bailiff.decisions.lengths import length
+from bailiff.decisions.options import Options
 from bailiff.decisions.scheduling.groups import Group, Part, key_of
 from bailiff.decisions.scheduling.judging import Judging, Shared
 from bailiff.decisions.scheduling.maintenance import annotated, periods_by_node
@@ -17,12 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from bailiff.decisions.options import Options
     from bailiff.decisions.scheduling.maintenance import Maintenance, Period
     from bailiff.decisions.scheduling.remembering import ForTolerations
     from bailiff.decisions.system import System
     from bailiff.kinds import Node, Toleration
     from bailiff.kinds.meta import Value
+
+_WITHOUT_TRACE = Options(explain=False)
+# Bytes that a pool holds by itself, most of them answers that it remembers, and for a node besides
+# its name and its group.
+_POOL, _NODE = 256 * 1024, 500
+# Bytes of objects that a byte of JSON comes to, see bailiff.serving.threads.
+_OBJECTS = 4
 
 
 class NodePool:
@@ -51,15 +58,20 @@ class NodePool:
             maintenance: that is known besides what the nodes' annotations tell.
             facts: of systems for which the node plays no part, by the system's name; such a system
                 is asked only where it has some that reach it (`System.is_reached`).
+
+        Raises:
+            FactsError: the facts are too many.
         """
         self.systems = tuple(systems)
-        self.shared = tuple(_shared(systems, facts or {}))
+        self.shared: tuple[Shared, ...] = ()
         self.names_length = 0
+        self._facts_length = 0
         self._by_node = tuple([one for one in systems if one.by_node])
         self._periods = periods_by_node(maintenance)
         self._groups: dict[Hashable, Group] = {}
         self._group_of: dict[str, Group] = {}
         self._remembered = Remembered()
+        self.tell(facts or {})
         for node in nodes:
             self.put(node)
 
@@ -74,6 +86,22 @@ class NodePool:
         """All groups, each with at least one node."""
         return self._groups.values()
 
+    @property
+    def held(self) -> int:
+        """Bytes that it holds, about, with what it may remember of answers."""
+        of_groups = sum([one.held for one in self._groups.values()])
+        told = _OBJECTS * self._facts_length
+        return _POOL + told + of_groups + _NODE * len(self) + 2 * self.names_length
+
+    def tell(self, facts: Mapping[str, Value]) -> None:
+        """Take in facts of systems for which the node plays no part, in place of all before.
+
+        Raises:
+            FactsError: they are too many.
+        """
+        self.shared = tuple(_shared(self.systems, facts))
+        self._facts_length = sum([length(one.facts) for one in self.shared])
+
     def put(self, node: Node) -> None:
         """Take a node in, new or changed; it has a name."""
         name = node.metadata.name
@@ -83,6 +111,7 @@ class NodePool:
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = Group(key, node, periods)
+            self._remembered.make_room(len(self._groups))
         group.add(node)
         self._group_of[name] = group
         self.names_length += length(name)
@@ -141,5 +170,7 @@ def _shared(systems: Iterable[System[Any]], facts: Mapping[str, Value]) -> Itera
         told = facts.get(system.name)
         if system.by_node or told is None:
             continue
-        if system.is_reached(Scene((), START_OF_TIME), told):
+        nobody = Scene((), START_OF_TIME)
+        if system.is_reached(nobody, told):
+            check_cost((system.cost(nobody, told, _WITHOUT_TRACE),))
             yield Shared(system, told, system.rounds(told))

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from bailiff.decisions.cost import FactsError, check_number
-from bailiff.decisions.question import Asked, Plan, Question, Size, Undecided
+from bailiff.decisions.question import Asked, Undecided
 from bailiff.decisions.scheduling.filters import NODE_UNSCHEDULABLE, TAINT_TOLERATION
 from bailiff.decisions.scheduling.maintenance import (
     MAINTENANCE,
     MAX_MAINTENANCES,
     Maintenance,
-    check_maintenances,
 )
-from bailiff.decisions.scheduling.pool import NodePool
 from bailiff.decisions.scheduling.verdicts import NodesVerdict
-from bailiff.decisions.scheduling.weighing import weigh
 from bailiff.kinds import Node, Pod, Time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from bailiff.decisions.question import QuestionTerms
+    from bailiff.decisions.options import Options
     from bailiff.decisions.scheduling.judging import Judging
     from bailiff.decisions.system import System
     from bailiff.kinds.meta import Value
 
 V = TypeVar("V", bound="Value")
 
-SERVICE = "SchedulingService"
 MAX_NODES = 20_000
 Nodes = Annotated[tuple[Node, ...], Meta(max_length=MAX_NODES)]
 Maintenances = Annotated[tuple[Maintenance, ...], Meta(max_length=MAX_MAINTENANCES)]
@@ -88,23 +84,28 @@ class JudgeNodesResponse(Undecided, frozen=True, kw_only=True):
 
 
 class SharedFacts:
-    """What is told besides nodes for systems for which the node plays no part: their sections.
-
-    Attributes:
-        fields: of a question, for `msgspec.defstruct`.
-    """
+    """What is told besides nodes for systems for which the node plays no part: their sections."""
 
     def __init__(self, systems: Sequence[System[Any]]) -> None:
         """Look at which systems have any."""
         told = [one for one in systems if not one.by_node and one.facts.__struct_fields__]
         self._told = {one.name: one.section for one in told}
-        self.fields = [(one.section, one.facts, one.facts()) for one in told]
+        self._fields = [(one.section, one.facts) for one in told]
 
-    def type_of(self, base: type[V]) -> type[V]:
-        """A type with the systems' sections besides its own fields, by the same name."""
+    def type_of(self, base: type[V], *, optional: bool = False) -> type[V]:
+        """A type with the systems' sections besides its own fields, by the same name.
+
+        Args:
+            base: has the other fields.
+            optional: None stands for a section that is not there.
+        """
+        fields = [
+            (name, kind | None, None) if optional else (name, kind, kind())
+            for name, kind in self._fields
+        ]
         made: Any = msgspec.defstruct(
             base.__name__,
-            self.fields,
+            fields,
             bases=(base,),
             frozen=True,
             kw_only=True,
@@ -115,7 +116,13 @@ class SharedFacts:
 
     def of(self, told: Value) -> Mapping[str, Value]:
         """What a value of such a type tells, by the systems' names."""
-        return {name: getattr(told, section) for name, section in self._told.items()}
+        found = {name: getattr(told, section) for name, section in self._told.items()}
+        return {name: facts for name, facts in found.items() if facts is not None}
+
+
+def without_trace(options: Options) -> Options:
+    """The same options; verdicts have no trace, which would be made for nobody."""
+    return replace(options, explain=False) if options.explain else options
 
 
 def respond(judging: Judging, pod: Pod, systems: Iterable[System[Any]]) -> JudgeNodesResponse:
@@ -148,41 +155,3 @@ def check_nodes(nodes: Sequence[Node], path: str) -> None:
     for index, node in enumerate(nodes):
         if not node.metadata.name:
             raise FactsError(f"{path}[{index}].metadata.name", "required")
-
-
-class JudgeNodes:
-    """The question, for some systems."""
-
-    def __init__(self, systems: Sequence[System[Any]]) -> None:
-        """Put its type together."""
-        self._systems = tuple(systems)
-        self._facts = SharedFacts(systems)
-        self.question: Question[JudgeNodesResponse] = Question(
-            name="judgeNodes",
-            path="scheduling/nodes",
-            summary="Where could this pod go, and until when could it stay there?",
-            description=(
-                "Up to 20,000 nodes for one pod: whether kube-scheduler's TaintToleration and "
-                "NodeUnschedulable let it there, with an objection for each taint that is not "
-                "tolerated; how much it is liked there (PreferNoSchedule); and until when it could "
-                "stay, were it put there now: by the taints of the node and of its devices, by "
-                "whether its kubelet would start it, and by known maintenance. Nodes that are "
-                "alike for the pod stand together. Affinity, resources and all else that "
-                "`notJudged` names play no part."
-            ),
-            facts=self._facts.type_of(JudgeNodesRequest),
-            answer=JudgeNodesResponse,
-            weigh=self._weigh,
-            explains=False,
-            size=Size.MANY,
-            service=SERVICE,
-        )
-
-    def _weigh(self, facts: JudgeNodesRequest, terms: QuestionTerms) -> Plan[JudgeNodesResponse]:
-        check_nodes(facts.nodes, "$.nodes")
-        check_maintenances(facts.maintenance, "$.maintenance")
-        told = self._facts.of(facts)
-        pool = NodePool(self._systems, facts.nodes, facts.maintenance, told)
-        judging = pool.at(terms.now, terms.options)
-        cost = weigh(pool, judging, (facts.pod,), "$.nodes")
-        return Plan(cost.steps, cost.told, partial(respond, judging, facts.pod, self._systems))

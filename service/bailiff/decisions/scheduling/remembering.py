@@ -13,34 +13,39 @@ if TYPE_CHECKING:
     from bailiff.decisions.scheduling.groups import Group
     from bailiff.kinds import Toleration
 
-# Answers that are remembered, those for one list counted together with their objections: some 200
-# bytes each. And the longest list of which any is.
-MOST = 20_000
-LONGEST = 20
+# Answers that are remembered of a pool without nodes, and more for each kind of nodes: some 200
+# bytes each. An objection counts as one, and a toleration of a list as several.
+_MOST, _MORE, _TOLERATION = 1000, 20, 3
+# The longest list of tolerations of which any is remembered.
+_LONGEST = 20
 
 
 class Remembered:
     """The plugins' answers, bounded: what is one too many has all of them forgotten."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self) -> None:
         """Nothing is remembered yet."""
-        self._most = most
+        self._most = _MOST
         self._count = 0
         self._lists: dict[tuple[tuple[Toleration, ...], bool], dict[Group, Filtered]] = {}
 
     def __len__(self) -> int:
         return self._count
 
+    def make_room(self, kinds: int) -> None:
+        """So many kinds of nodes there are by now."""
+        self._most = _MOST + _MORE * kinds
+
     def of(
         self, tolerations: tuple[Toleration, ...], *, comparison_operators: bool
     ) -> ForTolerations:
         """The answers for one list."""
-        if len(tolerations) > LONGEST:
+        if len(tolerations) > _LONGEST:
             return ForTolerations(self, {}, tolerations, comparison_operators)
         key = tolerations, comparison_operators
         known = self._lists.get(key)
         if known is None:
-            self.count(1)
+            self.count(1 + _TOLERATION * len(tolerations))
             known = self._lists[key] = {}
         return ForTolerations(self, known, *key)
 

@@ -8,7 +8,7 @@ import msgspec
 
 from bailiff.decisions import Options
 from bailiff.decisions.instants import START_OF_TIME
-from bailiff.rest_api.examples import devices, nodes, pressure
+from bailiff.rest_api.examples import devices, nodes, pressure, scheduling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +26,7 @@ EXAMPLES: Mapping[str, Mapping[str, Example]] = {
     "rankForPressure": pressure.RANKING,
     "admitUnderPressure": pressure.ADMISSION,
     "readEvictionConfiguration": pressure.CONFIGURATION,
+    "judgeNodes": scheduling.NODES,
 }
 
 

@@ -44,6 +44,7 @@ OUTCOMES = (
 CODES = {
     ("Decision", "reason"): REASONS,
     ("Finding", "reason"): REASONS,
+    ("Residency", "reason"): OF_RESIDENCIES,
     ("TraceStep", "rule"): RULES,
     ("TraceStep", "outcome"): OUTCOMES,
 }

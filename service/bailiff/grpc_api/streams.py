@@ -1,0 +1,108 @@
+"""Streams of requests: one message at a time, its answer written before the next one is read.
+
+That is the backpressure: `write` waits while the client does not read, and then nothing more is
+taken from it. A request that cannot be answered gets its error in its response.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import grpc
+
+from bailiff.grpc_api.interceptors import status_of
+from bailiff.grpc_api.kept_bytes import NoRoomError
+from bailiff.grpc_api.services import SERVICES
+from bailiff.grpc_api.wire import WHOLE, parse
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, Awaitable, Callable
+    from contextlib import AbstractContextManager
+    from typing import TypeAlias
+
+    from google.protobuf.descriptor import MethodDescriptor
+
+    from bailiff.grpc_api.interceptors import Context
+    from bailiff.grpc_api.questions import AskedByMethod, Desk
+
+    # What answers one request, parsed: the name of the response's field, and its bytes.
+    Answers: TypeAlias = "Callable[[Any], Awaitable[tuple[str, bytes]]]"
+
+_OK, _CANCELLED = grpc.StatusCode.OK.name, grpc.StatusCode.CANCELLED.name
+_CODES = {code.value[0]: code.name for code in grpc.StatusCode}
+
+
+class RequestStream(ABC):
+    """The streams of one method, whose requests and responses have a `request_id`.
+
+    Attributes:
+        method: see there.
+    """
+
+    def __init__(self, method: MethodDescriptor, desk: Desk) -> None:
+        """Prepare."""
+        self.method = method
+        self._clock = desk.clock
+        self._count = desk.metrics.requests.observe
+        self._request = WHOLE.class_of(method.input_type)
+        self._response = WHOLE.class_of(method.output_type)
+
+    @abstractmethod
+    def check(self, data: bytes) -> None:
+        """Refuse a request that is too long; raises TooLargeError."""
+
+    @abstractmethod
+    def begin(self) -> AbstractContextManager[Answers]:
+        """For one stream: what answers its requests, and is left when it ends."""
+
+    async def serve(self, requests: AsyncIterable[bytes], context: Context) -> None:
+        """Answer one stream."""
+        with self.begin() as answer:
+            async for data in requests:
+                await context.write(await self._answer(data, answer))
+
+    async def _answer(self, data: bytes, answer: Answers) -> bytes:
+        start = self._clock.monotonic()
+        request_id = ""
+        code = _CANCELLED
+        try:
+            self.check(data)
+            request = parse(self._request, data)
+            request_id = request.request_id
+            field, told = await answer(request)
+            code = _OK
+        except NoRoomError as error:  # what the stream keeps is lost, so that it cannot go on
+            code = _CODES[error.grpc_code]
+            raise
+        except Exception as error:  # noqa: BLE001 - the stream goes on whatever happens
+            status = status_of(error)
+            code = _CODES[status.code]
+            field, told = "error", status.SerializeToString()
+        finally:
+            self._count((self.method.name, code), self._clock.monotonic() - start)
+        response = self._response(request_id=request_id, **{field: told})
+        written: bytes = response.SerializeToString()
+        return written
+
+
+class DecideStreams(RequestStream):
+    """DecideStream: the batches of a stream have nothing to do with each other."""
+
+    def __init__(self, asked: AskedByMethod, desk: Desk) -> None:
+        """Prepare; `asked` is the question about a batch."""
+        service = SERVICES["EvictionDecisionService"]
+        super().__init__(service.methods_by_name["DecideStream"], desk)
+        self._asked = asked
+
+    def check(self, data: bytes) -> None:
+        """See RequestStream."""
+        self._asked.check(data)
+
+    def begin(self) -> AbstractContextManager[Answers]:
+        """See RequestStream."""
+        return nullcontext(self._answer_batch)
+
+    async def _answer_batch(self, request: Any) -> tuple[str, bytes]:  # noqa: ANN401 - a WireMessage
+        return "answer", await self._asked.answer(request.batch, "batch")
