@@ -13,6 +13,9 @@ from bailiff.decisions import SYSTEMS, Decision, Options, TraceStep, cost
 from bailiff.decisions.device_taints import facts as devices
 from bailiff.decisions.device_taints import weighing
 from bailiff.decisions.question import Size
+from bailiff.decisions.scheduling.maintenance import MAX_MAINTENANCES
+from bailiff.decisions.scheduling.question import MAX_NODES
+from bailiff.decisions.scheduling.registering import MAX_PODS
 from bailiff.grpc_api import GrpcSettings, counting
 from bailiff.grpc_api.errors import ACCESS, NotLetInError, OverloadedError, RefusedError
 from bailiff.grpc_api.services import SERVICES
@@ -92,7 +95,7 @@ def test_every_method_is_told_and_asked(method):
 
 def test_reasons_rules_and_outcomes_are_those_of_the_core():
     told = codes("Reasons", 1) | codes("Trace", 0) | codes("Trace", 1)
-    told |= codes("What would this rule do", 2)
+    told |= codes("What would this rule do", 2) | codes("Scheduling", 1)
     assert told == spoken_codes()
 
 
@@ -164,6 +167,9 @@ def test_limits_are_those_of_the_code():
         "devices in a question": f"{weighing.MAX_DEVICES:,}",
         "allocated devices in a question": f"{weighing.MAX_ALLOCATED:,}",
         "DeviceTaintRules in a question": f"{devices.MAX_RULES:,}",
+        "nodes in a question, or registered in a stream": f"{MAX_NODES:,}",
+        "maintenances in a question, or registered in a stream": f"{MAX_MAINTENANCES:,}",
+        "pods in a request of `JudgeNodesStream`": f"{MAX_PODS:,}",
         "time to send the head": f"{rest.header_timeout_seconds:g} s",
         "time to read an HTTP answer": f"{rest.answer_timeout_seconds:g} s",
         "length of the head": f"{rest.max_header_bytes // KIB} KiB",

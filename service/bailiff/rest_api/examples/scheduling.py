@@ -35,9 +35,7 @@ NODES: Mapping[str, Example] = {
                 {
                     "metadata": {"name": "node-3"},
                     "spec": {
-                        "taints": [
-                            {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}
-                        ]
+                        "taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]
                     },
                 },
                 {

@@ -1,0 +1,18 @@
+"""The guide to scheduling verdicts, executed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
+
+GUIDE = ROOT / "docs" / "scheduling.md"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("steps", transcripts(GUIDE), ids=name_of)
+def test_transcript(up, steps, tmp_path):
+    skip_without_programs(steps)
+    for step in steps:
+        done = run(step, up, tmp_path)
+        assert done.stdout == step.output, (step.command, done.stdout, done.stderr)
