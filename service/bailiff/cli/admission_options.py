@@ -140,6 +140,20 @@ def check_hooks(
         raise InputError(f"{_CLIENT_CA} needs --tls-cert-file and --tls-private-key-file")
     if choice.policies is not None and not cluster.chosen:
         raise InputError("--policies needs a cluster: --kubeconfig or --in-cluster")
+    if choice.gate_delete_users:
+        _check_gated(choice.gate_delete_users)
+
+
+def _check_gated(users: tuple[str, ...]) -> None:
+    from bailiff.webhooks.validate_deletes import (  # noqa: PLC0415 - only where it is needed
+        NeverGatedError,
+        check_gated,
+    )
+
+    try:
+        check_gated(users)
+    except NeverGatedError as error:
+        raise InputError(f"--gate-delete-user: {error}") from error
 
 
 def _gather(said: dict[str, Any]) -> AdmissionChoice | None:

@@ -41,8 +41,10 @@ if TYPE_CHECKING:
 
 # Seconds before the deadline by which the gate has counted, and by which it has its own answer.
 _COUNTED, _ANSWERED = 0.1, 0.05
-# What is told to wait longer asks again all the same: a pause may be ended, a node come back.
-_LONGEST_RETRY, _SHORTEST_RETRY = 10, 1
+# What is told to wait longer asks again all the same: a pause may be ended, a node come back. And
+# Go's client (client-go, rest/with_retry.go) waits as long as it is told up to ten times before it
+# says anything: so does `kubectl drain`, whose --timeout does not count meanwhile.
+_LONGEST_RETRY, _SHORTEST_RETRY = 2, 1
 # Whom nothing but a change of labels or policies lets go: asking again is of no use.
 _FOR_GOOD = frozenset({Cause.EXCLUDED})
 # Of what cannot be read no policy says that it holds.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bailiff.cluster import Cluster
     from tests.harness.kube.tls import Tls
 
-_CONFIGURATIONS: Resource[dict[str, Any]] = Resource(
+CONFIGURATIONS: Resource[dict[str, Any]] = Resource(
     "admissionregistration.k8s.io",
     "v1",
     "validatingwebhookconfigurations",
@@ -98,11 +98,11 @@ async def registered(
             "metadata": {"name": name},
             "webhooks": [one.webhook(url, ca) for one in hooks],
         }
-        await cluster.create(_CONFIGURATIONS, body)
+        await cluster.create(CONFIGURATIONS, body)
         try:
             yield url
         finally:
-            await cluster.delete(_CONFIGURATIONS, name)
+            await cluster.delete(CONFIGURATIONS, name)
 
 
 class Ran(NamedTuple):

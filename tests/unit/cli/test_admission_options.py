@@ -90,6 +90,10 @@ def test_what_is_said_is_what_starts(run, arguments, choice) -> None:
         ),
         (("--admission", "--policies", "p"), "--policies needs a cluster"),
         (
+            ("--admission", "--gate-delete-user", "system:node:n1"),
+            "--gate-delete-user: system:node:n1 must not be held",
+        ),
+        (
             ("--admission", "--default-not-ready-toleration-seconds", str(2**63)),
             "--default-not-ready-toleration-seconds: must fit 64 bits",
         ),

@@ -64,7 +64,7 @@ _PAUSED = refused(
     429,
     "TooManyRequests",
     "policy paused: paused by anna until 2026-01-31T14:00:00Z: moving racks",
-    10,
+    2,
 )
 
 # By the hook's path.
