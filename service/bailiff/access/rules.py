@@ -58,6 +58,10 @@ def _list_pods(_: Mapping[str, str]) -> tuple[Right, ...]:
     return (Right("list", "pods"),)
 
 
+def _list_nodes(_: Mapping[str, str]) -> tuple[Right, ...]:
+    return (Right("list", "nodes"),)
+
+
 def _get_metrics(_: Mapping[str, str]) -> tuple[Right, ...]:
     return (Right("get", path="/metrics"),)
 
@@ -88,6 +92,11 @@ _PAGES = (
     Rule("GET", "/assets/{name}", None),
     Rule("GET", "/favicon.ico", None),
     Rule("GET", "/metrics", _get_metrics),
+)
+# Of kube-scheduler's extender: its answers tell of the taints of nodes.
+_EXTENDER = tuple(
+    Rule("POST", f"/scheduler/extender/v1/{verb}", _list_nodes)
+    for verb in ("filter", "prioritize", "preempt")
 )
 
 # Of a worker's status port.
@@ -129,7 +138,7 @@ def rest_rules(systems: Systems, hooks: Iterable[str] = ()) -> tuple[Rule, ...]:
         for name, needs in _OF_CLUSTER.items()
     )
     of_hooks = (_of_hook(f"/admission/v1/{hook}") for hook in hooks)
-    return (*_PAGES, *of_facts, *of_cluster, *of_hooks)
+    return (*_PAGES, *of_facts, *of_cluster, *_EXTENDER, *of_hooks)
 
 
 def grpc_rules(methods: Iterable[str]) -> tuple[Rule, ...]:

@@ -17,6 +17,7 @@ from bailiff.lookup.errors import (
 from bailiff.lookup.kept import Kept
 from bailiff.lookup.kubelets import KubeletAnswers
 from bailiff.lookup.live import LookUps, Source, drive
+from bailiff.lookup.nodes import KeptNodes
 from bailiff.lookup.pod_groups import PodGroups
 from bailiff.lookup.source import ClusterSource
 
@@ -26,6 +27,7 @@ __all__ = [
     "FailedError",
     "ForbiddenError",
     "Kept",
+    "KeptNodes",
     "KubeletAnswers",
     "LookUpError",
     "LookUps",

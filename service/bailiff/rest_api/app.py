@@ -24,6 +24,7 @@ from bailiff.rest_api.problems import HANDLERS, MEDIA_TYPE, ProblemCode, Refusal
 from bailiff.rest_api.question_route import QuestionsFirst
 from bailiff.rest_api.routers import docs, health
 from bailiff.rest_api.routers.admission import admission_router
+from bailiff.rest_api.routers.extender import extender_router
 from bailiff.rest_api.routers.questions import cluster_router, decisions_router
 from bailiff.rest_api.services import Services
 from bailiff.serving import Bounds, ByteBudget, Edge, Gate, HttpServer, Threads
@@ -101,7 +102,8 @@ def create_app(
         admission=admission,
         look_ups=LookUps(source, systems, clock, *times) if source else None,
     )
-    routers = [decisions_router(services), cluster_router(systems), health.router, docs.router]
+    asked = [decisions_router(services), cluster_router(systems), extender_router(services)]
+    routers = [*asked, health.router, docs.router]
     if admission is not None:
         routers.append(admission_router(services, admission))
     return _put_together(services, routers, guard)

@@ -17,6 +17,7 @@ from bailiff.kinds.admission_review import AdmissionReview, ReviewedAdmission
 from bailiff.rest_api.access import SECURITY, SECURITY_SCHEMES, problems_of
 from bailiff.rest_api.examples.codes import CODES
 from bailiff.rest_api.problems import MEDIA_TYPE, PROBLEMS, Problem, ProblemCode, Refusal
+from bailiff.rest_api.routers import extender
 from bailiff.rest_api.wire import ANSWERED, ASKED
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ What cannot be answered comes as `application/problem+json` (RFC 9457) with a st
 TAGS = [
     {"name": "Decisions", "description": "Answers from the facts in the request."},
     {"name": "Cluster", "description": "Answers about the objects of the cluster, read live."},
+    {"name": "Scheduling", "description": "What kube-scheduler calls as its extender."},
     {"name": "Admission", "description": "What the API server's admission webhooks call."},
     {"name": "Health", "description": "Is it well, and what is it?"},
 ]
@@ -71,6 +73,8 @@ _RETRIED = {
     ProblemCode.TOO_MANY_REQUESTS,
 }
 _INTERNAL = {PROBLEMS: [ProblemCode.INTERNAL.value]}
+# How FastAPI would tell what is wrong with a body; ours are told as problems.
+_OF_FASTAPI = {"HTTPValidationError", "ValidationError"}
 
 Json = dict[str, Any]
 
@@ -103,8 +107,8 @@ def document_of(app: FastAPI, systems: Systems, rules: Rules, *, hooks: bool = F
             _tell_access(operation, rules.find(method.upper(), path)[0])
             _tell_answers(operation, problems)
     questions = systems.questions.values()
-    asked: list[type] = [one.facts for one in questions]
-    answered: list[type] = [one.answer for one in questions]
+    asked: list[type] = [*(one.facts for one in questions), *extender.ASKED]
+    answered: list[type] = [*(one.answer for one in questions), *extender.ANSWERED]
     if hooks:
         asked, answered = [*asked, AdmissionReview], [*answered, ReviewedAdmission]
     choices: dict[type, tuple[type, ...]] = {Subject: systems.subjects}
@@ -124,6 +128,9 @@ def _tell_access(operation: Json, rule: Rule) -> None:
 def _tell_answers(operation: Json, problems: Json) -> None:
     """The headers of answers; problems by reference, described in `problems`."""
     responses = operation["responses"]
+    if PROBLEMS not in responses.get("422", {PROBLEMS: []}):
+        # FastAPI's own, for a body that it would check.
+        del responses["422"]
     responses["200"]["headers"] = {_REQUEST_ID: _header(_REQUEST_ID)}
     responses.setdefault("500", _INTERNAL)
     for status, response in responses.items():
@@ -169,7 +176,8 @@ def _join(document: Json, found: schemas.Components, problems: Json) -> None:
         found.schemas[found.answered[kind]]["properties"][field]["examples"] = list(codes)
     document["paths"] = schemas.redirect(document["paths"], address)
     parts = document.setdefault("components", {})
-    parts["schemas"] = parts.get("schemas", {}) | found.schemas
+    others = {name: one for name, one in parts["schemas"].items() if name not in _OF_FASTAPI}
+    parts["schemas"] = others | found.schemas
     parts["responses"] = schemas.redirect(dict(sorted(problems.items())), address)
     parts["headers"] = _HEADERS
     parts["securitySchemes"] = SECURITY_SCHEMES

@@ -57,6 +57,7 @@ class ProblemCode(StrEnum):
 
     MALFORMED_REQUEST = "malformed_request", 400, "The request is not HTTP"
     MALFORMED_BODY = "malformed_body", 400, "The body is not JSON"
+    WRONG_SHAPE = "wrong_shape", 400, "The body has not the shape that kube-scheduler sends"
     UNAUTHENTICATED = "unauthenticated", 401, "Nobody knows who asks"
     FORBIDDEN = "forbidden", 403, "The caller may not ask this"
     NOT_FOUND = "not_found", 404, "Not found"

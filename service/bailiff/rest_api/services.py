@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", bound="Answer")
 
+NO_CLUSTER = "Bailiff was given no cluster to read: start it with --kubeconfig or --in-cluster"
+
 
 @dataclass(kw_only=True)
 class Services:
@@ -79,7 +81,14 @@ class Services:
             LookUpError: the cluster could not be read, or has too many objects.
             OverloadedError: it takes long, and others do.
         """
-        plan = await planned
+        return await self.do(await planned)
+
+    async def do(self, plan: Plan[A]) -> A:
+        """The answer, worked out where nobody waits for it too long.
+
+        Raises:
+            OverloadedError: it takes long, and others do.
+        """
         if plan.is_quick:
             return self.carry_out(plan)
         return await self.threads.run(self.carry_out, plan, written=plan.told)
@@ -95,8 +104,7 @@ Given = Annotated[Services, Depends(_services)]
 
 async def _cluster(services: Given) -> LookUps:
     if services.look_ups is None:
-        detail = "Bailiff was given no cluster to read: start it with --kubeconfig or --in-cluster"
-        raise Refusal(ProblemCode.NO_CLUSTER, detail)
+        raise Refusal(ProblemCode.NO_CLUSTER, NO_CLUSTER)
     return services.look_ups
 
 

@@ -160,6 +160,9 @@ def test_it_tells_where_a_token_may_be_needed_and_what_is_answered_without_one()
     assert forbidden == {
         *(f"/admission/v1/{hook}" for hook in hooks),
         "/metrics",
+        "/scheduler/extender/v1/filter",
+        "/scheduler/extender/v1/preempt",
+        "/scheduler/extender/v1/prioritize",
         "/v1/namespaces/{namespace}/pods/{name}/decision",
         "/v1/nodes/{name}/decisions",
     }

@@ -9,6 +9,8 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from bailiff.decisions import SYSTEMS, FactsError, Options
 from bailiff.kinds import DecodeError, decode
+from bailiff.kinds.extender import ExtenderArgs, ExtenderPreemptionArgs
+from bailiff.rest_api.extender import check_args, victims_of
 from tests.harness.admission import app_of
 from tests.harness.faces.rest_face import CLOCK, NOW
 from tests.harness.fuzzing import fuzzed
@@ -21,6 +23,30 @@ SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 
 
 QUESTIONS = {f"/v1/{question.path}": question for question in SYSTEMS.questions.values()}
+
+
+VERBS = {
+    f"/scheduler/extender/v1/{name}": (kind, check)
+    for name, kind, check in (
+        ("filter", ExtenderArgs, check_args),
+        ("prioritize", ExtenderArgs, check_args),
+        ("preempt", ExtenderPreemptionArgs, victims_of),
+    )
+}
+
+
+def is_refused_by_the_extender(case: Any) -> bool:
+    """Likewise: it takes nodes in one of two forms."""
+    if case.operation.path not in VERBS or not isinstance(case.body, dict):
+        return False
+    kind, check = VERBS[case.operation.path]
+    try:
+        check(decode(json.dumps(case.body).encode(), kind))
+    except FactsError:
+        return True
+    except DecodeError:
+        return False
+    return False
 
 
 def is_refused_by_the_core(case: Any) -> bool:
@@ -46,4 +72,5 @@ def is_refused_by_the_core(case: Any) -> bool:
 def test_every_operation_keeps_its_word(case: Any) -> None:
     response = case.call()
     rejected = response.status_code == 422 and is_refused_by_the_core(case)
+    rejected |= response.status_code == 400 and is_refused_by_the_extender(case)
     case.validate_response(response, excluded_checks=[positive_data_acceptance] if rejected else [])
