@@ -23,6 +23,8 @@ from tests.harness.objects import KEY, pod_object, taint
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 
 POD, NODE = "/v1/namespaces/{namespace}/pods/plain/decision", "/v1/nodes/{node}/decisions"
+# Asked by POST, about nodes by their names.
+EXTENDER = "/scheduler/extender/v1/prioritize"
 TRAINER = "/v1/namespaces/{namespace}/pods/trainer/decision"
 # Names as many claims as are listed rather than got one by one.
 GREEDY = "/v1/namespaces/{namespace}/pods/greedy/decision"
@@ -31,6 +33,7 @@ FAILS = {
     Permission("pods", "get"): POD,
     Permission("nodes", "get"): POD,
     Permission("pods", "list"): NODE,
+    Permission("nodes", "list"): EXTENDER,
 }
 # Without these the node's taints are still answered for, and what was not read is said.
 UNTOLD = {
@@ -52,8 +55,10 @@ async def asking(server, bench, without=None):
 
         async def ask(question):
             target = question.format(namespace=bench.namespace, node=node)
-            answer = await call(app, "GET", target)
-            return answer.status, answer.json.get("decision", answer.json)
+            body = {"Pod": {}, "NodeNames": [node]} if question == EXTENDER else b""
+            answer = await call(app, "POST" if body else "GET", target, body)
+            found = answer.json
+            return answer.status, found.get("decision", found) if isinstance(found, dict) else found
 
         yield ask
 
@@ -74,6 +79,8 @@ async def test_under_the_chart_s_rules_every_live_question_is_answered(kube_apis
         status, answer = await ask(NODE)
         assert status == 200
         assert "plain" in json.dumps(answer)
+        status, answer = await ask(EXTENDER)
+        assert (status, answer[0]["Score"]) == (200, 0)
 
 
 async def test_under_the_chart_s_rules_devices_are_read(kube_apiserver, bench):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -18,10 +19,11 @@ from tests.harness.lookups import DictSource
 pytestmark = [pytest.mark.looptime]
 
 
+@dataclass
 class SlowSource(DictSource):
     """Takes so many seconds for a list."""
 
-    seconds = 0.0
+    seconds: float = 0.0
 
     async def see(self, wanted: Any) -> Any:
         found = await super().see(wanted)
@@ -48,8 +50,8 @@ async def test_a_list_serves_for_a_second() -> None:
 
 
 async def test_those_who_ask_at_once_wait_for_one_list() -> None:
-    source = SlowSource.of(node_of("a"))
-    source.seconds = 0.5
+    source = SlowSource(seconds=0.5)
+    source.add(node_of("a"))
     kept = kept_of(source)
     pools = await asyncio.gather(*(kept.pool(["a"]) for _ in range(20)))
     assert len({id(pool) for pool in pools}) == 1
@@ -57,8 +59,8 @@ async def test_those_who_ask_at_once_wait_for_one_list() -> None:
 
 
 async def test_a_list_that_takes_long_serves_longer() -> None:
-    source = SlowSource.of(node_of("a"))
-    source.seconds = 1.0
+    source = SlowSource(seconds=1.0)
+    source.add(node_of("a"))
     kept = kept_of(source)
     first = await kept.pool()
     await asyncio.sleep(3.9)

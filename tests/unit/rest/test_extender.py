@@ -119,7 +119,7 @@ async def test_preempt_drops_nodes_where_the_pod_could_not_stay(
     source.add(node_of("evicting", no_execute("spot")))
     at_once = {"tolerations": [{"operator": "Exists", "tolerationSeconds": 0}]}
     victims = {"Pods": [{"UID": "v"}], "NumPDBViolations": 2}
-    body = {
+    body: dict[str, Any] = {
         "Pod": POD,
         "NodeNameToVictims": None,
         "NodeNameToMetaVictims": dict.fromkeys(("free", "tainted", "gone"), victims),
@@ -176,12 +176,12 @@ async def test_wrong_shapes_are_told(
 
 
 async def test_a_long_body_is_refused_in_the_same_words(app: FastAPI) -> None:
-    nodes = [
+    nodes: list[dict[str, Any]] = [
         {"metadata": {"name": f"node-{number}", "labels": {"x": "y" * 200}}}
         for number in range(2000)
     ]
     assert len((await ask(app, "filter", whole(*nodes)))["Nodes"]["items"]) == 2000
-    nodes[1999]["spec"] = {"taints": [{"key": 5}]}
+    nodes[-1].update(spec={"taints": [{"key": 5}]})
     said = "$.Nodes.items[1999].spec.taints[0].key: Expected `str | null`, got `int`"
     assert await refused(app, "filter", whole(*nodes)) == (400, "wrong_shape", said)
 

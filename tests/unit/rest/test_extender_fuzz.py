@@ -23,7 +23,9 @@ pytestmark = pytest.mark.schema
 
 NAMES = st.sampled_from(["node-1", "node-2", "gone", "", "\ud7ff", "n" * 300])
 WORDS = st.sampled_from(["", "NoSchedule", "NoExecute", "PreferNoSchedule", "Exists", "k", "\x00"])
-ODD = st.none() | st.booleans() | st.integers() | st.floats() | WORDS | st.just([]) | st.just({})
+ODD: st.SearchStrategy[Any] = (
+    st.none() | st.booleans() | st.integers() | st.floats() | WORDS | st.just([]) | st.just({})
+)
 TIMES = st.sampled_from(["2026-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
 
 

@@ -1,6 +1,7 @@
 """Property-based requests made from the document: no 5xx, no answer that it does not tell of."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
 QUESTIONS = {f"/v1/{question.path}": question for question in SYSTEMS.questions.values()}
 
 
-VERBS = {
+VERBS: dict[str, tuple[type[Any], Callable[[Any], object]]] = {
     f"/scheduler/extender/v1/{name}": (kind, check)
     for name, kind, check in (
         ("filter", ExtenderArgs, check_args),
