@@ -62,7 +62,11 @@ def answer_node_taint(case: Json) -> Json:
     finding = NodeTaints(node, NOW, (), options).decide(
         Pod(spec=PodSpec(node_name="n", tolerations=tolerations))
     )
-    met = [step.subject for step in finding.trace if isinstance(step.subject, NodeTaintSubject)]
+    met = [
+        step.subject
+        for step in finding.trace
+        if step.rule == "NoExecuteTaint" and isinstance(step.subject, NodeTaintSubject)
+    ]
     all_tolerated = all(one.toleration is not None for one in met)
     used = [one.toleration for one in met if one.toleration is not None] if all_tolerated else []
     return {
