@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from cryptography import x509
 
-from bailiff.cluster import LEASES, LeaseRecord, LeaseStore, Resource
+from bailiff.certificates import BUNDLED, issue
+from bailiff.cluster import LEASES, LeaseRecord, LeaseStore, PatchType, Resource
 from tests.harness.helm.chart import CHART
+from tests.harness.pausing import WHOLE
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
 
@@ -83,6 +86,63 @@ async def test_a_certificate_is_made_anew_for_other_names(helm, cluster, bench, 
     assert comes in names_of(found)
     install(helm, "upgrade", setting, "logs.level=debug")
     assert await cluster.get(SECRETS, "bailiff-tls", bench.namespace) == found
+
+
+async def believed(cluster, namespace):
+    """Whom the one webhook believes."""
+    name = f"{namespace}-bailiff-api"
+    found = await cluster.get(BUNDLED["ValidatingWebhookConfiguration"], name)
+    [webhook] = found["webhooks"]
+    return base64.b64decode(webhook["clientConfig"]["caBundle"])
+
+
+async def test_webhooks_believe_a_certificate_and_the_one_before(helm, cluster, bench):
+    """Pods take up a new one within a minute or two, so the other one is served meanwhile."""
+    hook, hosts = "webhooks.validateNodes.enabled=true", "api.allowedHosts={bailiff.example.com}"
+
+    async def authority():
+        secret = await cluster.get(SECRETS, "bailiff-tls", bench.namespace)
+        return base64.b64decode(secret["data"]["ca.crt"])
+
+    install(helm, "install", hook)
+    first = await authority()
+    assert await believed(cluster, bench.namespace) == first
+    install(helm, "upgrade", hook, "logs.level=debug")
+    assert await believed(cluster, bench.namespace) == first
+    install(helm, "upgrade", hook, hosts)
+    second = await authority()
+    assert second != first
+    assert await believed(cluster, bench.namespace) == first + second
+    install(helm, "upgrade", hook, hosts, "logs.level=debug")
+    assert await believed(cluster, bench.namespace) == second
+
+
+async def test_an_upgrade_leaves_what_the_job_has_made_and_what_is_counted(helm, cluster, bench):
+    made = (
+        "tls.rotation.enabled=true",
+        "webhooks.validateEvictions.enabled=true",
+        "webhooks.validateEvictions.failurePolicy=Ignore",
+        f"worker.policies.overTime.store.namespace={bench.namespace}",
+        "worker.policies.overTime.budgets[0].name=all",
+        "worker.policies.overTime.budgets[0].evictions=5",
+        "worker.policies.overTime.budgets[0].seconds=60",
+    )
+    install(helm, "install", *made)
+    hooks, name = BUNDLED["ValidatingWebhookConfiguration"], f"{bench.namespace}-bailiff-api"
+    data = {"tls.crt": "YQ==", "tls.key": "Yg==", "ca.crt": "Yw=="}
+    await cluster.patch(SECRETS, "bailiff-certificate", bench.namespace, {"data": data})
+    await cluster.patch(WHOLE, "bailiff-evictions", bench.namespace, {"data": {"all": "1"}})
+    found = await cluster.get(SECRETS, "bailiff-certificate", bench.namespace)
+    pem = base64.b64encode(issue(("a",), datetime.now(UTC), timedelta(days=1)).authority).decode()
+    bundle = {"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": pem}
+    await cluster.patch(hooks, name, "", [bundle], patch_type=PatchType.JSON)
+    install(helm, "upgrade", *made, "webhooks.validateEvictions.timeoutSeconds=7")
+    kept = await cluster.get(SECRETS, "bailiff-certificate", bench.namespace)
+    assert kept["data"] == found["data"] == data
+    counts = await cluster.get(WHOLE, "bailiff-evictions", bench.namespace)
+    assert counts["data"] == {"all": "1"}
+    [webhook] = (await cluster.get(hooks, name))["webhooks"]
+    assert (webhook["timeoutSeconds"], webhook["clientConfig"]["caBundle"]) == (7, pem)
 
 
 def test_the_notes_tell_what_to_do_first(helm):

@@ -65,7 +65,7 @@ validateDeviceTaintRules:
   namespaced: false
   sideEffects: None
   rules:
-    - {operations: [CREATE, UPDATE], apiGroups: [resource.k8s.io], apiVersions: ["*"], resources: [devicetaintrules], scope: Cluster}
+    - {operations: [CREATE, UPDATE], apiGroups: [resource.k8s.io], apiVersions: [v1, v1beta2, v1alpha3], resources: [devicetaintrules], scope: Cluster}
   conditions:
     - name: evicts
       expression: "object.spec.taint.effect == 'NoExecute'"
@@ -77,7 +77,7 @@ validateResourceSlices:
   namespaced: false
   sideEffects: None
   rules:
-    - {operations: [CREATE, UPDATE], apiGroups: [resource.k8s.io], apiVersions: ["*"], resources: [resourceslices], scope: Cluster}
+    - {operations: [CREATE, UPDATE], apiGroups: [resource.k8s.io], apiVersions: [v1, v1beta2], resources: [resourceslices], scope: Cluster}
   conditions:
     - name: evicts
       expression: >-

@@ -84,7 +84,7 @@ def running(
     program = Program(component, arguments, folder, shutil.which("env"))
     program.start()
     try:
-        yield Running(program, ports, _authority(objects, folder))
+        yield Running(program, ports, _authority(objects, component, folder))
     finally:
         program.stop(patience=30.0)
 
@@ -132,7 +132,9 @@ def _data(objects: list[Object], kind: str, name: str) -> dict[str, str]:
     return data
 
 
-def _authority(objects: list[Object], folder: Path) -> Path:
+def _authority(objects: list[Object], component: str, folder: Path) -> Path:
+    volumes = {one["name"]: one for one in pod_of(objects, component)["spec"]["volumes"]}
+    data = _data(objects, "Secret", volumes["tls"]["secret"]["secretName"])
     path = folder / "authority.crt"
-    path.write_bytes(base64.b64decode(_data(objects, "Secret", "bailiff-tls")["ca.crt"]))
+    path.write_bytes(base64.b64decode(data["ca.crt"]))
     return path
