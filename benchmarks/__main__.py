@@ -16,6 +16,7 @@ NAMES = (
     "kubelets",
     "rest_face",
     "grpc_face",
+    "admission",
 )
 
 

@@ -23,7 +23,7 @@ from bailiff.rest_api.middleware import Boundary
 from bailiff.rest_api.problems import HANDLERS, MEDIA_TYPE, ProblemCode, Refusal
 from bailiff.rest_api.question_route import QuestionsFirst
 from bailiff.rest_api.routers import docs, health
-from bailiff.rest_api.routers.admission import admission_router
+from bailiff.rest_api.routers.admission import admission_router, hook_paths
 from bailiff.rest_api.routers.extender import extender_router
 from bailiff.rest_api.routers.questions import cluster_router, decisions_router
 from bailiff.rest_api.services import Services
@@ -211,7 +211,7 @@ class RestServer(HttpServer):
             refuse=_refuse,
             edge=edge or Edge(budget=services.budget, gate=services.gate),
             tls=tls,
-            never_late=health.PROBES,
+            never_late=health.PROBES | hook_paths(services.admission),
             timeout_keep_alive=settings.keep_alive_seconds,
             **more,
         )

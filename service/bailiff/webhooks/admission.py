@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-import structlog
 from msgspec.structs import replace
 
 from bailiff.decisions.admission import cut_warnings
 from bailiff.serving import OverloadedError
 from bailiff.webhooks.hook import ALLOWED, HookError, Outcome, refused
+from bailiff.webhooks.log import ReviewLog
 from bailiff.webhooks.metrics import Result
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 # Seconds after which to try again what nobody could look at.
 _RETRY_SECONDS = 5
-
-log = structlog.get_logger(__name__)
 
 
 class Admission:
@@ -56,6 +54,7 @@ class Admission:
         self._settings = settings
         self._clock = clock
         self._metrics = metrics
+        self._log = ReviewLog(clock.monotonic)
 
     async def review(self, hook: Hook, request: AdmissionRequest, deadline: float) -> Outcome:
         """What becomes of a request, with warnings within their bounds.
@@ -69,7 +68,7 @@ class Admission:
         result, outcome = await self._outcome(hook, request, deadline)
         self._metrics.observe(hook.path, result, self._clock.monotonic() - started)
         if outcome.refusal is not None:
-            self._tell(hook, request, outcome)
+            self._log.refused(hook.path, request, outcome.refusal)
         return replace(outcome, warnings=cut_warnings(outcome.warnings))
 
     async def _outcome(
@@ -86,8 +85,8 @@ class Admission:
             return Result.DENIED, refused(400, "BadRequest", str(error))
         except (TimeoutError, OverloadedError):
             return Result.LATE, _unanswered(hook, "had no answer in time")
-        except Exception:
-            log.exception("hook failed", hook=hook.path, uid=request.uid)
+        except Exception as error:  # noqa: BLE001 - whatever a hook does, the review is answered
+            self._log.failed(hook.path, request, error)
             return Result.FAILED, _unanswered(hook, "failed, its log has more")
         return _result(outcome), outcome
 
@@ -96,21 +95,6 @@ class Admission:
         return (
             request.user_info.username in given.exempt_users
             or request.namespace in given.exempt_namespaces
-        )
-
-    def _tell(self, hook: Hook, request: AdmissionRequest, outcome: Outcome) -> None:
-        refusal = outcome.refusal
-        log.info(
-            "admission refused",
-            hook=hook.path,
-            uid=request.uid,
-            user=request.user_info.username,
-            operation=request.operation,
-            target=request.target,
-            namespace=request.namespace,
-            name=request.name,
-            code=refusal.code if refusal else 0,
-            message=refusal.message if refusal else "",
         )
 
 

@@ -116,10 +116,10 @@ class Registration:
     namespace: str = ""
     more: dict[str, Any] = field(default_factory=dict)
 
-    def webhook(self, port: HookPort) -> dict[str, Any]:
+    def webhook(self, port: int, authority: Path) -> dict[str, Any]:
         """As it stands in a configuration."""
-        ca = base64.b64encode(port.ca.read_bytes()).decode()
-        url = f"https://127.0.0.1:{port.port}/admission/v1/{self.path}"
+        ca = base64.b64encode(authority.read_bytes()).decode()
+        url = f"https://127.0.0.1:{port}/admission/v1/{self.path}"
         labels = {"kubernetes.io/metadata.name": self.namespace} if self.namespace else {}
         return {
             "name": f"{self.path.replace('/', '.')}.bailiff.dev",
@@ -149,7 +149,7 @@ async def registered(
     name = f"bailiff-{secrets.token_hex(4)}"
     body = {
         "metadata": {"name": name},
-        "webhooks": [one.webhook(port) for one in webhooks],
+        "webhooks": [one.webhook(port.port, port.ca) for one in webhooks],
     }
     await cluster.create(kind, body)
     try:

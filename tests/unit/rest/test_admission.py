@@ -1,17 +1,20 @@
 """AdmissionReviews over REST: answered with 200 and the same uid, whatever becomes of the hook."""
 
 import asyncio
-from typing import Any
+from time import monotonic
+from typing import Any, cast
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
+from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
 from bailiff.decisions.admission import PatchOperation
 from bailiff.kinds.admission_review import AdmissionRequest
-from bailiff.rest_api import RestSettings, create_app
+from bailiff.rest_api import RestServer, RestSettings, create_app
+from bailiff.serving.admission import SINCE
 from bailiff.webhooks import (
     ALLOWED,
     HookError,
@@ -20,6 +23,7 @@ from bailiff.webhooks import (
 )
 from tests.harness.admission import UID, Scripted, app_of, ask, patch_of, review_of
 from tests.harness.faces.asgi import Answer, call
+from tests.harness.faces.rest_face import CLOCK
 
 
 async def test_a_pod_is_given_its_tolerations() -> None:
@@ -71,6 +75,15 @@ async def test_a_refusal_says_why_and_when_to_try_again() -> None:
     }
     (line,) = (one for one in logs if one["event"] == "admission refused")
     assert (line["user"], line["name"], line["message"]) == ("ada", "web", "held by pause")
+
+
+async def test_many_refusals_fill_no_log() -> None:
+    app = app_of(Scripted(refused(403, "Forbidden", "m" * 5000)), clock=CLOCK)
+    with capture_logs() as logs:
+        for _ in range(25):
+            await ask(app)
+    assert len(logs) == 20
+    assert all(len(str(line)) < 1000 for line in logs)
 
 
 async def test_warnings_are_cut() -> None:
@@ -226,3 +239,55 @@ async def test_a_patch_that_is_empty_is_none() -> None:
     hook = Scripted(Outcome(patch=(PatchOperation(op="remove", path="/spec/x"),)))
     assert patch_of(await ask(app_of(hook))) == [{"op": "remove", "path": "/spec/x"}]
     assert "patchType" not in await ask(app_of(Scripted(ALLOWED)))
+
+
+def having_waited(app: ASGIApp, seconds: float) -> ASGIApp:
+    """As if its requests had waited for their turn."""
+
+    async def waited(scope: Scope, receive: Receive, send: Send) -> None:
+        scope[SINCE] = monotonic() - seconds
+        await app(scope, receive, send)
+
+    return waited
+
+
+PATH = "/admission/v1/mutate/pods"
+HEADERS = {"host": "localhost", "content-type": "application/json"}
+
+
+async def test_a_call_that_has_waited_long_is_answered_all_the_same() -> None:
+    server = RestServer(app_of(), RestSettings(port=0))
+    served = having_waited(cast("ASGIApp", server._server.config.app), 5.0)
+    assert (await call(served, "GET", "/version", headers=HEADERS)).status == 503
+    answer = await call(served, "POST", f"{PATH}?timeout=10s", review_of(), HEADERS)
+    assert patch_of(answer.json["response"])
+
+
+async def test_a_hook_that_would_have_to_wait_then_is_answered_for() -> None:
+    served = having_waited(app_of(Scripted(late)), 5.0)
+    answer = await call(served, "POST", "/admission/v1/validate/pods", review_of())
+    assert answer.json["response"]["warnings"] == [
+        "bailiff validate/pods had no answer in time: allowed unseen"
+    ]
+
+
+@pytest.mark.parametrize(("query", "seconds"), [("?timeout=3s", 3.1), ("", 10.1)])
+async def test_who_has_hung_up_by_then_costs_nothing_more(query: str, seconds: float) -> None:
+    hook = Scripted(ALLOWED)
+    served = having_waited(app_of(hook), seconds)
+    answer = await call(served, "POST", f"/admission/v1/validate/pods{query}", review_of())
+    assert problem_of(answer) == (503, "overloaded", "the call has timed out by now")
+    assert hook.asked == []
+
+
+async def test_null_is_absent() -> None:
+    nulls: dict[str, Any] = {
+        "dryRun": None,
+        "userInfo": None,
+        "name": None,
+        "subResource": None,
+        "options": None,
+    }
+    assert "patch" in await ask(app_of(), "mutate/pods", **nulls)
+    padded = {"metadata": {"annotations": {"long": "x" * 300_000}}, "spec": {}}
+    assert "patch" in await ask(app_of(), "mutate/pods", object=padded, **nulls)

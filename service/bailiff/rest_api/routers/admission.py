@@ -47,6 +47,11 @@ def admission_router(services: Services, admission: Admission) -> APIRouter:
     return router
 
 
+def hook_paths(admission: Admission | None) -> frozenset[str]:
+    """The paths of these operations."""
+    return frozenset(f"{PREFIX}/{path}" for path in (admission.paths if admission else ()))
+
+
 def _operation(hook: Hook) -> Callable[[AdmissionReview], Hook]:
     """What its route is to ask: the operation gives back the hook, whatever the review."""
 
