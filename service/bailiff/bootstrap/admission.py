@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions.admission import Mutation, Mutations
+from bailiff.face_settings import SettingsError
 from bailiff.rest_api import RestServer, create_hook_app
 from bailiff.webhooks import (
     Admission,
@@ -18,7 +19,6 @@ from bailiff.webhooks import (
     hooks_of,
 )
 from bailiff.webhooks.parts import no_policies
-from bailiff.worker import PolicyFile
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bailiff.rest_api import RestSettings
     from bailiff.serving import Edge, ServingTls, Threads
     from bailiff.tally import Tally
+    from bailiff.worker import PolicyFile
 
 
 class Live(NamedTuple):
@@ -119,11 +120,17 @@ def policies_of(
     """The policies of the hooks; None: there is no file.
 
     Raises:
-        PoliciesUnusableError: the file holds none.
+        SettingsError: the file holds none.
     """
     if choice is None or choice.policies is None:
         return None
-    return PolicyFile(choice.policies, clock, registry)
+    # Nobody else waits for the worker's code.
+    from bailiff.worker import PoliciesUnusableError, PolicyFile  # noqa: PLC0415
+
+    try:
+        return PolicyFile(choice.policies, clock, registry)
+    except PoliciesUnusableError as error:
+        raise SettingsError(f"--policies: {error}") from error
 
 
 @contextlib.asynccontextmanager

@@ -88,10 +88,10 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
         systems: who answers, and what can be asked of them.
 
     Raises:
-        SettingsError: the environment has a setting of a port that cannot be.
+        SettingsError: the environment has a setting of a port that cannot be, or the file of
+            policies holds none.
         TlsUnusableError: the files of TLS do not serve.
         TokensUnusableError: the file of tokens does not serve.
-        PoliciesUnusableError: the file of policies holds none.
     """
     rest_settings = RestSettings.read(host=settings.host, port=settings.rest_port)
     grpc_settings = GrpcSettings.read(host=settings.host, port=settings.grpc_port)

@@ -176,7 +176,6 @@ def serve(
     from bailiff.bootstrap.guarding import TokensUnusableError  # noqa: PLC0415
     from bailiff.face_settings import SettingsError  # noqa: PLC0415
     from bailiff.serving import TlsUnusableError  # noqa: PLC0415
-    from bailiff.worker import PoliciesUnusableError  # noqa: PLC0415
 
     settings = program.ServeSettings(
         cluster=chosen,
@@ -191,8 +190,6 @@ def serve(
     )
     try:
         served = program.serve(settings)
-    except PoliciesUnusableError as error:
-        fail(f"--policies: {error}", ExitCode.USAGE)
     except (SettingsError, TlsUnusableError, TokensUnusableError) as error:
         fail(str(error), ExitCode.USAGE)
     run(served, lifeline=lifeline)
