@@ -207,7 +207,7 @@ class System(ABC, Generic[F]):
         return lambda scene, options: self.prepare(scene, facts, options)
 
     def sees_of_node(self, node: Node) -> Hashable:
-        """What of a node its answer rests on for a pod that comes there now, besides the taints.
+        """What its answer rests on for a pod that comes there now, besides taints that evict.
 
         Nodes that it sees alike are asked about once for all of them; by default each is seen by
         itself, unless the node does not matter.

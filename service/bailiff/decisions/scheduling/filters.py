@@ -16,7 +16,7 @@ from bailiff.decisions.tolerations import tolerates
 from bailiff.kinds import NO_EXECUTE, Taint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from bailiff.kinds import Toleration
 
@@ -48,42 +48,56 @@ class Filtered(Struct, frozen=True, gc=False):
         return not self.objections
 
 
-def filter_node(
-    taints: Sequence[Taint],
-    tolerations: Sequence[Toleration],
-    *,
-    unschedulable: bool,
-    comparison_operators: bool,
-) -> Filtered:
+class Tolerating:
+    """A list of tolerations, by the keys of the taints that they may tolerate."""
+
+    __slots__ = ("_by_key", "_comparing", "_of_any")
+
+    def __init__(self, tolerations: Iterable[Toleration], *, comparison_operators: bool) -> None:
+        """Prepare.
+
+        Args:
+            tolerations: of a pod.
+            comparison_operators: the gate TaintTolerationComparisonOperators.
+        """
+        self._comparing = comparison_operators
+        self._of_any: list[Toleration] = []
+        self._by_key: dict[str, list[Toleration]] = {}
+        for one in tolerations:
+            if one.key:
+                self._by_key.setdefault(one.key, []).append(one)
+            else:
+                self._of_any.append(one)
+
+    def tolerates(self, taint: Taint) -> bool:
+        """Whether one of them does, see `bailiff.decisions.tolerations.tolerates`."""
+        for some in (self._by_key.get(taint.key), self._of_any):
+            for one in some or ():
+                if tolerates(one, taint, comparison_operators=self._comparing):
+                    return True
+        return False
+
+
+def filter_node(taints: Iterable[Taint], by: Tolerating, *, unschedulable: bool) -> Filtered:
     """What the plugins say, NodeUnschedulable first, as kube-scheduler asks them.
 
     Args:
         taints: of the node; an objection is raised to each that repels and is not tolerated,
             where kube-scheduler tells only that there is one.
-        tolerations: of the pod.
+        by: the tolerations of the pod. Those that the scorer looks at alone, of the effect
+            PreferNoSchedule or of none, are those that may tolerate what it counts.
         unschedulable: `spec.unschedulable` of the node.
-        comparison_operators: the gate TaintTolerationComparisonOperators.
     """
-
-    def is_tolerated(taint: Taint, by: Iterable[Toleration]) -> bool:
-        return any(tolerates(one, taint, comparison_operators=comparison_operators) for one in by)
-
     objections: list[Objection] = []
-    if unschedulable and not is_tolerated(_UNSCHEDULABLE_TAINT, tolerations):
+    disliked = 0
+    if unschedulable and not by.tolerates(_UNSCHEDULABLE_TAINT):
         objections.append(_UNSCHEDULABLE)
-    objections += [
-        _objection(taint)
-        for taint in taints
-        if taint.effect in _REPELS and not is_tolerated(taint, tolerations)
-    ]
-    # What the scorer looks at (getAllTolerationPreferNoSchedule).
-    counted = [one for one in tolerations if one.effect in ("", PREFER_NO_SCHEDULE)]
-    disliked = [
-        taint
-        for taint in taints
-        if taint.effect == PREFER_NO_SCHEDULE and not is_tolerated(taint, counted)
-    ]
-    return Filtered(tuple(objections), len(disliked))
+    for taint in taints:
+        if taint.effect == PREFER_NO_SCHEDULE:
+            disliked += not by.tolerates(taint)
+        elif taint.effect in _REPELS and not by.tolerates(taint):
+            objections.append(_objection(taint))
+    return Filtered(tuple(objections), disliked)
 
 
 def normalized(raw_score: int, highest: int) -> int:

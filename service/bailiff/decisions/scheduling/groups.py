@@ -7,7 +7,8 @@ apart only where one of them is in the future.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from bailiff.decisions.lengths import length, words_of_taint
 from bailiff.kinds import NO_EXECUTE, Node, Taint
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from bailiff.decisions.scheduling.maintenance import Period
@@ -31,6 +32,22 @@ Times: TypeAlias = "tuple[datetime | None, ...]"
 _GROUP, _OBJECTS = 4000, 4
 
 
+class Key(NamedTuple):
+    """What tells nodes apart for a pod that comes now.
+
+    Attributes:
+        taints: without their times.
+        unschedulable: see NodeSpec.
+        periods: when they are to be worked on.
+        seen: what each system sees of them.
+    """
+
+    taints: tuple[Taint, ...]
+    unschedulable: bool
+    periods: tuple[Period, ...]
+    seen: tuple[Hashable, ...]
+
+
 class Part(Struct, frozen=True, gc=False):
     """Some nodes of a group, to be asked about at one instant.
 
@@ -38,11 +55,13 @@ class Part(Struct, frozen=True, gc=False):
         group: theirs.
         node: stands for all of them.
         names: all of them, in alphabetical order; at least one.
+        stay: what a pod's residency there rests on; the same where it is the same.
     """
 
     group: Group
     node: Node
     names: tuple[str, ...]
+    stay: Hashable
 
 
 class Group:
@@ -52,6 +71,7 @@ class Group:
         key: what they have alike.
         node: one of them.
         periods: when they are to be worked on.
+        stay: what a pod's residency there rests on, but for times that are yet to come.
         words: bytes that an answer takes to name their taints and maintenances, as JSON.
         held: bytes that it holds besides its nodes' names, about.
     """
@@ -65,12 +85,14 @@ class Group:
         "key",
         "node",
         "periods",
+        "stay",
         "words",
     )
 
-    def __init__(self, key: Hashable, node: Node, periods: tuple[Period, ...]) -> None:
+    def __init__(self, key: Key, node: Node, periods: tuple[Period, ...]) -> None:
         """Without any nodes; `node` is the first to come."""
         self.key = key
+        self.stay = evicting(key.taints), periods, key.seen
         self.node = node
         self.periods = periods
         reasons = length(*(one.reason for one in periods))
@@ -110,13 +132,14 @@ class Group:
         """
         names = self.names if only is None else tuple(sorted(only))
         if self._latest is None or self._latest <= now:
-            yield Part(self, self.node, names)
+            yield Part(self, self.node, names, self.stay)
             return
         by_times: dict[Times, list[str]] = {}
         for name in names:
             by_times.setdefault(_to_come(self._times.get(name, ()), now), []).append(name)
         for times, alike in by_times.items():
-            yield Part(self, self._with_times(times, now), tuple(alike))
+            node = self._with_times(times, now)
+            yield Part(self, node, tuple(alike), (self.stay, evicting(node.spec.taints)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -136,11 +159,16 @@ class Group:
         return replace(self.node, spec=replace(spec, taints=taints))
 
 
-def key_of(node: Node, periods: Sequence[Period], systems: Iterable[System[Any]]) -> Hashable:
+def key_of(node: Node, periods: tuple[Period, ...], systems: Iterable[System[Any]]) -> Key:
     """What tells a node from others for a pod that comes now."""
     spec = node.spec
     seen = tuple([one.sees_of_node(node) for one in systems])
-    return timeless(spec.taints), spec.unschedulable, periods, seen
+    return Key(timeless(spec.taints), spec.unschedulable, periods, seen)
+
+
+def evicting(taints: Iterable[Taint]) -> tuple[Taint, ...]:
+    """Those that evict."""
+    return tuple([one for one in taints if one.effect == NO_EXECUTE])
 
 
 def timeless(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:

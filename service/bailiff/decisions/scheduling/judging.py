@@ -15,7 +15,7 @@ from bailiff.decisions.scheduling.verdicts import NodesVerdict, Residency, prefe
 from bailiff.decisions.system import Scene
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from bailiff.decisions.options import Options
@@ -103,7 +103,7 @@ class Judging:
         self.now = now
         self.options = options
         self._pool = pool
-        self._places: list[_Place] | None = None
+        self._places: dict[Hashable, _Place] | None = None
         self._anywhere: Asking | None = None
         self._known: dict[Hashable, tuple[NodesVerdict, ...]] = {}
 
@@ -139,16 +139,22 @@ class Judging:
         anywhere = self._said_anywhere(pod)
         filtered = self._pool.filtered(pod.spec.tolerations, self.options)
         alike: dict[tuple[Filtered, Residency], list[Part]] = {}
-        for place in self._ready_places():
-            key = filtered.of(place.part.group), place.residency(pod, anywhere)
-            alike.setdefault(key, []).append(place.part)
+        stays = {
+            stay: place.residency(pod, anywhere) for stay, place in self._ready_places().items()
+        }
+        for part in self.parts:
+            alike.setdefault((filtered.of(part.group), stays[part.stay]), []).append(part)
         highest = max((one.raw_score for one, _ in alike if one.feasible), default=0)
         return preferred_first(_verdict(*key, parts, highest) for key, parts in alike.items())
 
-    def _ready_places(self) -> list[_Place]:
+    def _ready_places(self) -> Mapping[Hashable, _Place]:
+        """One for all nodes where residencies are the same, whatever else sets them apart."""
         if self._places is None:
             systems = [one for one in self._pool.systems if one.by_node]
-            self._places = [_Place(one, systems, self.now, self.options) for one in self.parts]
+            apart = {one.stay: one for one in self.parts}
+            self._places = {
+                stay: _Place(one, systems, self.now, self.options) for stay, one in apart.items()
+            }
         return self._places
 
     def _said_anywhere(self, pod: Pod) -> tuple[Finding, ...]:

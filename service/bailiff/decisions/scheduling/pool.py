@@ -8,14 +8,14 @@ from bailiff.decisions.cost import FactsError, check_cost
 from bailiff.decisions.instants import START_OF_TIME
 from bailiff.decisions.lengths import length
 from bailiff.decisions.options import Options
-from bailiff.decisions.scheduling.groups import Group, Part, key_of
+from bailiff.decisions.scheduling.groups import Group, Key, Part, key_of
 from bailiff.decisions.scheduling.judging import Judging, Shared
 from bailiff.decisions.scheduling.maintenance import annotated, periods_by_node
 from bailiff.decisions.scheduling.remembering import Remembered
 from bailiff.decisions.system import Scene
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from bailiff.decisions.scheduling.maintenance import Maintenance, Period
@@ -68,7 +68,7 @@ class NodePool:
         self._facts_length = 0
         self._by_node = tuple([one for one in systems if one.by_node])
         self._periods = periods_by_node(maintenance)
-        self._groups: dict[Hashable, Group] = {}
+        self._groups: dict[Key, Group] = {}
         self._group_of: dict[str, Group] = {}
         self._remembered = Remembered()
         self.tell(facts or {})

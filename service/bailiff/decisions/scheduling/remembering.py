@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.scheduling.filters import Filtered, filter_node
+from bailiff.decisions.scheduling.filters import Filtered, Tolerating, filter_node
 
 if TYPE_CHECKING:
     from bailiff.decisions.scheduling.groups import Group
@@ -60,7 +60,7 @@ class Remembered:
 class ForTolerations:
     """The plugins' answers for one list of tolerations."""
 
-    __slots__ = ("_comparing", "_known", "_remembered", "_tolerations")
+    __slots__ = ("_by", "_known", "_remembered")
 
     def __init__(
         self,
@@ -72,20 +72,14 @@ class ForTolerations:
         """Prepare; `Remembered.of` is what callers use."""
         self._remembered = remembered
         self._known = known
-        self._tolerations = tolerations
-        self._comparing = comparing
+        self._by = Tolerating(tolerations, comparison_operators=comparing)
 
     def of(self, group: Group) -> Filtered:
         """For the nodes of one group."""
         found = self._known.get(group)
         if found is None:
             spec = group.node.spec
-            found = filter_node(
-                spec.taints,
-                self._tolerations,
-                unschedulable=spec.unschedulable,
-                comparison_operators=self._comparing,
-            )
+            found = filter_node(spec.taints, self._by, unschedulable=spec.unschedulable)
             self._remembered.count(1 + len(found.objections))
             self._known[group] = found
         return found

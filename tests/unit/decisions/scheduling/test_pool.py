@@ -1,0 +1,180 @@
+"""Alike nodes are asked about once, what is remembered is bounded, and what is held is told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from msgspec.structs import replace
+
+from bailiff.decisions import SYSTEMS, FactsError, Options
+from bailiff.decisions.scheduling import NodePool
+from bailiff.decisions.scheduling.remembering import Remembered
+from bailiff.kinds import Annotations, NodeCondition, NodeStatus, Taint, Toleration
+from tests.harness.clocks import START
+from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
+from tests.harness.made_up_system import LIGHTS_OUT, NAME, THREE_SYSTEMS
+from tests.unit.decisions.scheduling.drawn import by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bailiff.kinds import Node
+
+OPTIONS = Options(explain=False)
+HOUR = timedelta(hours=1)
+
+
+def kinds_of(*nodes: Node, systems: Any = SYSTEMS) -> int:
+    return len(list(NodePool(systems.all, nodes).groups))
+
+
+def under(pressure: str, version: str = "v1.36.2") -> NodeStatus:
+    told = NodeStatus(conditions=(NodeCondition(type=pressure, status="True"),))
+    return replace(told, node_info=replace(told.node_info, kubelet_version=version))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kinds"),
+    [
+        pytest.param(node_of("b"), node_of("c"), 1, id="names"),
+        pytest.param(
+            node_of("b", no_execute(time_added=START)),
+            node_of("c", no_execute(time_added=START + HOUR)),
+            1,
+            id="times",
+        ),
+        pytest.param(node_of("b", labels={"zone": "1"}), node_of("c"), 1, id="labels"),
+        pytest.param(node_of("b", no_execute("x")), node_of("c", no_execute("y")), 2, id="keys"),
+        pytest.param(
+            node_of("b", Taint(key="x", effect="NoSchedule")),
+            node_of("c", Taint(key="x", effect="PreferNoSchedule")),
+            2,
+            id="effects",
+        ),
+        pytest.param(
+            replace(node_of("b"), spec=replace(node_of("b").spec, unschedulable=True)),
+            node_of("c"),
+            2,
+            id="unschedulable",
+        ),
+        pytest.param(
+            replace(node_of("b"), status=under("DiskPressure")), node_of("c"), 2, id="pressure"
+        ),
+        pytest.param(
+            replace(node_of("b"), status=under("Ready")), node_of("c"), 1, id="no pressure"
+        ),
+        pytest.param(
+            replace(node_of("b"), status=under("DiskPressure", "v1.37.0")),
+            replace(node_of("c"), status=under("DiskPressure")),
+            2,
+            id="kubelets under pressure",
+        ),
+        pytest.param(
+            replace(node_of("b"), status=under("Ready", "v1.37.0")),
+            replace(node_of("c"), status=under("Ready")),
+            1,
+            id="kubelets",
+        ),
+        pytest.param(
+            node_of("b", annotations=Annotations(maintenance="2026-01-02T00:00:00Z")),
+            node_of("c"),
+            2,
+            id="maintenance",
+        ),
+    ],
+)
+def test_what_tells_nodes_apart(one: Node, other: Node, kinds: int) -> None:
+    assert kinds_of(one, other) == kinds
+
+
+def test_a_system_that_tells_nothing_of_what_it_sees_has_each_node_by_itself() -> None:
+    out = Taint(key=LIGHTS_OUT, effect="NoSchedule", time_added=START)
+    later = replace(out, time_added=START + HOUR)
+    nodes = (node_of("a", out), node_of("b", later), node_of("c", later))
+    assert kinds_of(*nodes, systems=THREE_SYSTEMS) == 3
+    judging = NodePool(THREE_SYSTEMS.all, nodes).at(START, OPTIONS)
+    found = by_name(judging.of(pod_of("p")))
+    ends = {name: one.residency.end - START for name, one in found.items()}
+    minute = timedelta(minutes=1)
+    assert ends == {"a": minute, "b": HOUR + minute, "c": HOUR + minute}
+    assert {one.residency.decided_by for one in found.values()} == {NAME}
+
+
+def test_nodes_of_which_the_same_is_said_stand_together_though_they_differ() -> None:
+    nodes = [node_of("c", no_execute("x")), node_of("a", no_execute("y")), node_of("b")]
+    pod = pod_of("p", "", Toleration(operator="Exists"))
+    verdicts = NodePool(SYSTEMS.all, nodes).at(START, OPTIONS).of(pod)
+    assert [one.nodes for one in verdicts] == [("a", "c"), ("b",)]
+
+
+def test_a_group_falls_apart_only_for_times_that_are_to_come() -> None:
+    times = [None, START - HOUR, START, START + HOUR, START + 2 * HOUR]
+    nodes = [node_of(f"n{i}", no_execute(time_added=one)) for i, one in enumerate(times)]
+    pool = NodePool(SYSTEMS.all, nodes)
+    pod = pod_of("p", "", tolerating(seconds=60))
+    for now, ends in (
+        (START - 2 * HOUR, [-2, -1, 0, 1, 2]),
+        (START, [0, 0, 0, 1, 2]),
+        (START + 3 * HOUR, [3] * 5),
+    ):
+        found = by_name(pool.at(now, OPTIONS).of(pod))
+        told = [found[f"n{i}"].residency.end - START for i in range(5)]
+        assert told == [one * HOUR + timedelta(seconds=60) for one in ends]
+    assert len(pool.at(START, OPTIONS).parts) == 3
+    assert len(pool.at(START + 3 * HOUR, OPTIONS).parts) == 1
+
+
+def test_a_node_that_is_not_there_is_told_by_its_place() -> None:
+    pool = NodePool(SYSTEMS.all, [node_of("a")])
+    with pytest.raises(FactsError) as caught:
+        pool.at(START, OPTIONS, ["a", "b"])
+    assert caught.value.path == "$.nodes[1]"
+
+
+def lists(number: int, *, length: int = 1) -> Iterable[tuple[Toleration, ...]]:
+    for index in range(number):
+        yield tuple(Toleration(key=f"k{index}-{n}") for n in range(length))
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    remembered = Remembered()
+    (group,) = NodePool(SYSTEMS.all, [node_of("a", no_execute())]).groups
+    most = 0
+    for one in lists(5000):
+        first = remembered.of(one, comparison_operators=False).of(group)
+        assert remembered.of(one, comparison_operators=False).of(group) == first
+        most = max(most, len(remembered))
+    assert 900 < most <= 1000
+
+
+def test_long_lists_are_not_remembered() -> None:
+    remembered = Remembered()
+    for one in lists(10, length=21):
+        remembered.of(one, comparison_operators=False)
+    assert len(remembered) == 0
+
+
+def test_the_gate_is_told_apart_in_what_is_remembered() -> None:
+    pool = NodePool(SYSTEMS.all, [node_of("a", Taint(key="x", value="6", effect="NoSchedule"))])
+    pod = pod_of("p", "", Toleration(key="x", operator="Gt", value="5"))
+    for gate in (False, True, False):
+        options = Options(explain=False, comparison_operators=gate)
+        (one,) = pool.at(START, options).of(pod)
+        assert one.feasible is gate
+
+
+def test_what_is_held_grows_and_shrinks_with_the_nodes() -> None:
+    pool = NodePool(SYSTEMS.all)
+    empty = pool.held
+    pool.put(node_of("a", no_execute("x")))
+    one = pool.held
+    pool.put(node_of("b", no_execute("x")))
+    alike = pool.held
+    pool.put(node_of("c", no_execute("y")))
+    assert empty < one < alike < pool.held
+    assert pool.held - alike > alike - one
+    for name in ("a", "b", "c", "d"):
+        pool.remove(name)
+    assert (pool.held, len(pool), pool.names_length) == (empty, 0, 0)
