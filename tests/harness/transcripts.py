@@ -72,7 +72,8 @@ def _steps(block: str) -> list[Step]:
             steps.append(Step(line[2:], ""))
             continue
         command, output = steps.pop()
-        if line.startswith("> ") and not output:
+        # An empty line of a program has no blank after its mark.
+        if f"{line} ".startswith("> ") and not output:
             steps.append(Step(f"{command}\n{line[2:]}", ""))
         else:
             steps.append(Step(command, f"{output}{line}\n"))
@@ -190,8 +191,10 @@ def skip_without_programs(steps: list[Step]) -> None:
 
 def run(step: Step, up: Up, folder: Path) -> subprocess.CompletedProcess[str]:
     """What a person would see who types the command; `folder` is where they are."""
-    folders = {str(Path(where).parent) for where in (*_programs().values(), sys.executable)}
-    path = os.pathsep.join([*sorted(folders), os.environ["PATH"]])
+    folders = {str(Path(where).parent) for where in _programs().values()}
+    # First, as after `. .venv/bin/activate`.
+    own = str(Path(sys.executable).parent)
+    path = os.pathsep.join([own, *sorted(folders), os.environ["PATH"]])
     return subprocess.run(
         [
             "bash",

@@ -11,6 +11,7 @@
 from bailiff.client.asking import Asking
 from bailiff.client.async_asking import AsyncAsking
 from bailiff.client.async_grpc_client import AsyncGrpcClient
+from bailiff.client.async_node_stream import AsyncNodeStream
 from bailiff.client.async_rest_client import AsyncRestClient
 from bailiff.client.errors import (
     BailiffError,
@@ -27,6 +28,8 @@ from bailiff.client.errors import (
     UnavailableError,
 )
 from bailiff.client.grpc_client import GrpcClient
+from bailiff.client.judging import Terms
+from bailiff.client.node_stream import NodeStream
 from bailiff.client.rest_client import RestClient
 from bailiff.client.retrying import Retries
 from bailiff.client.settings import ClientSettings, Tls
@@ -35,6 +38,7 @@ __all__ = [
     "Asking",
     "AsyncAsking",
     "AsyncGrpcClient",
+    "AsyncNodeStream",
     "AsyncRestClient",
     "BailiffError",
     "ClientSettings",
@@ -44,11 +48,13 @@ __all__ = [
     "ForbiddenError",
     "GrpcClient",
     "InvalidQuestionError",
+    "NodeStream",
     "NotFoundError",
     "OverloadedError",
     "RestClient",
     "Retries",
     "ServerError",
+    "Terms",
     "Tls",
     "TooLongError",
     "UnauthenticatedError",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from bailiff.client.questions import A, Json, Q, Question
     from bailiff.v1 import eviction_decision_service_pb2 as pb
+    from bailiff.v1 import scheduling_service_pb2 as scheduling
 
 
 class Asking(ABC):
@@ -99,3 +100,9 @@ class Asking(ABC):
     ) -> pb.ReadEvictionConfigurationResponse:
         """Is this kubelet's eviction configuration right, and what does it come to?"""
         return self.ask(asked.READ_EVICTION_CONFIGURATION, question, timeout)
+
+    def judge_nodes(
+        self, question: scheduling.JudgeNodesRequest | Json, *, timeout: float | None = None
+    ) -> scheduling.JudgeNodesResponse:
+        """Which of up to 20,000 nodes would take this pod, and until when could it stay there?"""
+        return self.ask(asked.JUDGE_NODES, question, timeout)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from bailiff.client.questions import A, Json, Q, Question
     from bailiff.v1 import eviction_decision_service_pb2 as pb
+    from bailiff.v1 import scheduling_service_pb2 as scheduling
 
 
 class AsyncAsking(ABC):
@@ -98,3 +99,9 @@ class AsyncAsking(ABC):
     ) -> pb.ReadEvictionConfigurationResponse:
         """Is this kubelet's eviction configuration right, and what does it come to?"""
         return await self.ask(asked.READ_EVICTION_CONFIGURATION, question, timeout)
+
+    async def judge_nodes(
+        self, question: scheduling.JudgeNodesRequest | Json, *, timeout: float | None = None
+    ) -> scheduling.JudgeNodesResponse:
+        """Which of up to 20,000 nodes would take this pod, and until when could it stay there?"""
+        return await self.ask(asked.JUDGE_NODES, question, timeout)

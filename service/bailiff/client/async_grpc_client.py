@@ -8,6 +8,7 @@ import grpc
 
 from bailiff.client import grpc_words
 from bailiff.client.async_asking import AsyncAsking
+from bailiff.client.async_node_stream import AsyncNodeStream
 from bailiff.client.calls import AsyncCalls
 from bailiff.client.settings import ClientSettings
 
@@ -81,6 +82,13 @@ class AsyncGrpcClient(AsyncAsking):
         yield first
         async for part in rest:
             yield part
+
+    def judge_nodes_stream(self) -> AsyncNodeStream:
+        """A stream in which nodes are registered once, then changed, then pods are judged for.
+
+        Close it in the end.
+        """
+        return AsyncNodeStream(self._channel, self._words, self._calls)
 
     async def _parts(
         self, question: Question[Q, A], message: Q, seconds: float

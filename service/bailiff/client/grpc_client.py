@@ -9,6 +9,7 @@ import grpc
 from bailiff.client import grpc_words
 from bailiff.client.asking import Asking
 from bailiff.client.calls import Calls
+from bailiff.client.node_stream import NodeStream
 from bailiff.client.settings import ClientSettings
 
 if TYPE_CHECKING:
@@ -68,6 +69,13 @@ class GrpcClient(Asking):
         first, rest = self._calls.make(attempt, timeout)
         yield first
         yield from rest
+
+    def judge_nodes_stream(self) -> NodeStream:
+        """A stream in which nodes are registered once, then changed, then pods are judged for.
+
+        Close it in the end.
+        """
+        return NodeStream(self._channel, self._words, self._calls)
 
     def _parts(self, question: Question[Q, A], message: Q, seconds: float) -> Iterator[A]:
         """The parts of an answer, one where it has none; BailiffError."""

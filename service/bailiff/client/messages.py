@@ -9,3 +9,4 @@ from bailiff.v1.object_reference_pb2 import *  # noqa: F403
 from bailiff.v1.pressure_pb2 import *  # noqa: F403
 from bailiff.v1.reports_pb2 import *  # noqa: F403
 from bailiff.v1.resource_pb2 import *  # noqa: F403
+from bailiff.v1.scheduling_service_pb2 import *  # noqa: F403

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from google.protobuf.message import Message
 
 from bailiff.v1 import eviction_decision_service_pb2 as pb
+from bailiff.v1 import scheduling_service_pb2 as scheduling
 
 Q = TypeVar("Q", bound=Message)
 A = TypeVar("A", bound=Message)
@@ -17,6 +18,7 @@ A = TypeVar("A", bound=Message)
 Json: TypeAlias = Mapping[str, Any]
 
 DECISIONS = "bailiff.v1.EvictionDecisionService"
+SCHEDULING = "bailiff.v1.SchedulingService"
 
 
 @dataclass(frozen=True)
@@ -82,4 +84,9 @@ READ_EVICTION_CONFIGURATION = Question(
     pb.ReadEvictionConfigurationRequest,
     pb.ReadEvictionConfigurationResponse,
     in_parts=False,
+)
+JUDGE_NODES = Question(
+    *("scheduling/nodes", SCHEDULING, "JudgeNodes"),
+    scheduling.JudgeNodesRequest,
+    scheduling.JudgeNodesResponse,
 )

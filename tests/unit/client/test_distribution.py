@@ -59,6 +59,11 @@ async def test_the_wheel_alone_asks_a_server(python: Path) -> None:
     assert output.decode().splitlines() == ["invalid_field $.node"] * 2 + [""]
 
 
+def test_the_wheel_is_the_same_each_time(tmp_path: Path) -> None:
+    wheels = [client_wheel.built(tmp_path / name) for name in ("first", "second")]
+    assert wheels[0].read_bytes() == wheels[1].read_bytes()
+
+
 def test_both_distributions_take_the_same_versions() -> None:
     server = WHOLE["project"]["dependencies"]
     theirs = {Requirement(line).name: Requirement(line).specifier for line in server}

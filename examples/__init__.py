@@ -1,0 +1,1 @@
+"""Programs that ask Bailiff, each tested as it stands here."""
