@@ -83,7 +83,8 @@ class Scheduler:
             except TimeoutError:
                 pass
             self._news.clear()
-            for key, pod in list(self._waiting.items()):
+            # Before nodes have been listed, nobody knows that there is no place.
+            for key, pod in list(self._waiting.items()) if self._nodes else ():
                 try:
                     await self._place_one(key, pod)
                 except (BailiffError, httpx2.HTTPError) as error:

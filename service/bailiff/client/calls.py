@@ -59,6 +59,11 @@ class Calls(_Terms):
         self._now = now
         self._sleep = sleep
 
+    def left(self, timeout: float | None) -> Callable[[], float]:
+        """What is left of a timeout that begins now, for several calls that have one together."""
+        deadline = self._now() + (self._settings.timeout if timeout is None else timeout)
+        return lambda: deadline - self._now()
+
     def make(self, attempt: Callable[[float], T], timeout: float | None) -> T:
         """What an attempt returns that succeeds.
 
@@ -83,6 +88,12 @@ class Calls(_Terms):
 
 class AsyncCalls(_Terms):
     """The calls of a client with `await`, timed by the event loop's clock."""
+
+    def left(self, timeout: float | None) -> Callable[[], float]:
+        """As that of `Calls`."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + (self._settings.timeout if timeout is None else timeout)
+        return lambda: deadline - loop.time()
 
     async def make(self, attempt: Callable[[float], Awaitable[T]], timeout: float | None) -> T:
         """As that of `Calls`."""

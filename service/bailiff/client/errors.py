@@ -134,6 +134,8 @@ _KINDS = {
     "slow_body": _Kind(DeadlineError),
     "body_too_large": _Kind(TooLongError),
     "answer_too_large": _Kind(TooLongError),
+    # Of an extender's questions, which are kube-scheduler's to ask.
+    "wrong_shape": _Kind(InvalidQuestionError),
     "unsupported_media_type": _Kind(InvalidQuestionError),
     "misdirected_request": _Kind(InvalidQuestionError),
     "invalid_field": _Kind(InvalidQuestionError),

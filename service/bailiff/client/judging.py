@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from bailiff.client.questions import Json
     from bailiff.v1.eviction_decision_service_pb2 import Options
 
-# At a time; the server takes 1,000, and whole answers of these are rarely too long for one message.
-MOST_PODS = 100
-
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:

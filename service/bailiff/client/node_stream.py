@@ -19,7 +19,7 @@ from bailiff.client.errors import (
     TooLongError,
     error_of,
 )
-from bailiff.client.judging import MOST_PODS, asked_about, pods_of
+from bailiff.client.judging import asked_about, pods_of
 from bailiff.client.registering import METHOD, Registered, checked, slim, to_this
 from bailiff.v1.scheduling_service_pb2 import (
     JudgeNodesResponse,
@@ -28,7 +28,7 @@ from bailiff.v1.scheduling_service_pb2 import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from bailiff.client.calls import Calls
     from bailiff.client.grpc_words import Words
@@ -100,22 +100,23 @@ class NodeStream:
     ) -> list[JudgeNodesResponse]:
         """An answer for each pod, in their order."""
         asked, answers = pods_of(pods), list[JudgeNodesResponse]()
-        for begin in range(0, len(asked), MOST_PODS):
-            answers += self._judge(asked[begin : begin + MOST_PODS], terms, timeout)
+        left, most = self._calls.left(timeout), self._registered.pods_at_once()
+        for begin in range(0, len(asked), most):
+            answers += self._judge(asked[begin : begin + most], terms, left)
         return answers
 
     def _judge(
-        self, pods: Sequence[Pod], terms: Terms | None, timeout: float | None
+        self, pods: Sequence[Pod], terms: Terms | None, left: Callable[[], float]
     ) -> list[JudgeNodesResponse]:
         try:
             with self._lock:
-                (answer,) = self._make([asked_about(pods, terms)], timeout)
+                (answer,) = self._make([asked_about(pods, terms)], left())
         except TooLongError:
             if len(pods) < 2:
                 raise
             half = len(pods) // 2
-            first = self._judge(pods[:half], terms, timeout)
-            return first + self._judge(pods[half:], terms, timeout)
+            first = self._judge(pods[:half], terms, left)
+            return first + self._judge(pods[half:], terms, left)
         return list(answer.judged.answers)
 
     def _tell(self, change: Change, timeout: float | None) -> None:

@@ -24,6 +24,11 @@ METHOD = "/bailiff.v1.SchedulingService/JudgeNodesStream"
 # A message of nodes has about so many bytes, of the 16 MiB that the server takes.
 _BYTES = 2 * 1024 * 1024
 
+# At a time; the server takes 1,000. An answer in one message has at most 4 MiB.
+MOST_PODS = 100
+_ANSWER_BYTES = 3 * 1024 * 1024
+_AROUND_A_NAME = 3
+
 Objects: TypeAlias = Iterable[Node | Mapping[str, Any]]
 Requests: TypeAlias = list[JudgeNodesStreamRequest]
 # From what is registered to what is to be, and what tells the server of it.
@@ -76,6 +81,11 @@ class Registered:
         yield JudgeNodesStreamRequest(nodes=told)
         for some in more:
             yield JudgeNodesStreamRequest(changes=NodeChanges(put=some))
+
+    def pods_at_once(self) -> int:
+        """About how many pods have answers that fit into one message: each repeats all names."""
+        longest = sum(len(name) + _AROUND_A_NAME for name in self.nodes)
+        return min(MOST_PODS, max(1, _ANSWER_BYTES // (longest + 1)))
 
 
 def to_this(

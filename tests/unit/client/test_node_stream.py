@@ -20,6 +20,7 @@ from bailiff.client import (
 from bailiff.client.messages import (
     JudgeNodesStreamResponse,
     Node,
+    ObjectMeta,
     Pod,
 )
 from bailiff.grpc_api.errors import AnswerTooLargeError, FieldError
@@ -33,7 +34,7 @@ from tests.harness.ways import Ports, client
 async def test_nodes_once_then_changes_then_pods(way: str) -> None:
     judge = Judge()
     async with opened(way, judge) as stream:
-        await stream.do("register", [named("a"), Node(metadata={"name": "b"})])
+        await stream.do("register", [named("a"), Node(metadata=ObjectMeta(name="b"))])
         assert await stream.known() == ["a", "b"]
         await stream.do("change", [named("c")], ["a"])
         assert await stream.known() == ["b", "c"]
@@ -140,6 +141,34 @@ async def test_answers_that_are_too_long_together_come_in_halves(way: str) -> No
         judge.on[len(judge.seen) + 1] = refusing(AnswerTooLargeError("no"))
         assert len(await stream.do("judge", [Pod()] * 5)) == 5
     assert [len(one.pods.pods) for one in judge.seen[-3:]] == [5, 2, 3]
+
+
+@pytest.mark.parametrize("way", GRPC)
+async def test_pods_that_have_long_answers_go_in_fewer_at_a_time(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bailiff.client.registering._ANSWER_BYTES", 100)
+    judge = Judge()
+    async with opened(way, judge) as stream:
+        await stream.do("register", [named("a" * 22)])
+        assert len(await stream.do("judge", [Pod()] * 7)) == 7
+    assert [len(one.pods.pods) for one in judge.seen[-3:]] == [3, 3, 1]
+
+
+@pytest.mark.parametrize("way", GRPC)
+async def test_all_pods_have_one_deadline(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slow(_: Any) -> bool:
+        await asyncio.sleep(0.2)
+        return True
+
+    monkeypatch.setattr("bailiff.client.registering.MOST_PODS", 1)
+    judge = Judge()
+    async with opened(way, judge) as stream:
+        await stream.do("register", [named("a")])
+        judge.on = dict.fromkeys(range(100), slow)
+        with pytest.raises(DeadlineError):
+            await stream.do("judge", [Pod()] * 20, timeout=0.5)
+    assert len(judge.seen) < 10
 
 
 @pytest.mark.parametrize("way", GRPC)
