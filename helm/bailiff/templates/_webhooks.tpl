@@ -141,6 +141,14 @@ validateDeletes:
 {{- include "bailiff.webhooks.any" (list . "validatePods" "validateBindings") }}{{ include "bailiff.webhooks.policies" . }}
 {{- end }}
 
+{{/* The ConfigMap of what is counted over time, as YAML; nothing where nobody counts. */}}
+{{- define "bailiff.counts" -}}
+{{- $store := (default dict .Values.worker.policies).overTime }}
+{{- if and $store (or .Values.worker.enabled (include "bailiff.webhooks.gate" .)) }}
+{{- toYaml (mergeOverwrite (dict "namespace" "kube-system" "name" "bailiff-evictions") (default dict $store.store)) }}
+{{- end }}
+{{- end }}
+
 {{/* A component's right to one ConfigMap: (dict "component" … "suffix" … "namespace" … "name" … "verbs" …). */}}
 {{- define "bailiff.configMapRole" -}}
 {{- $root := first .component }}
@@ -158,6 +166,13 @@ rules:
     resources: [configmaps]
     verbs: {{ toJson .verbs }}
     resourceNames: [{{ .name }}]
+  {{- with .guard }}
+  # What the admission policy asks for besides.
+  - apiGroups: [bailiff.dev]
+    resources: [{{ . }}]
+    verbs: [update]
+    resourceNames: [{{ $.name }}]
+  {{- end }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
