@@ -61,6 +61,7 @@ def programs(release: str) -> dict[str, Source]:
         "protoc-gen-go": Source(CALLER, "google.golang.org/protobuf/cmd/protoc-gen-go"),
         "protoc-gen-go-grpc": Source(CALLER, "google.golang.org/grpc/cmd/protoc-gen-go-grpc"),
         "grpcurl": Source("tools", "github.com/fullstorydev/grpcurl/cmd/grpcurl"),
+        "descheduler": Source("descheduler", "sigs.k8s.io/descheduler/cmd/descheduler"),
         "helm": Source("helm-tools", "helm.sh/helm/v4/cmd/helm"),
         "kubeconform": Source("helm-tools", "github.com/yannh/kubeconform/cmd/kubeconform"),
     }

@@ -176,7 +176,8 @@ def _join(document: Json, found: schemas.Components, problems: Json) -> None:
         found.schemas[found.answered[kind]]["properties"][field]["examples"] = list(codes)
     document["paths"] = schemas.redirect(document["paths"], address)
     parts = document.setdefault("components", {})
-    others = {name: one for name, one in parts["schemas"].items() if name not in _OF_FASTAPI}
+    made = parts.get("schemas", {})
+    others = {name: one for name, one in made.items() if name not in _OF_FASTAPI}
     parts["schemas"] = others | found.schemas
     parts["responses"] = schemas.redirect(dict(sorted(problems.items())), address)
     parts["headers"] = _HEADERS

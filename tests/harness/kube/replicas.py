@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import sys
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from tests.harness.kube.hooks import CONFIGURATIONS, Registered
+from tests.harness.kube.plain_http import call
 from tests.harness.kube.programs import Program, free_port
 from tests.harness.kube.relay import Relay
 from tests.harness.working import until
@@ -42,19 +44,20 @@ class Spread(Relay):
 
 @dataclass(frozen=True)
 class Replicas:
-    """The processes, the port before them, and the file of their policies."""
+    """The processes, the port before them, their policies' file, and who vouches for them."""
 
     programs: tuple[Program, ...]
     spread: Spread
     policies: Path
+    ca: Path
 
     def tail(self) -> str:
         """The ends of their logs."""
         return "\n".join(one.tail() for one in self.programs)
 
-    def refusals(self) -> int:
-        """How many requests they have refused."""
-        return sum(one.log.read_text().count("admission refused") for one in self.programs)
+    def refusals(self, hook: str = "validate/evictions") -> list[int]:
+        """How many requests of this hook each has refused."""
+        return [_refusals(one, self.ca, hook) for one in self.programs]
 
 
 @contextlib.asynccontextmanager
@@ -90,7 +93,7 @@ async def replicas(
         for one in programs:
             one.start()
         async with Spread(*ports) as spread:
-            found = Replicas(tuple(programs), spread, file)
+            found = Replicas(tuple(programs), spread, file, server.tls.ca)
             for one, port in zip(programs, ports, strict=True):
                 await until(partial(_listens_or_ended, one, port))
                 assert one.running, one.tail()
@@ -121,6 +124,16 @@ async def asked(
         yield
     finally:
         await cluster.delete(CONFIGURATIONS, f"gate-{label}")
+
+
+def _refusals(program: Program, ca: Path, hook: str) -> int:
+    """By its metrics; the log leaves out what is told too often."""
+    port = re.search(r'"rest": "https://127\.0\.0\.1:(\d+)"', program.log.read_text())
+    assert port is not None, program.tail()
+    _, metrics = call(int(port[1]), "/metrics", ca=ca)
+    sample = rf'^bailiff_admission_requests_total\{{hook="{hook}",result="denied"\}} (\S+)$'
+    found = re.search(sample, metrics.decode(), re.MULTILINE)
+    return int(float(found[1])) if found else 0
 
 
 async def _listens_or_ended(program: Program, port: int) -> bool:
