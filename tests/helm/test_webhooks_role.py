@@ -178,7 +178,7 @@ async def test_with_one_verb_less_a_hook_says_what_it_has_not_seen(kube_apiserve
     async with scenes(kube_apiserver, bench, without) as asked:
         said = await asked.ask(MISSED[without])
         # Warnings are cut at their end.
-        words = (f"permission to {without}", f"may not read the {without.resource}")
+        words = [f"permission to {without}", f"may not read the {without.resource}"]
         if without.resource == "configmaps":
-            words = (*words, f'\\"{STORE}\\" is forbidden')
+            words.append(f'\\"{STORE}\\" is forbidden')
         assert any(word in said for word in words), said
