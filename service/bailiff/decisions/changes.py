@@ -71,7 +71,9 @@ class Consequences(Undecided, frozen=True, kw_only=True):
         causes: what it brings that evicts and may be refused, each as findings name it.
         elsewhere: how many pods the same causes evict besides those, by cause and namespace.
         not_seen: what could not be looked at, and why.
-        too_many: what was not looked at because there is more of it than is looked at.
+        too_many: what was not looked at of whom the change itself may evict, because there is more
+            than is looked at.
+        uncounted: likewise, of what only counts beside those.
     """
 
     pods: tuple[ChangedPod, ...] = ()
@@ -79,6 +81,7 @@ class Consequences(Undecided, frozen=True, kw_only=True):
     elsewhere: Mapping[tuple[str, str], int] = {}
     not_seen: tuple[str, ...] = ()
     too_many: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
 
 
 # Yields what it wants to see, several things at a time, is sent what was seen of each, and returns

@@ -63,9 +63,7 @@ class ValidateChanges(Hook):
         old = None
         if not is_absent(request.old_object):
             old = await self._parts.objects.read(request.old_object, self._kind, "oldObject")
-        outcome = ALLOWED
-        if old is None or old.spec != new.spec:
-            outcome = await self._outcome(request, old, new, deadline)
+        outcome = await self._outcome(request, old, new, deadline)
         if outcome.allowed and not request.dry_run and isinstance(new, Node):
             self._sight.allowed(new)
         return outcome
@@ -158,7 +156,7 @@ def _unseen(found: Consequences, detail: str) -> Consequences:
 
 
 def _uncounted(found: Consequences, what: str) -> Consequences:
-    return replace(found, too_many=(*found.too_many, what))
+    return replace(found, uncounted=(*found.uncounted, what))
 
 
 def _too_much(error: FactsError, bounds: BlastRadius | None) -> Outcome:

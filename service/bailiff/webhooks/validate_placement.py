@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from bailiff.decisions import FactsError, NotRead, Scene, Wanted, Why
 from bailiff.decisions.admission.telling import warning_of
 from bailiff.decisions.criticality import is_mirror
-from bailiff.kinds import Node, Pod, as_served
+from bailiff.kinds import Node, Pod
 from bailiff.kinds.admission_review import is_absent
 from bailiff.kinds.binding import Binding
-from bailiff.kinds.meta import as_served as as_its_kubelet_has_them
+from bailiff.kinds.meta import as_served
 from bailiff.lookup import drive
 from bailiff.webhooks.hook import ALLOWED, Hook, Outcome, refused
 
@@ -118,7 +118,7 @@ class _Placement:
     async def _warned(self, pod: Pod, node: Node, deadline: float) -> Outcome:
         # Time on the node counts from now, whenever the pod was made.
         free = replace(pod, spec=replace(pod.spec, node_name=""))
-        scene = Scene((free,), self._parts.clock.now(), as_served(node))
+        scene = Scene((free,), self._parts.clock.now(), node)
         options, systems = replace(self._parts.options, explain=False), self._parts.systems
         seeing = _Seeing(self._sight, deadline)
         parts = [
@@ -164,7 +164,7 @@ def _as_asked(pod: Pod, request: AdmissionRequest) -> Pod:
     """As its kubelet would have it from the API server."""
     meta = pod.metadata
     namespace = meta.namespace or request.namespace
-    annotations = as_its_kubelet_has_them(meta.annotations)
+    annotations = as_served(meta.annotations)
     return replace(pod, metadata=replace(meta, namespace=namespace, annotations=annotations))
 
 

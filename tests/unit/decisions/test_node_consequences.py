@@ -118,6 +118,22 @@ def test_the_same_taint_on_other_nodes_is_counted_by_namespace() -> None:
     }
 
 
+def test_the_node_itself_is_no_other_node() -> None:
+    """It may be in the list as it is to be: somebody has allowed that a moment ago."""
+    found = consequences(
+        node_of("n"), node_of("n", no_execute()), PLAIN, node_of("n", no_execute())
+    )
+    assert found is not None
+    assert (len(found.pods), dict(found.elsewhere)) == (1, {})
+
+
+def test_a_pod_counts_for_the_first_taint_that_it_does_not_tolerate() -> None:
+    taints = [no_execute(key) for key in "gfedcba"]
+    found = consequences(node_of("n"), node_of("n", *taints), PLAIN)
+    assert found is not None
+    assert found.pods[0].after.cause == "g:NoExecute"
+
+
 def test_other_nodes_are_read_only_where_they_count() -> None:
     shown = Shown(PLAIN, node_of("peer", no_execute()))
     shown.what_comes_of(node_of("n"), node_of("n", no_execute()))
@@ -143,7 +159,7 @@ def test_of_too_many_nodes_it_is_said_that_they_were_not_looked_at() -> None:
     peers = [node_of(f"n{number}", no_execute()) for number in range(MAX_PEERS + 3)]
     found = consequences(node_of("n"), node_of("n", no_execute()), PLAIN, *peers)
     assert found is not None
-    assert found.too_many == ("3 of 103 other nodes with the taint",)
+    assert found.uncounted == ("3 of 103 other nodes with the taint",)
 
 
 @pytest.mark.parametrize("kind", [Pod, Node])

@@ -143,6 +143,12 @@ async def test_nodes_that_are_tainted_one_after_the_other_count_together() -> No
     assert hooked.source.kinds.count("Node") == 1
 
 
+async def test_a_taint_that_was_refused_is_not_there() -> None:
+    hooked = Hooked(OLD, node_of("m"), *pods(3), *pods(2, "m"), radius=RADIUS)
+    assert not (await hooked.change("nodes", OLD, NEW))["allowed"]
+    assert (await hooked.change("nodes", node_of("m"), node_of("m", no_execute())))["allowed"]
+
+
 async def test_a_taint_that_was_taken_away_counts_no_more() -> None:
     hooked = Hooked(OLD, node_of("m"), *pods(2), *pods(2, "m"), radius=RADIUS)
     tainted = node_of("m", no_execute())
@@ -162,6 +168,27 @@ async def test_a_fraction_of_a_namespace_is_too_much() -> None:
     )
     more = pods(1, "third", namespace="shop")
     assert (await Hooked(*there, *more, radius=radius).change("nodes", OLD, NEW))["allowed"]
+
+
+async def test_of_a_namespace_with_too_many_pods_it_is_not_known() -> None:
+    there = [*pods(60, namespace="shop"), *pods(5_000, "other", namespace="shop")]
+    radius = BlastRadius(max_namespace_fraction=0.01)
+    said = await Hooked(*there, radius=radius).change("nodes", OLD, NEW)
+    assert "not looked at: pods of namespace shop beyond 5000" in said["status"]["message"]
+
+
+async def test_nor_of_more_namespaces_than_are_counted() -> None:
+    there = [
+        pod
+        for number in range(52)
+        for node in ("n", "other")
+        for pod in pods(5 if node == "n" else 6, node, namespace=f"ns-{number}")
+    ]
+    radius = BlastRadius(max_namespace_fraction=0.5)
+    said = await Hooked(*there, radius=radius).change("nodes", OLD, NEW)
+    assert "not looked at: pods of 2 more namespaces" in said["status"]["message"]
+    few = [pod for pod in there if not pod.metadata.namespace.startswith("ns-5")]
+    assert (await Hooked(*few, radius=radius).change("nodes", OLD, NEW))["allowed"]
 
 
 async def test_no_namespace_is_counted_that_cannot_exceed_anything() -> None:

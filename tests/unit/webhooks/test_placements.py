@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -28,7 +29,8 @@ FULL = replace(
     node_of("full"),
     status=NodeStatus(conditions=(NodeCondition(type="MemoryPressure", status="True"),)),
 )
-TAINTED = node_of("tainted", no_execute())
+HOUR_AGO = START - timedelta(hours=1)
+TAINTED = node_of("tainted", no_execute(time_added=HOUR_AGO))
 WHY = "the kubelet of node full would not start the pod: The node had condition: [MemoryPressure]."
 
 
@@ -77,7 +79,7 @@ async def test_one_that_it_would_is_not() -> None:
     [
         (pod_of("p"), "evicted at once from node tainted: taint maintenance:NoExecute is not "),
         (
-            pod_of("p", "", tolerating(seconds=300), creation_timestamp=START.replace(year=2025)),
+            pod_of("p", "", tolerating(seconds=300), creation_timestamp=HOUR_AGO),
             "evicted in 300 s from node tainted: taint maintenance:NoExecute is tolerated by ",
         ),
     ],
@@ -100,6 +102,16 @@ async def test_the_taints_of_its_devices_are_looked_at() -> None:
     for said in await both("n", pod, *objects):
         (told,) = said["warnings"]
         assert told.startswith("evicted at once from node n: taint rule:NoExecute of device ")
+
+
+async def test_a_pod_that_does_not_say_its_namespace_lives_in_that_of_the_request() -> None:
+    pod = using("c", node="n", namespace="")
+    hooked = Hooked(node_of("n"), claim("c", on("a")), rule(device="a"))
+    assert "at once" in (await create(hooked, pod))["warnings"][0]
+
+
+async def test_a_binding_may_name_its_pod_alone() -> None:
+    assert not (await bind(Hooked(pod_of("p"), FULL), binding("full"), name=""))["allowed"]
 
 
 @pytest.mark.parametrize(

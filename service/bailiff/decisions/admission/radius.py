@@ -72,8 +72,8 @@ def refusal(
         if is_acknowledged(new, one.cause):
             continue
         why = _excess(one, bounds, namespace_pods)
-        if why is None and consequences.too_many:
-            unseen = ", ".join(consequences.too_many)
+        unseen = ", ".join((*consequences.too_many, *consequences.uncounted))
+        if why is None and unseen:
             why = f"{one.cause} evicts {one.pods} pods or more, not looked at: {unseen}"
         if why is not None:
             return f"blastRadius: {why}; {_advice(new, one.cause)}"
@@ -81,12 +81,12 @@ def refusal(
 
 
 def _by_cause(consequences: Consequences) -> Iterator[_Evicted]:
-    """Each cause that evicts somebody by the change."""
+    """Each cause that evicts somebody by the change, as far as that is known."""
     for cause in consequences.causes:
         brought = Counter(
             one.pod.metadata.namespace for one in consequences.pods if one.after.cause == cause
         )
-        if not brought:
+        if not brought and not consequences.too_many:
             continue
         there = consequences.elsewhere
         pods = brought.total() + sum(n for (other, _), n in there.items() if other == cause)

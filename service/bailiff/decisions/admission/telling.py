@@ -43,7 +43,7 @@ def warnings_of(
     if len(violated) > _MAX_BUDGETS:
         more = len(violated) - _MAX_BUDGETS
         violated = [*violated[:_MAX_BUDGETS], f"{more} more PodDisruptionBudgets would be violated"]
-    unseen = (*consequences.too_many, *consequences.not_seen)
+    unseen = (*consequences.too_many, *consequences.uncounted, *consequences.not_seen)
     return (*((told,) if told else ()), *violated, *(f"not looked at: {one}" for one in unseen))
 
 

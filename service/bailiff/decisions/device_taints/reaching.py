@@ -117,7 +117,7 @@ def _wanted(claims: Iterable[ResourceClaim]) -> Iterator[Wanted]:
     for claim in claims:
         namespace = claim.metadata.namespace
         for consumer in claim.status.reserved_for:
-            if consumer.resource == "pods" and not consumer.api_group:
+            if consumer.resource == "pods":
                 names[namespace][consumer.name] = None
             else:
                 grouped[namespace] = None

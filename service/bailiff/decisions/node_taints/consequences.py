@@ -18,7 +18,6 @@ from bailiff.decisions.decision import Verdict
 from bailiff.decisions.node_taints.built_in import BUILT_IN_TAINTS
 from bailiff.decisions.node_taints.change import (
     PreviewTaintChangeRequest,
-    TaintSelector,
     before_and_after,
 )
 from bailiff.decisions.node_taints.findings import SYSTEM
@@ -55,12 +54,14 @@ class _Seen(Value, frozen=True):
         peers: other nodes that carry one of the taints, each with its pods.
         not_seen: see Consequences.
         too_many: see there.
+        uncounted: see there.
     """
 
     pods: tuple[Pod, ...] = ()
     peers: tuple[tuple[Node, tuple[Pod, ...]], ...] = ()
     not_seen: tuple[str, ...] = ()
     too_many: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
 
 
 def look_at_change(change: ObjectChange, options: Options) -> ChangeLookUp:
@@ -120,7 +121,7 @@ def _look_elsewhere(seen: _Seen, node: Node, causes: Collection[str]) -> _Lookin
     ]
     if len(peers) > MAX_PEERS:
         told = f"{len(peers) - MAX_PEERS} of {len(peers)} other nodes with the taint"
-        seen = replace(seen, too_many=(*seen.too_many, told))
+        seen = replace(seen, uncounted=(told,))
     peers = peers[:MAX_PEERS]
     found = yield tuple(map(_pods_on, peers))
     return _with_peers(seen, peers, found)
@@ -150,11 +151,12 @@ def _plan(
     asked = PreviewTaintChangeRequest(
         node=as_served(old),
         pods=seen.pods,
-        add_taints=tuple(map(_added, set(new.spec.taints) - set(old.spec.taints))),
-        remove_taints=_taken_away(old, new),
+        # In their order, since the first that is not tolerated is the cause. That some are taken
+        # away evicts nobody any sooner.
+        add_taints=tuple(map(_added, new.spec.taints)),
     )
     taints = old.spec.taints + new.spec.taints
-    merging = len(taints) * (len(asked.add_taints) + len(asked.remove_taints))
+    merging = len(taints) * len(asked.add_taints)
     costs = [weigh(taints, seen.pods, explain=False)] * 2 + [Cost(merging)]
     costs += [weigh(node.spec.taints, pods, explain=False) for node, pods in seen.peers]
     # Nobody is told all of it.
@@ -176,6 +178,7 @@ def _consequences(
         elsewhere=_elsewhere(causes, seen, terms),
         not_seen=seen.not_seen,
         too_many=seen.too_many,
+        uncounted=seen.uncounted,
     )
 
 
@@ -183,12 +186,6 @@ def _added(taint: Taint) -> NewTaint:
     return NewTaint(
         key=taint.key, value=taint.value, effect=taint.effect, time_added=taint.time_added
     )
-
-
-def _taken_away(old: Node, new: Node) -> tuple[TaintSelector, ...]:
-    left = {(one.key, one.effect) for one in new.spec.taints}
-    gone = (one for one in old.spec.taints if (one.key, one.effect) not in left)
-    return tuple(TaintSelector(key=one.key, effect=one.effect) for one in gone)
 
 
 def _elsewhere(

@@ -68,10 +68,21 @@ def test_a_fraction_counts_for_the_namespaces_that_the_change_reaches() -> None:
 
 
 def test_too_many_to_look_at_are_above_every_radius() -> None:
-    found = replace(consequences(shop=1), too_many=("3 nodes", "4 pods"))
+    found = replace(consequences(shop=1), too_many=("4 pods",), uncounted=("3 nodes",))
     why = refused(found, max_pods=100)
     assert why is not None
-    assert "k:NoExecute evicts 1 pods or more, not looked at: 3 nodes, 4 pods; " in why
+    assert "k:NoExecute evicts 1 pods or more, not looked at: 4 pods, 3 nodes; " in why
+
+
+def test_who_may_go_unseen_is_held_against_it_and_who_may_go_elsewhere_is_not() -> None:
+    assert refused(replace(consequences(), too_many=("4 pods",)), max_pods=100)
+    assert refused(replace(consequences(), uncounted=("3 nodes",)), max_pods=100) is None
+
+
+def test_each_cause_is_looked_at() -> None:
+    metadata = replace(NODE.metadata, annotations=Annotations(acknowledged_taints=OTHER))
+    found = replace(consequences((OTHER, CAUSE), shop=9), too_many=("3 pods",))
+    assert refusal(found, BlastRadius(max_pods=2), {}, replace(NODE, metadata=metadata))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +92,7 @@ def test_too_many_to_look_at_are_above_every_radius() -> None:
 def test_what_is_acknowledged_passes(annotation: str, *, allowed: bool) -> None:
     metadata = replace(NODE.metadata, annotations=Annotations(acknowledged_taints=annotation))
     node = replace(NODE, metadata=metadata)
-    found = replace(consequences(shop=9), too_many=("3 nodes",))
+    found = replace(consequences(shop=9), too_many=("3 pods",))
     assert (refusal(found, BlastRadius(max_pods=2), {}, node) is None) is allowed
 
 

@@ -82,10 +82,13 @@ def test_a_budget_that_allows_as_many_is_not_violated() -> None:
 
 
 def test_what_was_not_looked_at_is_told_last() -> None:
-    found = Consequences(pods=(going(None),), not_seen=("budgets",), too_many=("3 nodes",))
+    found = Consequences(
+        pods=(going(None),), not_seen=("budgets",), too_many=("3 pods",), uncounted=("4",)
+    )
     assert warnings_of(found, (), NOW) == (
         "evicts 1 pod now",
-        "not looked at: 3 nodes",
+        "not looked at: 3 pods",
+        "not looked at: 4",
         "not looked at: budgets",
     )
 

@@ -97,6 +97,20 @@ def test_a_taint_that_a_driver_gives_no_time_counts_from_now() -> None:
 def test_who_goes_for_another_rule_is_not_counted_again() -> None:
     found = Shown(*WORLD, rule("other", device="a")).what_comes_of(None, rule())
     assert going(found) == {"q": "EVICT_AT"}
+    assert found is not None
+    assert found.elsewhere == {}
+
+
+def test_an_object_that_is_made_anew_evicts_anew_though_the_list_still_has_the_old() -> None:
+    assert set(going(Shown(*WORLD, rule()).what_comes_of(None, rule()))) == {"p", "q"}
+    tainted = slice_of(a=(taint(),))
+    assert set(going(Shown(*CLAIMS, *PODS, tainted).what_comes_of(None, tainted))) == {"p"}
+
+
+def test_a_device_of_another_pool_is_another_device() -> None:
+    far = claim("far", on("a", pool="far"), reserved_for=(reserved("f", "f-1"),))
+    shown = Shown(far, using("far", name="f", uid="f-1"), slice_of(pool="far", a=()))
+    assert going(shown.what_comes_of(slice_of(a=()), slice_of(a=(taint(),)))) == {}
 
 
 def test_who_has_ended_is_not_counted() -> None:
@@ -116,6 +130,13 @@ def test_pods_of_a_group_are_looked_for_in_its_namespace() -> None:
     shown = Shown(claim("c", reserved_for=(group,)), using("c", group="g"))
     options = Options(pod_group_claims=True)
     assert going(shown.what_comes_of(None, rule(), options)) == {"p": "EVICT_NOW"}
+
+
+def test_a_namespace_that_is_listed_is_not_asked_for_its_pods_by_name() -> None:
+    group = reserved("g", "g-1", resource="podgroups", api_group="scheduling.k8s.io")
+    shown = Shown(claim("c", reserved_for=(group, reserved())), using("c"))
+    assert going(shown.what_comes_of(None, rule())) == {"p": "EVICT_NOW"}
+    assert [one.names for one in shown.wanted if one.kind is Pod] == [None]
 
 
 def test_many_pods_are_listed_and_few_are_got() -> None:
