@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bailiff.decisions import SYSTEMS
 from tests.harness.corpus import answer_of_core
-from tests.harness.faces import device_questions, questions
+from tests.harness.faces import device_questions, node_questions, questions
 from tests.harness.faces.grpc_face import without_zeros
 from tests.harness.faces.grpc_in_process import ask_in_process
 
@@ -21,6 +21,8 @@ ASKED = [
     pytest.param("decideBatch", device_questions.ABOUT_PODS, id="pods with devices"),
     pytest.param("previewTaintChange", questions.ABOUT_A_CHANGE, id="a change"),
     pytest.param("previewDeviceTaintRule", device_questions.ABOUT_A_RULE, id="a rule"),
+    pytest.param("judgeNodes", node_questions.ABOUT_NODES, id="nodes"),
+    pytest.param("judgeNodes", node_questions.with_devices(), id="nodes, and devices"),
 ]
 
 

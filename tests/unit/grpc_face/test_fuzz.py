@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.v1 import eviction_decision_service_pb2 as pb
-from tests.harness.faces import device_questions, questions
+from bailiff.v1.scheduling_service_pb2 import JudgeNodesStreamRequest, JudgeNodesStreamResponse
+from tests.harness.faces import device_questions, node_questions, questions
 from tests.harness.faces.grpc_face import (
     NODE,
     POD,
@@ -29,6 +30,7 @@ BODIES = {
     "decideBatch": questions.ABOUT_PODS | device_questions.ABOUT_PODS,
     "previewTaintChange": questions.ABOUT_A_CHANGE,
     "previewDeviceTaintRule": device_questions.ABOUT_A_RULE,
+    "judgeNodes": node_questions.ABOUT_NODES | node_questions.with_devices(),
 }
 
 
@@ -93,4 +95,30 @@ async def test_whatever_else_is_called(method: str, data: bytes) -> None:
         call = face.channel.unary_unary(method)
         # Health has grpcio's own parser, which ends what it cannot read with INTERNAL.
         assert await call(data, timeout=30).code() is not grpc.StatusCode.DEADLINE_EXCEEDED
+        assert await still_answers(face)
+
+
+@st.composite
+def node_streams(draw: st.DrawFn) -> list[bytes]:
+    """The requests of a stream that registers nodes, some of them broken."""
+    told = [message_of(one, JudgeNodesStreamRequest()) for one in draw(node_questions.streams())]
+    return [
+        draw(st.just(one.SerializeToString()) | broken(st.just(one)) | st.binary(max_size=50))
+        for one in told
+    ]
+
+
+@fuzzed(100)
+@given(requests=node_streams())
+async def test_the_stream_of_nodes(requests: list[bytes]) -> None:
+    async with running() as face:
+        method = "/bailiff.v1.SchedulingService/JudgeNodesStream"
+        stream: grpc.aio.StreamStreamMultiCallable[bytes, bytes]
+        stream = face.channel.stream_stream(method)
+        call = stream(iter(requests), timeout=30)
+        answers = [JudgeNodesStreamResponse.FromString(answer) async for answer in call]
+        assert await call.code() is grpc.StatusCode.OK
+        assert len(answers) == len(requests)
+        codes = {answer.error.code for answer in answers}
+        assert codes <= {code.value[0] for code in EXPECTED}
         assert await still_answers(face)
