@@ -1,0 +1,59 @@
+package residency
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+)
+
+// What becomes of a pod that Bailiff gives no answer for, as failurePolicy of a webhook.
+const (
+	// Ignore schedules it as if this plugin were not there.
+	Ignore = "Ignore"
+	// Fail leaves it in the queue, to be tried again after kube-scheduler's backoff.
+	Fail = "Fail"
+)
+
+// Args is the plugin's part of a KubeSchedulerConfiguration.
+type Args struct {
+	// Address of Bailiff's gRPC port, as host:port or any other target of gRPC.
+	Address string `json:"address"`
+	// CAFile has the authorities by which Bailiff's certificate is verified. Empty: no TLS.
+	CAFile string `json:"caFile,omitempty"`
+	// TokenFile has a bearer token, read anew for each stream; needs CAFile. Empty: no token.
+	TokenFile string `json:"tokenFile,omitempty"`
+	// Timeout of one answer; the nodes that have changed are sent within it. Default 500ms.
+	Timeout metav1.Duration `json:"timeout,omitempty"`
+	// OnFailure is Ignore, the default, or Fail.
+	OnFailure string `json:"onFailure,omitempty"`
+	// MinimumResidency refuses nodes that the pod would be evicted from before so long. Default
+	// 0s: none are refused for that.
+	MinimumResidency metav1.Duration `json:"minimumResidency,omitempty"`
+}
+
+func argsOf(object runtime.Object) (Args, error) {
+	args := Args{Timeout: metav1.Duration{Duration: 500 * time.Millisecond}, OnFailure: Ignore}
+	if err := frameworkruntime.DecodeInto(object, &args); err != nil {
+		return args, fmt.Errorf("args of %s: %w", Name, err)
+	}
+	return args, args.check()
+}
+
+func (args Args) check() error {
+	switch {
+	case args.Address == "":
+		return fmt.Errorf("args of %s: address: required", Name)
+	case args.Timeout.Duration <= 0:
+		return fmt.Errorf("args of %s: timeout: must be above 0s, got %s", Name, args.Timeout.Duration)
+	case args.OnFailure != Ignore && args.OnFailure != Fail:
+		return fmt.Errorf("args of %s: onFailure: must be %s or %s, got %q", Name, Ignore, Fail, args.OnFailure)
+	case args.MinimumResidency.Duration < 0:
+		return fmt.Errorf("args of %s: minimumResidency: must not be negative", Name)
+	case args.TokenFile != "" && args.CAFile == "":
+		return fmt.Errorf("args of %s: tokenFile: needs caFile, a token is sent by TLS only", Name)
+	}
+	return nil
+}

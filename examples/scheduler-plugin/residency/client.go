@@ -1,0 +1,129 @@
+package residency
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	bailiffv1 "bailiff.dev/api/v1"
+)
+
+// How long nobody is asked after a failure, so that an outage costs one timeout in this time
+// instead of one for each pod.
+const pause = time.Second
+
+// client asks over one stream, which it opens anew when that has ended.
+type client struct {
+	service bailiffv1.SchedulingServiceClient
+	timeout time.Duration
+	// Who has it asks; the others wait, within their timeouts.
+	turn   chan struct{}
+	stream *stream
+	failed error
+	again  time.Time
+}
+
+func dial(args Args) (*client, error) {
+	options, err := secured(args)
+	if err != nil {
+		return nil, err
+	}
+	connection, err := grpc.NewClient(args.Address, options...)
+	if err != nil {
+		return nil, err
+	}
+	service := bailiffv1.NewSchedulingServiceClient(connection)
+	return &client{service: service, timeout: args.Timeout.Duration, turn: make(chan struct{}, 1)}, nil
+}
+
+func secured(args Args) ([]grpc.DialOption, error) {
+	if args.CAFile == "" {
+		return []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}, nil
+	}
+	tls, err := credentials.NewClientTLSFromFile(args.CAFile, "")
+	if err != nil {
+		return nil, err
+	}
+	options := []grpc.DialOption{grpc.WithTransportCredentials(tls)}
+	if args.TokenFile != "" {
+		options = append(options, grpc.WithPerRPCCredentials(tokenFile(args.TokenFile)))
+	}
+	return options, nil
+}
+
+// tokenFile is a file whose token goes with every call; Kubernetes writes it anew from time to time.
+type tokenFile string
+
+// GetRequestMetadata is of credentials.PerRPCCredentials.
+func (file tokenFile) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	token, err := os.ReadFile(string(file))
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"authorization": "Bearer " + strings.TrimSpace(string(token))}, nil
+}
+
+// RequireTransportSecurity is of credentials.PerRPCCredentials.
+func (tokenFile) RequireTransportSecurity() bool { return true }
+
+// judge answers within the timeout, or says why not.
+func (c *client) judge(ctx context.Context, asked question) (*judgement, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("no turn to ask within %s", c.timeout)
+	}
+	if wait := time.Until(c.again); wait > 0 {
+		return nil, fmt.Errorf("not asked for %s more: %w", wait.Round(time.Millisecond), c.failed)
+	}
+	answer, err := c.tried(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	return judgementOf(answer), nil
+}
+
+func (c *client) tried(ctx context.Context, asked question) (*bailiffv1.JudgeNodesResponse, error) {
+	for {
+		isOld := c.stream != nil
+		answer, err := c.ask(ctx, asked)
+		if err == nil || errors.Is(err, errRefused) {
+			return answer, err
+		}
+		c.close()
+		// A stream that has been idle may have been ended by Bailiff, or by its restart; then
+		// another one has the answer. That is tried once.
+		if !isOld || ctx.Err() != nil {
+			c.failed, c.again = err, time.Now().Add(pause)
+			return nil, err
+		}
+	}
+}
+
+func (c *client) ask(ctx context.Context, asked question) (*bailiffv1.JudgeNodesResponse, error) {
+	if c.stream == nil {
+		opened, err := open(c.service)
+		if err != nil {
+			return nil, err
+		}
+		c.stream = opened
+	}
+	return c.stream.judge(ctx, asked)
+}
+
+func (c *client) close() {
+	if c.stream != nil {
+		c.stream.cancel()
+		c.stream = nil
+	}
+}
