@@ -14,6 +14,7 @@ NAMES = (
     "observers",
     "pressure",
     "kubelets",
+    "scheduling",
     "rest_face",
     "grpc_face",
     "admission",
