@@ -176,8 +176,9 @@ async def elsewhere(cluster):
     return name
 
 
-async def test_rotated_under_load_it_fails_no_request(kube_apiserver, bench, elsewhere):
-    """Pods are made all the while; the server takes up the new certificate late, as pods do."""
+@pytest.mark.parametrize("delay", [0.0, 0.5], ids=["at once", "late"])
+async def test_rotated_under_load_it_fails_no_request(kube_apiserver, bench, elsewhere, delay):
+    """Pods are made all the while; the server takes up a new certificate at once, or late."""
     one = issue(TERMS.names, datetime.now(UTC), TERMS.life)
     server = Asked()
     async with (
@@ -194,23 +195,36 @@ async def test_rotated_under_load_it_fails_no_request(kube_apiserver, bench, els
         change = believing(one.authority)
         async with registered(bench.cluster, bench.namespace, MUTATE, url, change):
             await until_asked(bench.cluster, elsewhere, server)
-            load = asyncio.create_task(make_pods(bench.cluster, elsewhere))
+            tasks = [
+                asyncio.create_task(make_pods(bench.cluster, elsewhere)),
+                asyncio.create_task(follow(bench, server, delay)),
+            ]
             for _ in range(2):
                 await run.run(TERMS, force=True)
-                await asyncio.sleep(0.5)
-                files = await held(bench)
-                server.serve_with(files["tls.crt"], files["tls.key"])
-                await asyncio.sleep(0.5)
+                await asyncio.sleep(2 * delay + 0.5)
             await run.run(Terms(names=TERMS.names, kept=timedelta()))
             await asyncio.sleep(0.5)
-            load.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await load
+            for task in tasks:
+                task.cancel()
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
+            assert [one for one in ended if not isinstance(one, asyncio.CancelledError)] == []
             made = len(server.reviews)
             assert made > 20
             # And what is believed now is the last one alone.
             assert len(subjects(await believed_by(bench, run))) == 1
             assert not await answers(url, one.authority)
+
+
+async def follow(bench, server, delay):
+    """Serve what the Secret holds, so long after it does."""
+    served = b""
+    while True:
+        files = await held(bench)
+        if files["tls.crt"] != served:
+            await asyncio.sleep(delay)
+            server.serve_with(files["tls.crt"], files["tls.key"])
+            served = files["tls.crt"]
+        await asyncio.sleep(0.02)
 
 
 async def until_asked(cluster, namespace, server):
