@@ -22,6 +22,12 @@ def _repeat(item: bytes, size: int) -> bytes:
     return b"[" + b",".join([item] * max(1, size // (len(item) + 1))) + b"]"
 
 
+def _numbered(item: bytes, size: int) -> bytes:
+    """A list of as many items as fit, each with its number in it twice."""
+    number = max(1, size // (len(item) + 10))
+    return b"[" + b",".join(item % (i, i) for i in range(number)) + b"]"
+
+
 def _nested(size: int, opening: bytes, closing: bytes) -> bytes:
     depth = max(1, size // (len(opening) + len(closing)))
     return opening * depth + b"0" + closing * depth
@@ -71,6 +77,13 @@ FILLINGS = {
         )
         + b"]"
     ),
+    "nodes, each of its own kind": lambda size: _numbered(
+        b'{"metadata":{"name":"n%d"},"spec":{"taints":[{"key":"k%d","effect":"NoExecute"}]}}', size
+    ),
+    "nodes that are alike": lambda size: _numbered(b'{"metadata":{"name":"%d-%d"}}', size),
+    "maintenances": lambda size: _numbered(
+        b'{"nodes":["n0","n1"],"startsAt":"2026-01-01T00:00:00Z","reason":"%d %d"}', size
+    ),
     "long keys": lambda size: _repeat(b'{"effect":"NoExecute","key":"%b"}' % (b"k" * 317), size),
 }
 PLACES = {
@@ -97,6 +110,12 @@ PLACES = {
     "/v1/previews/device-taint-rule": (
         _RULE + _DEVICES,
         b'{"rule":%b}',
+    ),
+    "/v1/scheduling/nodes": (
+        b'{"pod":{"spec":{"tolerations":%b}},"nodes":%b}',
+        b'{"pod":{},"nodes":[{"metadata":{"name":"n"},"spec":{"taints":%b}}]}',
+        b'{"pod":{"spec":{"tolerations":%b}},"nodes":%b,"maintenance":%b}',
+        b'{"pod":{"metadata":{"name":"p"}},"nodes":%b,"deviceTaints":{"resourceClaims":%b}}',
     ),
 }
 SIZES = {"/v1/decisions": 1 * MIB}

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from bailiff.kinds import Pod
     from bailiff.kinds.meta import Value
 
+# Tolerations of a pod that is compared with others: to compare lists costs their length.
+_LONGEST_LIST = 100
 # Any name will do where the node does not matter: only that there is one counts.
 _SOME_NODE = "(any)"
 _NOTHING_SAID = Residency(
@@ -130,7 +132,7 @@ class Judging:
 
     def likeness(self, pod: Pod) -> Hashable | None:
         """Pods of which this is the same get the same answer. None: it is like no other."""
-        if pod.has_ended:
+        if pod.has_ended or len(pod.spec.tolerations) > _LONGEST_LIST:
             return None
         seen = [one.sees_of_pod(pod) for one in self._pool.systems]
         return None if None in seen else (pod.spec.tolerations, *seen)

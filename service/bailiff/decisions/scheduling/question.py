@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 V = TypeVar("V", bound="Value")
 
 MAX_NODES = 20_000
+# Of one node. Far more than fit into one: to tell nodes apart must cost no time that others notice.
+MAX_TAINTS = 10_000
 Nodes = Annotated[tuple[Node, ...], Meta(max_length=MAX_NODES)]
 Maintenances = Annotated[tuple[Maintenance, ...], Meta(max_length=MAX_MAINTENANCES)]
 # What else kube-scheduler goes by (its default plugins), and what nobody can know beforehand.
@@ -146,7 +148,7 @@ def asked_of(
 
 
 def check_nodes(nodes: Sequence[Node], path: str) -> None:
-    """Refuse nodes without a name, or too many.
+    """Refuse nodes without a name, with taints that nobody can have, or too many.
 
     Raises:
         FactsError: as said, with the path of the field.
@@ -155,3 +157,4 @@ def check_nodes(nodes: Sequence[Node], path: str) -> None:
     for index, node in enumerate(nodes):
         if not node.metadata.name:
             raise FactsError(f"{path}[{index}].metadata.name", "required")
+        check_number(f"{path}[{index}].spec.taints", len(node.spec.taints), MAX_TAINTS)

@@ -100,7 +100,9 @@ def _named(parts: Iterable[Part]) -> int:
 
 
 def _steps(kinds: _Kinds, tolerations: int) -> int:
-    return kinds.number * _KIND + _COMPARED * kinds.taints * (tolerations + 1) + kinds.periods
+    # Where nodes have no taints a list is looked up all the same, by all that is in it.
+    of_kinds = kinds.number * (_KIND + tolerations)
+    return of_kinds + _COMPARED * kinds.taints * (tolerations + 1) + kinds.periods
 
 
 def _told(kinds: _Kinds, toleration: int) -> int:
