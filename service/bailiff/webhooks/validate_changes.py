@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Tainting: TypeAlias = "Node | DeviceTaintRule | ResourceSlice"
 
 DEVICES = "resource.k8s.io"
+# Others select and name devices in other fields (k8s.io/api/resource/v1alpha3, v1beta1).
+_DEVICE_VERSIONS = frozenset({"v1", "v1beta2"})
 # Namespaces of which pods are counted for one change, and pods of each.
 _MAX_NAMESPACES, _MAX_COUNTED = 50, 5_000
 _UNFINISHED = (("status.phase", "Succeeded"), ("status.phase", "Failed"))
@@ -59,6 +61,10 @@ class ValidateChanges(Hook):
         """See Hook."""
         if request.operation not in ("CREATE", "UPDATE"):
             return ALLOWED
+        asked = request.resource
+        if asked.group == DEVICES and asked.version not in _DEVICE_VERSIONS:
+            said = f"not looked at: {asked.resource} of {asked.group}/{asked.version}"
+            return Outcome(warnings=(said,))
         new = await self._parts.objects.read(request.object, self._kind)
         old = None
         if not is_absent(request.old_object):

@@ -70,6 +70,14 @@ async def test_what_brings_no_evicting_taint_is_allowed_without_a_look(
     assert hooked.source.kinds == []
 
 
+async def test_of_other_versions_it_is_said_that_they_are_not_looked_at() -> None:
+    resource = {"group": "resource.k8s.io", "version": "v1alpha3", "resource": "devicetaintrules"}
+    hooked = Hooked(*WORLD, radius=RADIUS)
+    said = await hooked.change("devicetaintrules", None, rule(), resource=resource)
+    assert said["allowed"]
+    assert said["warnings"] == ["not looked at: devicetaintrules of resource.k8s.io/v1alpha3"]
+
+
 async def test_a_rule_that_selects_more_is_counted_whole() -> None:
     hooked = Hooked(*WORLD, rule(device="a"), radius=RADIUS)
     said = await hooked.change("devicetaintrules", rule(device="a"), rule())
