@@ -15,6 +15,9 @@ from tests.harness.hooks import Hooked
 if TYPE_CHECKING:
     from bailiff.kinds.meta import Value
 
+# However busy the machine, an answer is in time.
+pytestmark = pytest.mark.looptime
+
 RADIUS = BlastRadius(max_pods=1)
 BEFORE, AFTER = slice_of(a=(), b=()), slice_of(a=(taint(),), b=(taint(),))
 WORLD: tuple[Value, ...] = (

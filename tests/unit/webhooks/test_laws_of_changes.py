@@ -6,6 +6,7 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -19,6 +20,9 @@ from tests.harness.kinds import node_of, pod_of
 
 if TYPE_CHECKING:
     from bailiff.kinds import Pod
+
+# However busy the machine, an answer is in time.
+pytestmark = pytest.mark.looptime
 
 EFFECTS = ("NoExecute", "NoExecute", "NoSchedule")
 BUILT_IN = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")

@@ -23,6 +23,9 @@ from tests.harness.clocks import LoopClock
 from tests.harness.hooks import Hooked
 from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
 
+# However busy the machine, an answer is in time.
+pytestmark = pytest.mark.looptime
+
 OLD, NEW = node_of("n"), node_of("n", no_execute())
 RADIUS = BlastRadius(max_pods=2)
 
@@ -234,7 +237,6 @@ async def test_what_cannot_be_read_is_told_and_allowed(error: Exception) -> None
     assert said["warnings"] == [f"not looked at: {error}"]
 
 
-@pytest.mark.looptime
 async def test_what_is_not_read_in_time_is_told_and_allowed() -> None:
     source = ShownSource(*pods(37), seconds=5)
     hooked = Hooked(radius=RADIUS, source=source, clock=LoopClock())
