@@ -13,8 +13,11 @@ from bailiff.bootstrap.pressure import halves_with
 from bailiff.clock import SystemClock
 from bailiff.cluster import KEEP_LITTLE, NODES, NotFoundError, PatchType, Resource
 from bailiff.decisions import SYSTEMS
+from bailiff.lookup import PodGroups
+from bailiff.tally import Tally
 from bailiff.worker import (
     ClusterActions,
+    Shared,
     Unopposed,
     Watches,
     WatchMetrics,
@@ -63,7 +66,9 @@ async def running_worker(
     async with halves_with(pressing, cluster, clock) as halves:
         systems = halves_of(SYSTEMS, halves)
         parts = (actions, clock, registry, chosen, election)
-        worker = Worker(*parts, source=source, systems=systems)
+        tally = Tally(cluster.fenced(election.may_act), clock)
+        shared = Shared(tally, PodGroups(cluster, clock))
+        worker = Worker(*parts, source=source, systems=systems, shared=shared)
         pods, nodes = watches.pods(), watches.nodes()
         worker.trust(watches.healths, partial(cluster.get, NODES))
         task = asyncio.create_task(worker.run(pods, nodes, stop))

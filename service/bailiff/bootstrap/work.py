@@ -32,6 +32,8 @@ from bailiff.cluster import (
     SkewAlarm,
 )
 from bailiff.decisions import SYSTEMS
+from bailiff.lookup import PodGroups
+from bailiff.tally import Tally
 from bailiff.worker import (
     ApiMetrics,
     ClusterActions,
@@ -43,6 +45,7 @@ from bailiff.worker import (
     PolicyControl,
     PolicyFile,
     ShadowActions,
+    Shared,
     Source,
     Unopposed,
     VerdictLog,
@@ -117,6 +120,8 @@ def work(
             api.backoff.set_function(cluster.backoff)
             election = _election(cluster, clock, settings)
             actions = _actions(cluster, election, comparison, settings)
+            tally = Tally(cluster.fenced(election.may_act), clock)
+            shared = Shared(tally, PodGroups(cluster, clock))
             keep = KEEP_LITTLE if pressing is None else pressing.keep
             watches = Watches(cluster, clock, WatchMetrics(registry), keep)
             worker = Worker(
@@ -128,6 +133,7 @@ def work(
                 settings.audit_log,
                 systems=halves_of(systems, halves),
                 source=Source(cluster, watches),
+                shared=shared,
             )
             pods, nodes = watches.pods(), watches.nodes()
             news = policy_news(settings, cluster, election, clock, registry)

@@ -5,6 +5,7 @@ list+watch -> Mirror -> Evaluator -> PendingEvictions -> Gate -> Executor -> Att
 """
 
 from bailiff.worker.execute.actions import Actions, ClusterActions, PodActions
+from bailiff.worker.gate.consent import Shared
 from bailiff.worker.lead.election import Election, Elector, Unopposed
 from bailiff.worker.lead.sharding import MAX_SHARDS, Shard
 from bailiff.worker.lead.tenure import ElectionSettings
@@ -54,6 +55,7 @@ __all__ = [
     "PolicyFile",
     "ShadowActions",
     "Shard",
+    "Shared",
     "Source",
     "Unopposed",
     "VerdictLog",

@@ -14,6 +14,7 @@ from bailiff.worker.execute.attempt import Attempt
 from bailiff.worker.execute.condition_resets import ConditionResets
 from bailiff.worker.execute.executor import Executor
 from bailiff.worker.gate import Gate
+from bailiff.worker.gate.consent import Consent
 from bailiff.worker.lead.election import Election, Unopposed
 from bailiff.worker.lead.leadership import Leadership
 from bailiff.worker.lead.sharding import HeldShard
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from bailiff.decisions.policies import PauseNotice, Policies, Unknown
     from bailiff.kinds import Node, Pod
     from bailiff.worker.execute.actions import Actions
+    from bailiff.worker.gate.consent import Shared
     from bailiff.worker.mirror.watching import EventSource
     from bailiff.worker.settings import WorkerSettings
     from bailiff.worker.systems import MakeSystem
@@ -70,6 +72,7 @@ class Worker:
         policies: Policies = NO_POLICIES,
         systems: Sequence[MakeSystem] = SYSTEMS,
         source: Source | None = None,
+        shared: Shared | None = None,
     ) -> None:
         """Wire the parts; nothing runs yet.
 
@@ -83,6 +86,7 @@ class Worker:
             policies: to begin with, see `set_policies`.
             systems: makes each of those that say who is to go; they are asked in this order.
             source: where they find what is neither pod nor node; None: they follow nothing else.
+            shared: with all others that evict; None: nothing is.
         """
         self._settings = settings
         self.clock = clock
@@ -109,14 +113,14 @@ class Worker:
         self.metrics.expect(self.systems)
         paper = settings.on_paper
         audit = AuditLog(audit_log, self.metrics, on_paper=paper) if audit_log else None
-        self._wire(parts, audit)
+        self._wire(parts, audit, shared)
         registry.register(self.backlog)
         export_picture(self.metrics, self.evaluator, self.pending)
         export_lead(self.metrics, self.election, self.held_shard, clock)
         if policies != NO_POLICIES:
             self.set_policies(policies)
 
-    def _wire(self, parts: Parts, audit: AuditLog | None) -> None:
+    def _wire(self, parts: Parts, audit: AuditLog | None, shared: Shared | None) -> None:
         """Put together what an eviction goes through, each with those that it tells."""
         actions, clock = parts.actions, parts.clock
         self.audit = audit
@@ -139,8 +143,9 @@ class Worker:
         )
         self.gate = Gate(self.pending, self.evaluator, clock, self.teller, self._earlier)
         self.attempt = Attempt(actions, clock, self.evaluator)
+        consent = Consent(self.gate.facts, shared, on_paper=self._settings.on_paper)
         self.executor = Executor(
-            parts, self.pending, self.gate, self.attempt, self.teller, self._earlier
+            parts, self.pending, self.gate, self.attempt, consent, self.teller, self._earlier
         )
         self.leadership = Leadership(
             parts,

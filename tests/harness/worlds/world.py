@@ -22,6 +22,7 @@ from bailiff.worker import (
     ClusterActions,
     Election,
     MakeSystem,
+    Shared,
     Worker,
     WorkerSettings,
 )
@@ -45,6 +46,7 @@ class World(ApiServer, ClusterActions):
         election: Election | None = None,
         policies=NO_POLICIES,
         systems: Sequence[MakeSystem] = SYSTEMS,
+        shared: Shared | None = None,
         **settings,
     ) -> None:
         ApiServer.__init__(self, LoopClock())
@@ -63,6 +65,7 @@ class World(ApiServer, ClusterActions):
             audit_log=audit_log,
             policies=policies,
             systems=systems,
+            shared=shared,
         )
 
     def worker_actions(self) -> Actions:

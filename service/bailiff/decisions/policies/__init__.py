@@ -47,6 +47,7 @@ from bailiff.decisions.policies.rules import (
     group_of,
     hold,
     may_hold,
+    selects_pods,
     uncounted,
     wishes_of,
 )
@@ -134,6 +135,7 @@ __all__ = [
     "room_for",
     "schema",
     "selects",
+    "selects_pods",
     "slowed",
     "spend",
     "uncounted",

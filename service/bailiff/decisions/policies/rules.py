@@ -48,6 +48,13 @@ def may_hold(policies: Policies) -> bool:
     return replace(policies, eviction_api=None) != NO_POLICIES
 
 
+def selects_pods(policies: Policies) -> bool:
+    """Whether any of them chooses pods by their labels."""
+    budgets = policies.over_time.budgets if policies.over_time else ()
+    selectors = (policies.exclude.pod_selector, *(one.pod_selector for one in budgets))
+    return any(one is not None for one in selectors)
+
+
 def paused(facts: Circumstances, policies: Policies, now: datetime) -> Hold | None:
     """All evictions are paused, or it is not known whether they are."""
     if policies.pause is None or facts.pause is None:

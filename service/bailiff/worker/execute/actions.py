@@ -68,6 +68,14 @@ class PodActions(Protocol):
         """
         ...
 
+    async def try_evict(self, pod: Pod) -> None:
+        """Have an eviction of the pod of this UID checked, its budget included; nothing is charged.
+
+        DisruptionBudgetError where the budget does not allow it; DryRunUnsupportedError as of
+        `try_delete`.
+        """
+        ...
+
     async def record(self, pod: Pod, note: EventNote, now: datetime, component: str) -> None:
         """Create an Event about the pod; `component` is the controller that it comes from.
 
@@ -206,6 +214,11 @@ class ClusterActions:
             grace_period_seconds=grace_period_seconds,
             dry_run=self._dry_run,
         )
+
+    async def try_evict(self, pod: Pod) -> None:
+        """See PodActions."""
+        meta = pod.metadata
+        await self._cluster.evict(meta.name, meta.namespace, meta.uid, dry_run=True)
 
     async def write(
         self,

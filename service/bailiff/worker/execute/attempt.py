@@ -90,6 +90,23 @@ class Attempt:
             return await self._taken(eviction)
         return await self._delete(eviction, node)
 
+    async def rehearse(self, eviction: Eviction) -> None:
+        """Raise ClusterError for what its budget, or a webhook that has denied it, refuses now.
+
+        So that nobody takes a place in a budget over time who would not go. Nothing is deleted.
+        """
+        api = self._api_for(eviction)
+        with contextlib.suppress(DryRunUnsupportedError):
+            if api is not None and self._clock.elapsed() < deadline_of(eviction.due, api):
+                eviction.by = By.EVICTION_API
+                try:
+                    await self._actions.try_evict(eviction.pod)
+                except DisruptionBudgetError:
+                    self._look_back(eviction)
+                    raise
+            elif eviction.count_of(Outcome.DENIED.value) and not eviction.terms.keeps_pod:
+                await self._actions.try_delete(eviction.pod)
+
     def _api_for(self, eviction: Eviction) -> EvictionApi | None:
         """The Eviction API, where it is asked: not where no pod is deleted, nor against orders."""
         overrides = self._evaluator.overrides_policies(eviction.pod, eviction.finding)

@@ -18,6 +18,7 @@ from bailiff.worker.timers.waits import waits_of
 if TYPE_CHECKING:
     from bailiff.worker.execute.attempt import Attempt
     from bailiff.worker.gate import Gate
+    from bailiff.worker.gate.consent import Consent
     from bailiff.worker.observe.telling import Teller
     from bailiff.worker.systems.system import Parts
     from bailiff.worker.timers.eviction import Eviction
@@ -41,6 +42,7 @@ class Executor:
         pending: PendingEvictions,
         gate: Gate,
         attempt: Attempt,
+        consent: Consent,
         teller: Teller,
         earlier: asyncio.Event,
     ) -> None:
@@ -53,6 +55,7 @@ class Executor:
             pending: where evictions go back to.
             gate: where they come from.
             attempt: how one is tried.
+            consent: what is asked right before.
             teller: told of what becomes of each.
             earlier: set when the first timer has moved to an earlier instant, or it is this
                 worker's turn to act.
@@ -66,6 +69,7 @@ class Executor:
         self._pending = pending
         self._gate = gate
         self._attempt = attempt
+        self._consent = consent
         self._teller = teller
         self._changed = earlier
         self._rng = random.Random()  # noqa: S311 - jitter, no secret
@@ -112,9 +116,26 @@ class Executor:
         return self._backoff() or wait
 
     async def _carry_out(self, eviction: Eviction) -> None:
+        hold: Hold | None = None
+        refusal: ClusterError | None = None
+        try:
+            if self._consent.is_needed:
+                hold = await self._consent(eviction, self._attempt.rehearse)
+        except ClusterError as error:
+            refusal = error
+        if hold is None:
+            await self._try(eviction, refusal)
+        else:
+            self._hold_back(eviction, hold)
+        self._gate.finished(eviction)
+
+    async def _try(self, eviction: Eviction, refusal: ClusterError | None) -> None:
+        """Make an attempt; with a refusal it has had its answer."""
         self._teller.begins(eviction)
         failure: ClusterError | None = None
         try:
+            if refusal is not None:
+                raise refusal
             async with asyncio.timeout(self._settings.attempt_timeout):
                 outcome = await self._attempt(eviction)
         except ClusterError as error:
@@ -125,7 +146,20 @@ class Executor:
             self._teller.failed(eviction, outcome, error)
         self._metrics.attempts.labels(outcome.value).inc()
         self._settle(eviction, outcome, failure)
-        self._gate.finished(eviction)
+
+    def _hold_back(self, eviction: Eviction, hold: Hold) -> None:
+        """It was not begun after all. Where the gate knows why by now, it waits there."""
+        eviction.attempts -= 1
+        waits = waits_of(eviction)
+        waits.begin(hold, self._clock.elapsed())
+        if not waits.told:
+            waits.told = True
+            self._teller.held(eviction, hold)
+        outcome = Outcome.UNCOUNTED
+        times = 1 if hold.until is not None else eviction.count_failure(outcome.value)
+        delay = RETRIES[outcome].delay(times, None, self._rng)
+        if not self._pending.settle_retry(eviction, outcome.value, delay):
+            self._cancelled(eviction)
 
     def _settle(self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None) -> None:
         if eviction.waits is not None:

@@ -41,9 +41,11 @@ class Outcome(Enum):
     REPLACED: another pod has its name. ENDED: it has finished, or somebody else has deleted it.
     KEPT: it may stay after all. PUT_OFF: its time has not come, by a clock that was put right
     since the attempt began; it waits for it. FENCED: another worker leads, nothing was sent.
-    BLOCKED: its PodDisruptionBudget does not let it go now. SURVIVED: DELETED, MARKED, GONE,
-    REPLACED or ENDED, and the watch goes on showing the pod, alive; or its status was written, and
-    the answer does not show it. The others, and the last three, are tried again, see RETRIES.
+    BLOCKED: its PodDisruptionBudget does not let it go now. UNCOUNTED: it was not begun, since a
+    budget over time has no place left for it, or its gang must wait. SURVIVED: DELETED, MARKED,
+    GONE, REPLACED or ENDED, and the watch goes on showing the pod, alive; or its status was
+    written, and the answer does not show it. The others, and the last four, are tried again, see
+    RETRIES.
     """
 
     DELETED = "deleted"
@@ -57,6 +59,7 @@ class Outcome(Enum):
     CONFLICT = "conflict"
     OVERLOADED = "overloaded"
     BLOCKED = "blocked"
+    UNCOUNTED = "uncounted"
     DENIED = "denied"
     UNREACHABLE = "unreachable"
     SURVIVED = "survived"
@@ -86,6 +89,8 @@ RETRIES: dict[Outcome, Retry] = {
     Outcome.OVERLOADED: Retry(1, 60),
     # A PodDisruptionBudget says not now. It may let go any moment, mostly within minutes.
     Outcome.BLOCKED: Retry(5, 60),
+    # The gate knows by now what holds it; or the counts cannot be read or written.
+    Outcome.UNCOUNTED: Retry(0.1, 30),
     # A webhook or RBAC says no. People have to act; asking often does not help them.
     Outcome.DENIED: Retry(5, 300),
     # Down, cut off, or failing inside.

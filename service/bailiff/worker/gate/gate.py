@@ -69,7 +69,7 @@ class Gate:
         self._teller = teller
         self._earlier = earlier
         self.facts = RuleFacts(
-            evaluator.mirror, clock, evaluator.publisher, evaluator.overrides_policies
+            evaluator.mirror, clock, evaluator.publisher, evaluator.overrides_policies, self
         )
         self._meters = Meters()
         self._held = Held(self._meters)
@@ -152,6 +152,10 @@ class Gate:
         """See NodeListener; nodes of all shards are told of."""
         if self.facts.look_at_node(name):
             self._earlier.set()
+
+    def gang_changed(self) -> None:
+        """See GangListener."""
+        self._look_again(Cause.GANG)
 
     # What the table of evictions tells.
 

@@ -6,16 +6,24 @@ from typing import TYPE_CHECKING, Literal
 
 from bailiff.decisions.policies import (
     CLUSTER,
+    EMPTY_BOOK,
+    NO_BLAST,
     NO_POLICIES,
     UNKNOWN,
+    Blast,
+    Book,
     Circumstances,
+    Gang,
     PauseNotice,
     Policies,
+    Store,
     Unknown,
+    group_of,
     hold,
     zone_of,
 )
 from bailiff.worker.gate.blast_count import BlastCount
+from bailiff.worker.gate.gangs import Gangs
 from bailiff.worker.gate.meters import TOTAL, Key, Keys, Scope
 from bailiff.worker.gate.zones import Zones
 
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
     from bailiff.decisions import Finding
     from bailiff.decisions.policies import Hold, Publisher
     from bailiff.kinds import Pod
+    from bailiff.worker.gate.gangs import GangListener
     from bailiff.worker.mirror.mirror import Mirror
     from bailiff.worker.timers.eviction import Eviction
 
@@ -39,6 +48,8 @@ class RuleFacts:
         namespaces: labels by name of namespace; UNKNOWN before they have been read.
         zones: breakers.
         blast: pods by what evicts them.
+        gangs: pods by their PodGroups.
+        book: what budgets over time have counted in a ConfigMap, as far as is known.
         publisher: see the constructor.
     """
 
@@ -48,6 +59,7 @@ class RuleFacts:
         clock: Clock,
         publisher: Callable[[Pod, Finding], Publisher | None],
         overrides: Callable[[Pod, Finding], bool],
+        listener: GangListener,
     ) -> None:
         """Start without policies.
 
@@ -56,6 +68,7 @@ class RuleFacts:
             clock: says what time it is.
             publisher: of the ResourceSlice for which a pod goes; None: it goes for something else.
             overrides: whether the policies are set aside for an eviction.
+            listener: told of changes of gangs.
         """
         self.publisher = publisher
         self._overrides = overrides
@@ -66,6 +79,10 @@ class RuleFacts:
         self.namespaces: Mapping[str, Mapping[str, str]] | Literal[Unknown.UNKNOWN] = UNKNOWN
         self.zones = Zones()
         self.blast = BlastCount(mirror.pods_in)
+        self.gangs = Gangs(mirror, listener)
+        # What budgets over time have counted, where that is known: the last word is had before an
+        # eviction begins, so that nothing counts as long as it is not.
+        self.book: Callable[[Store], Book] = _nothing_counted
 
     def set_policies(self, policies: Policies) -> None:
         """Go on with these."""
@@ -89,10 +106,33 @@ class RuleFacts:
 
     def hold(self, eviction: Eviction) -> Hold | None:
         """Why an eviction may not begin now; None if it may, for all but limits."""
-        if self._overrides(eviction.pod, eviction.finding):
+        if self.overrides(eviction):
             return None
-        pod, zone = eviction.pod, self.zone(eviction.pod)
-        facts = Circumstances(
+        return hold(self.around(eviction), self.policies, self._clock.now())
+
+    def overrides(self, eviction: Eviction) -> bool:
+        """Whether the policies are set aside for it."""
+        return self._overrides(eviction.pod, eviction.finding)
+
+    def around(self, eviction: Eviction) -> Circumstances:
+        """All that the rules look at."""
+        others = None if self.policies.gangs is None else self.gangs.others(eviction.pod)
+        gang = None
+        if others is not None:
+            members = tuple([self._around(one) for one in others])
+            gang = Gang(name=group_of(eviction.pod), others=members)
+        blast, publisher = self.blast.of(eviction.uid), self._publisher_of(eviction)
+        return self._around(eviction.pod, blast, publisher, gang)
+
+    def _around(
+        self,
+        pod: Pod,
+        blast: Blast = NO_BLAST,
+        publisher: Publisher | None = None,
+        gang: Gang | None = None,
+    ) -> Circumstances:
+        zone, over_time = self.zone(pod), self.policies.over_time
+        return Circumstances(
             pod=pod,
             node=self._mirror.node(pod.spec.node_name),
             zone=zone,
@@ -100,10 +140,11 @@ class RuleFacts:
             pause=self.pause,
             zone_breaker=self.zones.state(zone),
             cluster_breaker=self.zones.state(CLUSTER),
-            blast=self.blast.of(eviction.uid),
-            publisher=self._publisher_of(eviction),
+            blast=blast,
+            publisher=publisher,
+            gang=gang,
+            book=EMPTY_BOOK if over_time is None else self.book(over_time.store),
         )
-        return hold(facts, self.policies, self._clock.now())
 
     def keys(self, pod: Pod, finding: Finding) -> Keys:
         """All that may have a limit for an eviction, the total first."""
@@ -128,3 +169,7 @@ class RuleFacts:
 
     def _labels(self, namespace: str) -> Mapping[str, str] | None:
         return None if self.namespaces is UNKNOWN else self.namespaces.get(namespace)
+
+
+def _nothing_counted(_store: Store) -> Book:
+    return EMPTY_BOOK

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from bailiff.worker.timers.pending import PendingEvictions
 
 _LEVELS = {BreakerLevel.NORMAL: 0, BreakerLevel.SLOW: 1, BreakerLevel.STOPPED: 2}
-# The budget's word has the name of its cause, whether a policy holds the pod besides or not.
+# A budget's word has the name of its cause, whether a policy holds the pod besides or not.
 _RETRIES = {outcome.value: outcome.value for outcome in RETRIES} | {
-    Outcome.BLOCKED.value: Cause.BUDGET.value
+    Outcome.BLOCKED.value: Cause.BUDGET.value,
+    Outcome.UNCOUNTED.value: Cause.OVER_TIME.value,
 }
 
 

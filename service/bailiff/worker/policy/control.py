@@ -9,7 +9,14 @@ import msgspec
 import structlog
 
 from bailiff.cluster import CONFIG_MAPS, NAMESPACES, Selection
-from bailiff.decisions.policies import UNKNOWN, Unknown, fingerprint, read_pause, weakenings
+from bailiff.decisions.policies import (
+    UNKNOWN,
+    Unknown,
+    fingerprint,
+    read_pause,
+    selects_pods,
+    weakenings,
+)
 from bailiff.worker.policy.optional_watch import OptionalWatch
 
 if TYPE_CHECKING:
@@ -114,7 +121,7 @@ class PolicyControl:
         self._pauses.ask(_config_map_of(policies.pause))
         selects_namespaces = policies.exclude.namespace_selector is not None
         self._namespaces.ask(Selection() if selects_namespaces else None)
-        if policies.exclude.pod_selector is not None:
+        if selects_pods(policies):
             self._pods.need_labels()
         self._worker.set_policies(policies)
 

@@ -53,6 +53,9 @@ class ShadowActions:
     async def try_delete(self, pod: Pod) -> None:
         """See PodActions."""
 
+    async def try_evict(self, pod: Pod) -> None:
+        """See PodActions."""
+
     async def delete(
         self,
         pod: Pod,

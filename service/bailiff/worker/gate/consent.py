@@ -1,0 +1,139 @@
+"""What an eviction needs besides this worker's own rules: a word of the cluster, right before it.
+
+Budgets over time are kept by all who evict, and PodGroups are not watched: both are asked for once
+the gate has let an eviction begin, and before anything of it is done. What was learnt by that the
+gate knows from then on, so that whoever has to wait does so at the gate, as for any other rule.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bailiff.cluster import FencedError
+from bailiff.decisions.policies import (
+    EMPTY_BOOK,
+    UNKNOWN,
+    Cause,
+    Hold,
+    group_of,
+    uncounted,
+    wishes_of,
+)
+from bailiff.lookup import LookUpError
+from bailiff.tally import TallyError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from bailiff.decisions.policies import Book, Policies, Store
+    from bailiff.lookup import PodGroups
+    from bailiff.tally import Tally
+    from bailiff.worker.gate.rule_facts import RuleFacts
+    from bailiff.worker.timers.eviction import Eviction
+
+# Seconds for all of it; whoever counts and whoever reads gives up before.
+_PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What a worker shares with all others that evict.
+
+    Attributes:
+        tally: counts evictions over time; fenced by the election.
+        pod_groups: which of them go whole.
+    """
+
+    tally: Tally
+    pod_groups: PodGroups
+
+
+class Consent:
+    """Asks before an eviction is begun."""
+
+    def __init__(self, facts: RuleFacts, shared: Shared | None, *, on_paper: bool) -> None:
+        """Prepare.
+
+        Args:
+            facts: what the rules look at.
+            shared: None: there is nothing to ask, which holds where a policy needs it.
+            on_paper: nothing is counted, since nothing is done.
+        """
+        self._facts = facts
+        self._shared = shared
+        self._on_paper = on_paper
+        if shared is not None:
+            facts.book = partial(_known, shared.tally)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether any policy asks for a word of the cluster."""
+        policies = self._facts.policies
+        return policies.over_time is not None or policies.gangs is not None
+
+    async def __call__(
+        self, eviction: Eviction, rehearse: Callable[[Eviction], Awaitable[None]]
+    ) -> Hold | None:
+        """Why the eviction may not begin after all; None: it is counted, and may.
+
+        Args:
+            eviction: that the gate has let begin.
+            rehearse: raises ClusterError for what the API server would refuse, so that nobody is
+                counted in vain.
+
+        Raises:
+            ClusterError: as `rehearse` does.
+        """
+        if self._facts.overrides(eviction):
+            return None
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                return await self._ask(eviction, self._facts.policies, rehearse)
+        except TimeoutError:
+            return Hold(cause=Cause.OVER_TIME, message="the cluster did not answer in time")
+
+    async def _ask(
+        self,
+        eviction: Eviction,
+        policies: Policies,
+        rehearse: Callable[[Eviction], Awaitable[None]],
+    ) -> Hold | None:
+        held = await self._learn_gang(eviction, policies) or self._facts.hold(eviction)
+        if held is not None or policies.over_time is None:
+            return held
+        wishes = wishes_of(self._facts.around(eviction), policies.over_time) or []
+        if not any(wish.places for wish in wishes):
+            return None
+        await rehearse(eviction)
+        if self._shared is None:
+            return uncounted(policies.over_time, "cannot be read: there is no cluster")
+        tally = self._shared.tally
+        try:
+            return await (tally.look if self._on_paper else tally.count)(wishes, policies.over_time)
+        except FencedError:
+            return Hold(cause=Cause.OVER_TIME, message="another worker leads")
+        except TallyError as error:
+            return uncounted(policies.over_time, str(error))
+
+    async def _learn_gang(self, eviction: Eviction, policies: Policies) -> Hold | None:
+        """Whether the pod's PodGroup goes whole; a Hold where it cannot be read."""
+        group = group_of(eviction.pod)
+        if policies.gangs is None or not group:
+            return None
+        if self._shared is None:
+            return Hold(cause=Cause.GANG, message=f"PodGroup {group} cannot be read")
+        try:
+            whole = await self._shared.pod_groups.goes_whole(*group.split("/", 1))
+        except LookUpError as error:
+            return Hold(cause=Cause.GANG, message=str(error))
+        self._facts.gangs.learn(group, whole=whole)
+        return None
+
+
+def _known(tally: Tally, store: Store) -> Book:
+    """What was counted when it was read last; before that, nothing that holds anybody."""
+    seen = tally.seen(store)
+    return EMPTY_BOOK if seen is UNKNOWN else seen

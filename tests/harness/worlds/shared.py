@@ -1,0 +1,41 @@
+"""A world whose worker shares budgets over time and gangs with others that evict."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from bailiff.clock import Clock
+from bailiff.cluster import Cluster
+from bailiff.decisions.policies import Policies
+from bailiff.kinds import Pod, PodSchedulingGroup
+from bailiff.lookup import PodGroups
+from bailiff.tally import Tally
+from bailiff.worker import Shared
+from tests.harness.clocks import LoopClock
+from tests.harness.gating import Groups
+from tests.harness.tallies import OneConfigMap
+from tests.harness.worlds.governed import Governed
+
+
+class Sharing(Governed):
+    """Attributes:
+    counts: the ConfigMap that counts.
+    groups: which PodGroups go whole.
+    """
+
+    def __init__(
+        self, policies: Policies, counts: OneConfigMap | None = None, **others: Any
+    ) -> None:
+        self.counts, self.groups = counts or OneConfigMap(), Groups()
+        clock: Clock = LoopClock()
+        tally = Tally(cast(Cluster, self.counts), clock)
+        shared = Shared(tally, cast(PodGroups, self.groups))
+        super().__init__(policies, shared=shared, **others)
+
+    def member(self, name: str, group: str, node: str = "n1", **meta: Any) -> Pod:
+        """Add a pod of a PodGroup."""
+        pod = self.pod(name, node, **meta)
+        grouped = PodSchedulingGroup(pod_group_name=group)
+        return self.put(replace(pod, spec=replace(pod.spec, scheduling_group=grouped)))
