@@ -271,7 +271,9 @@ class _Finish:
     def _has_zero(self, item: Schema) -> bool:
         """Go decodes a null in a list to the zero value; we take it where that is enough."""
         name = item.get("$ref", "").removeprefix(PREFIX)
-        if not name or "enum" in self._schemas[name]:
+        if not name:
+            return item.get("type") == "string" and item.keys() <= {"type", "maxLength"}
+        if "enum" in self._schemas[name]:
             return False
         return not self._schemas[name].get("required")
 

@@ -131,7 +131,9 @@ async def _run_children(
     rest, grpc = str(settings.rest_port), str(settings.grpc_port)
     status = ["--status-port", str(settings.status_port)]
     policies = ["--policies", str(settings.policies)] if settings.policies else []
-    api = Child("serve", [*listen, "--rest-port", rest, "--grpc-port", grpc])
+    # The demo cluster calls no webhook: its hooks are for who wants to see what they say.
+    hooks = ["--admission", *policies]
+    api = Child("serve", [*listen, "--rest-port", rest, "--grpc-port", grpc, *hooks])
     worker = Child("worker", [*listen, *status, *policies, *_PRESSURE])
     async with asyncio.TaskGroup() as group:
         keepers = [group.create_task(child.keep_running()) for child in (api, worker)]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
+import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,15 +16,23 @@ import yaml
 from bailiff.cluster import Cluster, ClusterError, PatchType, connect
 from tests.harness.api import PODS, Bench
 from tests.harness.kube.apiserver import KubeApiserver
-from tests.harness.kube.hook_port import HookPort, Registration, listening, registered
+from tests.harness.kube.hook_port import (
+    MUTATING,
+    HookPort,
+    Registration,
+    listening,
+    registered,
+)
 from tests.harness.kube.programs import WHY_NOT, assets
 from tests.harness.kube.tls import ClientCertificate, Tls, make_tls, new_pair
 from tests.harness.objects import Object, pod_object
+from tests.harness.transcripts import ROOT
 from tests.harness.working import until
 
 pytestmark = pytest.mark.kube_apiserver
 
 NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
+CONFIGURATION = re.compile(r"<!-- configuration: .*? -->\n```yaml\n(.*?)```", re.DOTALL)
 DEFAULTS = [
     {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
     for key in (NOT_READY, UNREACHABLE)
@@ -233,7 +243,7 @@ async def test_certificates_are_rotated_under_load_and_no_request_fails(
     bench: Bench, called: HookPort, hook_tls: Tls
 ) -> None:
     stop = asyncio.Event()
-    created = 0
+    created, made = 0, set()
 
     async def one() -> None:
         nonlocal created
@@ -247,14 +257,15 @@ async def test_certificates_are_rotated_under_load_and_no_request_fails(
     async with asyncio.TaskGroup() as group:
         for _ in range(4):
             group.create_task(load())
-        for _ in range(4):
+        for number in range(1, 5):
             await rotate(called, hook_tls)
-            # More at once than the API server keeps connections for: it makes new ones.
+            # More at once than there are connections for: the API server makes new ones.
             before = set(called.server.connections)
-            await asyncio.gather(*(one() for _ in range(40)))
-            assert called.server.connections - before
+            await asyncio.gather(*(one() for _ in range(30 * number)))
+            made |= called.server.connections - before
         stop.set()
-    assert created > 160
+    assert created > 300
+    assert made
 
 
 async def rotate(port: HookPort, tls: Tls) -> None:
@@ -266,3 +277,20 @@ async def rotate(port: HookPort, tls: Tls) -> None:
     await asyncio.sleep(0.12)
     tls.key.write_bytes(key)
     await until(lambda: port.tls.in_force is not before)
+
+
+async def test_the_configuration_of_the_guide_registers_us(bench: Bench, hook_tls: Tls) -> None:
+    (written,) = CONFIGURATION.findall((ROOT / "docs" / "admission.md").read_text())
+    body = yaml.safe_load(written)
+    body["metadata"]["name"] = f"guide-{bench.namespace}"
+    async with listening(hook_tls) as port:
+        client = body["webhooks"][0]["clientConfig"]
+        path = client.pop("service")["path"]
+        client["url"] = f"https://127.0.0.1:{port.port}{path}"
+        client["caBundle"] = base64.b64encode(hook_tls.ca.read_bytes()).decode()
+        await bench.cluster.create(MUTATING, body)
+        try:
+            await is_called(port, bench)
+            assert tolerations(await create(bench, "web")) == DEFAULTS
+        finally:
+            await bench.cluster.delete(MUTATING, body["metadata"]["name"])

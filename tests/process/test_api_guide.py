@@ -153,6 +153,7 @@ def test_limits_are_those_of_the_code():
         ),
         "body of another question": f"{rest.max_batch_body_bytes // MIB} MiB",
         "the same, its length announced": f"{rest.max_long_body_bytes // MIB} MiB",
+        "an AdmissionReview": f"{rest.max_review_body_bytes // MIB} MiB",
         "gRPC message of those two": f"{grpc.max_message_bytes // MIB} MiB",
         "gRPC message of any other question": f"{grpc.max_batch_message_bytes // MIB} MiB",
         "such messages above 4 MiB at a time": f"{grpc.max_long_messages}",

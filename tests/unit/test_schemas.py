@@ -90,7 +90,7 @@ EITHER = [{"type": "integer"}, {"type": "string"}]
         ),
         (
             "names",
-            {"type": ["array", "null"], "items": {"type": "string"}},
+            {"type": ["array", "null"], "items": {"type": ["string", "null"]}},
             {"type": "array", "items": {"type": "string"}},
         ),
         (

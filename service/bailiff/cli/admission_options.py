@@ -31,7 +31,7 @@ _FIELDS = {
     "policies": "policies",
     "gate_delete_user": "gate_delete_users",
 }
-_OPTIONS: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "admission": Annotated[
         bool | None,
         setting(_MODE, "Answer AdmissionReviews, on the REST port.", ADMISSION),
@@ -127,7 +127,7 @@ _OPTIONS: dict[str, Any] = {
 
 def hooking(command: Callable[..., None]) -> Callable[..., None]:
     """A command that takes its parameter `admission_choice` from the command line."""
-    return with_options(command, "admission_choice", _OPTIONS, _gather)
+    return with_options(command, "admission_choice", OPTIONS, _gather)
 
 
 def check_hooks(
