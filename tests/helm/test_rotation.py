@@ -104,6 +104,23 @@ async def test_a_webhook_that_comes_later_is_told_too(kube_apiserver, bench):
             assert await believed(bench) == files["ca.crt"]
 
 
+async def test_whom_webhooks_believe_at_first_they_believe_beside_the_first_one(
+    kube_apiserver, bench
+):
+    """As where the chart's own certificate was another before: pods serve that for a while."""
+    before = issue(TERMS.names, datetime.now(UTC), TERMS.life)
+    change = believing(before.authority)
+    async with (
+        renewal(kube_apiserver, bench) as run,
+        registered(bench.cluster, bench.namespace, ALL, "https://localhost:1", change),
+    ):
+        assert (await run.run(TERMS)).step is Step.ISSUE
+        files = await held(bench)
+        assert subjects(files["ca.crt"])[:1] == subjects(before.authority)
+        assert len(subjects(files["ca.crt"])) == 2
+        assert await believed(bench) == files["ca.crt"]
+
+
 async def test_old_and_new_are_believed_until_all_serve_the_new_one(kube_apiserver, bench):
     clock = ManualClock(datetime.now(UTC))
     async with (

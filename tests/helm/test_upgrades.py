@@ -117,6 +117,22 @@ async def test_webhooks_believe_a_certificate_and_the_one_before(helm, cluster, 
     assert await believed(cluster, bench.namespace) == second
 
 
+async def test_a_certificate_that_is_replaced_takes_the_place_of_one_that_is_not(
+    helm, cluster, bench
+):
+    hook, rotated = "webhooks.validateNodes.enabled=true", "tls.rotation.enabled=true"
+    install(helm, "install", hook)
+    first = await believed(cluster, bench.namespace)
+    # Pods serve the old one until the Job has made another, and webhooks believe it.
+    install(helm, "upgrade", hook, rotated)
+    assert await believed(cluster, bench.namespace) == first
+    made = issue(("a",), datetime.now(UTC), timedelta(days=1)).authority
+    data = {"ca.crt": base64.b64encode(first + made).decode()}
+    await cluster.patch(SECRETS, "bailiff-certificate", bench.namespace, {"data": data})
+    install(helm, "upgrade", hook, rotated, "webhooks.validateNodes.failurePolicy=Fail")
+    assert await believed(cluster, bench.namespace) == first + made
+
+
 async def test_an_upgrade_leaves_what_the_job_has_made_and_what_is_counted(helm, cluster, bench):
     made = (
         "tls.rotation.enabled=true",
@@ -129,11 +145,11 @@ async def test_an_upgrade_leaves_what_the_job_has_made_and_what_is_counted(helm,
     )
     install(helm, "install", *made)
     hooks, name = BUNDLED["ValidatingWebhookConfiguration"], f"{bench.namespace}-bailiff-api"
-    data = {"tls.crt": "YQ==", "tls.key": "Yg==", "ca.crt": "Yw=="}
+    pem = base64.b64encode(issue(("a",), datetime.now(UTC), timedelta(days=1)).authority).decode()
+    data = {"tls.crt": "YQ==", "tls.key": "Yg==", "ca.crt": pem}
     await cluster.patch(SECRETS, "bailiff-certificate", bench.namespace, {"data": data})
     await cluster.patch(WHOLE, "bailiff-evictions", bench.namespace, {"data": {"all": "1"}})
     found = await cluster.get(SECRETS, "bailiff-certificate", bench.namespace)
-    pem = base64.b64encode(issue(("a",), datetime.now(UTC), timedelta(days=1)).authority).decode()
     bundle = {"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": pem}
     await cluster.patch(hooks, name, "", [bundle], patch_type=PatchType.JSON)
     install(helm, "upgrade", *made, "webhooks.validateEvictions.timeoutSeconds=7")

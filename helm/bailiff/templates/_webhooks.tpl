@@ -220,10 +220,25 @@ subjects:
 {{- end }}
 {{- end }}
 
+{{/* Whom the webhooks of this release believe in the cluster, in base64; nothing where nobody can say. */}}
+{{- define "bailiff.webhooks.believed" -}}
+{{- $believed := "" }}
+{{- range $kind := list "MutatingWebhookConfiguration" "ValidatingWebhookConfiguration" }}
+{{- $found := default dict (lookup "admissionregistration.k8s.io/v1" $kind "" (include "bailiff.clusterwide" (list $ "api"))) }}
+{{- with $found.webhooks }}
+{{- $believed = default $believed (first .).clientConfig.caBundle }}
+{{- end }}
+{{- end }}
+{{- $believed }}
+{{- end }}
+
 {{/* Whom the API server is to believe, in base64; nothing where somebody else writes it there. */}}
 {{- define "bailiff.webhooks.caBundle" -}}
 {{- if .Values.tls.certManager.enabled }}
 {{- else if .Values.tls.rotation.enabled }}
+{{- /* As the Job has it, so that a hook that comes now is believed at once. */}}
+{{- $found := default dict (lookup "v1" "Secret" .Release.Namespace (include "bailiff.tlsSecret" .)) }}
+{{- default (include "bailiff.webhooks.believed" .) (default dict $found.data | dig "ca.crt" "") }}
 {{- else if .Values.tls.secretName }}
 {{- .Values.webhooks.caBundle | b64enc }}
 {{- else }}
@@ -231,14 +246,9 @@ subjects:
 {{- $bundle := index $made.data "ca.crt" | b64dec }}
 {{- if $made.isNew }}
 {{- /* Pods serve the certificate before for a minute or two: until the next upgrade both are believed. */}}
-{{- range $kind := list "MutatingWebhookConfiguration" "ValidatingWebhookConfiguration" }}
-{{- $found := default dict (lookup "admissionregistration.k8s.io/v1" $kind "" (include "bailiff.clusterwide" (list $ "api"))) }}
-{{- with $found.webhooks }}
-{{- $before := (first .).clientConfig.caBundle | default "" | b64dec }}
+{{- $before := include "bailiff.webhooks.believed" . | b64dec }}
 {{- if not (contains $before $bundle) }}
 {{- $bundle = printf "%s%s" $before $bundle }}
-{{- end }}
-{{- end }}
 {{- end }}
 {{- end }}
 {{- $bundle | b64enc }}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bailiff.certificates.issuing import issue
 from bailiff.certificates.plan import Plan, Step, plan
-from bailiff.cluster import PatchType, Resource
+from bailiff.cluster import NotFoundError, PatchType, Resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +76,11 @@ class Renewal:
             ConflictError: somebody else has written the Secret meanwhile; nothing of his is lost.
         """
         secret = await self._cluster.get(SECRETS, self._place.secret, self._place.namespace)
-        found = plan(_data(secret), terms, self._clock.now(), force=force)
+        held = _data(secret)
+        if not held.get("ca.crt"):
+            # Pods may still serve another certificate, of which this Secret knows nothing.
+            held = held | {"ca.crt": await self._believed()}
+        found = plan(held, terms, self._clock.now(), force=force)
         match found.step:
             case Step.ISSUE:
                 await self._issue(secret, found, terms)
@@ -100,6 +105,18 @@ class Renewal:
         await self._believe(bundle)
         await asyncio.sleep(self._settle_seconds)
         await self._write(secret, files)
+
+    async def _believed(self) -> bytes:
+        """Whom webhook configurations name now, as far as they are there."""
+        named: dict[str, None] = {}
+        for kind, name in self._place.webhooks:
+            with contextlib.suppress(NotFoundError):
+                found = await self._cluster.get(BUNDLED[kind], name)
+                named |= dict.fromkeys(
+                    one.get("clientConfig", {}).get("caBundle", "")
+                    for one in found.get("webhooks") or ()
+                )
+        return b"\n".join(map(base64.b64decode, named))
 
     async def _believe(self, authorities: tuple[bytes, ...]) -> None:
         """Have webhook configurations name these."""
