@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
-from bailiff.decisions.policies import Gangs, Policies
+from bailiff.decisions.policies import Breaker, Breakers, DrainOrder, Gangs, Hold, Policies
 from bailiff.kinds import Annotations
 from bailiff.lookup import UnavailableError
+from bailiff.worker.timers.eviction import Eviction
+from tests.harness.kinds import no_execute
 from tests.harness.tallies import budget
+from tests.harness.worlds.governed import NOT_READY
 from tests.harness.worlds.shared import Sharing
 
 pytestmark = pytest.mark.looptime(start=0)
@@ -97,3 +101,57 @@ async def test_the_first_takes_places_for_all() -> None:
         world.tainted("n2")
         await asyncio.sleep(1)
         assert sorted(world.order()) == ["a", "b", "c"]
+
+
+async def test_a_pod_that_is_protected_until_an_instant_lets_its_gang_go_then() -> None:
+    world = sharing()
+    for name in "abcd":
+        world.member(name, "g")
+    until = Annotations(do_not_evict="2026-01-01T00:00:10Z")
+    world.member("c", "g", "n2", annotations=until)
+    async with world.running():
+        await asyncio.sleep(9.9)
+        assert world.order() == []
+        await asyncio.sleep(0.2)
+    assert sorted(world.order()) == ["a", "b", "d"]
+
+
+async def test_a_breaker_that_closes_lets_gangs_go_at_once() -> None:
+    policies = Policies(gangs=Gangs(), breakers=Breakers(zone=Breaker()))
+    world = sharing(policies)
+    world.node("eu/n1", no_execute())
+    names = [f"us/n{one}" for one in range(3)]
+    for name in names:
+        world.node(name, NOT_READY)
+    world.member("a", "g", "eu/n1")
+    world.member("b", "g", names[0])
+    async with world.running():
+        await asyncio.sleep(1)
+        assert world.order() == []
+        assert world.held("a")["cause"] == "gang"
+        for name in names:
+            world.node(name)
+        await asyncio.sleep(0.1)
+        assert world.order() == ["a"]
+
+
+async def test_what_holds_a_gang_is_not_worked_out_for_each_of_it() -> None:
+    world = sharing()
+    for one in range(300):
+        world.member(f"p{one}", "g")
+    world.member("c", "g", "n2", annotations=STAYS)
+    facts, times = world.worker.gate.facts, 0
+    whole = facts.hold_whole
+
+    def counting(eviction: Eviction) -> Hold | None:
+        nonlocal times
+        times += 1
+        return whole(eviction)
+
+    async with world.running():
+        await asyncio.sleep(1)
+        facts.hold_whole = counting  # type: ignore[method-assign]  # to count how often
+        world.worker.set_policies(replace(GANGS, drain_order=DrainOrder.PRIORITY))
+        await asyncio.sleep(1)
+    assert world.backlog() == {"gang": 300}
+    assert 0 < times < 10

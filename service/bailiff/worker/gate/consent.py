@@ -101,7 +101,7 @@ class Consent:
         policies: Policies,
         rehearse: Callable[[Eviction], Awaitable[None]],
     ) -> Hold | None:
-        held = await self._learn_gang(eviction, policies) or self._facts.hold(eviction)
+        held = await self._learn_gang(eviction, policies) or self._facts.hold_whole(eviction)
         if held is not None or policies.over_time is None:
             return held
         wishes = wishes_of(self._facts.around(eviction), policies.over_time) or []

@@ -287,6 +287,7 @@ class Gate:
 
     def _look_again(self, cause: Cause | None = None) -> None:
         """Look soon at all whom a cause holds; None: at everybody."""
+        self.facts.forget_gangs()
         if cause is None:
             self._held.look_again_at_all()
         else:

@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from bailiff.worker.timers.eviction import Eviction
 
 
+# For which what holds a gang is believed, while others of it are looked at: of 1,000 pods each look
+# at all takes milliseconds.
+_GANG_SECONDS = 0.5
+_MOST_GANGS = 1000
+
+
 class RuleFacts:
     """The cluster around an eviction.
 
@@ -80,6 +86,8 @@ class RuleFacts:
         self.zones = Zones()
         self.blast = BlastCount(mirror.pods_in)
         self.gangs = Gangs(mirror, listener)
+        # By PodGroup: when it was worked out, in elapsed seconds, and what holds it.
+        self._gang_holds: dict[str, tuple[float, Hold | None]] = {}
         # What budgets over time have counted, where that is known: the last word is had before an
         # eviction begins, so that nothing counts as long as it is not.
         self.book: Callable[[Store], Book] = _nothing_counted
@@ -89,6 +97,10 @@ class RuleFacts:
         self.policies = policies
         self.zones.set_breakers(policies.breakers)
         self.blast.set_bounds(policies.blast_radius)
+
+    def forget_gangs(self) -> None:
+        """What holds gangs is to be worked out anew."""
+        self._gang_holds.clear()
 
     def look_at_node(self, name: str) -> bool:
         """A node appeared, changed or went; whether breakers should be judged soon.
@@ -105,10 +117,33 @@ class RuleFacts:
         return "" if node is None else zone_of(node)
 
     def hold(self, eviction: Eviction) -> Hold | None:
-        """Why an eviction may not begin now; None if it may, for all but limits."""
+        """Why an eviction may not begin now; None if it may, for all but limits.
+
+        What holds its gang is worked out once in a while for all of them: `hold_whole` is exact.
+        """
         if self.overrides(eviction):
             return None
+        found = hold(self._around_one(eviction, None), self.policies, self._clock.now())
+        return found or self._gang_hold(eviction)
+
+    def hold_whole(self, eviction: Eviction) -> Hold | None:
+        """The same, with all of its gang looked at now; for what is about to begin."""
         return hold(self.around(eviction), self.policies, self._clock.now())
+
+    def _gang_hold(self, eviction: Eviction) -> Hold | None:
+        if self.policies.gangs is None or not (group := group_of(eviction.pod)):
+            return None
+        known = self._gang_holds.get(group)
+        if known is None or not self._is_believed(*known):
+            if len(self._gang_holds) > _MOST_GANGS:
+                self._gang_holds.clear()
+            known = self._clock.elapsed(), self.hold_whole(eviction)
+            self._gang_holds[group] = known
+        return known[1]
+
+    def _is_believed(self, at: float, found: Hold | None) -> bool:
+        is_over = found is not None and found.until is not None and found.until <= self._clock.now()
+        return not is_over and self._clock.elapsed() - at < _GANG_SECONDS
 
     def overrides(self, eviction: Eviction) -> bool:
         """Whether the policies are set aside for it."""
@@ -117,10 +152,12 @@ class RuleFacts:
     def around(self, eviction: Eviction) -> Circumstances:
         """All that the rules look at."""
         others = None if self.policies.gangs is None else self.gangs.others(eviction.pod)
-        gang = None
-        if others is not None:
-            members = tuple([self._around(one) for one in others])
-            gang = Gang(name=group_of(eviction.pod), others=members)
+        if others is None:
+            return self._around_one(eviction, None)
+        members = tuple([self._around(one) for one in others])
+        return self._around_one(eviction, Gang(name=group_of(eviction.pod), others=members))
+
+    def _around_one(self, eviction: Eviction, gang: Gang | None) -> Circumstances:
         blast, publisher = self.blast.of(eviction.uid), self._publisher_of(eviction)
         return self._around(eviction.pod, blast, publisher, gang)
 
