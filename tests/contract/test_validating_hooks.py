@@ -135,6 +135,33 @@ async def test_an_oversized_taint_is_refused_and_passes_once_it_is_acknowledged(
         assert (await tainted(api, node)).code == 0
 
 
+async def test_the_same_taint_on_two_nodes_and_a_namespace_that_loses_too_much(
+    api: Api, bench: Bench, kube_apiserver: KubeApiserver
+) -> None:
+    first, second = await hooked_node(bench), await hooked_node(bench)
+    for node in (first, second):
+        for number in range(2):
+            await bench.pod(f"{node}-{number}", node=node)
+    for _ in range(3):
+        await bench.finished_pod(node=await bench.node())
+    key = f"example.com/{bench.namespace}"
+
+    async def taints(node: str) -> Ran:
+        return await kubectl(api.kubeconfig, "taint", "node", node, f"{key}:NoExecute")
+
+    async with asked(bench, kube_apiserver, of_nodes(bench), radius=BlastRadius(max_pods=3)):
+        await in_force(api, first, "evicts 2 pods now")
+        assert (await taints(first)).code == 0
+        ran = await taints(second)
+        assert ran.warnings == ["evicts 2 pods now"]
+        assert f"{key}:NoExecute evicts 4 pods, more than 3" in ran.errors
+    radius = BlastRadius(max_namespace_fraction=0.5, min_namespace_pods=4)
+    async with asked(bench, kube_apiserver, of_nodes(bench), radius=radius):
+        await in_force(api, second, "evicts 2 pods now")
+        ran = await taints(second)
+        assert f"evicts 4 of 4 pods (100 %) of namespace {bench.namespace}" in ran.errors
+
+
 async def test_taints_of_kubernetes_own_controllers_pass_whatever_they_evict(
     api: Api, bench: Bench, kube_apiserver: KubeApiserver
 ) -> None:

@@ -88,8 +88,13 @@ class Sight:
     async def _see(self, wanted: Wanted, until: float) -> Seen:
         kept = self._keep(wanted)
         left = until - self._clock.monotonic()
-        await asyncio.wait({kept.reading}, timeout=max(0.0, left))
-        if not kept.reading.done():
+        try:
+            await asyncio.wait({kept.reading}, timeout=max(0.0, left))
+        finally:
+            # What serves nobody else is given up with whoever wanted it.
+            if wanted not in self._kept:
+                kept.reading.cancel()
+        if not kept.reading.done() or kept.reading.cancelled():
             return NotRead(Why.NOT_ANSWERED, f"{_plural(wanted)} were not read in time")
         found = kept.reading.result()
         if wanted == Wanted(Node) and not isinstance(found, NotRead):
@@ -125,7 +130,7 @@ class Sight:
                 Why.NOT_ASKED, f"{_plural(wanted)}: Bailiff was given no cluster to read"
             )
         try:
-            async with self._turns, asyncio.timeout(_READ_TIMEOUT):
+            async with asyncio.timeout(_READ_TIMEOUT), self._turns:
                 return _slim(wanted, await self._source.see(wanted))
         except TimeoutError:
             return NotRead(Why.NOT_ANSWERED, f"{_plural(wanted)} were not read in time")

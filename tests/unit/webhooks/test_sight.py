@@ -82,6 +82,24 @@ async def test_what_hangs_is_given_up_and_begun_anew() -> None:
     assert await see(sight, clock, NODES) == [(node_of("n"),)]
 
 
+async def test_what_would_serve_nobody_else_is_given_up() -> None:
+    source = ShownSource(pod_of("p"), seconds=3)
+    sight, clock = sight_of(source)
+    (late,) = await see(sight, clock, Wanted(Pod, "default", ("p",)))
+    assert isinstance(late, NotRead)
+    await asyncio.sleep(5)
+    assert source.kinds == [], "it has not gone on"
+
+
+async def test_nobody_waits_for_a_turn_for_longer_than_ten_seconds() -> None:
+    source = ShownSource(seconds=9)
+    sight, clock = sight_of(source)
+    nodes = [Wanted(Pod, fields=(("spec.nodeName", f"n{one}"),)) for one in range(40)]
+    await see(sight, clock, *nodes)
+    await asyncio.sleep(40)
+    assert len(source.kinds) == 16, "the others are not read any more"
+
+
 async def test_what_fails_is_not_kept() -> None:
     source = ShownSource(node_of("n"))
     source.errors = {Node: UnavailableError("nobody is there")}
