@@ -55,14 +55,16 @@ async def cluster(served: tuple[KubeApiserver, str]) -> AsyncIterator[Cluster]:
 
 async def group(bench: Bench, version: str, name: str, mode: str) -> None:
     resource: Resource[Any] = Resource("scheduling.k8s.io", version, "podgroups", dict)
-    spec = {"schedulingPolicy": {"basic": {}}, "disruptionMode": {mode: {}}}
+    spec: dict[str, Any] = {"schedulingPolicy": {"basic": {}}, "disruptionMode": {mode: {}}}
     body = object_of("PodGroup", name, spec=spec) | {"apiVersion": f"scheduling.k8s.io/{version}"}
     await bench.cluster.create(resource, body, bench.namespace)
 
 
 async def member(bench: Bench, name: str, of: str, node: str = "", **annotations: str) -> None:
     spec: dict[str, Any] = {"schedulingGroup": {"podGroupName": of}}
-    body = pod_object(name, **spec | ({"nodeName": node} if node else {}))
+    if node:
+        spec["nodeName"] = node
+    body = pod_object(name, **spec)
     body["metadata"]["annotations"] = annotations
     await bench.cluster.create(PODS, body, bench.namespace)
 

@@ -80,7 +80,8 @@ class GateScene:
     async def delete(self, pod: Any = None, user: str = "ada", **how: Any) -> Outcome:
         """What becomes of a delete."""
         name = {"name": "web", "namespace": SHOP, "uid": "uid-web"}
-        old = {"metadata": name, "spec": {}, "status": {"phase": "Running"}, **(pod or {})}
+        spec, status = {"nodeName": "n1"}, {"phase": "Running"}
+        old = {"metadata": name, "spec": spec, "status": status, **(pod or {})}
         request = request_of(
             **{
                 "operation": "DELETE",

@@ -88,12 +88,23 @@ class ValidateDeletes(Hook):
         options = DeleteOptions()
         if not is_absent(request.options):
             options = await self._objects.read(request.options, DeleteOptions, "options")
-        if options.grace_period_seconds == 0:
-            return ALLOWED
         pod = await self._objects.read(request.old_object, Pod, "oldObject")
+        if options.grace_period_seconds == 0 and not _ends_at_once(pod):
+            # By force.
+            return ALLOWED
 
-        async def find(_facts: GateFacts) -> Pod:
-            return pod
+        async def find(_facts: GateFacts) -> Pod | None:
+            # Where it runs nowhere nobody is evicted.
+            return pod if pod.spec.node_name else None
 
         dry_run = request.dry_run or bool(options.dry_run)
         return await self._gate.judge(find, deadline, dry_run=dry_run)
+
+
+def _ends_at_once(pod: Pod) -> bool:
+    """Whether its own grace period is 0: so webhooks are told of each delete of it.
+
+    kube-apiserver fills in the pod's own grace period before it asks them
+    (pkg/registry/core/pod/strategy.go, CheckGracefulDelete).
+    """
+    return pod.spec.termination_grace_period_seconds == 0

@@ -40,6 +40,7 @@ async def test_its_deletes_are_counted() -> None:
         {"user": "ada"},
         {"options": {"gracePeriodSeconds": 0}},
         {"operation": "CREATE"},
+        {"pod": {"spec": {}}},
         {"pod": {"status": {"phase": "Failed"}}},
         {"pod": {"metadata": {"name": "a", "deletionTimestamp": "2026-01-01T00:00:00Z"}}},
         {"pod": {"metadata": {"name": "a", "annotations": {"kubernetes.io/config.mirror": "x"}}}},
@@ -47,6 +48,13 @@ async def test_its_deletes_are_counted() -> None:
 )
 async def test_what_is_never_held(how: dict[str, Any]) -> None:
     assert (await scene().delete(**{"user": KARPENTER, **how})).allowed
+
+
+async def test_a_pod_that_ends_at_once_by_itself_is_not_deleted_by_force() -> None:
+    # So kube-apiserver tells of every delete of such a pod.
+    pod = {"spec": {"nodeName": "n1", "terminationGracePeriodSeconds": 0}}
+    options = {"gracePeriodSeconds": 0}
+    assert said(await scene().delete(pod, user=KARPENTER, options=options))[0] == 403
 
 
 async def test_options_may_be_absent() -> None:
