@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 from datetime import UTC, datetime, timedelta
@@ -220,14 +221,28 @@ async def refused(bench: Bench, name: str) -> str:
     return told[0]
 
 
+@contextlib.asynccontextmanager
+async def silent() -> AsyncIterator[int]:
+    """Somebody who takes connections and says nothing; the port."""
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(listen, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
 async def test_without_bailiff_pods_are_scheduled_or_wait_as_is_chosen(
     api: Api, bench: Bench, plugin: Path, tmp_path: Path
 ) -> None:
     nodes = [node_of(bench, "a", "spot"), node_of(bench, "b", "shut")]
     port = free_port()
     async with registered(bench, nodes):
-        async with kube_scheduler(
-            api.kubeconfig, configured(port, timeout="200ms"), tmp_path, plugin
+        async with (
+            silent() as mute,
+            kube_scheduler(api.kubeconfig, configured(mute, timeout="200ms"), tmp_path, plugin),
         ):
             await pod(bench, "ignored")
             (ignored,) = await bound(bench, "ignored")

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 
 	bailiffv1 "bailiff.dev/api/v1"
 )
@@ -18,6 +20,18 @@ import (
 // How long nobody is asked after a failure, so that an outage costs one timeout in this time
 // instead of one for each pod.
 const pause = time.Second
+
+var (
+	// Bailiff is back within seconds, and so are its answers; gRPC by itself waits up to two minutes.
+	reconnect = grpc.ConnectParams{
+		Backoff: backoff.Config{
+			BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second,
+		},
+		MinConnectTimeout: 3 * time.Second,
+	}
+	// A peer that is gone without a word is noticed, and another one connected to.
+	alive = keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 5 * time.Second}
+)
 
 // client asks over one stream, which it opens anew when that has ended.
 type client struct {
@@ -35,6 +49,7 @@ func dial(args Args) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
+	options = append(options, grpc.WithConnectParams(reconnect), grpc.WithKeepaliveParams(alive))
 	connection, err := grpc.NewClient(args.Address, options...)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,8 @@ const (
 	longestAge = 200 * time.Millisecond
 )
 
-// Residency is the plugin.
+// Residency is the plugin. It signs no pods (fwk.SignPlugin): kube-scheduler would take one answer for
+// several pods then, and each is to have its own, as time runs.
 type Residency struct {
 	args   Args
 	client *client

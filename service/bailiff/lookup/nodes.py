@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions import System
+    from bailiff.kinds.meta import Value
     from bailiff.lookup.live import LookUps
 
 # Seconds for which a list serves, at least, and as a multiple of what it took: so one that is long
@@ -37,7 +38,7 @@ class _Listed:
 class KeptNodes:
     """All nodes, listed for all who ask at the same time and kept for about a second.
 
-    One list is under way at a time; whoever asks meanwhile waits for it.
+    One list is under way at a time; whoever asks meanwhile has what comes of it.
     """
 
     def __init__(self, look_ups: LookUps, systems: Sequence[System[Any]], clock: Clock) -> None:
@@ -51,8 +52,8 @@ class KeptNodes:
         self._look_ups = look_ups
         self._systems = systems
         self._clock = clock
-        self._turn = asyncio.Lock()
         self._listed: _Listed | None = None
+        self._listing: asyncio.Task[_Listed] | None = None
 
     async def pool(self, names: Sequence[str] = ()) -> NodePool:
         """All nodes as they were about a second ago.
@@ -64,15 +65,17 @@ class KeptNodes:
         Raises:
             LookUpError: they could not be listed.
         """
-        asked = self._clock.monotonic()
-        async with self._turn:
-            listed = self._listed
-            if listed is None or self._clock.monotonic() >= listed.until:
-                listed = await self._list()
-            elif listed.asked < asked and any(name not in listed.pool for name in names):
-                await asyncio.sleep(self._rest(listed))
-                listed = await self._list()
-            return listed.pool
+        now = self._clock.monotonic()
+        listed = self._listed
+        if listed is None or now >= listed.until:
+            listed = await self._list()
+        # One that is under way may have begun before.
+        for _ in range(2):
+            if listed.asked >= now or all(name in listed.pool for name in names):
+                break
+            await asyncio.sleep(self._rest(listed))
+            listed = await self._list()
+        return listed.pool
 
     def _rest(self, listed: _Listed) -> float:
         """Seconds until nodes may be listed before their time."""
@@ -80,9 +83,24 @@ class KeptNodes:
         return max(0.0, again - self._clock.monotonic())
 
     async def _list(self) -> _Listed:
+        """The list that is under way, whether it comes or fails, or a new one."""
+        if self._listing is None:
+            self._listing = asyncio.create_task(self._listed_anew())
+            self._listing.add_done_callback(self._end)
+        # It goes on for others though whoever began it gives up.
+        return await asyncio.shield(self._listing)
+
+    def _end(self, listing: asyncio.Task[_Listed]) -> None:
+        self._listing = None
+        if not listing.cancelled() and listing.exception() is None:
+            self._listed = listing.result()
+
+    async def _listed_anew(self) -> _Listed:
         asked = self._clock.monotonic()
         found = (await self._look_ups.all_of(Node))[Node]
-        nodes = [as_served(one) for one in found if isinstance(one, Node)]
-        pool = await in_thread(NodePool, self._systems, nodes)
-        self._listed = _Listed(pool, asked, self._clock.monotonic())
-        return self._listed
+        pool = await in_thread(_pool_of, self._systems, found)
+        return _Listed(pool, asked, self._clock.monotonic())
+
+
+def _pool_of(systems: Sequence[System[Any]], found: Sequence[Value]) -> NodePool:
+    return NodePool(systems, [as_served(one) for one in found if isinstance(one, Node)])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from bailiff.decisions import FactsError, Plan
 from bailiff.decisions.scheduling import NodePool
@@ -27,20 +28,22 @@ from bailiff.kinds.extender import (
 from bailiff.lookup import LookUpError
 from bailiff.rest_api.problems import ProblemCode, Refusal
 from bailiff.rest_api.services import NO_CLUSTER
+from bailiff.turns import is_long_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from bailiff.decisions.scheduling import NodesVerdict
+    from bailiff.decisions.scheduling import JudgeNodesResponse, NodesVerdict
     from bailiff.kinds import Node, Pod
     from bailiff.kinds.extender import Victims
     from bailiff.rest_api.services import Services
 
+T = TypeVar("T")
+
+_ENCODE = msgspec.json.Encoder().encode
 _UNKNOWN = "node(s) that Bailiff does not find in its cluster"
 _NODES, _NODE_NAMES = "$.Nodes", "$.NodeNames"
-# Nodes that are prepared where the question arrived, about 3 ms.
-_MANY = 1000
 _VICTIMS, _META_VICTIMS = "$.NodeNameToVictims", "$.NodeNameToMetaVictims"
 
 
@@ -93,8 +96,8 @@ class Extender:
         self._systems = services.systems.all
         self._nodes = nodes
 
-    async def filter(self, args: ExtenderArgs, body: bytes) -> ExtenderFilterResult:
-        """The nodes where the pod may be put.
+    async def filter(self, args: ExtenderArgs, body: bytes) -> bytes:
+        """The nodes where the pod may be put: an ExtenderFilterResult, as it is written.
 
         A cluster that cannot be read is told in the answer, since kube-scheduler shows its users
         that, and of an HTTP error only the status.
@@ -104,55 +107,49 @@ class Extender:
             body: as it was sent.
         """
         try:
-            judged = await self._judge(args)
+            judged = await self._judge(args, body)
         except (LookUpError, Refusal) as error:
-            return ExtenderFilterResult(error=f"Bailiff: {_words(error)}")
-        refused = failed(judged.verdicts)
-        failures = dict.fromkeys(judged.unknown, _UNKNOWN)
-        result = ExtenderFilterResult(failed_nodes=failures, failed_and_unresolvable_nodes=refused)
-        if args.nodes is not None:
-            left = _as_sent(args.nodes, body, without=refused)
-            return msgspec.structs.replace(result, nodes=left)
-        out = failures.keys() | refused.keys()
-        names = tuple(name for name in args.node_names or () if name not in out)
-        return msgspec.structs.replace(result, node_names=names)
+            return _ENCODE(ExtenderFilterResult(error=f"Bailiff: {_words(error)}"))
+        return await self._do(body, _filtered, args, body, judged)
 
-    async def prioritize(self, args: ExtenderArgs, _body: bytes) -> list[HostPriority]:
-        """How much each node is liked; of one that is not known nothing is.
+    async def prioritize(self, args: ExtenderArgs, body: bytes) -> bytes:
+        """How much each node is liked, each a HostPriority; of one that is not known nothing is.
 
         Raises:
             LookUpError: the cluster could not be read.
             Refusal: there is none.
         """
-        given = points((await self._judge(args)).verdicts)
-        return [HostPriority(host=name, score=given.get(name, 0)) for name in _names_of(args)]
+        judged = await self._judge(args, body)
+        return await self._do(body, _prioritized, args, judged)
 
-    async def preempt(self, args: ExtenderPreemptionArgs, _body: bytes) -> ExtenderPreemptionResult:
+    async def preempt(self, args: ExtenderPreemptionArgs, body: bytes) -> bytes:
         """The nodes without those where the pod could not stay though others went.
+
+        An ExtenderPreemptionResult, as it is written.
 
         Raises:
             LookUpError, Refusal: as `prioritize`.
         """
-        victims = victims_of(args)
+        victims = await self._do(body, victims_of, args)
+        judged = _Judged((), self._services.clock.now())
         if victims:
-            judged = await self._judge_named(args.pod, tuple(victims), _META_VICTIMS)
-            out = closed(judged.verdicts, judged.now)
-            victims = {name: told for name, told in victims.items() if name not in out}
-        return ExtenderPreemptionResult(node_name_to_meta_victims=victims)
+            judged = await self._judge_named(args.pod, tuple(victims), body, _META_VICTIMS)
+        return await self._do(body, _preempted, victims, judged)
 
-    async def _judge(self, args: ExtenderArgs) -> _Judged:
+    async def _do(self, body: bytes, work: Callable[..., T], *arguments: object) -> T:
+        """What some work comes to; for a long body, where nobody waits for it."""
+        if is_long_json(len(body)):
+            return await self._services.threads.run(work, *arguments)
+        return work(*arguments)
+
+    async def _judge(self, args: ExtenderArgs, body: bytes) -> _Judged:
         check_args(args)
         if args.nodes is None:
-            return await self._judge_named(args.pod, args.node_names or (), _NODE_NAMES)
-        pool = await self._pool_of(args.nodes.items)
-        return await self._judge_all(args.pod, pool, (), _NODES)
+            return await self._judge_named(args.pod, args.node_names or (), body, _NODE_NAMES)
+        pool = await self._do(body, NodePool, self._systems, args.nodes.items)
+        return await self._judge_all(args.pod, pool, (), body, _NODES)
 
-    async def _pool_of(self, nodes: Sequence[Node]) -> NodePool:
-        if len(nodes) <= _MANY:
-            return NodePool(self._systems, nodes)
-        return await self._services.threads.run(NodePool, self._systems, nodes)
-
-    async def _judge_named(self, pod: Pod, names: Sequence[str], path: str) -> _Judged:
+    async def _judge_named(self, pod: Pod, names: Sequence[str], body: bytes, path: str) -> _Judged:
         if self._nodes is None:
             raise Refusal(ProblemCode.NO_CLUSTER, NO_CLUSTER)
         pool = await self._nodes.pool(names)
@@ -160,17 +157,44 @@ class Extender:
         unknown = tuple(name for name in names if name not in pool)
         if not known:
             return _Judged((), self._services.clock.now(), unknown)
-        return (await self._judge_all(pod, pool, known, path))._replace(unknown=unknown)
+        return (await self._judge_all(pod, pool, known, body, path))._replace(unknown=unknown)
 
     async def _judge_all(
-        self, pod: Pod, pool: NodePool, names: Sequence[str], path: str
+        self, pod: Pod, pool: NodePool, names: Sequence[str], body: bytes, path: str
     ) -> _Judged:
-        services = self._services
-        judging = pool.at(services.clock.now(), services.options, names)
+        plan = await self._do(body, self._plan, pod, pool, names, path)
+        found = await self._services.do(plan)
+        return _Judged(found.verdicts, found.judged_at)
+
+    def _plan(
+        self, pod: Pod, pool: NodePool, names: Sequence[str], path: str
+    ) -> Plan[JudgeNodesResponse]:
+        judging = pool.at(self._services.clock.now(), self._services.options, names)
         cost = weigh(pool, judging, (pod,), path)
-        answer = partial(respond, judging, pod, self._systems)
-        found = await services.do(Plan(cost.steps, cost.told, answer))
-        return _Judged(found.verdicts, judging.now)
+        return Plan(cost.steps, cost.told, partial(respond, judging, pod, self._systems))
+
+
+def _filtered(args: ExtenderArgs, body: bytes, judged: _Judged) -> bytes:
+    refused = failed(judged.verdicts)
+    failures = dict.fromkeys(judged.unknown, _UNKNOWN)
+    result = ExtenderFilterResult(failed_nodes=failures, failed_and_unresolvable_nodes=refused)
+    if args.nodes is not None:
+        left = _as_sent(args.nodes, body, without=refused)
+        return _ENCODE(replace(result, nodes=left))
+    out = failures.keys() | refused.keys()
+    names = tuple(name for name in args.node_names or () if name not in out)
+    return _ENCODE(replace(result, node_names=names))
+
+
+def _prioritized(args: ExtenderArgs, judged: _Judged) -> bytes:
+    given = points(judged.verdicts)
+    return _ENCODE([HostPriority(host=one, score=given.get(one, 0)) for one in _names_of(args)])
+
+
+def _preempted(victims: Mapping[str, MetaVictims], judged: _Judged) -> bytes:
+    out = closed(judged.verdicts, judged.now)
+    left = {name: told for name, told in victims.items() if name not in out}
+    return _ENCODE(ExtenderPreemptionResult(node_name_to_meta_victims=left))
 
 
 def check_args(args: ExtenderArgs) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from bailiff.decisions import FactsError
 from bailiff.kinds import DecodeError, decode
 from bailiff.kinds.turns import decode_in_turns
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
 
     from bailiff.rest_api.services import Services
 
-_ENCODE = msgspec.json.Encoder().encode
-
 
 class ExtenderRoute(QuestionRoute):
     """Hands the arguments, decoded, to the operation, and the body to what that gives back.
@@ -31,11 +27,12 @@ class ExtenderRoute(QuestionRoute):
     async def _answer(self, body: bytes) -> bytes:
         try:
             verb = self.endpoint(await self._decode(body))
-            return _ENCODE(await verb(body))
+            content: bytes = await verb(body)
         except (DecodeError, FactsError) as error:
             if isinstance(error, DecodeError) and error.malformed:
                 raise
             raise Refusal(ProblemCode.WRONG_SHAPE, error.reason, path=error.path) from error
+        return content
 
     async def _decode(self, body: bytes) -> Any:  # noqa: ANN401 - of the operation's type
         kind = self.wire.kind

@@ -117,6 +117,11 @@ PLACES = {
         b'{"pod":{"spec":{"tolerations":%b}},"nodes":%b,"maintenance":%b}',
         b'{"pod":{"metadata":{"name":"p"}},"nodes":%b,"deviceTaints":{"resourceClaims":%b}}',
     ),
+    "/scheduler/extender/v1/filter": (
+        b'{"Pod":{"spec":{"tolerations":%b}},"Nodes":{"items":%b}}',
+        b'{"Pod":{},"NodeNames":%b}',
+    ),
+    "/scheduler/extender/v1/preempt": (b'{"Pod":{},"NodeNameToVictims":{"n":{"Pods":%b}}}',),
 }
 SIZES = {"/v1/decisions": 1 * MIB}
 LARGEST = 16 * MIB

@@ -99,6 +99,37 @@ async def test_a_failure_is_told_and_not_kept() -> None:
     assert len(await kept.pool()) == 1
 
 
+async def test_who_asks_while_nodes_are_listed_shares_the_failure_too() -> None:
+    source = SlowSource(seconds=20.0)
+    kept = kept_of(source)
+    begun = asyncio.get_running_loop().time()
+    found = await asyncio.gather(*(kept.pool() for _ in range(9)), return_exceptions=True)
+    assert {type(one) for one in found} == {UnavailableError}
+    assert asyncio.get_running_loop().time() - begun == pytest.approx(10.0)
+
+
+async def test_a_list_goes_on_for_others_when_who_began_it_has_gone() -> None:
+    source = SlowSource(seconds=0.5)
+    source.add(node_of("a"))
+    kept = kept_of(source)
+    first, second = (asyncio.create_task(kept.pool()) for _ in range(2))
+    await asyncio.sleep(0.1)
+    first.cancel()
+    assert "a" in await second
+    assert len(source.seen) == 1
+
+
+async def test_a_node_that_came_while_nodes_were_listed_is_found() -> None:
+    source = SlowSource(seconds=0.5)
+    source.add(node_of("a"))
+    kept = kept_of(source)
+    early = asyncio.create_task(kept.pool())
+    await asyncio.sleep(0.1)
+    source.add(node_of("new"))
+    assert "new" in await kept.pool(["new"])
+    assert "new" not in await early
+
+
 async def test_notes_of_nodes_are_believed_as_those_of_any_live_node() -> None:
     noted = Annotations(taints_first_observed='[{"key":"k","effect":"NoExecute"}]')
     source = DictSource.of(node_of("a", no_execute("k"), annotations=noted))

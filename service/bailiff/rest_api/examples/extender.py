@@ -98,5 +98,5 @@ def _answer(answer: Callable[[Any, bytes], Awaitable[Any]], kind: type, body: ob
     try:
         next(asked)
     except StopIteration as done:
-        return msgspec.json.decode(msgspec.json.encode(done.value))
+        return msgspec.json.decode(done.value)
     raise RuntimeError("an example waits for something")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bailiff.rest_api.services import Services
 
     # From a body to its answer, once its arguments are known.
-    Answering = Callable[[bytes], Awaitable[Any]]
+    Answering = Callable[[bytes], Awaitable[bytes]]
 
 PREFIX = "/scheduler/extender/v1"
 # The types of its bodies and answers, for the document.
