@@ -10,9 +10,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from bailiff.kinds import Pod, PodDisruptionBudget
+    from bailiff.kinds import LabelSelector, Pod, PodDisruptionBudget
 
 
 class Violation(NamedTuple):
@@ -50,9 +50,10 @@ class Violations:
         """
         self.all: list[Violation] = []
         self._of_pod: defaultdict[tuple[str, str], list[Violation]] = defaultdict(list)
-        going = tuple(going)
+        by_namespace = _by_namespace(going)
         for budget in budgets:
-            pods = [pod for pod in going if budget.protects(pod)]
+            there = by_namespace.get(budget.metadata.namespace, ())
+            pods = [pod for pod in there if budget.protects(pod)]
             if len(pods) > budget.allowed:
                 self._add(budget, pods)
 
@@ -66,3 +67,25 @@ class Violations:
         self.all.append(found)
         for pod in pods:
             self._of_pod[pod.metadata.namespace, pod.metadata.name].append(found)
+
+
+def steps_of(going: Iterable[Pod], budgets: Iterable[PodDisruptionBudget]) -> int:
+    """What it costs at most to find the violated budgets, as a Cost counts it."""
+    pods = {namespace: len(there) for namespace, there in _by_namespace(going).items()}
+    return sum(
+        pods.get(budget.metadata.namespace, 0) * _length(budget.spec.selector) for budget in budgets
+    )
+
+
+def _by_namespace(pods: Iterable[Pod]) -> Mapping[str, Sequence[Pod]]:
+    found: defaultdict[str, list[Pod]] = defaultdict(list)
+    for pod in pods:
+        found[pod.metadata.namespace].append(pod)
+    return found
+
+
+def _length(selector: LabelSelector | None) -> int:
+    if selector is None:
+        return 1
+    values = sum(1 + len(one.values) for one in selector.match_expressions)
+    return 1 + len(selector.match_labels) + values

@@ -83,6 +83,11 @@ class Consequences(Undecided, frozen=True, kw_only=True):
     too_many: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
 
+    @property
+    def going_now(self) -> tuple[Pod, ...]:
+        """The pods that go at once."""
+        return tuple(one.pod for one in self.pods if one.goes_now)
+
 
 # Yields what it wants to see, several things at a time, is sent what was seen of each, and returns
 # the plan for the answer; None: the change evicts nobody.

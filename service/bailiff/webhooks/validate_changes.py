@@ -13,13 +13,16 @@ from msgspec.structs import replace
 from bailiff.decisions import FactsError, NotRead, Wanted
 from bailiff.decisions.admission.radius import namespaces_to_count, refusal
 from bailiff.decisions.admission.telling import warnings_of
+from bailiff.decisions.budgets import steps_of
 from bailiff.decisions.changes import Consequences, ObjectChange
+from bailiff.decisions.cost import MAX_STEPS, QUICK_STEPS
 from bailiff.kinds import DeviceTaintRule, Node, Pod, PodDisruptionBudget, ResourceSlice
 from bailiff.kinds.admission_review import is_absent
 from bailiff.webhooks.hook import ALLOWED, Hook, Outcome, refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from bailiff.decisions.policies import BlastRadius
     from bailiff.kinds.admission_review import AdmissionRequest
@@ -111,21 +114,33 @@ class ValidateChanges(Hook):
         counted: Mapping[str, int] = {}
         if bounds is not None:
             found, counted = await self._counted(found, bounds, deadline)
-        warnings = warnings_of(found, budgets, change.now)
+        warnings = await self._warnings(found, budgets, change.now)
         why = None if bounds is None else refusal(found, bounds, counted, new)
         if why is None:
             return Outcome(warnings=warnings)
         return replace(refused(403, "Forbidden", why), warnings=warnings)
 
+    async def _warnings(
+        self, found: Consequences, budgets: list[PodDisruptionBudget], now: datetime
+    ) -> tuple[str, ...]:
+        if steps_of(found.going_now, budgets) <= QUICK_STEPS:
+            return warnings_of(found, budgets, now)
+        return await self._parts.threads.run(warnings_of, found, budgets, now)
+
     async def _with_budgets(
         self, found: Consequences, deadline: float
     ) -> tuple[Consequences, list[PodDisruptionBudget]]:
-        if not any(one.goes_now for one in found.pods):
+        going = found.going_now
+        if not going:
             return found, []
         (seen,) = await self._sight.see((Wanted(PodDisruptionBudget),), deadline)
         if isinstance(seen, NotRead):
             return _unseen(found, seen.detail), []
-        return found, [one for one in seen if isinstance(one, PodDisruptionBudget)]
+        budgets = [one for one in seen if isinstance(one, PodDisruptionBudget)]
+        if steps_of(going, budgets) > MAX_STEPS:
+            what = f"{len(budgets)} PodDisruptionBudgets, too many to go through"
+            return _unseen(found, what), []
+        return found, budgets
 
     async def _counted(
         self, found: Consequences, bounds: BlastRadius, deadline: float

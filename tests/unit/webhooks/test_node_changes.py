@@ -73,6 +73,24 @@ async def test_a_budget_of_pods_that_go_later_is_not_violated() -> None:
     assert hooked.source.kinds == ["Pod"]
 
 
+async def test_budgets_that_it_would_take_long_to_go_through_are_not_looked_at() -> None:
+    crowd = [budget(f"b{number}") for number in range(1_000)]
+    said = await Hooked(*pods(1_000), *crowd).change("nodes", OLD, NEW)
+    told = "not looked at: 1000 PodDisruptionBudgets, too many to go through"
+    assert said["warnings"] == ["evicts 1000 pods now", told]
+    elsewhere = [budget(f"b{number}", "elsewhere") for number in range(1_000)]
+    said = await Hooked(*pods(37), *elsewhere).change("nodes", OLD, NEW)
+    assert said["warnings"] == ["evicts 37 pods now"]
+
+
+# In real time: a thread does not wait for a clock that leaps.
+@pytest.mark.looptime(False)
+async def test_what_takes_longer_is_done_where_nobody_waits_behind_it() -> None:
+    crowd = [budget(f"b{number}") for number in range(300)]
+    said = await Hooked(*pods(60), *crowd).change("nodes", OLD, NEW)
+    assert said["warnings"][-1] == "295 more PodDisruptionBudgets would be violated"
+
+
 @pytest.mark.parametrize(
     ("old", "new"), [(NEW, OLD), (NEW, NEW), (OLD, OLD)], ids=["taken away", "kept", "none"]
 )

@@ -34,8 +34,7 @@ def warnings_of(
         now: the instant from which seconds are counted.
     """
     told = _told_counts(consequences.pods, now)
-    going = [one.pod for one in consequences.pods if one.goes_now]
-    violated = [_told_violation(one) for one in Violations(going, budgets).all]
+    violated = [_told_violation(one) for one in Violations(consequences.going_now, budgets).all]
     if told and len(violated) == 1:
         together = f"{told}; {violated[0]}"
         if len(together) <= MAX_WARNING:
