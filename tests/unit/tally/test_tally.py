@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -62,6 +63,19 @@ async def test_the_next_goes_when_the_first_is_over(server: OneConfigMap) -> Non
     [hold] = await tries(tally, "c")
     assert hold is not None
     await asyncio.sleep(61.9)
+    assert (await tries(tally, "c"))[0] is not None
+    await asyncio.sleep(0.1)
+    assert (await tries(tally, "c"))[0] is None
+
+
+async def test_an_eviction_counts_from_the_latest_that_it_can_be(server: OneConfigMap) -> None:
+    class Unsure(LoopClock):
+        def latest(self) -> datetime:
+            return self.now() + timedelta(seconds=1)
+
+    tally = Tally(server, Unsure())  # type: ignore[arg-type]  # its stand-in
+    await tries(tally, "ab")
+    await asyncio.sleep(62.9)
     assert (await tries(tally, "c"))[0] is not None
     await asyncio.sleep(0.1)
     assert (await tries(tally, "c"))[0] is None

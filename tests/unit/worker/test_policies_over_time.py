@@ -54,9 +54,14 @@ async def test_whoever_waits_is_told_of_once_and_not_announced() -> None:
     world = sharing()
     async with world.running():
         await asyncio.sleep(30)
-    told = [note for pod, note in world.notes if pod == "c"]
-    assert len(told) == 1
-    assert "budget b (2 evictions in 60 s) is used up" in told[0]
+        told = [note for pod, note in world.notes if pod == "c"]
+        assert len(told) == 1
+        assert "budget b (2 evictions in 60 s) is used up" in told[0]
+        assert world.queue(name="c")[0]["attempts"] == 0
+        await asyncio.sleep(SPAN)
+    announced = [note for pod, note in world.notes if pod == "c"][1:]
+    assert len(announced) == 1
+    assert announced[0].startswith("Marking for deletion Pod default/c")
 
 
 async def test_nothing_is_early_twice_or_forgotten() -> None:
