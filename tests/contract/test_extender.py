@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-import yaml
 from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
@@ -21,7 +19,13 @@ from bailiff.kinds import Node, Pod
 from bailiff.lookup import ClusterSource
 from bailiff.rest_api import RestServer, RestSettings, create_app
 from tests.harness.api import PODS, Bench, name_of
-from tests.harness.kube.scheduler import kube_scheduler, ready_node, register, unregister
+from tests.harness.kube.scheduler import (
+    kube_scheduler,
+    of_guide,
+    ready_node,
+    register,
+    unregister,
+)
 from tests.harness.objects import object_of, pod_object, taint, tolerating
 from tests.harness.working import until
 
@@ -34,7 +38,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.kube_apiserver
 
-GUIDE = Path(__file__).parents[2] / "docs" / "kube-scheduler.md"
 PROGRAM = "tests/contract/test_extender.py"
 NODES, EACH = 50, 40
 # Kubernetes' own plugins of the same rules do nothing, so that only Bailiff decides by them.
@@ -70,9 +73,7 @@ TOLERATIONS: dict[str, list[Object]] = {
 
 def configured(url: str, *, node_cache_capable: bool) -> Object:
     """As the guide has it, asked at this address, with the last word."""
-    found = re.search(rf"{re.escape(PROGRAM)} -->\n```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    assert found is not None
-    configuration: Object = yaml.safe_load(found[1])
+    configuration = of_guide(PROGRAM)
     (extender,) = configuration["extenders"]
     assert extender["urlPrefix"].endswith("/scheduler/extender/v1")
     extender |= {

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
 from prometheus_client import CollectorRegistry
 
 from bailiff.clock import SystemClock
@@ -23,6 +21,7 @@ from tests.harness.kube.programs import free_port
 from tests.harness.kube.scheduler import (
     MERGE,
     kube_scheduler,
+    of_guide,
     ready_node,
     register,
     unregister,
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.kube_apiserver
 
-GUIDE = Path(__file__).parents[2] / "docs" / "kube-scheduler.md"
 PROGRAM = "tests/contract/test_scheduler_plugin.py"
 UNTIL = "bailiff.dev/residency-until"
 # Kubernetes notes the binding by the second.
@@ -56,9 +54,7 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def configured(port: int, **args: str) -> Object:
     """As the guide has it, asked at this port."""
-    found = re.search(rf"{re.escape(PROGRAM)} -->\n```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    assert found is not None
-    configuration: Object = yaml.safe_load(found[1])
+    configuration = of_guide(PROGRAM)
     ((own,),) = (profile["pluginConfig"] for profile in configuration["profiles"])
     assert own["name"] == "Residency"
     own["args"] |= {"address": f"127.0.0.1:{port}", "timeout": "10s", **args}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -15,13 +17,25 @@ from tests.harness.objects import condition, node_object
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
-    from pathlib import Path
 
     from bailiff.cluster import Cluster
     from tests.harness.objects import Object
 
+GUIDE = Path(__file__).parents[3] / "docs" / "kube-scheduler.md"
 MERGE = PatchType.MERGE
 _ROOM = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+
+
+def of_guide(program: str) -> Object:
+    """The configuration in docs/kube-scheduler.md that a test runs.
+
+    Args:
+        program: the test, by its path.
+    """
+    found = re.search(rf"{re.escape(program)} -->\n```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    assert found is not None
+    configuration: Object = yaml.safe_load(found[1])
+    return configuration
 
 
 @contextlib.asynccontextmanager
