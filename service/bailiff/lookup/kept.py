@@ -14,8 +14,11 @@ V = TypeVar("V")
 
 
 class _Answer(NamedTuple, Generic[V]):
+    """What was answered, when, and how long that took, in seconds."""
+
     value: V
     at: float
+    took: float
 
 
 class Kept(Generic[V]):
@@ -25,7 +28,14 @@ class Kept(Generic[V]):
     not kept.
     """
 
-    def __init__(self, clock: Clock, seconds: float, stale: float = 0.0, most: int = 1000) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        seconds: float,
+        stale: float = 0.0,
+        most: int = 1000,
+        times_as_long: float = 0.0,
+    ) -> None:
         """Keep nothing yet.
 
         Args:
@@ -33,11 +43,14 @@ class Kept(Generic[V]):
             seconds: for which an answer is believed.
             stale: seconds more for which it is given while it is asked for anew.
             most: answers that are kept; the oldest go first.
+            times_as_long: an answer is believed for so many times as long as it took to be had,
+                where that is more: what is costly is asked for less often.
         """
         self._clock = clock
         self._seconds = seconds
         self._stale = stale
         self._most = most
+        self._times_as_long = times_as_long
         self._answers: dict[Hashable, _Answer[V]] = {}
         self._asking: dict[Hashable, asyncio.Task[V]] = {}
 
@@ -50,24 +63,27 @@ class Kept(Generic[V]):
         """
         answer = self._answers.get(key)
         age = self._clock.monotonic() - answer.at if answer else 0.0
-        if answer is not None and age < self._seconds:
+        believed = max(self._seconds, self._times_as_long * answer.took) if answer else 0.0
+        if answer is not None and age < believed:
             return answer.value
         task = self._asking.get(key)
         if task is None:
             task = self._asking[key] = asyncio.create_task(self._ask(key, ask))
             # What nobody waits for any more may fail unseen.
             task.add_done_callback(lambda one: one.cancelled() or one.exception())
-        if answer is not None and age < self._seconds + self._stale:
+        if answer is not None and age < believed + self._stale:
             return answer.value
         return await asyncio.shield(task)
 
     async def _ask(self, key: Hashable, ask: Callable[[], Awaitable[V]]) -> V:
+        began = self._clock.monotonic()
         try:
             value = await ask()
         finally:
             del self._asking[key]
+        now = self._clock.monotonic()
         self._answers.pop(key, None)
-        self._answers[key] = _Answer(value, self._clock.monotonic())
+        self._answers[key] = _Answer(value, now, now - began)
         while len(self._answers) > self._most:
             del self._answers[next(iter(self._answers))]
         return value

@@ -42,6 +42,15 @@ async def test_an_answer_is_believed_for_so_long() -> None:
     assert await kept.get("a", asked) == 2
 
 
+async def test_what_took_long_is_believed_for_longer() -> None:
+    asked, kept = Asked(), Kept[int](LoopClock(), 5, times_as_long=9)
+    await kept.get("a", asked)
+    await asyncio.sleep(8.9)
+    assert await kept.get("a", asked) == 1
+    await asyncio.sleep(0.2)
+    assert await kept.get("a", asked) == 2
+
+
 async def test_a_stale_answer_is_given_while_it_is_asked_anew() -> None:
     asked, kept = Asked(), Kept[int](LoopClock(), 5, stale=10)
     await kept.get("a", asked)
