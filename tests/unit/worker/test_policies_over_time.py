@@ -13,6 +13,8 @@ from bailiff.decisions.policies import (
     Cause,
     EvictionApi,
     OverTimeBudget,
+    Pause,
+    PauseNotice,
     Per,
     Policies,
     Unreadable,
@@ -150,6 +152,31 @@ async def test_or_go_uncounted_where_the_setting_says_so() -> None:
     async with world.running():
         await asyncio.sleep(1)
     assert world.order() == ["a", "b"]
+
+
+async def test_who_is_let_off_while_he_is_counted_is_neither_announced_nor_evicted() -> None:
+    world = sharing(pods="a")
+    world.counts.latency = 1.0
+    async with world.running():
+        await asyncio.sleep(1.5)
+        world.node("n1")
+        await asyncio.sleep(60)
+    assert world.order() == []
+    assert not [note for _, note in world.notes if note.startswith("Marking")]
+
+
+async def test_a_pause_that_comes_while_one_is_counted_holds_it() -> None:
+    world = sharing(replace(TWO, pause=Pause(namespace="ops")), pods="a")
+    world.worker.set_pause(None)
+    world.counts.latency = 1.0
+    async with world.running():
+        await asyncio.sleep(1.5)
+        world.worker.set_pause(PauseNotice(reason="racks"))
+        await asyncio.sleep(60)
+        assert (world.order(), world.held("a")["cause"]) == ([], "paused")
+        world.worker.set_pause(None)
+        await asyncio.sleep(5)
+    assert world.order() == ["a"]
 
 
 async def test_without_anything_to_count_in_evictions_wait() -> None:

@@ -116,20 +116,24 @@ class Executor:
         return self._backoff() or wait
 
     async def _carry_out(self, eviction: Eviction) -> None:
-        hold: Hold | None = None
-        refusal: ClusterError | None = None
-        try:
-            if self._consent.is_needed:
-                hold = await self._consent(eviction, self._attempt.rehearse)
-        except ClusterError as error:
-            refusal = error
-        if hold is None:
-            await self._try(eviction, refusal)
+        if self._consent.is_needed:
+            await self._carry_out_by_consent(eviction)
         else:
-            self._hold_back(eviction, hold)
+            await self._try(eviction)
         self._gate.finished(eviction)
 
-    async def _try(self, eviction: Eviction, refusal: ClusterError | None) -> None:
+    async def _carry_out_by_consent(self, eviction: Eviction) -> None:
+        try:
+            hold = await self._consent(eviction, self._attempt.rehearse)
+        except ClusterError as error:
+            await self._try(eviction, error)
+            return
+        if hold is None and not eviction.is_off:
+            await self._try(eviction)
+        else:
+            self._hold_back(eviction, hold)
+
+    async def _try(self, eviction: Eviction, refusal: ClusterError | None = None) -> None:
         """Make an attempt; with a refusal it has had its answer."""
         self._teller.begins(eviction)
         failure: ClusterError | None = None
@@ -147,19 +151,26 @@ class Executor:
         self._metrics.attempts.labels(outcome.value).inc()
         self._settle(eviction, outcome, failure)
 
-    def _hold_back(self, eviction: Eviction, hold: Hold) -> None:
-        """It was not begun after all. Where the gate knows why by now, it waits there."""
+    def _hold_back(self, eviction: Eviction, hold: Hold | None) -> None:
+        """It was not begun after all. Where the gate knows why by now, it waits there.
+
+        None: it is not wanted any more.
+        """
         eviction.attempts -= 1
+        outcome, times = Outcome.UNCOUNTED, 1
+        if hold is not None:
+            self._wait_for(eviction, hold)
+            times = 1 if hold.until is not None else eviction.count_failure(outcome.value)
+        delay = RETRIES[outcome].delay(times, None, self._rng)
+        if not self._pending.settle_retry(eviction, outcome.value, delay):
+            self._cancelled(eviction)
+
+    def _wait_for(self, eviction: Eviction, hold: Hold) -> None:
         waits = waits_of(eviction)
         waits.begin(hold, self._clock.elapsed())
         if not waits.told:
             waits.told = True
             self._teller.held(eviction, hold)
-        outcome = Outcome.UNCOUNTED
-        times = 1 if hold.until is not None else eviction.count_failure(outcome.value)
-        delay = RETRIES[outcome].delay(times, None, self._rng)
-        if not self._pending.settle_retry(eviction, outcome.value, delay):
-            self._cancelled(eviction)
 
     def _settle(self, eviction: Eviction, outcome: Outcome, failure: ClusterError | None) -> None:
         if eviction.waits is not None:

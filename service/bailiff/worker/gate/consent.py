@@ -112,11 +112,13 @@ class Consent:
             return uncounted(policies.over_time, "cannot be read: there is no cluster")
         tally = self._shared.tally
         try:
-            return await (tally.look if self._on_paper else tally.count)(wishes, policies.over_time)
+            held = await (tally.look if self._on_paper else tally.count)(wishes, policies.over_time)
         except FencedError:
             return Hold(cause=Cause.OVER_TIME, message="another worker leads")
         except TallyError as error:
-            return uncounted(policies.over_time, str(error))
+            held = uncounted(policies.over_time, str(error))
+        # That took a while, in which somebody may have paused.
+        return held or self._facts.hold_whole(eviction)
 
     async def _learn_gang(self, eviction: Eviction, policies: Policies) -> Hold | None:
         """Whether the pod's PodGroup goes whole; a Hold where it cannot be read."""
