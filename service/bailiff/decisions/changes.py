@@ -89,7 +89,8 @@ class Consequences(Undecided, frozen=True, kw_only=True):
         return tuple(one.pod for one in self.pods if one.goes_now)
 
 
-# Yields what it wants to see, several things at a time, is sent what was seen of each, and returns
+# Yields what it wants to see, several things at a time, or nothing, so that others have their turn
+# where it takes long by itself; is sent what was seen of each, and returns
 # the plan for the answer; None: the change evicts nobody.
 ChangeLookUp: TypeAlias = Generator[
     tuple[Wanted, ...], "tuple[Seen, ...]", Plan[Consequences] | None

@@ -76,7 +76,10 @@ class Sight:
     async def see(self, wanted: Iterable[Wanted], deadline: float) -> tuple[Seen, ...]:
         """Several things, or of each why it could not be read in time."""
         until = deadline - _MARGIN
-        return tuple(await asyncio.gather(*(self._see(one, until) for one in wanted)))
+        found = await asyncio.gather(*(self._see(one, until) for one in wanted))
+        if not found:
+            await asyncio.sleep(0)
+        return tuple(found)
 
     def allowed(self, node: Node) -> None:
         """A node is about to be as this; lists of the next seconds have it so."""

@@ -100,6 +100,19 @@ async def test_nobody_waits_for_a_turn_for_longer_than_ten_seconds() -> None:
     assert len(source.kinds) == 16, "the others are not read any more"
 
 
+async def test_who_wants_to_see_nothing_lets_others_have_their_turn() -> None:
+    sight, clock = sight_of(ShownSource())
+    turns: list[str] = []
+
+    async def other() -> None:
+        turns.append("other")
+
+    task = asyncio.ensure_future(other())
+    assert await see(sight, clock) == []
+    assert turns == ["other"]
+    await task
+
+
 async def test_what_fails_is_not_kept() -> None:
     source = ShownSource(node_of("n"))
     source.errors = {Node: UnavailableError("nobody is there")}

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from bailiff.decisions import Options
+from bailiff.decisions.device_taints.facts import MAX_CLAIMS
 from bailiff.decisions.device_taints.reaching import _FEW_PODS
 from bailiff.kinds import DeviceTaintRule, Pod, ResourceClaim, ResourceSlice
 from tests.harness.changes import Shown
@@ -155,6 +156,18 @@ def test_what_may_not_be_read_is_said(kind: type[Value]) -> None:
     assert found is not None
     assert found.not_seen == (f"no {kind.__name__}",)
     assert len(found.pods) == (2 if kind in (ResourceSlice, DeviceTaintRule) else 0)
+
+
+def test_many_claims_are_gone_through_in_parts_and_no_more_than_are_looked_at() -> None:
+    def found(place: int) -> Consequences | None:
+        others = [claim(f"o{one}", on("b"), reserved_for=()) for one in range(place)]
+        return Shown(*others, claim("c", on("a")), using("c")).what_comes_of(None, rule(device="a"))
+
+    assert [set(going(found(place))) for place in (1999, 2000, 4001)] == [{"p"}] * 3
+    beyond = found(MAX_CLAIMS)
+    assert going(beyond) == {}
+    assert beyond is not None
+    assert beyond.too_many == (f"ResourceClaims beyond the first {MAX_CLAIMS}",)
 
 
 def test_it_is_off_with_the_gate() -> None:
