@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
+from bailiff.access import Guard
 from bailiff.clock import Clock, SystemClock
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.kinds import decode
@@ -87,15 +88,15 @@ def app_of(
     source: Source | None = None,
     registry: CollectorRegistry | None = None,
     clock: Clock | None = None,
+    guard: Guard | None = None,
     **settings: Any,
 ) -> FastAPI:
     """An application with these hooks; none: with all of a process."""
     registry, clock = registry or CollectorRegistry(), clock or SystemClock()
     asked = hooks or hooks_of(parts_of(source, clock=clock))
     admission = Admission(asked, SETTINGS, clock, AdmissionMetrics(registry))
-    return create_app(
-        RestSettings(**settings), clock, registry, Options(), source, admission=admission
-    )
+    given = (RestSettings(**settings), clock, registry, Options(), source)
+    return create_app(*given, guard=guard, admission=admission)
 
 
 async def review(

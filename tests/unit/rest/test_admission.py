@@ -9,11 +9,13 @@ from prometheus_client import CollectorRegistry, generate_latest
 from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
 
+from bailiff.access import AccessSettings, Guard, Right
 from bailiff.clock import SystemClock
 from bailiff.decisions import Options
 from bailiff.decisions.admission import PatchOperation
 from bailiff.kinds.admission_review import AdmissionRequest
 from bailiff.rest_api import RestServer, RestSettings, create_app
+from bailiff.serving import OverloadedError
 from bailiff.serving.admission import SINCE
 from bailiff.webhooks import (
     ALLOWED,
@@ -24,6 +26,7 @@ from bailiff.webhooks import (
 from tests.harness.admission import UID, Scripted, app_of, ask, patch_of, review_of
 from tests.harness.faces.asgi import Answer, call
 from tests.harness.faces.rest_face import CLOCK
+from tests.harness.reviewing import Reviewer
 
 
 async def test_a_pod_is_given_its_tolerations() -> None:
@@ -116,16 +119,23 @@ async def late(_request: AdmissionRequest, _deadline: float) -> Outcome:
     return ALLOWED
 
 
-@pytest.mark.parametrize("failure", [late, RuntimeError("a fault")], ids=["late", "failed"])
-async def test_who_has_no_answer_is_answered_for(failure: Any) -> None:
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (late, "had no answer in time"),
+        (OverloadedError(), "had no answer in time"),
+        (RuntimeError("a fault"), "failed, its log has more"),
+    ],
+    ids=["late", "overloaded", "failed"],
+)
+async def test_who_has_no_answer_is_answered_for(failure: Any, said: str) -> None:
     open_, shut = Scripted(failure), Scripted(failure, allows_unanswered=False)
     response = await ask(app_of(open_), query="?timeout=100ms")
     assert response["allowed"]
-    (warning,) = response["warnings"]
-    assert warning.startswith("bailiff validate/pods ")
-    assert warning.endswith("allowed unseen")
+    assert response["warnings"] == [f"bailiff validate/pods {said}: allowed unseen"]
     response = await ask(app_of(shut), query="?timeout=100ms")
     assert (response["allowed"], response["status"]["code"]) == (False, 503)
+    assert response["status"]["message"] == f"bailiff validate/pods {said}: try again"
     assert response["status"]["details"]["retryAfterSeconds"] == 5
 
 
@@ -291,3 +301,18 @@ async def test_null_is_absent() -> None:
     assert "patch" in await ask(app_of(), "mutate/pods", **nulls)
     padded = {"metadata": {"annotations": {"long": "x" * 300_000}}, "spec": {}}
     assert "patch" in await ask(app_of(), "mutate/pods", object=padded, **nulls)
+
+
+@pytest.mark.parametrize(
+    ("rights", "status"),
+    [({("alice", Right("post", path=PATH))}, 200), ({("alice", Right("get", path=PATH))}, 403)],
+    ids=["may post", "may not"],
+)
+async def test_on_the_rest_port_a_caller_needs_the_right_to_post_there(
+    rights: set[tuple[str, Right]], status: int
+) -> None:
+    guard = Guard(AccessSettings(), CLOCK, reviewer=Reviewer(rights=rights))
+    app = app_of(clock=CLOCK, guard=guard)
+    bearer = {"authorization": "Bearer good"}
+    assert (await call(app, "POST", PATH, review_of(), HEADERS | bearer)).status == status
+    assert (await call(app, "POST", PATH, review_of(), HEADERS)).status == 401
