@@ -69,7 +69,9 @@ def nodes(draw: st.DrawFn) -> Node:
     return Node(metadata=meta, spec=spec, status=status)
 
 
-fleets = st.lists(nodes(), max_size=8, unique_by=lambda one: one.metadata.name)
+# Half of them plain, so that some are alike.
+plain = st.builds(lambda name: Node(metadata=NodeMeta(name=name)), st.sampled_from(NAMES))
+fleets = st.lists(nodes() | plain, max_size=8, unique_by=lambda one: one.metadata.name)
 
 
 @st.composite
@@ -77,7 +79,7 @@ def pods(draw: st.DrawFn) -> Pod:
     claims = draw(st.sampled_from([(), (), ("c",)]))
     spec = PodSpec(
         node_name=draw(st.sampled_from(["", "", "elsewhere", "node-0"])),
-        tolerations=tuple(draw(st.lists(tolerations, max_size=3))),
+        tolerations=tuple(draw(st.just([]) | st.lists(tolerations, max_size=3))),
         priority=draw(st.sampled_from([0, 0, 2 * 10**9])),
         resource_claims=tuple(PodResourceClaim(name=n, resource_claim_name=n) for n in claims),
     )

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from bailiff.decisions import SYSTEMS, FactsError, Options
+from bailiff.decisions import SYSTEMS, FactsError, Options, Scene
+from bailiff.decisions.device_taints import DeviceTaintFacts
 from bailiff.decisions.scheduling import NodePool
 from bailiff.decisions.scheduling.remembering import Remembered
+from bailiff.decisions.system import NoFacts
 from bailiff.kinds import Annotations, NodeCondition, NodeStatus, Taint, Toleration
 from tests.harness.clocks import START
+from tests.harness.device_kinds import claim, on, reserved, slice_of, taint, using
 from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
-from tests.harness.made_up_system import LIGHTS_OUT, NAME, THREE_SYSTEMS
+from tests.harness.made_up_system import LIGHTS_OUT, NAME, THREE_SYSTEMS, LightsOutSystem
 from tests.unit.decisions.scheduling.drawn import by_name
 
 if TYPE_CHECKING:
@@ -178,3 +181,48 @@ def test_what_is_held_grows_and_shrinks_with_the_nodes() -> None:
     for name in ("a", "b", "c", "d"):
         pool.remove(name)
     assert (pool.held, len(pool), pool.names_length) == (empty, 0, 0)
+
+
+def test_a_node_that_was_alike_and_is_gone_is_no_longer_told_of() -> None:
+    pool = NodePool(SYSTEMS.all, [node_of("a"), node_of("b")])
+    assert pool.at(START, OPTIONS).of(pod_of("p"))[0].nodes == ("a", "b")
+    pool.remove("a")
+    assert pool.at(START, OPTIONS).of(pod_of("p"))[0].nodes == ("b",)
+
+
+def test_a_time_that_is_no_longer_told_is_forgotten() -> None:
+    later = node_of("a", no_execute(time_added=START + HOUR))
+    pool = NodePool(SYSTEMS.all, [later, node_of("b", no_execute())])
+    pool.put(node_of("a", no_execute()))
+    (one,) = pool.at(START, OPTIONS).of(pod_of("p", "", tolerating(seconds=60)))
+    assert one.nodes == ("a", "b")
+    assert one.residency.until == START + timedelta(seconds=60)
+
+
+def test_pods_that_systems_see_otherwise_are_answered_apart() -> None:
+    told = DeviceTaintFacts(
+        resource_claims=tuple(
+            claim(name, on(name), reserved_for=(reserved(),)) for name in ("a", "b")
+        ),
+        resource_slices=(slice_of(a=(taint(added=60),), b=(taint(added=90),)),),
+    )
+    pool = NodePool(SYSTEMS.all, [node_of("n")], facts={"device-taints": told})
+    judging = pool.at(START, OPTIONS)
+    ended = pod_of("p", phase="Succeeded")
+    some = (using("a"), using("b"), using(), ended, pod_of("p"))
+    ends = [judging.of(pod)[0].residency.until for pod in some]
+    assert ends == [START + timedelta(seconds=60), START + timedelta(seconds=90), None, None, None]
+    reasons = [judging.of(pod)[0].residency.reason for pod in some[2:]]
+    assert reasons == ["NoTaint", "PodFinished", "NoTaint"]
+
+
+class Everywhere(LightsOutSystem):
+    """Decides by the node, and says that it needs none."""
+
+    def is_reached(self, scene: Scene, facts: NoFacts) -> bool:
+        return True
+
+
+def test_a_system_that_decides_by_the_node_is_not_asked_without_one() -> None:
+    pool = NodePool((Everywhere(),), [node_of("n")], facts={NAME: NoFacts()})
+    assert pool.shared == ()
