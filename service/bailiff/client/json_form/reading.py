@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from bailiff.client.json_form.shapes import FieldDescriptor
 
 M = TypeVar("M", bound=Message)
+_LARGEST = sys.float_info.max
 
 
 class UnreadableError(ValueError):
@@ -90,7 +92,9 @@ class _Reader:
     def _unknown(self, message: Message, name: str, part: object, path: str) -> None:
         others = message.DESCRIPTOR.fields_by_name.get(shapes.OTHERS)
         if others is not None and isinstance(part, Mapping):
-            json_format.ParseDict(dict(part), getattr(message, shapes.OTHERS)[name])
+            where = f"{path}.{name}"
+            section = getattr(message, shapes.OTHERS)[_typed(name, str, path)]
+            _told(_fill_struct, section, part, where)
         elif self._strict and not shapes.is_of_kubernetes(message.DESCRIPTOR):
             raise UnreadableError(f"{path}.{name}", "no such field")
 
@@ -98,7 +102,7 @@ class _Reader:
         by_kind = {field.json_name: field for field in message.DESCRIPTOR.fields}
         field = by_kind.get(str(value.get("kind")))
         if field is None:
-            json_format.ParseDict(dict(value), message.other)
+            _told(_fill_struct, message.other, value, path)
             return
         place = getattr(message, field.name)
         place.SetInParent()
@@ -131,7 +135,7 @@ class _Reader:
             raise UnreadableError(path, f"expected an object, got {type(part).__name__}")
         of_values = shapes.values_of(field)
         for key, item in part.items():
-            where = f"{path}[{json.dumps(key)}]"
+            where = f"{path}[{json.dumps(_encodable(key, path))}]"
             if of_values.message_type is not None:
                 self.fill(place[key], item, where)
             else:
@@ -155,15 +159,30 @@ def _scalar(field: FieldDescriptor, part: Any, path: str) -> Any:
     if field.cpp_type == field.CPPTYPE_BOOL:
         return _typed(part, bool, path)
     if field.cpp_type in (field.CPPTYPE_DOUBLE, field.CPPTYPE_FLOAT):
-        return float(_typed(part, (int, float), path))
+        return _finite(_typed(part, (int, float), path), path)
     return _integer(field, part, path)
 
 
 def _text(field: FieldDescriptor, part: Any, path: str) -> str | bytes:
     if field.type == field.TYPE_BYTES:
-        return part if isinstance(part, bytes) else base64.b64decode(_typed(part, str, path))
+        return part if isinstance(part, bytes) else _decoded(_typed(part, str, path), path)
+    return _encodable(part, path)
+
+
+def _encodable(part: Any, path: str) -> str:
+    """A text that protobuf takes: JSON may have halves of characters, UTF-8 may not."""
     text: str = _typed(part, str, path)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UnreadableError(path, "expected text that UTF-8 can have") from None
     return text
+
+
+def _finite(number: float, path: str) -> float:
+    if not -_LARGEST <= number <= _LARGEST:
+        raise UnreadableError(path, "expected a finite number")
+    return float(number)
 
 
 def _integer(field: FieldDescriptor, part: Any, path: str) -> int:
@@ -172,6 +191,13 @@ def _integer(field: FieldDescriptor, part: Any, path: str) -> int:
     if number != number // 1 or not -(2**bits) <= number < 2**bits:
         raise UnreadableError(path, "expected a whole number within the field's bounds")
     return int(number)
+
+
+def _decoded(part: str, path: str) -> bytes:
+    try:
+        return base64.b64decode(part, validate=True)
+    except ValueError as error:
+        raise UnreadableError(path, str(error)) from None
 
 
 def _typed(part: Any, kinds: type | tuple[type, ...], path: str) -> Any:
@@ -184,12 +210,12 @@ def _typed(part: Any, kinds: type | tuple[type, ...], path: str) -> Any:
 def _told(fill: Any, message: Message, value: Any, path: str) -> None:
     try:
         fill(message, value)
-    except (TypeError, ValueError, OverflowError, json_format.ParseError) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError, json_format.Error) as error:
         raise UnreadableError(path, str(error)) from None
 
 
 def _fill_raw(message: Any, value: Any) -> None:
-    message.raw = value if isinstance(value, bytes) else json.dumps(value).encode()
+    message.raw = value if isinstance(value, bytes) else json.dumps(value, allow_nan=False).encode()
 
 
 def _fill_quantity(message: Any, value: Any) -> None:
@@ -209,7 +235,9 @@ def _fill_time(message: Any, value: Any) -> None:
 
 
 def _fill_struct(message: Struct, value: Any) -> None:
-    json_format.ParseDict(value, message)
+    json_format.ParseDict(dict(value), message)
+    # Numbers that JSON cannot have are told here, not when the message is sent.
+    json_format.MessageToDict(message)
 
 
 _SPECIAL = {
