@@ -144,6 +144,12 @@ def test_a_token_goes_to_another_machine_by_tls_only(make) -> None:
         made.close()
 
 
+def test_by_tls_a_token_goes_anywhere(files: Files) -> None:
+    settings = ClientSettings(token="secret", tls=Tls(ca_file=files.ca))
+    RestClient("https://bailiff.example:8080", settings).close()
+    GrpcClient("bailiff.example:9090", settings).close()
+
+
 @pytest.mark.parametrize(
     ("target", "host"),
     [

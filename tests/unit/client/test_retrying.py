@@ -126,6 +126,14 @@ def test_all_attempts_have_one_deadline() -> None:
     assert server.given[2] <= 5.0
 
 
+def test_without_time_nothing_is_tried() -> None:
+    time = Time()
+    server = Server(time, "yes")
+    with pytest.raises(DeadlineError):
+        calls(time).make(server, 0.0)
+    assert server.given == []
+
+
 def test_a_timeout_is_a_timeout_of_python_too() -> None:
     with pytest.raises(TimeoutError):
         raise HANGING
@@ -213,6 +221,22 @@ def test_a_token_that_stays_the_same_is_not_tried_again() -> None:
     with pytest.raises(UnauthenticatedError):
         Calls(settings, bearer).make(attempt, None)
     assert sent == 1
+
+
+def test_a_token_that_is_always_new_is_tried_twice() -> None:
+    tokens = iter(range(100))
+    settings, sent = ClientSettings(token=lambda: f"t{next(tokens)}"), 0
+    bearer = Bearer(settings, host="127.0.0.1", secure=False)
+
+    def attempt(_: float) -> str:
+        nonlocal sent
+        bearer.headers()
+        sent += 1
+        raise error_of(Failure("unauthenticated", "no"))
+
+    with pytest.raises(UnauthenticatedError):
+        Calls(settings, bearer).make(attempt, None)
+    assert sent == 2
 
 
 @pytest.mark.looptime
