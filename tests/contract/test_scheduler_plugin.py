@@ -16,7 +16,7 @@ from bailiff.cluster import NotFoundError
 from bailiff.decisions import Options
 from bailiff.grpc_api import GrpcSettings, create_server
 from tests.harness.api import NODES, PODS, Bench, name_of, uid_of
-from tests.harness.go_examples import built
+from tests.harness.go_examples import built, passes
 from tests.harness.kube.programs import free_port
 from tests.harness.kube.scheduler import (
     MERGE,
@@ -50,6 +50,10 @@ SECONDS = {"spot": 600, "brief": 60, "gone": 3600}
 @pytest.fixture(scope="module")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built("scheduler-plugin", tmp_path_factory.mktemp("go"))
+
+
+def test_its_own_tests(plugin: Path) -> None:
+    passes(plugin.parent)
 
 
 def configured(port: int, **args: str) -> Object:

@@ -17,6 +17,8 @@ from tests.harness.kube.programs import WHY_NOT, assets
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 _PROTOS = ROOT / "protos"
+# Without vet, which looks at all of Kubernetes.
+_GO_TEST = ("go", "test", "-trimpath", "-vet=off", "-ldflags", "-s -w")
 _MODULE = "bailiff.dev/api"  # what go_package begins with
 
 
@@ -33,6 +35,12 @@ def built(example: str, folder: Path) -> Path:
     command = [*build_assets.GO_BUILD, "-ldflags", "-s -w", "-o", str(program), "."]
     subprocess.run(command, cwd=source, env=build_assets.ENVIRONMENT, check=True)
     return program
+
+
+def passes(source: Path) -> None:
+    """Run the tests that an example has in Go, in the folder where it was built."""
+    command = [*_GO_TEST, "./..."]
+    subprocess.run(command, cwd=source, env=build_assets.ENVIRONMENT, check=True)
 
 
 def _plugins() -> Path:

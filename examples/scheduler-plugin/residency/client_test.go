@@ -1,0 +1,218 @@
+package residency
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	bailiffv1 "bailiff.dev/api/v1"
+)
+
+// scripted is a Bailiff that remembers what it is told, and may do worse than answer.
+type scripted struct {
+	bailiffv1.UnimplementedSchedulingServiceServer
+	streams int
+	known   map[string]bool
+	// Requests of a stream that are answered; then it ends. 0: all.
+	lasts int
+	mute  bool
+}
+
+func (s *scripted) JudgeNodesStream(call grpc.BidiStreamingServer[bailiffv1.JudgeNodesStreamRequest, bailiffv1.JudgeNodesStreamResponse]) error {
+	s.streams++
+	for number := 1; ; number++ {
+		request, err := call.Recv()
+		if err != nil {
+			return err
+		}
+		if s.mute {
+			<-call.Context().Done()
+			return call.Context().Err()
+		}
+		if err := call.Send(s.answer(request)); err != nil {
+			return err
+		}
+		if number == s.lasts {
+			return nil
+		}
+	}
+}
+
+func (s *scripted) answer(request *bailiffv1.JudgeNodesStreamRequest) *bailiffv1.JudgeNodesStreamResponse {
+	response := &bailiffv1.JudgeNodesStreamResponse{RequestId: request.RequestId}
+	switch {
+	case request.GetNodes() != nil:
+		s.known = map[string]bool{}
+	case request.GetChanges() != nil:
+		for _, name := range request.GetChanges().Remove {
+			delete(s.known, name)
+		}
+		for _, node := range request.GetChanges().Put {
+			s.known[node.Metadata.Name] = true
+		}
+	}
+	if request.GetPods() == nil {
+		response.Result = &bailiffv1.JudgeNodesStreamResponse_Registered{Registered: &bailiffv1.NodesRegistered{}}
+		return response
+	}
+	names := request.GetPods().Nodes
+	if names == nil {
+		for name := range s.known {
+			names = append(names, name)
+		}
+	}
+	verdict := &bailiffv1.NodesVerdict{Nodes: names, Feasible: true, Residency: &bailiffv1.Residency{ForEver: true}}
+	answer := &bailiffv1.JudgeNodesResponse{Verdicts: []*bailiffv1.NodesVerdict{verdict}, JudgedAt: timestamppb.Now()}
+	judged := &bailiffv1.PodsJudged{Answers: []*bailiffv1.JudgeNodesResponse{answer}}
+	response.Result = &bailiffv1.JudgeNodesStreamResponse_Judged{Judged: judged}
+	return response
+}
+
+func clientOf(t *testing.T, bailiff *scripted, timeout time.Duration) *client {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	bailiffv1.RegisterSchedulingServiceServer(server, bailiff)
+	go server.Serve(listener)
+	t.Cleanup(server.Stop)
+	connection, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connection.Close() })
+	service := bailiffv1.NewSchedulingServiceClient(connection)
+	return &client{service: service, timeout: timeout, turn: make(chan struct{}, 1)}
+}
+
+func node(name string, taints ...corev1.Taint) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.NodeSpec{Taints: taints}}
+}
+
+func ask(t *testing.T, c *client, asked question) *judgement {
+	asked.pod = &corev1.Pod{}
+	found, err := c.judge(context.Background(), asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func names(found *judgement) []string {
+	var told []string
+	for name := range found.places {
+		told = append(told, name)
+	}
+	slices.Sort(told)
+	return told
+}
+
+func TestNodesThatComeAndGoAreTold(t *testing.T) {
+	bailiff := &scripted{}
+	c := clientOf(t, bailiff, time.Minute)
+	a, b := node("a"), node("b")
+	if told := names(ask(t, c, question{nodes: []*corev1.Node{a, b}})); !slices.Equal(told, []string{"a", "b"}) {
+		t.Errorf("told %v", told)
+	}
+	if told := names(ask(t, c, question{nodes: []*corev1.Node{b}})); !slices.Equal(told, []string{"b"}) {
+		t.Errorf("told %v", told)
+	}
+	if told := names(ask(t, c, question{nodes: []*corev1.Node{node("c")}, just: true})); !slices.Equal(told, []string{"c"}) {
+		t.Errorf("told %v", told)
+	}
+	if !bailiff.known["b"] || bailiff.streams != 1 {
+		t.Errorf("knows %v after %d streams", bailiff.known, bailiff.streams)
+	}
+}
+
+func TestAStreamThatHasEndedIsOpenedAgain(t *testing.T) {
+	// Its first request, the nodes and the pod are answered.
+	bailiff := &scripted{lasts: 3}
+	c := clientOf(t, bailiff, time.Minute)
+	for range 3 {
+		if told := names(ask(t, c, question{nodes: []*corev1.Node{node("a")}})); len(told) != 1 {
+			t.Errorf("told %v", told)
+		}
+	}
+	if bailiff.streams != 3 {
+		t.Errorf("%d streams", bailiff.streams)
+	}
+}
+
+func TestWhoDoesNotAnswerIsLeftAloneForAWhile(t *testing.T) {
+	bailiff := &scripted{mute: true}
+	c := clientOf(t, bailiff, 300*time.Millisecond)
+	asked := question{pod: &corev1.Pod{}}
+	if _, err := c.judge(context.Background(), asked); err == nil {
+		t.Fatal("answered")
+	}
+	begun := time.Now()
+	_, err := c.judge(context.Background(), asked)
+	if err == nil || !strings.Contains(err.Error(), "not asked for") || time.Since(begun) > 200*time.Millisecond {
+		t.Errorf("%v after %s", err, time.Since(begun))
+	}
+	bailiff.mute = false
+	c.again = time.Now()
+	if _, err := c.judge(context.Background(), asked); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHeartbeatsAreNoChange(t *testing.T) {
+	known := registered{}
+	before, after := node("a"), node("a")
+	for seconds, one := range []*corev1.Node{before, after} {
+		heard := metav1.Unix(int64(seconds), 0)
+		one.ResourceVersion = heard.String()
+		one.Status.Conditions = []corev1.NodeCondition{{Type: "Ready", Status: "True", LastHeartbeatTime: heard}}
+	}
+	if put, _ := known.changes(question{nodes: []*corev1.Node{before}}); len(put) != 1 {
+		t.Errorf("put %v", put)
+	}
+	if put, _ := known.changes(question{nodes: []*corev1.Node{after}}); len(put) != 0 {
+		t.Errorf("put %v", put)
+	}
+	if put, _ := known.changes(question{nodes: []*corev1.Node{node("a", corev1.Taint{Key: "k"})}}); len(put) != 1 {
+		t.Errorf("put %v", put)
+	}
+}
+
+func TestAnAnswerIsReadByItsOrder(t *testing.T) {
+	now := timestamppb.Now()
+	soon := timestamppb.New(now.AsTime().Add(time.Minute))
+	verdict := func(name string, feasible bool, until *timestamppb.Timestamp) *bailiffv1.NodesVerdict {
+		stay := &bailiffv1.Residency{ForEver: until == nil, Until: until}
+		return &bailiffv1.NodesVerdict{Nodes: []string{name}, Feasible: feasible, Residency: stay}
+	}
+	shut := verdict("shut", false, nil)
+	shut.Objections = []*bailiffv1.Objection{{Message: "no"}}
+	found := judgementOf(&bailiffv1.JudgeNodesResponse{
+		JudgedAt: now,
+		Verdicts: []*bailiffv1.NodesVerdict{verdict("best", true, nil), verdict("brief", true, soon), shut},
+	})
+	for name, score := range map[string]int64{"best": 100, "brief": 0, "stranger": 0} {
+		if found.score(name) != score {
+			t.Errorf("%s has %d", name, found.score(name))
+		}
+	}
+	if status := found.refusal("shut", 0); status.Code() != fwk.UnschedulableAndUnresolvable || status.Message() != "no" {
+		t.Errorf("shut: %v", status)
+	}
+	if found.refusal("brief", time.Minute) != nil || found.refusal("brief", time.Minute+1).IsSuccess() {
+		t.Error("brief: by another minimum")
+	}
+	if found.residency("best") != forEver || found.residency("brief") != soon.AsTime().Format(time.RFC3339Nano) {
+		t.Errorf("stays %s and %s", found.residency("best"), found.residency("brief"))
+	}
+}
