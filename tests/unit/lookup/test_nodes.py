@@ -130,6 +130,20 @@ async def test_a_node_that_came_while_nodes_were_listed_is_found() -> None:
     assert "new" not in await early
 
 
+async def test_a_node_that_came_after_others_had_nodes_listed_anew_is_found() -> None:
+    source = SlowSource()
+    source.add(node_of("a"))
+    kept = kept_of(source)
+    await kept.pool()
+    source.seconds = 0.5
+    await asyncio.sleep(0.3)
+    others = asyncio.create_task(kept.pool(["nobody"]))
+    await asyncio.sleep(0.1)
+    source.add(node_of("new"))
+    assert "new" in await kept.pool(["new"])
+    assert "new" not in await others
+
+
 async def test_notes_of_nodes_are_believed_as_those_of_any_live_node() -> None:
     noted = Annotations(taints_first_observed='[{"key":"k","effect":"NoExecute"}]')
     source = DictSource.of(node_of("a", no_execute("k"), annotations=noted))

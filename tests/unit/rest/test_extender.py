@@ -89,10 +89,12 @@ async def test_names_are_looked_up(app: FastAPI, source: DictSource) -> None:
 
 
 async def test_none_are_left(app: FastAPI, source: DictSource) -> None:
+    source.add(tainted("another", "gpu", "NoSchedule"))
     assert (await ask(app, "filter", whole()))["Nodes"] == {}
     assert (await ask(app, "filter", named()))["NodeNames"] == []
     assert await ask(app, "prioritize", named()) == []
     answer = await ask(app, "filter", named("gone"))
+    assert answer.keys() == {"NodeNames", "FailedNodes"}
     assert (answer["NodeNames"], [*answer["FailedNodes"]]) == ([], ["gone"])
 
 
