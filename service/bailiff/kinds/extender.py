@@ -109,6 +109,26 @@ class MetaVictims(Value, frozen=True, rename=_as_go):
     num_pdb_violations: Int64 = 0
 
 
+class VictimMeta(Value, frozen=True):
+    """The identity of a pod that would be evicted.
+
+    Attributes:
+        uid: of the pod.
+    """
+
+    uid: Uid = ""
+
+
+class Victim(Value, frozen=True):
+    """A pod (core/v1 Pod) that would be evicted; there may be thousands, and all else is skipped.
+
+    Attributes:
+        metadata: its identity.
+    """
+
+    metadata: VictimMeta = VictimMeta()
+
+
 class Victims(Value, frozen=True, rename=_as_go):
     """Whom kube-scheduler would evict from a node to make room.
 
@@ -117,7 +137,7 @@ class Victims(Value, frozen=True, rename=_as_go):
         num_pdb_violations: how many of them their PodDisruptionBudgets do not allow.
     """
 
-    pods: Annotated[tuple[Pod, ...], Meta(max_length=MAX_VICTIMS)] = ()
+    pods: Annotated[tuple[Victim, ...], Meta(max_length=MAX_VICTIMS)] = ()
     num_pdb_violations: Int64 = 0
 
 
