@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 SOURCE = Path(__file__).parents[2] / "service"
 
 
-def built(folder: Path) -> Path:
-    """The wheel, built by hatchling of this environment."""
+def built(folder: Path, source: Path = SOURCE, name: str = "bailiff_client-*.whl") -> Path:
+    """The wheel, built by hatchling of this environment; or that of another source."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=SOURCE, check=True, capture_output=True)
-    (wheel,) = folder.glob("bailiff_client-*.whl")
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    (wheel,) = folder.glob(name)
     return wheel
 
 

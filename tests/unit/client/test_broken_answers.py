@@ -33,6 +33,21 @@ from tests.harness.ways import WAYS, client
 
 
 @pytest.mark.parametrize("way", REST)
+async def test_a_connection_is_used_again(way: str) -> None:
+    peers = set()
+
+    async def telling(request: web.Request) -> web.StreamResponse:
+        assert request.transport is not None
+        peers.add(request.transport.get_extra_info("peername"))
+        return await ok(request)
+
+    async with scripted(way, Script(telling)) as ports, client(way, ports, QUICK) as asking:
+        for _ in range(3):
+            await asking.ask("decide", QUESTION)
+    assert len(peers) == 1
+
+
+@pytest.mark.parametrize("way", REST)
 async def test_an_answer_that_breaks_off_is_asked_for_again(way: str) -> None:
     async def breaking(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Length": "1000"})

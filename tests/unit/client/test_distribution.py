@@ -6,6 +6,7 @@ import ast
 import asyncio
 import re
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,15 @@ async def test_the_wheel_alone_asks_a_server(python: Path) -> None:
             output, _ = await process.communicate()
     assert process.returncode == 0
     assert output.decode().splitlines() == ["invalid_field $.node"] * 2 + [""]
+
+
+def test_the_servers_wheel_is_without_the_client(tmp_path: Path) -> None:
+    """It would lack what the client needs."""
+    wheel = client_wheel.built(tmp_path, ROOT, "bailiff-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert "bailiff/v1/decision_pb2.py" in names
+    assert not [name for name in names if name.startswith("bailiff/client/")]
 
 
 def test_the_wheel_is_the_same_each_time(tmp_path: Path) -> None:

@@ -188,6 +188,17 @@ async def test_many_pods_and_long_nodes_go_in_pieces(
 
 
 @pytest.mark.parametrize("way", GRPC)
+async def test_what_no_rule_reads_of_a_node_is_not_sent(way: str) -> None:
+    """As of the bytes of Kubernetes' own type: here field 99, an integer."""
+    judge, whole = Judge(), Node.FromString(Node(metadata=ObjectMeta(name="a")).SerializeToString())
+    whole.MergeFromString(b"\x98\x06\x01")
+    async with opened(way, judge) as stream:
+        await stream.do("register", [whole])
+    (sent,) = judge.seen[-1].nodes.nodes
+    assert sent.ByteSize() < whole.ByteSize()
+
+
+@pytest.mark.parametrize("way", GRPC)
 async def test_terms_go_with_the_pods(way: str) -> None:
     judge = Judge()
     async with opened(way, judge) as stream:
