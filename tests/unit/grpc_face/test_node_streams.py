@@ -297,6 +297,14 @@ async def test_many_nodes_are_read_in_a_thread_and_answered_alike() -> None:
     assert sorted(names) == sorted(one.metadata.name for one in some)
 
 
+async def test_an_answer_that_is_too_long_for_a_message_is_refused_and_the_stream_goes_on() -> None:
+    some = nodes(*[node(f"{i:0200}") for i in range(50)])
+    async with running(GrpcSettings(port=0, max_answer_bytes=15_000)) as face:
+        _, long, short = await told(face, some, pods(PLAIN, PLAIN), pods())
+    assert refused(long)[0] == "ANSWER_TOO_LARGE"
+    assert len(short.judged.answers) == 1
+
+
 async def test_a_client_that_does_not_read_is_not_read_from(face: Face) -> None:
     call = open_stream(face)
     await call.write(nodes(*[node(f"{i:0200}") for i in range(2000)]).SerializeToString())

@@ -150,6 +150,7 @@ def test_what_is_remembered_is_bounded() -> None:
         assert remembered.of(one, comparison_operators=False).of(group) == first
         most = max(most, len(remembered))
     assert 900 < most <= 1000
+    assert len(remembered._lists) < 1000
 
 
 def test_long_lists_are_not_remembered() -> None:
@@ -226,3 +227,13 @@ class Everywhere(LightsOutSystem):
 def test_a_system_that_decides_by_the_node_is_not_asked_without_one() -> None:
     pool = NodePool((Everywhere(),), [node_of("n")], facts={NAME: NoFacts()})
     assert pool.shared == ()
+
+
+def test_for_ever_is_longer_than_to_the_end_of_time() -> None:
+    nodes = [node_of("a", no_execute()), node_of("b", no_execute("other"))]
+    tolerations = (tolerating(seconds=2**62), Toleration(key="other", operator="Exists"))
+    verdicts = NodePool(SYSTEMS.all, nodes).at(START, OPTIONS).of(pod_of("p", "", *tolerations))
+    assert [(one.nodes, one.residency.for_ever) for one in verdicts] == [
+        (("b",), True),
+        (("a",), False),
+    ]
