@@ -222,9 +222,9 @@ async def test_what_is_no_review_is_a_problem(body: Any, problem: tuple[int, str
     assert detail.startswith(problem[2])
 
 
-@pytest.mark.parametrize("timeout", ["soon", "", "-5s", "999999h"])
-async def test_so_is_a_timeout_that_is_none(timeout: str) -> None:
-    path = f"/admission/v1/mutate/pods?timeout={timeout}"
+@pytest.mark.parametrize("said", ["soon", "", "-5s", "999999h"])
+async def test_so_is_a_timeout_that_is_none(said: str) -> None:
+    path = f"/admission/v1/mutate/pods?timeout={said}"
     status, code, detail = problem_of(await call(app_of(), "POST", path, review_of()))
     assert (status, code) == (422, "invalid_field")
     assert detail.startswith("query.timeout: must be a duration")
