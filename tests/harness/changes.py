@@ -47,9 +47,10 @@ class Shown:
         options: Options = Options(),  # noqa: B008 - frozen
         *,
         everywhere: bool = False,
+        by_kubernetes: bool = False,
     ) -> Consequences | None:
         """None: no system has anything to look at."""
-        change = ObjectChange(old, new, NOW, everywhere)
+        change = ObjectChange(old, new, NOW, everywhere, by_kubernetes)
         found = [
             plan for one in SYSTEMS.look_at_change(change, options) if (plan := self._drive(one))
         ]

@@ -36,12 +36,15 @@ class ObjectChange(Struct, frozen=True):
         new: as it is to be.
         now: the instant to decide for.
         everywhere: pods are wanted, too, that the same causes evict elsewhere.
+        by_kubernetes: Kubernetes' own controllers or kubelets make it: nobody reads what is said of
+            it, and the nodes that fail wait for it.
     """
 
     old: Value | None
     new: Value
     now: datetime
     everywhere: bool = False
+    by_kubernetes: bool = False
 
 
 class ChangedPod(NamedTuple):

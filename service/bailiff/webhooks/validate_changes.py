@@ -36,6 +36,12 @@ DEVICES = "resource.k8s.io"
 _DEVICE_VERSIONS = frozenset({"v1", "v1beta2"})
 # Namespaces of which pods are counted for one change, and pods of each.
 _MAX_NAMESPACES, _MAX_COUNTED = 50, 5_000
+# Who marks nodes that fail: the node lifecycle controller, with an account of its own or without
+# (kube-controller-manager --use-service-account-credentials), and kubelets.
+_MARKERS = frozenset(
+    {"system:serviceaccount:kube-system:node-controller", "system:kube-controller-manager"}
+)
+_KUBELETS = "system:node:"
 _UNFINISHED = (("status.phase", "Succeeded"), ("status.phase", "Failed"))
 
 
@@ -81,7 +87,13 @@ class ValidateChanges(Hook):
         self, request: AdmissionRequest, old: Tainting | None, new: Tainting, deadline: float
     ) -> Outcome:
         bounds = None if _is_own_node(request) else self._parts.policies().blast_radius
-        change = ObjectChange(old, new, self._parts.clock.now(), everywhere=bounds is not None)
+        change = ObjectChange(
+            old,
+            new,
+            self._parts.clock.now(),
+            everywhere=bounds is not None,
+            by_kubernetes=_marks_nodes(request.user_info.username),
+        )
         try:
             found = await self._consequences(change, deadline)
         except FactsError as error:
@@ -169,7 +181,11 @@ def _unfinished(namespace: str, most: int) -> Wanted:
 
 def _is_own_node(request: AdmissionRequest) -> bool:
     """A kubelet makes its own node, with the taints that it was started with."""
-    return request.user_info.username == f"system:node:{request.name}"
+    return request.user_info.username == f"{_KUBELETS}{request.name}"
+
+
+def _marks_nodes(user: str) -> bool:
+    return user in _MARKERS or user.startswith(_KUBELETS)
 
 
 def _unseen(found: Consequences, detail: str) -> Consequences:

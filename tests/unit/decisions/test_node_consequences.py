@@ -58,8 +58,6 @@ def test_a_new_node_brings_all_its_taints() -> None:
         pytest.param((no_execute("a"), no_execute("b")), (no_execute("b"), no_execute("a")),
                      id="in another order"),
         pytest.param((), (Taint(key="a", effect="NoSchedule"),), id="one that evicts nobody"),
-        pytest.param((), (no_execute("node.kubernetes.io/not-ready"),
-                          no_execute("node.kubernetes.io/unreachable")), id="a node that fails"),
     ],
 )  # fmt: skip
 def test_nothing_is_read_where_nothing_evicting_comes(
@@ -92,13 +90,38 @@ def test_another_value_is_another_taint() -> None:
     assert going(found) == {"picky": "EVICT_NOW"}
 
 
-def test_kubernetes_own_taints_are_told_of_and_never_refused() -> None:
+FAILURES = (
+    no_execute("node.kubernetes.io/not-ready"),
+    no_execute("node.kubernetes.io/unreachable"),
+)
+
+
+def test_marks_of_nodes_that_fail_are_told_of_and_never_refused() -> None:
+    found = consequences(node_of("n"), node_of("n", *FAILURES))
+    assert set(going(found)) == {"plain", "patient", "stoic"}
+    assert found is not None
+    assert found.causes == ()
+
+
+def test_nothing_is_read_where_kubernetes_marks_a_node_that_fails() -> None:
+    shown = Shown(*PODS)
+    old = node_of("n")
+    marked = node_of("n", *FAILURES)
+    assert shown.what_comes_of(old, marked, by_kubernetes=True) is None
+    assert shown.wanted == []
+    also = node_of("n", *FAILURES, no_execute())
+    found = shown.what_comes_of(old, also, by_kubernetes=True)
+    assert found is not None
+    assert found.causes == ("maintenance:NoExecute",)
+
+
+def test_other_keys_of_kubernetes_may_be_refused() -> None:
     found = consequences(
         node_of("n"), node_of("n", no_execute("node.kubernetes.io/out-of-service"))
     )
     assert set(going(found)) == {"plain", "patient", "stoic"}
     assert found is not None
-    assert found.causes == ()
+    assert found.causes == ("node.kubernetes.io/out-of-service:NoExecute",)
 
 
 def test_the_same_taint_on_other_nodes_is_counted_by_namespace() -> None:

@@ -102,19 +102,51 @@ async def test_what_brings_no_taint_is_allowed_without_a_look(old: Node, new: No
     assert hooked.source.kinds == []
 
 
+NODE_CONTROLLERS = [
+    "system:serviceaccount:kube-system:node-controller",
+    "system:kube-controller-manager",
+    "system:node:n",
+]
+
+
+@pytest.mark.parametrize("user", NODE_CONTROLLERS)
 @pytest.mark.parametrize("key", ["not-ready", "unreachable"])
-async def test_kubernetes_own_controllers_are_never_held_up(key: str) -> None:
+async def test_kubernetes_own_controllers_are_never_held_up(key: str, user: str) -> None:
     hooked = Hooked(*pods(37), radius=RADIUS)
-    said = await hooked.change("nodes", OLD, node_of("n", no_execute(f"node.kubernetes.io/{key}")))
+    failing = node_of("n", no_execute(f"node.kubernetes.io/{key}"))
+    said = await hooked.change("nodes", OLD, failing, userInfo={"username": user})
     assert said["allowed"]
     assert "warnings" not in said
     assert hooked.source.kinds == []
 
 
-async def test_who_takes_a_node_out_of_service_is_told_and_not_refused() -> None:
-    taint = no_execute("node.kubernetes.io/out-of-service")
-    said = await Hooked(*pods(37), radius=RADIUS).change("nodes", OLD, node_of("n", taint))
+@pytest.mark.parametrize("key", ["not-ready", "unreachable"])
+async def test_who_marks_a_node_as_failing_by_hand_is_told_and_not_refused(key: str) -> None:
+    hooked = Hooked(*pods(37), radius=RADIUS)
+    failing = node_of("n", no_execute(f"node.kubernetes.io/{key}"))
+    said = await hooked.change("nodes", OLD, failing)
     assert said["allowed"]
+    assert said["warnings"] == ["evicts 37 pods now"]
+
+
+@pytest.mark.parametrize("user", ["ada", *NODE_CONTROLLERS[:2]])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "node-role.kubernetes.io/control-plane",
+        "node.cloudprovider.kubernetes.io/shutdown",
+        "node.kubernetes.io/disk-pressure",
+        "node.kubernetes.io/out-of-service",
+        "node.alpha.kubernetes.io/notReady",
+    ],
+)
+async def test_no_other_key_of_kubernetes_gets_around_the_radius(key: str, user: str) -> None:
+    """No controller sets any of them with NoExecute: so nobody but people is held up."""
+    tainted = node_of("n", no_execute(key))
+    said = await Hooked(*pods(37), radius=RADIUS).change(
+        "nodes", OLD, tainted, userInfo={"username": user}
+    )
+    assert not said["allowed"]
     assert said["warnings"] == ["evicts 37 pods now"]
 
 

@@ -15,7 +15,6 @@ from bailiff.decisions.asking import Asking, Named
 from bailiff.decisions.changes import MAX_CHANGED_PODS, Consequences, nothing_seen, worse
 from bailiff.decisions.cost import Cost, check_cost
 from bailiff.decisions.decision import Verdict
-from bailiff.decisions.node_taints.built_in import BUILT_IN_TAINTS
 from bailiff.decisions.node_taints.change import (
     PreviewTaintChangeRequest,
     before_and_after,
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 # Other nodes with the same taint whose pods are counted: as many small lists.
 MAX_PEERS = 100
-_BUILT_IN = frozenset(one.key for one in BUILT_IN_TAINTS)
 
 
 class _Seen(Value, frozen=True):
@@ -67,9 +65,11 @@ class _Seen(Value, frozen=True):
 def look_at_change(change: ObjectChange, options: Options) -> ChangeLookUp:
     """The pods of the node; and, where asked for, other nodes with the same taint, and their pods.
 
-    Nothing is to be seen where the change brings no NoExecute taint but those by which the node
-    lifecycle controller marks nodes that fail: it taints as many as do, nobody reads what it is
-    told, and it must not wait for an answer.
+    Nothing is to be seen where the change brings no NoExecute taint, or Kubernetes itself makes it
+    and brings none but those by which its node lifecycle controller marks nodes that fail: it
+    taints as many as do, nobody reads what it is told, and it must not wait for an answer. Those
+    two are no causes that may be refused, whoever sets them. No controller of Kubernetes sets
+    another of its keys with NoExecute (`built_in`): people do, and are asked as of any taint.
 
     Raises:
         FactsError: it would take too long to decide for that much.
@@ -79,8 +79,8 @@ def look_at_change(change: ObjectChange, options: Options) -> ChangeLookUp:
         return None
     old = replace(new, spec=replace(new.spec, taints=())) if old is None else old
     brought = _brought(old, new)
-    causes = {describe_taint(one) for one in brought if one.key not in _BUILT_IN}
-    if all(one.key in FAILURES for one in brought):
+    causes = {describe_taint(one) for one in brought if one.key not in FAILURES}
+    if not brought or (change.by_kubernetes and not causes):
         return None
     (pods,) = yield (_pods_on(new),)
     if isinstance(pods, NotRead):
