@@ -17,7 +17,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Literal
 
 from bailiff.cluster import ClusterError, ConflictError, FencedError
-from bailiff.decisions.policies import UNKNOWN, BookError, Unknown, counted, room_for
+from bailiff.decisions.policies import UNKNOWN, BookError, OpenBook, Unknown, room_for
 from bailiff.tally.pages import Page, Pages
 
 if TYPE_CHECKING:
@@ -112,16 +112,23 @@ class Tally:
             self._work = None
 
     async def _answer_some(self) -> None:
-        """All who wait now, and name the same store as the first."""
+        """All who wait now, and name the same store as the first; each is told something."""
         store = self._asks[0].settings.store
         asks = [ask for ask in self._asks if ask.settings.store == store]
         self._asks = [ask for ask in self._asks if ask.settings.store != store]
         try:
             await self._settle(store, asks)
         except (ClusterError, BookError, TimeoutError) as error:
-            self._page = None
-            for ask in asks:
-                ask.fail(error if isinstance(error, FencedError) else _told(error))
+            self._fail(asks, error if isinstance(error, FencedError) else _told(error))
+        except BaseException:
+            # A fault, or the end of the process: nobody is to wait for what does not come.
+            self._fail(asks, TallyError("was not read or written: see the log"))
+            raise
+
+    def _fail(self, asks: list[_Ask], error: Exception) -> None:
+        self._page = None
+        for ask in asks:
+            ask.fail(error)
 
     async def _settle(self, store: Store, asks: list[_Ask]) -> None:
         for number in count(1):
@@ -130,8 +137,8 @@ class Tally:
             asks = [ask for ask in asks if not ask.answer.done()]
             book, holds = self._judge(page.book, asks)
             try:
-                if book is not page.book:
-                    await self._write(store, page, book)
+                if book.is_changed:
+                    await self._write(store, page, book.closed())
             except ConflictError:
                 self._page = None
                 await asyncio.sleep(_jitter(number))
@@ -140,15 +147,10 @@ class Tally:
                 ask.tell(hold)
             return
 
-    def _judge(self, book: Book, asks: list[_Ask]) -> tuple[Book, list[Hold | None]]:
+    def _judge(self, page: Book, asks: list[_Ask]) -> tuple[OpenBook, list[Hold | None]]:
         """The book with all whom it lets go, one after the other, and what each is told."""
-        now, latest, holds = self._clock.now(), self._clock.latest(), []
-        for ask in asks:
-            hold = room_for(book, ask.wishes, now)
-            if hold is None:
-                book = counted(book, ask.wishes, now, latest)
-            holds.append(hold)
-        return book, holds
+        book = OpenBook(page, self._clock.now(), self._clock.latest())
+        return book, [book.ask(ask.wishes) for ask in asks]
 
     async def _current(self, store: Store) -> Page:
         is_fresh = self._clock.monotonic() - self._read_at < _FRESH

@@ -29,8 +29,15 @@ from bailiff.decisions.policies.limits import (
     spend,
 )
 from bailiff.decisions.policies.order import Rank, rank
-from bailiff.decisions.policies.over_time import EMPTY_BOOK, Book, Wish, counted, room_for
+from bailiff.decisions.policies.over_time import Wish
 from bailiff.decisions.policies.over_time_book import BookError, read_book, write_book
+from bailiff.decisions.policies.over_time_counts import (
+    EMPTY_BOOK,
+    Book,
+    OpenBook,
+    counted,
+    room_for,
+)
 from bailiff.decisions.policies.over_time_settings import (
     Gangs,
     OverTime,
@@ -95,6 +102,7 @@ __all__ = [
     "LabelSelector",
     "Limit",
     "Limits",
+    "OpenBook",
     "Operator",
     "OverTime",
     "OverTimeBudget",

@@ -14,7 +14,8 @@ from bailiff.decisions.policies.blast import ANNOTATION, blast_excess, is_acknow
 from bailiff.decisions.policies.breaker import BreakerLevel, BreakerState, describe_zone
 from bailiff.decisions.policies.circumstances import UNKNOWN, Circumstances
 from bailiff.decisions.policies.hold import Cause, Hold
-from bailiff.decisions.policies.over_time import Wish, room_for, wish_of
+from bailiff.decisions.policies.over_time import Wish, wish_of
+from bailiff.decisions.policies.over_time_counts import room_for
 from bailiff.decisions.policies.over_time_settings import Unreadable
 from bailiff.decisions.policies.publisher import is_foreign
 from bailiff.decisions.policies.selectors import selects

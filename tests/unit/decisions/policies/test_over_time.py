@@ -20,6 +20,7 @@ from bailiff.decisions.policies import (
     Gang,
     Hold,
     LabelSelector,
+    OpenBook,
     OverTime,
     OverTimeBudget,
     Per,
@@ -28,17 +29,17 @@ from bailiff.decisions.policies import (
     counted,
     hold,
     read_book,
-    room_for,
     wishes_of,
     write_book,
 )
-from bailiff.decisions.policies.over_time import CLOCK_MARGIN, digest_of
+from bailiff.decisions.policies.over_time import digest_of
 from bailiff.decisions.policies.over_time_book import MAX_BYTES
+from bailiff.decisions.policies.over_time_counts import MARGIN
 from bailiff.kinds import LABELS_NOT_KEPT, Pod
 from tests.harness.kinds import pod_of
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-SPAN = timedelta(seconds=60 + CLOCK_MARGIN)
+SPAN = timedelta(seconds=60 + MARGIN)
 BUDGET = OverTimeBudget(name="two", evictions=2, seconds=60)
 
 
@@ -62,7 +63,8 @@ def let_go(book: Book, facts: Circumstances, now: datetime, settings: OverTime) 
     """What a store does: look, then count."""
     wishes = wishes_of(facts, settings)
     assert wishes is not None
-    return room_for(book, wishes, now) or counted(book, wishes, now)
+    opened = OpenBook(book, now)
+    return opened.ask(wishes) or opened.closed()
 
 
 def after_all(names: str, settings: OverTime, book: Book = EMPTY_BOOK) -> Book:
@@ -79,7 +81,7 @@ def test_the_third_waits_until_the_first_is_over() -> None:
     assert isinstance(found, Hold)
     assert (found.cause, found.until) == (Cause.OVER_TIME, NOW + SPAN)
     assert found.message == (
-        "budget two (2 evictions in 60 s) is used up until 2026-01-31T12:01:02Z"
+        "budget two (2 evictions in 60 s) is used up until 2026-01-31T12:01:48Z"
     )
 
 
@@ -152,6 +154,34 @@ def test_a_gang_is_counted_whole_or_not_at_all() -> None:
     late = let_go(after_all("x", settings), gang, after(1), settings)
     assert isinstance(late, Hold)
     assert late.until == NOW + SPAN
+
+
+def test_what_has_come_in_the_place_of_one_that_went_does_not_keep_the_rest_of_its_gang() -> None:
+    settings = over_time(replace(BUDGET, evictions=3))
+    gang = replace(asks("a"), gang=Gang(name="shop/g", others=(asks("b"), asks("c"))))
+    book = let_go(EMPTY_BOOK, gang, NOW, settings)
+    assert not isinstance(book, Hold)
+    rest = replace(asks("b"), gang=Gang(name="shop/g", others=(asks("c"), asks("a2"))))
+    book = let_go(book, rest, after(20), settings)
+    assert not isinstance(book, Hold)
+    new = replace(asks("a2"), gang=Gang(name="shop/g", others=(asks("c"),)))
+    assert isinstance(let_go(book, new, after(21), settings), Hold)
+
+
+def test_who_asks_again_within_seconds_is_not_written_anew() -> None:
+    wishes = wishes_of(asks("a"), over_time()) or []
+    book = OpenBook(EMPTY_BOOK, NOW)
+    assert book.ask(wishes) is None
+    assert book.is_changed
+    again = OpenBook(book.closed(), after(4))
+    assert again.ask(wishes) is None
+    assert not again.is_changed
+    later = OpenBook(again.closed(), after(6))
+    assert later.ask(wishes) is None
+    assert later.is_changed
+    assert [column.instants for column in later.closed()["two"].columns.values()] == [
+        (round(after(6).timestamp() * 1000),)
+    ]
 
 
 def test_a_gang_of_more_than_the_budget_ever_lets_go_is_told_so() -> None:
@@ -231,7 +261,7 @@ def test_what_another_budget_has_counted_is_kept_for_its_own_span() -> None:
     other = over_time(OverTimeBudget(name="other", evictions=1, seconds=600))
     book = after_all("a", other)
     assert set(after_all("b", over_time(), book)) == {"other", "two"}
-    late = counted(book, (), NOW + timedelta(seconds=603))
+    late = counted(book, (), NOW + timedelta(seconds=601 + MARGIN))
     assert late == EMPTY_BOOK
 
 

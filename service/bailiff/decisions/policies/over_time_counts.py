@@ -1,0 +1,229 @@
+"""What budgets over time have counted, in one book of all who evict, and whether there is room.
+
+Theory of operation. A budget counts apart what its `per` says, each in a column of its own. A pod
+is counted by its UID, at the instant at which it was let go. One that is counted and asks again,
+since what came after the gate has refused it, takes no second place: its instant moves to now. That
+keeps the promise for its last try, too. With one place in any span that holds the old instant, it
+has one in any span that holds the new one, and no span had more than N before. One that asks again
+within seconds keeps even its instant, so that many tries are no writes.
+
+An eviction counts for MARGIN seconds longer than the span: so long may one that was let go take to
+be carried out, and by so much the clocks of those who count differ.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+
+from bailiff.decisions.policies.hold import Cause, Hold
+from bailiff.decisions.text import describe_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bailiff.decisions.policies.over_time import Place, Wish
+
+# Seconds for which one that asks again keeps its instant.
+_AGAIN = 5.0
+# kube-apiserver waits up to 30 s for other webhooks, and tries a conflict again for 10 s
+# (pkg/registry/core/pod/storage/eviction.go, EvictionsRetry); the worker gives an attempt 30 s. For
+# clocks 3 s are left.
+MARGIN = 30.0 + 10.0 + 3.0 + _AGAIN
+
+
+class Column(Struct, frozen=True, gc=False):
+    """The evictions that one budget counts together.
+
+    Attributes:
+        by_pod: the POSIX millisecond of each, the earliest first.
+        instants: the same without the pods.
+    """
+
+    by_pod: Mapping[str, int] = {}
+    instants: Sequence[int] = ()
+
+    @classmethod
+    def of(cls, by_pod: Mapping[str, int]) -> Column:
+        """These, in any order."""
+        ordered = dict(sorted(by_pod.items(), key=itemgetter(1)))
+        return cls(ordered, tuple(ordered.values()))
+
+    def opened(self, since: int) -> Column:
+        """One that may be written, without what is not after `since`."""
+        first = bisect_right(self.instants, since)
+        if not first:
+            return Column(dict(self.by_pod), list(self.instants))
+        kept = {pod: at for pod, at in self.by_pod.items() if at > since}
+        return Column(kept, list(self.instants[first:]))
+
+
+class Sheet(Struct, frozen=True, gc=False):
+    """What one budget has counted: the seconds of its span, and its columns by their keys."""
+
+    seconds: int
+    columns: Mapping[str, Column] = {}
+
+
+Book: TypeAlias = "Mapping[str, Sheet]"
+EMPTY_BOOK: Book = {}
+
+
+def room_for(book: Book, wishes: Sequence[Wish], now: datetime) -> Hold | None:
+    """Why not all of these may go, by the budgets; None: they may.
+
+    Of several budgets that are used up, that one is told which lets them go last.
+
+    Args:
+        book: what is counted.
+        wishes: first the pod that asks, then the others of its gang. Was the first counted with its
+            gang before, those that have come since then are left out: they are in the place of
+            others, and would keep the rest of it here for one span after the other.
+        now: the instant.
+    """
+    millis = _millis(now)
+    found = [
+        hold
+        for place, pods in _by_place(_of_old(book, wishes, millis)).items()
+        if (hold := _room(_column(book, place), place, pods, millis)) is not None
+    ]
+    return max(found, key=_ends, default=None)
+
+
+class OpenBook:
+    """A book that is written in: what no longer counts is dropped once, whoever asks then.
+
+    Attributes:
+        is_changed: somebody was counted.
+    """
+
+    def __init__(self, book: Book, now: datetime, latest: datetime | None = None) -> None:
+        """Open a book, which itself stays as it is.
+
+        Args:
+            book: what is counted.
+            now: the earliest that it can be; what counts no longer by then is dropped.
+            latest: the latest that it can be, at which evictions are counted; None: `now`.
+        """
+        self.is_changed = False
+        self._now = now
+        self._at = _millis(latest or now)
+        self._sheets = {name: _opened(sheet, _millis(now)) for name, sheet in book.items()}
+
+    def ask(self, wishes: Sequence[Wish]) -> Hold | None:
+        """As `room_for`; where there is room all of them are counted."""
+        held = room_for(self._sheets, wishes, self._now)
+        if held is None:
+            self.count(_of_old(self._sheets, wishes, _millis(self._now)))
+        return held
+
+    def count(self, wishes: Sequence[Wish]) -> None:
+        """Count these, for whom there is room."""
+        for place, pods in _by_place(wishes).items():
+            column = self._place(place)
+            for pod in pods:
+                if column.by_pod.get(pod, 0) <= self._at - _AGAIN * 1000:
+                    self._write(column, pod)
+
+    def closed(self) -> Book:
+        """The book as it is to be kept."""
+        found = {}
+        for name, sheet in self._sheets.items():
+            columns = {key: Column.of(one.by_pod) for key, one in sheet.columns.items()}
+            found[name] = Sheet(sheet.seconds, {k: one for k, one in columns.items() if one.by_pod})
+        return {name: sheet for name, sheet in found.items() if sheet.columns}
+
+    def _place(self, place: Place) -> Column:
+        # Opened ones hold dicts and lists of their own.
+        columns: dict[str, Column]
+        columns = self._sheets[place.budget].columns if place.budget in self._sheets else {}  # type: ignore[assignment]
+        self._sheets[place.budget] = Sheet(place.seconds, columns)
+        return columns.setdefault(place.key, Column({}, []))
+
+    def _write(self, column: Column, pod: str) -> None:
+        self.is_changed = True
+        by_pod: dict[str, int] = column.by_pod  # type: ignore[assignment]
+        instants: list[int] = column.instants  # type: ignore[assignment]
+        before = by_pod.pop(pod, None)
+        if before is not None:
+            del instants[bisect_left(instants, before)]
+        by_pod[pod] = self._at
+        insort(instants, self._at)
+
+
+def counted(
+    book: Book, wishes: Sequence[Wish], now: datetime, latest: datetime | None = None
+) -> Book:
+    """The book with these counted, for whom there is room; see OpenBook."""
+    opened = OpenBook(book, now, latest)
+    opened.count(wishes)
+    return opened.closed()
+
+
+def _opened(sheet: Sheet, now: int) -> Sheet:
+    since = _since(now, sheet.seconds)
+    return Sheet(sheet.seconds, {key: one.opened(since) for key, one in sheet.columns.items()})
+
+
+def _of_old(book: Book, wishes: Sequence[Wish], now: int) -> Sequence[Wish]:
+    """Those that were counted together, where the first of them was."""
+    if len(wishes) < 2 or not _is_counted(book, wishes[0], now):
+        return wishes
+    return [wish for wish in wishes if _is_counted(book, wish, now)]
+
+
+def _is_counted(book: Book, wish: Wish, now: int) -> bool:
+    return bool(wish.places) and all(
+        _column(book, place).by_pod.get(wish.pod, 0) > _since(now, place.seconds)
+        for place in wish.places
+    )
+
+
+def _by_place(wishes: Iterable[Wish]) -> dict[Place, list[str]]:
+    found: dict[Place, list[str]] = {}
+    for wish in wishes:
+        for place in wish.places:
+            found.setdefault(place, []).append(wish.pod)
+    return found
+
+
+def _column(book: Book, place: Place) -> Column:
+    sheet = book.get(place.budget)
+    return Column() if sheet is None else sheet.columns.get(place.key, Column())
+
+
+def _room(column: Column, place: Place, pods: list[str], now: int) -> Hold | None:
+    since = _since(now, place.seconds)
+    first = bisect_right(column.instants, since)
+    new = sum(column.by_pod.get(pod, since) <= since for pod in pods)
+    too_many = len(column.instants) - first + new - place.evictions
+    if not new or too_many <= 0:
+        return None
+    if new > place.evictions:
+        message = f"{new} pods go together, and {place} never lets so many go"
+        return Hold(cause=Cause.OVER_TIME, message=message)
+    free = column.instants[first + too_many - 1] + _span(place.seconds)
+    until = datetime.fromtimestamp(free / 1000, UTC)
+    message = f"{place} is used up until {describe_time(until)}"
+    return Hold(cause=Cause.OVER_TIME, message=message, until=until)
+
+
+def _ends(hold: Hold) -> float:
+    return float("inf") if hold.until is None else hold.until.timestamp()
+
+
+def _millis(instant: datetime) -> int:
+    return round(instant.timestamp() * 1000)
+
+
+def _span(seconds: int) -> int:
+    return round((seconds + MARGIN) * 1000)
+
+
+def _since(now: int, seconds: int) -> int:
+    return now - _span(seconds)
