@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from msgspec.structs import replace
@@ -54,6 +55,7 @@ class GateScene:
         self.counts = OneConfigMap()
         self.groups = Groups()
         self.clock: Clock = LoopClock()
+        self._requests = count()
         self._settings = AdmissionSettings(gate_delete_users=frozenset(users))
         self.hooks = self.replica()
 
@@ -74,7 +76,8 @@ class GateScene:
     ) -> Outcome:
         """What becomes of an eviction; `how` is of the request."""
         eviction = {"metadata": {"name": name, "namespace": SHOP}, **how.pop("eviction", {})}
-        request = request_of(**EVICTION, name=name, namespace=SHOP, object=eviction, **how)
+        named = {"uid": f"request-{next(self._requests)}", "name": name, "namespace": SHOP}
+        request = request_of(**EVICTION, **named, object=eviction, **how)
         return await self._ask("validate/evictions", request, hooks)
 
     async def delete(self, pod: Any = None, user: str = "ada", **how: Any) -> Outcome:

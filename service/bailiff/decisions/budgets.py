@@ -69,6 +69,25 @@ class Violations:
             self._of_pod[pod.metadata.namespace, pod.metadata.name].append(found)
 
 
+def refusal(going: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]) -> str:
+    """Which budgets the Eviction API would refuse some of these pods for, in words; empty: none.
+
+    It asks none where a pod is pending, or is not ready and its budget lets such pods go; and it
+    evicts no pod that several protect (pkg/registry/core/pod/storage/eviction.go, Create).
+    """
+    guarded = []
+    for pod in going:
+        guards = [one for one in budgets if one.protects(pod)]
+        if pod.status.phase == "Pending" or not guards:
+            continue
+        if len(guards) > 1:
+            names = " and ".join(one.metadata.name for one in guards)
+            return f"{names}: pod {pod.metadata.name} has more than one, and is never evicted so"
+        if pod.is_ready or not guards[0].lets_unready_go():
+            guarded.append(pod)
+    return ", ".join(map(str, Violations(guarded, budgets).all))
+
+
 def steps_of(going: Iterable[Pod], budgets: Iterable[PodDisruptionBudget]) -> int:
     """What it costs at most to find the violated budgets, as a Cost counts it."""
     pods = {namespace: len(there) for namespace, there in _by_namespace(going).items()}

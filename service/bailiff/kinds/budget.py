@@ -62,9 +62,12 @@ class PodDisruptionBudgetSpec(Value, frozen=True):
 
     Attributes:
         selector: the pods of its namespace that it protects; absent: none.
+        unhealthy_pod_eviction_policy: `AlwaysAllow`: pods that are not ready may always be evicted;
+            `IfHealthyBudget`, as where it is absent: while enough others are ready.
     """
 
     selector: LabelSelector | None = None
+    unhealthy_pod_eviction_policy: str = ""
 
 
 class PodDisruptionBudgetStatus(Value, frozen=True):
@@ -73,9 +76,13 @@ class PodDisruptionBudgetStatus(Value, frozen=True):
     Attributes:
         observed_generation: of the budget that it found them for.
         disruptions_allowed: how many of the pods may be disrupted now.
+        current_healthy: how many of them are ready.
+        desired_healthy: how many of them have to be.
     """
 
     observed_generation: Int64 = 0
+    current_healthy: Int32 = 0
+    desired_healthy: Int32 = 0
     disruptions_allowed: Int32 = 0
 
 
@@ -102,6 +109,16 @@ class PodDisruptionBudget(KubernetesObject, frozen=True):
         if self.status.observed_generation < self.metadata.generation:
             return 0
         return max(self.status.disruptions_allowed, 0)
+
+    def lets_unready_go(self) -> bool:
+        """Whether pods of it that are not ready may go, whatever it allows.
+
+        Source: pkg/registry/core/pod/storage/eviction.go, Create.
+        """
+        if self.spec.unhealthy_pod_eviction_policy == "AlwaysAllow":
+            return True
+        status = self.status
+        return status.current_healthy >= status.desired_healthy > 0
 
     def protects(self, pod: Pod) -> bool:
         """Whether the pod is one of its own."""

@@ -126,6 +126,11 @@ class Pod(KubernetesObject, frozen=True):
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
     @property
+    def is_ready(self) -> bool:
+        """Whether it is ready to serve (pkg/api/pod, IsPodReady)."""
+        return any(one.type == "Ready" and one.status == "True" for one in self.status.conditions)
+
+    @property
     def is_terminating(self) -> bool:
         """Somebody has deleted it already; its grace period is running."""
         return self.metadata.deletion_timestamp is not None

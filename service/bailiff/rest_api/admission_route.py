@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 
 _ENCODE = msgspec.json.Encoder().encode
 _DECODE = msgspec.json.Decoder(AdmissionReview).decode
-# Seconds within which every review is answered, and the part of its time that a hook has: the rest
-# is for the way there and back.
-_LONGEST, _SHARE = 1.0, 0.9
+# The part of its time that a hook has: the rest is for the way there and back.
+_SHARE = 0.9
 # Seconds that kube-apiserver waits where nobody says otherwise (timeoutSeconds of a webhook).
 _USUAL = 10.0
 _NOBODY_WAITS = "the call has timed out by now"
@@ -67,16 +66,16 @@ class AdmissionRoute(APIRoute):
         await self._take_turn(scope)
         if services.clock.monotonic() - since > timeout:
             raise OverloadedError(_NOBODY_WAITS)
-        deadline = since + _SHARE * min(_LONGEST, timeout)
-        content = _ENCODE(await self._answer(body, deadline))
+        content = _ENCODE(await self._answer(body, since, timeout))
         length = b"%d" % len(content)
         start = [(b"content-type", b"application/json"), (b"content-length", length)]
         await send({"type": "http.response.start", "status": 200, "headers": start})
         await send({"type": "http.response.body", "body": content})
 
-    async def _answer(self, body: bytes, deadline: float) -> ReviewedAdmission:
+    async def _answer(self, body: bytes, since: float, patience: float) -> ReviewedAdmission:
         review = await self._decode(body)
         hook: Hook = self.endpoint(review)
+        deadline = since + _SHARE * min(hook.patience, patience)
         outcome = await self.admission.review(hook, review.request, deadline)
         return answer_to(review, outcome)
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import asyncio
 import math
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from bailiff.decisions.budgets import Violations
+from bailiff.decisions.budgets import refusal
 from bailiff.decisions.criticality import is_mirror
 from bailiff.decisions.policies import (
     NO_POLICIES,
     Cause,
     Hold,
+    digest_of,
     gang_of,
     hold,
     uncounted,
@@ -39,6 +40,25 @@ if TYPE_CHECKING:
 
     _Count = Callable[[list[Wish]], Awaitable[Outcome]]
 
+
+class Wanted(NamedTuple):
+    """What somebody asks for.
+
+    Attributes:
+        pod: that would go; None: there is none that may be held.
+        once: the UID of a request that names the pod alone, where another of the same name may come
+            before it is carried out: it is counted by that, each time that it is made.
+        by_eviction: by the Eviction API, which asks PodDisruptionBudgets.
+    """
+
+    pod: Pod | None
+    once: str = ""
+    by_eviction: bool = True
+
+
+# Seconds that it may take: counts that stand in the cluster already are of use only to whoever is
+# told so, and a busy API server needs its time to write them.
+COUNTING = 10.0
 # Seconds before the deadline by which the gate has counted, and by which it has its own answer.
 _COUNTED, _ANSWERED = 0.1, 0.05
 # What is told to wait longer asks again all the same: a pause may be ended, a node come back. And
@@ -65,7 +85,7 @@ class Gate:
 
     async def judge(
         self,
-        find: Callable[[GateFacts], Awaitable[Pod | None]],
+        find: Callable[[GateFacts], Awaitable[Wanted | Outcome]],
         deadline: float,
         *,
         dry_run: bool,
@@ -73,7 +93,7 @@ class Gate:
         """What becomes of an eviction.
 
         Args:
-            find: the pod that would go; None: there is none that may be held.
+            find: what is wanted, or what comes of it whatever the policies say.
             deadline: see Hook.review.
             dry_run: nothing is counted.
         """
@@ -85,23 +105,29 @@ class Gate:
         count = partial(self._count, self._tally, policies.over_time, deadline, dry_run=dry_run)
         try:
             async with self._within(deadline - _ANSWERED):
-                pod = await find(facts)
-                if pod is None or pod.has_ended or is_mirror(pod):
-                    return ALLOWED
-                return await self._judge(facts, pod, policies, count)
+                wanted = await find(facts)
+                if isinstance(wanted, Outcome):
+                    return wanted
+                return await self._judge(facts, wanted, policies, count)
         except LookUpError as error:
             return self._refusal(_UNREAD, str(error))
         except TimeoutError:
             return self._refusal(_UNREAD, "what decides could not be read in time")
 
     async def _judge(
-        self, facts: GateFacts, pod: Pod, policies: Policies, count: _Count
+        self, facts: GateFacts, wanted: Wanted, policies: Policies, count: _Count
     ) -> Outcome:
+        pod = wanted.pod
+        if pod is None or is_mirror(pod) or (pod.has_ended and not wanted.once):
+            return ALLOWED
         around = await facts.around(pod, policies)
-        held = hold(around, policies, self._clock.now())
+        held = None if pod.has_ended else hold(around, policies, self._clock.now())
         wishes = [] if policies.over_time is None else wishes_of(around, policies.over_time) or []
+        # The pods of a gang were counted with its first, by their UIDs.
+        if len(wishes) == 1 and wanted.once:
+            wishes[0] = wishes[0]._replace(pod=digest_of(wanted.once))
         counts = any(wish.places for wish in wishes)
-        if held is None and (counts or gang_of(around)):
+        if held is None and wanted.by_eviction and (counts or gang_of(around)):
             held = await self._held_by_budget(facts, around)
         if held is not None:
             return self._held(held)
@@ -111,17 +137,11 @@ class Gate:
         """The PodDisruptionBudgets, where a refusal of theirs would come too late.
 
         kube-apiserver asks them after the webhooks. What is counted by then stays counted, and of a
-        gang the first would be gone. Budgets let those go that are not ready, by rules of their
-        own, so that only pods that are ready are held against them.
+        gang the first would be gone.
         """
-        pods = [one.pod for one in (around, *gang_of(around)) if _is_guarded(one.pod)]
-        if not pods:
-            return None
-        violated = Violations(pods, await facts.budgets(around.pod.metadata.namespace)).all
-        if not violated:
-            return None
-        names = ", ".join(str(one) for one in violated)
-        return Hold(cause=Cause.BUDGET, message=f"PodDisruptionBudget {names}")
+        pods = [one.pod for one in (around, *gang_of(around)) if not one.pod.has_ended]
+        why = refusal(pods, await facts.budgets(around.pod.metadata.namespace)) if pods else ""
+        return Hold(cause=Cause.BUDGET, message=f"PodDisruptionBudget {why}") if why else None
 
     async def _count(
         self,
@@ -166,12 +186,6 @@ class Gate:
 
 def _unheld(why: str) -> Outcome:
     return Outcome(warnings=(f"bailiff holds no eviction: it has {why}",))
-
-
-def _is_guarded(pod: Pod) -> bool:
-    """Whether its PodDisruptionBudget is asked, and counts it as healthy (see eviction.go)."""
-    ready = any(one.type == "Ready" and one.status == "True" for one in pod.status.conditions)
-    return ready and pod.status.phase != "Pending"
 
 
 def _words(cause: str, message: str, until: datetime | None) -> str:

@@ -88,6 +88,7 @@ class Hook(Protocol):
         targets: which requests it looks at, see `AdmissionRequest.target`; whatever else it is
             asked about, by a webhook that is registered for too much, is allowed with a warning.
         exempts: requests of Bailiff's own accounts and namespaces are allowed unseen.
+        patience: seconds within which it answers, where the API server waits for so long.
         allows_unanswered: what becomes of a request on which the hook is late, or fails: it is
             allowed with a warning; else it is refused with 503 and may be tried again.
     """
@@ -97,6 +98,7 @@ class Hook(Protocol):
     description: str
     targets: frozenset[str]
     exempts: bool = True
+    patience: float = 1.0
     allows_unanswered: bool = True
 
     async def review(self, request: AdmissionRequest, deadline: float) -> Outcome:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bailiff.kinds import DeleteOptions, Pod
 from bailiff.kinds.admission_review import is_absent
+from bailiff.webhooks.gate import COUNTING, Wanted
 from bailiff.webhooks.hook import ALLOWED, Hook, Outcome
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ _CONTROLLERS = frozenset(
         "generic-garbage-collector",
         "job-controller",
         "namespace-controller",
+        # It tries to evict by a taint five times within 50 ms, and then forgets the pod.
+        "node-controller",
         "pod-garbage-collector",
         "replicaset-controller",
         "replication-controller",
@@ -40,8 +43,8 @@ _CONTROLLERS = frozenset(
         "ttl-after-finished-controller",
     )
 )
-# Without one, all of them, and the API server itself.
-_SYSTEM = frozenset({"system:kube-controller-manager", "system:apiserver"})
+# Without one, all of them, the API server itself, and who preempts, which nobody asks for again.
+_SYSTEM = frozenset({"system:kube-controller-manager", "system:apiserver", "system:kube-scheduler"})
 
 
 class NeverGatedError(ValueError):
@@ -53,7 +56,8 @@ def check_gated(users: Iterable[str]) -> None:
     for user in users:
         if is_never_gated(user):
             raise NeverGatedError(
-                f"{user} must not be held: it deletes pods to scale, to roll out or to clear away"
+                f"{user} must not be held: it deletes pods to scale, to roll out or to clear away, "
+                "or tries no more than once"
             )
 
 
@@ -74,6 +78,7 @@ class ValidateDeletes(Hook):
     )
     targets = frozenset({"pods"})
     allows_unanswered = False
+    patience = COUNTING
 
     def __init__(self, parts: HookParts, gate: Gate) -> None:
         """Ask this gate; raises NeverGatedError."""
@@ -93,9 +98,9 @@ class ValidateDeletes(Hook):
             # By force.
             return ALLOWED
 
-        async def find(_facts: GateFacts) -> Pod | None:
+        async def find(_facts: GateFacts) -> Wanted:
             # Where it runs nowhere nobody is evicted.
-            return pod if pod.spec.node_name else None
+            return Wanted(pod if pod.spec.node_name else None, by_eviction=False)
 
         dry_run = request.dry_run or bool(options.dry_run)
         return await self._gate.judge(find, deadline, dry_run=dry_run)

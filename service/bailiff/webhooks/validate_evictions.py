@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from bailiff.kinds import Eviction
-from bailiff.webhooks.hook import ALLOWED, Hook, Outcome
+from bailiff.webhooks.gate import COUNTING, Wanted
+from bailiff.webhooks.hook import ALLOWED, Hook, Outcome, refused
 
 if TYPE_CHECKING:
-    from bailiff.kinds import DeleteOptions, Pod
+    from bailiff.kinds import Pod
     from bailiff.kinds.admission_review import AdmissionRequest
     from bailiff.webhooks.gate import Gate
     from bailiff.webhooks.gate_facts import GateFacts
     from bailiff.webhooks.parts import HookParts
+
+# What is put to a generateName (apimachinery pkg/util/rand, String).
+_DRAWN = re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{5}\Z")
 
 
 class ValidateEvictions(Hook):
@@ -28,6 +33,7 @@ class ValidateEvictions(Hook):
     )
     targets = frozenset({"pods/eviction"})
     allows_unanswered = False
+    patience = COUNTING
 
     def __init__(self, parts: HookParts, gate: Gate) -> None:
         """Ask this gate."""
@@ -43,24 +49,32 @@ class ValidateEvictions(Hook):
         dry_run = request.dry_run or (options is not None and bool(options.dry_run))
         name = request.name or eviction.metadata.name
 
-        async def find(facts: GateFacts) -> Pod | None:
+        preconditions = None if options is None else options.preconditions
+        uid = (preconditions.uid if preconditions is not None else None) or ""
+
+        async def find(facts: GateFacts) -> Wanted | Outcome:
             pod = await facts.pod(request.namespace, name)
-            return None if pod is None or is_outdated(pod, options) else pod
+            if uid:
+                # Of another pod: made for one that is gone, and refused by the API server.
+                return Wanted(pod if pod is None or pod.metadata.uid == uid else None)
+            if pod is None:
+                return _not_found(name)
+            return Wanted(pod, "" if has_name_of_its_own(pod) else request.uid)
 
         return await self._gate.judge(find, deadline, dry_run=dry_run)
 
 
-def is_outdated(pod: Pod, options: DeleteOptions | None) -> bool:
-    """Whether the request is for another pod or version than the one that was read just now.
+def has_name_of_its_own(pod: Pod) -> bool:
+    """Whether no other pod will have its name: a controller has drawn it by lot.
 
-    It was made before that, so that it cannot come true any more: the API server refuses it.
+    Pods of a StatefulSet come again under the same name, and so may those that people name. The
+    API server looks for the pod by its name, seconds after it has asked the webhooks.
     """
-    wanted = None if options is None else options.preconditions
-    if wanted is None:
-        return False
-    metadata = pod.metadata
-    return wanted.uid not in (None, "", metadata.uid) or wanted.resource_version not in (
-        None,
-        "",
-        metadata.resource_version,
-    )
+    owners = [one.kind for one in pod.metadata.owner_references if one.controller]
+    by_lot = bool(owners) and "StatefulSet" not in owners
+    return by_lot and _DRAWN.search(pod.metadata.name) is not None
+
+
+def _not_found(name: str) -> Outcome:
+    """As the API server says itself, where no pod of this name comes until it looks."""
+    return refused(404, "NotFound", f'pods "{name}" not found')

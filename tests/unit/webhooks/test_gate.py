@@ -29,6 +29,7 @@ from bailiff.kinds import (
     Namespace,
     Node,
     ObjectMeta,
+    OwnerReference,
     Pod,
     PodCondition,
     PodDisruptionBudget,
@@ -175,25 +176,74 @@ def ended() -> Pod:
     return replace(pod, status=replace(pod.status, phase="Succeeded"))
 
 
+def of(uid: str, version: str | None = None) -> dict[str, Any]:
+    """An eviction of one pod and no other of its name."""
+    return {"deleteOptions": {"preconditions": {"uid": uid, "resourceVersion": version}}}
+
+
 @pytest.mark.parametrize(
     "objects",
     [(), (terminating(),), (ended(),), (shop_pod(annotations=Annotations(config_mirror="")),)],
 )
 async def test_who_is_never_held_or_counted(objects: Any) -> None:
     scene = GateScene(replace(PAUSE, over_time=budget(1)), notice("racks"), *objects)
+    assert (await scene.evict(eviction=of("uid-web"))).allowed
+    assert scene.counts.writes == 0
+
+
+async def test_an_eviction_of_another_pod_of_the_name_cannot_come_true() -> None:
+    scene = GateScene(replace(PAUSE, over_time=budget(1)), notice("racks"), shop_pod())
+    assert (await scene.evict(eviction=of("another"))).allowed
+    assert scene.counts.writes == 0
+
+
+@pytest.mark.parametrize("version", ["7", "8"])
+async def test_a_version_that_may_be_yet_to_come_lets_nobody_pass(version: str) -> None:
+    paused = GateScene(PAUSE, shop_pod(resource_version="7"), notice("racks"))
+    assert said(await paused.evict(eviction=of("uid-web", version)))[0] == 429
+    options = {"deleteOptions": {"preconditions": {"resourceVersion": version}}}
+    assert said(await paused.evict(eviction=options))[0] == 429
+
+
+STATEFUL = OwnerReference(kind="StatefulSet", name="web", controller=True)
+REPLICAS = OwnerReference(kind="ReplicaSet", name="web-5d8", controller=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "owner", "places"),
+    [
+        ("web-0", STATEFUL, 3),
+        ("web-bcdfg", STATEFUL, 3),
+        ("web-5d8-bcdfg", REPLICAS, 1),
+        ("web-aaaaa", REPLICAS, 3),
+        ("web", None, 3),
+    ],
+)
+async def test_a_name_under_which_another_pod_may_come_is_counted_each_time(
+    name: str, owner: OwnerReference | None, places: int
+) -> None:
+    """The API server looks for the pod by its name, seconds after it has asked the webhooks."""
+    owners = () if owner is None else (owner,)
+    scene = GateScene(Policies(over_time=budget(9)), shop_pod(name, owner_references=owners))
+    for _ in range(3):
+        assert (await scene.evict(name)).allowed
+    assert scene.counts.counted() == places
+    for _ in range(3):
+        assert (await scene.evict(name, eviction=of(f"uid-{name}"))).allowed
+    assert scene.counts.counted() == max(places, 1) + (places > 1)
+
+
+@pytest.mark.parametrize("pod", [terminating(), ended()])
+async def test_another_pod_may_come_while_one_of_the_name_ends(pod: Pod) -> None:
+    scene = GateScene(replace(PAUSE, over_time=budget(1)), notice("racks"), pod)
     assert (await scene.evict()).allowed
-    assert scene.counts.writes == 0
+    assert scene.counts.counted() == 1
+    assert said(await scene.evict())[0] == 429
 
 
-@pytest.mark.parametrize("preconditions", [{"uid": "another"}, {"resourceVersion": "another"}])
-async def test_what_the_api_server_refuses_anyway_is_not_counted(preconditions: Any) -> None:
-    scene = GateScene(TWO, shop_pod(resource_version="7"))
-    options = {"deleteOptions": {"preconditions": preconditions}}
-    assert (await scene.evict(eviction=options)).allowed
-    assert scene.counts.writes == 0
-    right = {"deleteOptions": {"preconditions": {"uid": "uid-web", "resourceVersion": "7"}}}
-    assert (await scene.evict(eviction=right)).allowed
-    assert scene.counts.writes == 1
+async def test_who_evicts_a_pod_that_there_is_not_is_told_so() -> None:
+    scene = GateScene(TWO)
+    assert said(await scene.evict()) == (404, 'pods "web" not found')
 
 
 async def test_budgets_over_time_hold_through_two_replicas() -> None:
@@ -234,8 +284,42 @@ async def test_whom_a_disruption_budget_refuses_takes_no_place() -> None:
     assert (await scene.evict()).allowed
 
 
-async def test_a_pod_that_is_not_ready_is_left_to_its_disruption_budget() -> None:
-    assert (await GateScene(TWO, shop_pod(), allows(0)).evict()).allowed
+def of_health(current: int, desired: int, policy: str = "") -> PodDisruptionBudget:
+    none = allows(0)
+    spec = replace(none.spec, unhealthy_pod_eviction_policy=policy)
+    status = replace(none.status, current_healthy=current, desired_healthy=desired)
+    return replace(none, spec=spec, status=status)
+
+
+@pytest.mark.parametrize(
+    ("guard", "goes"),
+    [
+        (of_health(2, 2), True),
+        (of_health(1, 2), False),
+        (of_health(0, 0), False),
+        (of_health(0, 2, "AlwaysAllow"), True),
+        (of_health(1, 2, "IfHealthyBudget"), False),
+    ],
+)
+async def test_a_pod_that_is_not_ready_goes_as_the_eviction_api_says(
+    guard: PodDisruptionBudget, goes: bool
+) -> None:
+    scene = GateScene(TWO, shop_pod(), guard)
+    assert (await scene.evict()).allowed is goes
+    assert scene.counts.counted() == goes
+
+
+async def test_a_pod_of_two_disruption_budgets_never_goes_and_takes_no_place() -> None:
+    other = replace(allows(5), metadata=ObjectMeta(name="other", namespace=SHOP))
+    scene = GateScene(TWO, shop_pod(), allows(5), other)
+    code, message = said(await scene.evict())
+    assert (code, scene.counts.writes) == (429, 0)
+    assert "web has more than one" in message
+
+
+async def test_a_pending_pod_is_held_against_no_disruption_budget() -> None:
+    pending = replace(shop_pod(), status=replace(shop_pod().status, phase="Pending"))
+    assert (await GateScene(TWO, pending, allows(0)).evict()).allowed
 
 
 async def test_disruption_budgets_are_not_asked_where_nothing_is_counted() -> None:

@@ -29,7 +29,7 @@ from bailiff.decisions.policies.limits import (
     spend,
 )
 from bailiff.decisions.policies.order import Rank, rank
-from bailiff.decisions.policies.over_time import Wish
+from bailiff.decisions.policies.over_time import Wish, digest_of
 from bailiff.decisions.policies.over_time_book import BookError, read_book, write_book
 from bailiff.decisions.policies.over_time_counts import (
     EMPTY_BOOK,
@@ -123,6 +123,7 @@ __all__ = [
     "blast_excess",
     "counted",
     "describe_zone",
+    "digest_of",
     "enough_pods",
     "fingerprint",
     "free_at",
