@@ -6,20 +6,20 @@ A system says which objects of the cluster it has to see for that, and is shown 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
+from bailiff.decisions.cost import FactsError
 from bailiff.decisions.decision import Finding, Verdict
 from bailiff.decisions.question import Plan, Undecided
 from bailiff.decisions.seen import NotRead, Wanted
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from bailiff.decisions.seen import Seen
     from bailiff.kinds import Pod
 
@@ -45,6 +45,31 @@ class ObjectChange(Struct, frozen=True):
     now: datetime
     everywhere: bool = False
     by_kubernetes: bool = False
+
+
+class TooMuchError(FactsError):
+    """It would take too long to tell what a change evicts.
+
+    Attributes:
+        causes: that it brings, see Consequences.
+    """
+
+    def __init__(self, causes: Iterable[str], error: FactsError) -> None:
+        super().__init__(error.path, error.reason)
+        self.causes = tuple(causes)
+
+
+@contextmanager
+def weighing(causes: Iterable[str]) -> Iterator[None]:
+    """Where a system weighs a change that brings these causes.
+
+    Raises:
+        TooMuchError: for the FactsError within.
+    """
+    try:
+        yield
+    except FactsError as error:
+        raise TooMuchError(causes, error) from error
 
 
 class ChangedPod(NamedTuple):

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from bailiff.decisions import FactsError, NotRead, Wanted
-from bailiff.decisions.admission.radius import namespaces_to_count, refusal
+from bailiff.decisions import NotRead, Wanted
+from bailiff.decisions.admission.radius import (
+    namespaces_to_count,
+    refusal,
+    refusal_untold,
+    told_too_much,
+)
 from bailiff.decisions.admission.telling import warnings_of
 from bailiff.decisions.budgets import steps_of
-from bailiff.decisions.changes import Consequences, ObjectChange
+from bailiff.decisions.changes import Consequences, ObjectChange, TooMuchError
 from bailiff.decisions.cost import MAX_STEPS, QUICK_STEPS
 from bailiff.kinds import DeviceTaintRule, Node, Pod, PodDisruptionBudget, ResourceSlice
 from bailiff.kinds.admission_review import is_absent
@@ -96,8 +101,8 @@ class ValidateChanges(Hook):
         )
         try:
             found = await self._consequences(change, deadline)
-        except FactsError as error:
-            return _too_much(error, bounds)
+        except TooMuchError as error:
+            return _too_much(error, bounds, new)
         told: list[str] = []
         for one in found:
             outcome = await self._judged(change, one, bounds, new, deadline)
@@ -125,7 +130,8 @@ class ValidateChanges(Hook):
         found, budgets = await self._with_budgets(found, deadline)
         counted: Mapping[str, int] = {}
         if bounds is not None:
-            found, counted = await self._counted(found, bounds, deadline)
+            enough = namespaces_to_count(found, bounds, new)
+            found, counted = await self._counted(found, enough, deadline)
         warnings = await self._warnings(found, budgets, change.now)
         why = None if bounds is None else refusal(found, bounds, counted, new)
         if why is None:
@@ -155,10 +161,9 @@ class ValidateChanges(Hook):
         return found, budgets
 
     async def _counted(
-        self, found: Consequences, bounds: BlastRadius, deadline: float
+        self, found: Consequences, enough: Mapping[str, int], deadline: float
     ) -> tuple[Consequences, Mapping[str, int]]:
         """Pods by namespace, as far as they matter; and what is not known of them."""
-        enough = namespaces_to_count(found, bounds)
         names = sorted(enough)[:_MAX_NAMESPACES]
         if len(enough) > len(names):
             found = _uncounted(found, f"pods of {len(enough) - len(names)} more namespaces")
@@ -196,11 +201,11 @@ def _uncounted(found: Consequences, what: str) -> Consequences:
     return replace(found, uncounted=(*found.uncounted, what))
 
 
-def _too_much(error: FactsError, bounds: BlastRadius | None) -> Outcome:
-    why = f"what the change evicts takes too long to tell: {error.reason}"
-    if bounds is None:
-        return Outcome(warnings=(f"not looked at: {why}",))
-    return refused(403, "Forbidden", f"blastRadius: {why}; make it in smaller steps")
+def _too_much(error: TooMuchError, bounds: BlastRadius | None, new: Tainting) -> Outcome:
+    why = None if bounds is None else refusal_untold(error, new)
+    if why is None:
+        return Outcome(warnings=(f"not looked at: {told_too_much(error)}",))
+    return refused(403, "Forbidden", why)
 
 
 _DESCRIPTION = (

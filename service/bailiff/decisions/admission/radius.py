@@ -14,17 +14,21 @@ from bailiff.decisions.policies.blast import (
     Blast,
     blast_excess,
     enough_pods,
-    is_acknowledged,
+    unacknowledged,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from bailiff.decisions.changes import Consequences
+    from bailiff.decisions.changes import Consequences, TooMuchError
     from bailiff.decisions.policies.settings import BlastRadius
     from bailiff.kinds import DeviceTaintRule, Node, ResourceSlice
 
     Tainting: TypeAlias = "Node | DeviceTaintRule | ResourceSlice"
+
+
+# Causes that a refusal names for the annotation; more are no single taint's fault.
+_MAX_ADVISED = 10
 
 
 class _Evicted(NamedTuple):
@@ -41,13 +45,15 @@ class _Evicted(NamedTuple):
     by_namespace: Mapping[str, int]
 
 
-def namespaces_to_count(consequences: Consequences, bounds: BlastRadius) -> Mapping[str, int]:
+def namespaces_to_count(
+    consequences: Consequences, bounds: BlastRadius, new: Tainting
+) -> Mapping[str, int]:
     """The namespaces of which a fraction may be exceeded, with how many of its pods suffice.
 
     A namespace that has so many or more exceeds nothing, so nobody has to count any further.
     """
     found: dict[str, int] = {}
-    for one in _by_cause(consequences):
+    for one in _by_cause(consequences, new):
         for namespace, number in one.by_namespace.items():
             found[namespace] = max(enough_pods(number, bounds), found.get(namespace, 0))
     return {namespace: enough for namespace, enough in found.items() if enough}
@@ -68,21 +74,38 @@ def refusal(
             asks; of one that is not in here no fraction is exceeded.
         new: the object as it is to be, with its annotations.
     """
-    for one in _by_cause(consequences):
-        if is_acknowledged(new, one.cause):
-            continue
+    for one in _by_cause(consequences, new):
         why = _excess(one, bounds, namespace_pods)
         unseen = ", ".join((*consequences.too_many, *consequences.uncounted))
         if why is None and unseen:
             why = f"{one.cause} evicts {one.pods} pods or more, not looked at: {unseen}"
         if why is not None:
-            return f"blastRadius: {why}; {_advice(new, one.cause)}"
+            return f"blastRadius: {why}; {_advice(new, (one.cause,))}"
     return None
 
 
-def _by_cause(consequences: Consequences) -> Iterator[_Evicted]:
-    """Each cause that evicts somebody by the change, as far as that is known."""
-    for cause in consequences.causes:
+def refusal_untold(error: TooMuchError, new: Tainting) -> str | None:
+    """Why a change is refused of which it is not known what it evicts; None: it is not.
+
+    Args:
+        error: why nobody knows.
+        new: as of `refusal`.
+    """
+    causes = unacknowledged(new, error.causes)
+    if not causes:
+        return None
+    why = f"blastRadius: {told_too_much(error)}; make it in smaller steps"
+    return why if len(causes) > _MAX_ADVISED else f"{why}; {_advice(new, causes)}"
+
+
+def told_too_much(error: TooMuchError) -> str:
+    """The same in words, for whoever makes the change."""
+    return f"what the change evicts takes too long to tell: {error.reason}"
+
+
+def _by_cause(consequences: Consequences, new: Tainting) -> Iterator[_Evicted]:
+    """Each cause that evicts somebody by the change, as far as that is known and may be refused."""
+    for cause in unacknowledged(new, consequences.causes):
         brought = Counter(
             one.pod.metadata.namespace for one in consequences.pods if one.after.cause == cause
         )
@@ -110,8 +133,8 @@ def _excess(
     return None
 
 
-def _advice(new: Tainting, cause: str) -> str:
+def _advice(new: Tainting, causes: Iterable[str]) -> str:
     listed = new.metadata.annotations.acknowledged_taints.strip(" ,")
-    value = f"{listed},{cause}" if listed else cause
+    value = ",".join((*((listed,) if listed else ()), *causes))
     name = f"{type(new).__name__} {new.metadata.name}"
     return f"where that is meant, annotate {name} first: {ANNOTATION}='{value}'"

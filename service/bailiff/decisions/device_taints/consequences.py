@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bailiff.decisions.changes import Consequences, worse
+from bailiff.decisions.changes import Consequences, weighing, worse
 from bailiff.decisions.cost import check_cost
 from bailiff.decisions.decision import Verdict
 from bailiff.decisions.device_taints.objects import index_of
@@ -35,7 +35,7 @@ def look_at_change(change: ObjectChange, options: Options) -> ChangeLookUp:
     """The claims of devices that the change taints, and the pods that use those.
 
     Raises:
-        FactsError: it would take too long to decide for that much.
+        TooMuchError: it would take too long to decide for that much.
     """
     if not options.device_taint_eviction:
         return None
@@ -51,7 +51,8 @@ def look_at_change(change: ObjectChange, options: Options) -> ChangeLookUp:
     if reach is None:
         return None
     reached = yield from look(reach)
-    return _plan(change, reach, reached, replace(options, explain=False))
+    with weighing(reach.causes):
+        return _plan(change, reach, reached, replace(options, explain=False))
 
 
 def _of_rule(old: DeviceTaintRule | None, new: DeviceTaintRule) -> Reach | None:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from bailiff.decisions.asking import Asking, Named
-from bailiff.decisions.changes import MAX_CHANGED_PODS, Consequences, nothing_seen, worse
+from bailiff.decisions.changes import (
+    MAX_CHANGED_PODS,
+    Consequences,
+    nothing_seen,
+    weighing,
+    worse,
+)
 from bailiff.decisions.cost import Cost, check_cost
 from bailiff.decisions.decision import Verdict
 from bailiff.decisions.node_taints.change import (
@@ -23,6 +29,7 @@ from bailiff.decisions.node_taints.findings import SYSTEM
 from bailiff.decisions.node_taints.observations import as_served
 from bailiff.decisions.node_taints.taints import NodeTaints
 from bailiff.decisions.node_taints.weighing import weigh
+from bailiff.decisions.policies.blast import unacknowledged
 from bailiff.decisions.policies.breaker import FAILURES
 from bailiff.decisions.question import Plan, QuestionTerms
 from bailiff.decisions.seen import NotRead, Wanted
@@ -72,23 +79,25 @@ def look_at_change(change: ObjectChange, options: Options) -> ChangeLookUp:
     another of its keys with NoExecute (`built_in`): people do, and are asked as of any taint.
 
     Raises:
-        FactsError: it would take too long to decide for that much.
+        TooMuchError: it would take too long to decide for that much.
     """
     old, new = change.old, change.new
     if not isinstance(new, Node) or not isinstance(old, Node | None):
         return None
     old = replace(new, spec=replace(new.spec, taints=())) if old is None else old
     brought = _brought(old, new)
-    causes = {describe_taint(one) for one in brought if one.key not in FAILURES}
+    causes = tuple(sorted({describe_taint(one) for one in brought if one.key not in FAILURES}))
     if not brought or (change.by_kubernetes and not causes):
         return None
     (pods,) = yield (_pods_on(new),)
     if isinstance(pods, NotRead):
-        return nothing_seen(sorted(causes), pods)
+        return nothing_seen(causes, pods)
     seen = _on_node(pods)
-    if change.everywhere and causes:
-        seen = yield from _look_elsewhere(seen, new, causes)
-    return _plan(old, new, tuple(sorted(causes)), seen, QuestionTerms(change.now, options))
+    counted = unacknowledged(new, causes)
+    if change.everywhere and counted:
+        seen = yield from _look_elsewhere(seen, new, counted)
+    with weighing(causes):
+        return _plan(old, new, causes, seen, QuestionTerms(change.now, options))
 
 
 def _brought(old: Node, new: Node) -> list[Taint]:

@@ -12,6 +12,8 @@ from bailiff.decisions.policies.breaker import percent
 from bailiff.kinds.meta import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bailiff.decisions.policies.settings import BlastRadius
     from bailiff.kinds import DeviceTaintRule, Node, ResourceSlice
 
@@ -43,6 +45,13 @@ def is_acknowledged(there: Node | DeviceTaintRule | ResourceSlice, cause: str) -
     wanted = _normal(cause)
     listed = there.metadata.annotations.acknowledged_taints.split(",")
     return any(_normal(one) == wanted for one in listed)
+
+
+def unacknowledged(
+    there: Node | DeviceTaintRule | ResourceSlice, causes: Iterable[str]
+) -> tuple[str, ...]:
+    """Those of the causes that the object's annotation does not list, in their order."""
+    return tuple(one for one in causes if not is_acknowledged(there, one))
 
 
 def blast_excess(blast: Blast, bounds: BlastRadius, namespace: str) -> str | None:

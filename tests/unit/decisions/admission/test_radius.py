@@ -60,7 +60,7 @@ def test_what_the_change_does_not_add_to_is_not_refused() -> None:
 def test_a_fraction_counts_for_the_namespaces_that_the_change_reaches() -> None:
     found = replace(consequences(shop=3), elsewhere={(CAUSE, "shop"): 3, (CAUSE, "far"): 10})
     bounds: Any = {"max_namespace_fraction": 0.5}
-    assert namespaces_to_count(found, BlastRadius(**bounds)) == {"shop": 13}
+    assert namespaces_to_count(found, BlastRadius(**bounds), NODE) == {"shop": 13}
     why = refused(found, {"shop": 10, "far": 10}, **bounds)
     assert "evicts 6 of 10 pods (60 %) of namespace shop, more than 50 %" in (why or "")
     assert refused(found, {"shop": 12}, **bounds) is None
