@@ -15,6 +15,7 @@ from bailiff.worker.execute.condition_resets import ConditionResets
 from bailiff.worker.execute.executor import Executor
 from bailiff.worker.gate import Gate
 from bailiff.worker.gate.consent import Consent
+from bailiff.worker.gate.recounts import Recounts
 from bailiff.worker.lead.election import Election, Unopposed
 from bailiff.worker.lead.leadership import Leadership
 from bailiff.worker.lead.sharding import HeldShard
@@ -111,8 +112,7 @@ class Worker:
         )
         self.systems = _by_name([make(parts) for make in systems])
         self.metrics.expect(self.systems)
-        paper = settings.on_paper
-        audit = AuditLog(audit_log, self.metrics, on_paper=paper) if audit_log else None
+        audit = AuditLog(audit_log, self.metrics, on_paper=settings.on_paper) if audit_log else None
         self._wire(parts, audit, shared)
         registry.register(self.backlog)
         export_picture(self.metrics, self.evaluator, self.pending)
@@ -143,6 +143,7 @@ class Worker:
         )
         self.gate = Gate(self.pending, self.evaluator, clock, self.teller, self._earlier)
         self.attempt = Attempt(actions, clock, self.evaluator)
+        self._recounts = Recounts(self.gate, shared)
         consent = Consent(self.gate.facts, shared, on_paper=self._settings.on_paper)
         self.executor = Executor(
             parts, self.pending, self.gate, self.attempt, consent, self.teller, self._earlier
@@ -202,6 +203,7 @@ class Worker:
             "watch pods": partial(feed, pods, self.mirror.apply_pod),
             "evaluator": self.evaluator.run,
             "resync": self._resync,
+            "recounts": self._recounts.run,
         }
         for system in self.systems.values():
             works |= {f"{system.name} {name}": w for name, w in system.followers().items()}

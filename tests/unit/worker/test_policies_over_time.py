@@ -27,6 +27,7 @@ from tests.harness.worlds.shared import Sharing
 pytestmark = pytest.mark.looptime(start=0)
 
 TWO = Policies(over_time=budget(2))
+DAY = 24 * 3600
 # A place is free when the span and the clocks' margin are over.
 SPAN = 60.0 + MARGIN
 
@@ -236,3 +237,55 @@ async def test_whom_a_webhook_denies_goes_when_it_ceases_to() -> None:
         assert world.order() == []
         await asyncio.sleep(SPAN * 4)
     assert sorted(world.order()) == ["a", "b"]
+
+
+async def test_who_deletes_the_counts_is_obeyed_within_a_minute() -> None:
+    world = sharing(Policies(over_time=budget(2, seconds=7 * DAY)), pods="abcd")
+    async with world.running():
+        await asyncio.sleep(10)
+        world.counts.delete()
+        await asyncio.sleep(60)
+        assert sorted(world.order()) == ["a", "b", "c", "d"]
+
+
+async def test_counts_that_are_put_right_let_go_whom_they_held() -> None:
+    world = sharing(pods="a")
+    ahead = "1798761600000:aaaaaaaaaaaaaaaa 1798761600000:bbbbbbbbbbbbbbbb"
+    world.counts.put({"b": f'{{"seconds":60,"evictions":{{"":"{ahead}"}}}}'})
+    async with world.running():
+        await asyncio.sleep(10)
+        assert world.held("a")["until"].startswith("2027-")
+        world.counts.put({})
+        await asyncio.sleep(60)
+    assert world.order() == ["a"]
+
+
+async def test_counts_that_hold_somebody_are_read_once_a_minute_for_all() -> None:
+    world = sharing(Policies(over_time=budget(2, seconds=DAY)), pods="abcdefgh")
+    async with world.running():
+        await asyncio.sleep(10)
+        reads = world.counts.reads
+        await asyncio.sleep(3600)
+    assert world.counts.reads - reads == 60
+
+
+async def test_counts_that_hold_nobody_are_left_alone() -> None:
+    world = sharing(pods="ab")
+    async with world.running():
+        await asyncio.sleep(10)
+        reads = world.counts.reads
+        await asyncio.sleep(3600)
+    assert (world.counts.reads, world.order()) == (reads, ["a", "b"])
+
+
+async def test_counts_that_cannot_be_read_again_hold_as_they_did() -> None:
+    world = sharing(Policies(over_time=budget(2, seconds=DAY)))
+    async with world.running():
+        await asyncio.sleep(10)
+        world.counts.failures = [ServerError("down", status=500)] * 5
+        await asyncio.sleep(200)
+        assert world.held("c")["until"].startswith("2026-01-02T")
+        assert len(world.counts.failures) < 5
+        world.counts.delete()
+        await asyncio.sleep(200)
+    assert world.order() == ["a", "b", "c"]

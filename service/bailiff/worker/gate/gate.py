@@ -157,6 +157,10 @@ class Gate:
         """See GangListener."""
         self._look_again(Cause.GANG)
 
+    def counts_changed(self) -> None:
+        """Budgets over time have counted something else than what was read before."""
+        self._look_again(Cause.OVER_TIME)
+
     # What the table of evictions tells.
 
     def entered(self, eviction: Eviction) -> None:
