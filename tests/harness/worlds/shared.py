@@ -15,7 +15,7 @@ from bailiff.tally import Tally
 from bailiff.worker import Shared
 from tests.harness.clocks import LoopClock
 from tests.harness.gating import Groups
-from tests.harness.tallies import OneConfigMap
+from tests.harness.tallies import OneConfigMap, budget
 from tests.harness.worlds.governed import Governed
 
 
@@ -39,3 +39,12 @@ class Sharing(Governed):
         pod = self.pod(name, node, **meta)
         grouped = PodSchedulingGroup(pod_group_name=group)
         return self.put(replace(pod, spec=replace(pod.spec, scheduling_group=grouped)))
+
+
+def sharing(policies: Policies | None = None, pods: str = "abc", **others: Any) -> Sharing:
+    """A tainted node with pods of these names; without policies two go in a minute."""
+    world = Sharing(policies or Policies(over_time=budget(2)), **others)
+    world.tainted("n1")
+    for name in pods:
+        world.pod(name)
+    return world

@@ -150,7 +150,7 @@ async def test_what_holds_a_gang_is_not_worked_out_for_each_of_it() -> None:
 
     async with world.running():
         await asyncio.sleep(1)
-        facts.hold_whole = counting  # type: ignore[method-assign]  # to count how often
+        facts.hold_whole = counting  # type: ignore[method-assign,assignment]  # to count how often
         world.worker.set_policies(replace(GANGS, drain_order=DrainOrder.PRIORITY))
         await asyncio.sleep(1)
     assert world.backlog() == {"gang": 300}

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from bailiff.cluster import FencedError, ForbiddenError, ServerError
 from bailiff.decisions.policies import (
+    BlastRadius,
     Cause,
     EvictionApi,
     OverTimeBudget,
@@ -20,24 +21,16 @@ from bailiff.decisions.policies import (
     Unreadable,
 )
 from bailiff.decisions.policies.over_time_counts import MARGIN
+from tests.harness.kinds import no_execute
 from tests.harness.tallies import OneConfigMap, budget
 from tests.harness.worlds.governed import Governed
-from tests.harness.worlds.shared import Sharing
+from tests.harness.worlds.shared import Sharing, sharing
 
 pytestmark = pytest.mark.looptime(start=0)
 
 TWO = Policies(over_time=budget(2))
-DAY = 24 * 3600
 # A place is free when the span and the clocks' margin are over.
 SPAN = 60.0 + MARGIN
-
-
-def sharing(policies: Policies = TWO, pods: str = "abc", **others: Any) -> Sharing:
-    world = Sharing(policies, **others)
-    world.tainted("n1")
-    for name in pods:
-        world.pod(name)
-    return world
 
 
 async def test_two_go_and_the_third_when_the_first_is_over() -> None:
@@ -181,6 +174,35 @@ async def test_a_pause_that_comes_while_one_is_counted_holds_it() -> None:
     assert world.order() == ["a"]
 
 
+async def test_an_acknowledgement_that_is_taken_back_while_one_is_counted_holds_it() -> None:
+    world = Sharing(replace(TWO, blast_radius=BlastRadius(max_pods=1)))
+    for name in "ab":
+        world.pod(name)
+    cause = "maintenance:NoExecute"
+    world.node("n1", no_execute(), acknowledged=cause)
+    world.counts.latency = 1.0
+    async with world.running():
+        await asyncio.sleep(1.5)
+        world.node("n1", no_execute())
+        await asyncio.sleep(60)
+        assert (world.order(), world.held("a")["cause"]) == ([], "blast_radius")
+        world.node("n1", no_execute(), acknowledged=cause)
+        await asyncio.sleep(10)
+    assert sorted(world.order()) == ["a", "b"]
+
+
+async def test_budgets_that_change_while_one_is_counted_count_it_anew() -> None:
+    world = sharing(pods="ab")
+    world.counts.latency = 1.0
+    other = OverTimeBudget(name="c", evictions=1, seconds=60)
+    async with world.running():
+        await asyncio.sleep(1.5)
+        world.worker.set_policies(Policies(over_time=replace(budget(), budgets=(other,))))
+        await asyncio.sleep(20)
+        assert len(world.order()) == 1
+        assert world.counts.counted("c") == 1
+
+
 async def test_without_anything_to_count_in_evictions_wait() -> None:
     world = Governed(TWO)
     world.tainted("n1")
@@ -237,55 +259,3 @@ async def test_whom_a_webhook_denies_goes_when_it_ceases_to() -> None:
         assert world.order() == []
         await asyncio.sleep(SPAN * 4)
     assert sorted(world.order()) == ["a", "b"]
-
-
-async def test_who_deletes_the_counts_is_obeyed_within_a_minute() -> None:
-    world = sharing(Policies(over_time=budget(2, seconds=7 * DAY)), pods="abcd")
-    async with world.running():
-        await asyncio.sleep(10)
-        world.counts.delete()
-        await asyncio.sleep(60)
-        assert sorted(world.order()) == ["a", "b", "c", "d"]
-
-
-async def test_counts_that_are_put_right_let_go_whom_they_held() -> None:
-    world = sharing(pods="a")
-    ahead = "1798761600000:aaaaaaaaaaaaaaaa 1798761600000:bbbbbbbbbbbbbbbb"
-    world.counts.put({"b": f'{{"seconds":60,"evictions":{{"":"{ahead}"}}}}'})
-    async with world.running():
-        await asyncio.sleep(10)
-        assert world.held("a")["until"].startswith("2027-")
-        world.counts.put({})
-        await asyncio.sleep(60)
-    assert world.order() == ["a"]
-
-
-async def test_counts_that_hold_somebody_are_read_once_a_minute_for_all() -> None:
-    world = sharing(Policies(over_time=budget(2, seconds=DAY)), pods="abcdefgh")
-    async with world.running():
-        await asyncio.sleep(10)
-        reads = world.counts.reads
-        await asyncio.sleep(3600)
-    assert world.counts.reads - reads == 60
-
-
-async def test_counts_that_hold_nobody_are_left_alone() -> None:
-    world = sharing(pods="ab")
-    async with world.running():
-        await asyncio.sleep(10)
-        reads = world.counts.reads
-        await asyncio.sleep(3600)
-    assert (world.counts.reads, world.order()) == (reads, ["a", "b"])
-
-
-async def test_counts_that_cannot_be_read_again_hold_as_they_did() -> None:
-    world = sharing(Policies(over_time=budget(2, seconds=DAY)))
-    async with world.running():
-        await asyncio.sleep(10)
-        world.counts.failures = [ServerError("down", status=500)] * 5
-        await asyncio.sleep(200)
-        assert world.held("c")["until"].startswith("2026-01-02T")
-        assert len(world.counts.failures) < 5
-        world.counts.delete()
-        await asyncio.sleep(200)
-    assert world.order() == ["a", "b", "c"]

@@ -28,7 +28,7 @@ from bailiff.tally import TallyError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from bailiff.decisions.policies import Book, Policies, Store
+    from bailiff.decisions.policies import Book, OverTime, Store
     from bailiff.lookup import PodGroups
     from bailiff.tally import Tally
     from bailiff.worker.gate.rule_facts import RuleFacts
@@ -91,17 +91,15 @@ class Consent:
             return None
         try:
             async with asyncio.timeout(_PATIENCE):
-                return await self._ask(eviction, self._facts.policies, rehearse)
+                return await self._ask(eviction, rehearse)
         except TimeoutError:
             return Hold(cause=Cause.OVER_TIME, message="the cluster did not answer in time")
 
     async def _ask(
-        self,
-        eviction: Eviction,
-        policies: Policies,
-        rehearse: Callable[[Eviction], Awaitable[None]],
+        self, eviction: Eviction, rehearse: Callable[[Eviction], Awaitable[None]]
     ) -> Hold | None:
-        held = await self._learn_gang(eviction, policies) or self._facts.hold_whole(eviction)
+        held = await self._learn_gang(eviction) or self._facts.hold_whole(eviction)
+        policies = self._facts.policies
         if held is not None or policies.over_time is None:
             return held
         wishes = wishes_of(self._facts.around(eviction), policies.over_time) or []
@@ -117,13 +115,18 @@ class Consent:
             return Hold(cause=Cause.OVER_TIME, message="another worker leads")
         except TallyError as error:
             held = uncounted(policies.over_time, str(error))
-        # That took a while, in which somebody may have paused.
-        return held or self._facts.hold_whole(eviction)
+        return held or self._hold_counted(eviction, policies.over_time)
 
-    async def _learn_gang(self, eviction: Eviction, policies: Policies) -> Hold | None:
+    def _hold_counted(self, eviction: Eviction, counted_by: OverTime) -> Hold | None:
+        """The same rules once more: counting took a while, in which somebody may have paused."""
+        if self._facts.policies.over_time != counted_by:
+            return Hold(cause=Cause.OVER_TIME, message="the policies have just changed")
+        return self._facts.hold_whole(eviction, counted=True)
+
+    async def _learn_gang(self, eviction: Eviction) -> Hold | None:
         """Whether the pod's PodGroup goes whole; a Hold where it cannot be read."""
         group = group_of(eviction.pod)
-        if policies.gangs is None or not group:
+        if self._facts.policies.gangs is None or not group:
             return None
         if self._shared is None:
             return Hold(cause=Cause.GANG, message=f"PodGroup {group} cannot be read")

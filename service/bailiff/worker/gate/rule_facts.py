@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from msgspec.structs import replace
+
 from bailiff.decisions.policies import (
     CLUSTER,
     EMPTY_BOOK,
@@ -126,9 +128,13 @@ class RuleFacts:
         found = hold(self._around_one(eviction, None), self.policies, self._clock.now())
         return found or self._gang_hold(eviction)
 
-    def hold_whole(self, eviction: Eviction) -> Hold | None:
-        """The same, with all of its gang looked at now; for what is about to begin."""
-        return hold(self.around(eviction), self.policies, self._clock.now())
+    def hold_whole(self, eviction: Eviction, *, counted: bool = False) -> Hold | None:
+        """The same, with all of its gang looked at now; for what is about to begin.
+
+        Of one that is `counted` the budgets over time are not asked.
+        """
+        policies = replace(self.policies, over_time=None) if counted else self.policies
+        return hold(self.around(eviction), policies, self._clock.now())
 
     def _gang_hold(self, eviction: Eviction) -> Hold | None:
         if self.policies.gangs is None or not (group := group_of(eviction.pod)):
