@@ -71,10 +71,12 @@ class NotRead(NamedTuple):
     Attributes:
         why: see there.
         detail: for people, and what to do about it.
+        known: what of it is known all the same.
     """
 
     why: Why
     detail: str
+    known: tuple[Value, ...] = ()
 
 
 Seen: TypeAlias = "tuple[Value, ...] | NotRead"

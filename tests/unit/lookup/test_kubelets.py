@@ -68,7 +68,9 @@ def answers(kubelets: Kubelets, clock: ManualClock) -> KubeletAnswers:
 
 
 async def test_what_it_measures_and_how_it_is_set(answers: KubeletAnswers) -> None:
-    summary, configuration = await answers.of(node_of("n1"))
+    seen = await answers.of(node_of("n1"))
+    assert not isinstance(seen, NotRead)
+    summary, configuration = seen
     assert isinstance(summary, Summary)
     assert summary.node.node_name == "n1"
     assert isinstance(configuration, KubeletConfiguration)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import TYPE_CHECKING
+
 import pytest
 
+from bailiff.decisions import Wanted
 from bailiff.decisions.policies import BlastRadius
 from bailiff.kinds import Node, Pod
+from tests.harness.changes import ShownSource
+from tests.harness.clocks import LoopClock
 from tests.harness.hooks import Hooked
 from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
 from tests.harness.node_changes import NEW, OLD, RADIUS, acknowledging, pods
+
+if TYPE_CHECKING:
+    from bailiff.kinds.meta import Value
 
 # However busy the machine, an answer is in time.
 pytestmark = pytest.mark.looptime
@@ -178,3 +187,35 @@ async def test_nothing_is_counted_for_what_is_acknowledged() -> None:
     said = await hooked.change("nodes", OLD, acknowledging(NEW, "maintenance:NoExecute"))
     assert said["allowed"]
     assert hooked.source.kinds == ["Pod", "PodDisruptionBudget"], "only the node's own pods"
+
+
+class SlowNodes(ShownSource):
+    """A list of nodes takes three seconds."""
+
+    async def see(self, wanted: Wanted) -> tuple[Value, ...]:
+        found = await super().see(wanted)
+        await asyncio.sleep(3 if wanted == Wanted(Node) else 0.01)
+        return found
+
+
+@pytest.mark.parametrize("at_once", [1, 5])
+async def test_where_nodes_are_listed_slowly_what_was_allowed_counts(
+    at_once: int,
+) -> None:
+    names = [f"m{number}" for number in range(60)]
+    source = SlowNodes(*map(node_of, names), *(pod for name in names for pod in pods(3, name)))
+    hooked = Hooked(radius=BlastRadius(max_pods=10), source=source, clock=LoopClock())
+
+    async def taints(name: str) -> bool:
+        tainted = node_of(name, no_execute())
+        said = await hooked.change("nodes", node_of(name), tainted)
+        if said["allowed"]:
+            source.shown.objects.remove(node_of(name))
+            source.shown.objects.append(tainted)
+        return bool(said["allowed"])
+
+    allowed = 0
+    for first in range(0, len(names), at_once):
+        allowed += sum(await asyncio.gather(*map(taints, names[first : first + at_once])))
+        await asyncio.sleep(0.5)
+    assert 3 <= allowed <= 3 + at_once - 1

@@ -184,3 +184,96 @@ async def test_budgets_are_kept() -> None:
     await see(sight, clock, BUDGETS)
     await see(sight, clock, BUDGETS)
     assert source.kinds == ["PodDisruptionBudget"]
+
+
+async def test_the_last_list_serves_while_it_is_read_anew_and_takes_long() -> None:
+    source = ShownSource(node_of("n"))
+    sight, clock = sight_of(source)
+    await see(sight, clock, NODES)
+    await asyncio.sleep(6)
+    source.seconds = 3
+    source.shown.objects = [node_of("n"), node_of("m")]
+    before = clock.monotonic()
+    assert await see(sight, clock, NODES) == [(node_of("n"),)]
+    assert 0.4 < clock.monotonic() - before < 0.6, "half of the time is left for what depends on it"
+    await asyncio.sleep(3)
+    assert await see(sight, clock, NODES) == [(node_of("n"), node_of("m"))]
+    assert source.kinds == ["Node", "Node"]
+
+
+async def test_a_new_list_that_is_read_in_time_is_better_than_the_last() -> None:
+    source = ShownSource(node_of("n"), seconds=0.2)
+    sight, clock = sight_of(source)
+    await see(sight, clock, NODES)
+    await asyncio.sleep(6)
+    source.shown.objects = []
+    assert await see(sight, clock, NODES) == [()]
+
+
+async def test_the_last_list_serves_for_thirty_seconds_more_whatever_fails() -> None:
+    source = ShownSource(node_of("n"))
+    sight, clock = sight_of(source)
+    await see(sight, clock, NODES)
+    source.errors = {Node: UnavailableError("nobody is there")}
+    for _ in range(3):
+        await asyncio.sleep(11)
+        assert await see(sight, clock, NODES) == [(node_of("n"),)]
+    await asyncio.sleep(3)
+    (failed,) = await see(sight, clock, NODES)
+    assert isinstance(failed, NotRead)
+
+
+async def test_a_single_node_is_never_older_than_a_second() -> None:
+    source = ShownSource(node_of("n"))
+    sight, clock = sight_of(source)
+    await see(sight, clock, Wanted(Node, names=("n",)))
+    await asyncio.sleep(1.1)
+    source.seconds = 3
+    (late,) = await see(sight, clock, Wanted(Node, names=("n",)))
+    assert isinstance(late, NotRead)
+
+
+async def test_what_was_allowed_is_known_though_no_list_can_be_read() -> None:
+    source = ShownSource(node_of("a"), seconds=3)
+    sight, clock = sight_of(source)
+    tainted = node_of("a", no_execute())
+    sight.allowed(tainted)
+    (late,) = await see(sight, clock, NODES)
+    assert isinstance(late, NotRead)
+    assert late.known == (tainted,)
+
+
+async def test_a_list_that_was_begun_long_after_knows_better_what_came_of_it() -> None:
+    source = ShownSource(node_of("a"))
+    sight, clock = sight_of(source)
+    sight.allowed(node_of("a", no_execute()))
+    await asyncio.sleep(9)
+    assert await see(sight, clock, NODES) == [(node_of("a", no_execute()),)]
+    await asyncio.sleep(6)
+    assert await see(sight, clock, NODES) == [(node_of("a"),)]
+
+
+async def test_who_waits_for_a_turn_that_nobody_wants_any_more_gives_it_up() -> None:
+    source = ShownSource(node_of("n"), pod_of("p"), seconds=9)
+    sight, clock = sight_of(source)
+    hanging = [Wanted(Pod, fields=(("spec.nodeName", f"n{one}"),)) for one in range(16)]
+    await see(sight, clock, *hanging)
+    tasks = len(asyncio.all_tasks())
+    for number in range(100):
+        await see(sight, clock, Wanted(Node, names=(f"m{number}",)), seconds=0.05)
+    assert len(asyncio.all_tasks()) == tasks, "nobody stands in line"
+    await asyncio.sleep(9)
+    source.seconds = 0.1
+    assert await see(sight, clock, NODES, seconds=0.2) == [(node_of("n"),)]
+
+
+async def test_the_last_list_is_not_lost_by_who_gives_up() -> None:
+    source = ShownSource(node_of("n"))
+    sight, clock = sight_of(source)
+    await see(sight, clock, NODES)
+    await asyncio.sleep(6)
+    source.seconds = 9
+    hanging = [Wanted(Pod, fields=(("spec.nodeName", f"n{one}"),)) for one in range(16)]
+    await see(sight, clock, *hanging)
+    for _ in range(3):
+        assert await see(sight, clock, NODES) == [(node_of("n"),)]

@@ -121,7 +121,8 @@ def _on_node(seen: Sequence[Value]) -> _Seen:
 def _look_elsewhere(seen: _Seen, node: Node, causes: Collection[str]) -> _Looking:
     (nodes,) = yield (Wanted(Node),)
     if isinstance(nodes, NotRead):
-        return replace(seen, not_seen=(f"other nodes with the taint: {nodes.detail}",))
+        seen = replace(seen, not_seen=(f"other nodes with the taint: {nodes.detail}",))
+        nodes = nodes.known
     name = node.metadata.name
     peers = [
         one
@@ -151,7 +152,7 @@ def _with_peers(seen: _Seen, peers: Sequence[Node], found: Sequence[Seen]) -> _S
         else:
             read.append((node, tuple(one for one in pods if isinstance(one, Pod))))
     told = (f"pods of {unread} other nodes with the taint",) if unread else ()
-    return replace(seen, peers=tuple(read), not_seen=told)
+    return replace(seen, peers=tuple(read), not_seen=seen.not_seen + told)
 
 
 def _plan(
