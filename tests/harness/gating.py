@@ -47,6 +47,7 @@ class GateScene:
         source: the objects there are.
         counts: the ConfigMap that counts.
         groups: the PodGroups.
+        cluster_clock: of replicas that come; None: they go by their own.
     """
 
     def __init__(self, policies: Policies, *objects: Any, users: tuple[str, ...] = ()) -> None:
@@ -55,6 +56,7 @@ class GateScene:
         self.counts = OneConfigMap()
         self.groups = Groups()
         self.clock: Clock = LoopClock()
+        self.cluster_clock: Clock | None = None
         self._requests = count()
         self._settings = AdmissionSettings(gate_delete_users=frozenset(users))
         self.hooks = self.replica()
@@ -67,6 +69,7 @@ class GateScene:
             self.clock,
             policies=lambda: self.policies,
             pod_groups=self.groups,
+            cluster_clock=self.cluster_clock,
             tally=Tally(self.counts, self.clock),  # type: ignore[arg-type]  # its stand-in
         )
         return {hook.path: hook for hook in hooks_of(parts)}

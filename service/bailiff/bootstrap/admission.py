@@ -43,11 +43,13 @@ class Live(NamedTuple):
         source: its objects.
         pod_groups: which of them go whole.
         tally: counts evictions over time.
+        clock: goes by the API server's.
     """
 
     source: Source | None = None
     pod_groups: PodGroups | None = None
     tally: Tally | None = None
+    clock: Clock | None = None
 
 
 def admission_of(
@@ -85,6 +87,7 @@ def admission_of(
         threads=threads,
         source=live.source,
         pod_groups=live.pod_groups,
+        cluster_clock=live.clock,
         policies=no_policies if policies is None else lambda: policies.in_force.policies,
         tally=live.tally,
     )
@@ -110,7 +113,9 @@ def hook_server(
         tls: of all ports; whose certificates count is another matter.
     """
     own = create_hook_app(app.state.services, admission)
-    bounds = settings.model_copy(update={"port": choice.port})
+    # All API servers may come from one address, with a connection for each call under way.
+    update = {"port": choice.port, "max_connections_per_peer": settings.max_connections}
+    bounds = settings.model_copy(update=update)
     return RestServer(own, bounds, edge, tls, choose=attrgetter("hooks"))
 
 

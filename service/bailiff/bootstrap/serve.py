@@ -187,10 +187,10 @@ async def _live(settings: ServeSettings, clock: Clock) -> AsyncIterator[Live]:
     if not settings.cluster.chosen:
         yield Live()
         return
-    # All replicas count by one clock.
-    counting = ClusterClock(clock)
-    async with await connect_to(settings.cluster, observers=(counting.answered,)) as cluster:
-        for_gate = PodGroups(cluster, clock), Tally(cluster, counting)
+    # All replicas go by one clock.
+    of_cluster = ClusterClock(clock)
+    async with await connect_to(settings.cluster, observers=(of_cluster.answered,)) as cluster:
+        for_gate = PodGroups(cluster, clock), Tally(cluster, of_cluster), of_cluster
         if not settings.asks_kubelets:
             yield Live(ClusterSource(cluster, clock), *for_gate)
             return

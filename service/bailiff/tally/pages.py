@@ -8,6 +8,7 @@ from bailiff.cluster import (
     CONFIG_MAPS,
     Cluster,
     ConflictError,
+    ForbiddenError,
     NotFoundError,
     PatchType,
 )
@@ -71,11 +72,16 @@ class Pages:
     async def _create(self, store: Store, data: dict[str, str]) -> Page:
         metadata = {"name": store.name, "namespace": store.namespace}
         body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
-        return _page(
-            await self._cluster.create(
+        try:
+            created = await self._cluster.create(
                 CONFIG_MAPS, body, store.namespace, field_manager=_FIELD_MANAGER
             )
-        )
+        except ForbiddenError as error:
+            # RBAC grants no create by name: somebody has deleted what was granted.
+            how = f"kubectl create configmap {store.name} -n {store.namespace}"
+            why = f"it is not there, and Bailiff may not create it: run `{how}` ({error.message})"
+            raise ForbiddenError(why, status=error.status) from error
+        return _page(created)
 
 
 def _page(found: ConfigMap) -> Page:

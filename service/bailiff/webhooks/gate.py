@@ -77,7 +77,8 @@ class Gate:
     def __init__(self, parts: HookParts) -> None:
         """Read nothing yet."""
         self._policies = parts.policies
-        self._clock = parts.clock
+        # All replicas and the worker open a window at the same instant.
+        self._clock = parts.cluster_clock or parts.clock
         self._tally = parts.tally
         self._facts = None
         if parts.source is not None and parts.pod_groups is not None:
@@ -123,6 +124,9 @@ class Gate:
         around = await facts.around(pod, policies)
         held = None if pod.has_ended else hold(around, policies, self._clock.now())
         wishes = [] if policies.over_time is None else wishes_of(around, policies.over_time) or []
+        if not pod.spec.node_name and not wanted.once:
+            # It runs nowhere: nothing is disrupted.
+            wishes = []
         # The pods of a gang were counted with its first, by their UIDs.
         if len(wishes) == 1 and wanted.once:
             wishes[0] = wishes[0]._replace(pod=digest_of(wanted.once))

@@ -33,6 +33,7 @@ class HookParts:
     Attributes:
         settings: how hooks answer.
         clock: for the instant that is decided for, and for deadlines.
+        cluster_clock: goes by the API server's, as the worker does; None: there is none to go by.
         systems: who says whether a pod is to be evicted.
         options: how they decide.
         objects: reads the objects of requests.
@@ -51,6 +52,7 @@ class HookParts:
     threads: Threads
     source: Source | None = None
     pod_groups: PodGroups | None = None
+    cluster_clock: Clock | None = None
     policies: Callable[[], Policies] = no_policies
     tally: Tally | None = None
 

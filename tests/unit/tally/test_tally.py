@@ -199,3 +199,13 @@ async def test_a_look_counts_nothing(server: OneConfigMap) -> None:
     await asyncio.sleep(2)
     with pytest.raises(TallyError, match="no"):
         await tally.look(wishes(TWO, "c"), TWO)
+
+
+async def test_who_may_not_create_it_says_how_to(server: OneConfigMap) -> None:
+    async def forbidden(*_: Any, **__: Any) -> Any:
+        raise ForbiddenError("no create", status=403)
+
+    server.create = forbidden  # type: ignore[method-assign]  # as by the chart's roles
+    how = "kubectl create configmap bailiff-evictions -n kube-system"
+    with pytest.raises(TallyError, match=f"it is not there, .*{how}.*no create"):
+        await tally_of(server).count(wishes(TWO, "a"), TWO)

@@ -1,7 +1,12 @@
 """The port of hooks: its callers' certificates are vouched for by an authority of their own."""
 
+from __future__ import annotations
+
+import asyncio
+import contextlib
 import ssl
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
@@ -17,6 +22,9 @@ from bailiff.webhooks import Admission, AdmissionMetrics
 from tests.harness.admission import SETTINGS, hooks, review_of
 from tests.harness.secured import LOOK_EVERY, client_of, followed, made, trusting, until
 
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
 PATH = "/admission/v1/mutate/pods"
 
 
@@ -27,23 +35,30 @@ def tls_of(tls, callers: Path | None, hook_ca: Path | None) -> ServingTls:
 
 async def asked(tls: ServingTls, *contexts: ssl.SSLContext) -> list[int]:
     """The status that each client is answered with; 0: it got no connection."""
+    async with hooks_port(tls, RestSettings()) as port:
+        return [await status(port, context) for context in contexts]
+
+
+@contextlib.asynccontextmanager
+async def hooks_port(tls: ServingTls, settings: RestSettings) -> AsyncIterator[int]:
     registry, clock = CollectorRegistry(), SystemClock()
-    app = create_app(RestSettings(), clock, registry, Options())
+    app = create_app(settings, clock, registry, Options())
     admission = Admission(hooks(), SETTINGS, clock, AdmissionMetrics(registry))
     edge = Edge.of(EdgeSettings(), registry)
-    server = hook_server(AdmissionChoice(port=0), app, admission, RestSettings(), edge, tls)
-    port = await server.start()
+    server = hook_server(AdmissionChoice(port=0), app, admission, settings, edge, tls)
     try:
-        return [await status(port, context) for context in contexts]
+        yield await server.start()
     finally:
         await server.stop(1)
 
 
-async def status(port: int, context: ssl.SSLContext) -> int:
+async def status(port: int, context: ssl.SSLContext, hold: float = 0.0) -> int:
+    """What a client is answered with, whose connection stays open for so many seconds."""
     url = f"https://127.0.0.1:{port}{PATH}"
     async with aiohttp.ClientSession() as session:
         try:
             async with session.post(url, json=review_of(), ssl=context) as answer:
+                await asyncio.sleep(hold)
                 return answer.status
         except aiohttp.ClientError:
             return 0
@@ -86,3 +101,13 @@ def test_a_file_without_certificates_is_named(tmp_path) -> None:
         tls_of(ours, None, wrong)
     with pytest.raises(TlsUnusableError, match=r"none: No such file"):
         tls_of(ours, None, tmp_path / "none")
+
+
+async def test_one_address_may_have_all_connections(tmp_path) -> None:
+    """All API servers may come from one, with a connection for each call under way."""
+    ours = made(tmp_path / "ours")
+    bounds = RestSettings(max_connections=40, max_connections_per_peer=2)
+    callers = [trusting(ours)] * 8
+    async with hooks_port(tls_of(ours, None, None), bounds) as port:
+        found = await asyncio.gather(*(status(port, one, hold=0.2) for one in callers))
+    assert found == [200] * 8
