@@ -78,7 +78,7 @@ def refusal(going: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]) -> str
     guarded = []
     for pod in going:
         guards = [one for one in budgets if one.protects(pod)]
-        if pod.status.phase == "Pending" or not guards:
+        if pod.is_pending or not guards:
             continue
         if len(guards) > 1:
             names = " and ".join(one.metadata.name for one in guards)

@@ -131,6 +131,11 @@ class Pod(KubernetesObject, frozen=True):
         return any(one.type == "Ready" and one.status == "True" for one in self.status.conditions)
 
     @property
+    def is_pending(self) -> bool:
+        """Its containers have not all been started yet, or no node has taken it."""
+        return self.status.phase == "Pending"
+
+    @property
     def is_terminating(self) -> bool:
         """Somebody has deleted it already; its grace period is running."""
         return self.metadata.deletion_timestamp is not None
