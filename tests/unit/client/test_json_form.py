@@ -171,7 +171,6 @@ def test_fields_of_tomorrow_in_an_answer() -> None:
         ({"options": {"explian": True}}, "$.options.explian"),
         ({"pressure": {"summary": {"a": object()}}}, "$.pressure.summary"),
     ],
-    ids=str,
 )
 def test_what_no_message_can_hold(body: object, path: str) -> None:
     with pytest.raises(UnreadableError) as raised:
