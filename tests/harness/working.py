@@ -13,7 +13,7 @@ from bailiff.bootstrap.pressure import halves_with
 from bailiff.clock import SystemClock
 from bailiff.cluster import KEEP_LITTLE, NODES, NotFoundError, PatchType, Resource
 from bailiff.decisions import SYSTEMS
-from bailiff.lookup import PodGroups
+from bailiff.lookup import ClusterSource, GangBudgets, PodGroups
 from bailiff.tally import Tally
 from bailiff.worker import (
     ClusterActions,
@@ -67,7 +67,8 @@ async def running_worker(
         systems = halves_of(SYSTEMS, halves)
         parts = (actions, clock, registry, chosen, election)
         tally = Tally(cluster.fenced(election.may_act), clock)
-        shared = Shared(tally, PodGroups(cluster, clock))
+        gang_budgets = GangBudgets(ClusterSource(cluster, clock), clock)
+        shared = Shared(tally, PodGroups(cluster, clock), gang_budgets)
         worker = Worker(*parts, source=source, systems=systems, shared=shared)
         pods, nodes = watches.pods(), watches.nodes()
         worker.trust(watches.healths, partial(cluster.get, NODES))

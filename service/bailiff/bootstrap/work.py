@@ -32,7 +32,7 @@ from bailiff.cluster import (
     SkewAlarm,
 )
 from bailiff.decisions import SYSTEMS
-from bailiff.lookup import PodGroups
+from bailiff.lookup import ClusterSource, GangBudgets, PodGroups
 from bailiff.tally import Tally
 from bailiff.worker import (
     ApiMetrics,
@@ -121,7 +121,8 @@ def work(
             election = _election(cluster, clock, settings)
             actions = _actions(cluster, election, comparison, settings)
             tally = Tally(cluster.fenced(election.may_act), clock)
-            shared = Shared(tally, PodGroups(cluster, clock))
+            gang_budgets = GangBudgets(ClusterSource(cluster, clock), clock)
+            shared = Shared(tally, PodGroups(cluster, clock), gang_budgets)
             keep = KEEP_LITTLE if pressing is None else pressing.keep
             watches = Watches(cluster, clock, WatchMetrics(registry), keep)
             worker = Worker(

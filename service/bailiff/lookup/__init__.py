@@ -14,6 +14,7 @@ from bailiff.lookup.errors import (
     TooManyError,
     UnavailableError,
 )
+from bailiff.lookup.gang_budgets import GangBudgets
 from bailiff.lookup.kept import Kept
 from bailiff.lookup.kubelets import KubeletAnswers
 from bailiff.lookup.live import LookUps, Source, drive
@@ -26,6 +27,7 @@ __all__ = [
     "ClusterSource",
     "FailedError",
     "ForbiddenError",
+    "GangBudgets",
     "Kept",
     "KeptNodes",
     "KubeletAnswers",

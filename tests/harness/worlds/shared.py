@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from bailiff.clock import Clock
 from bailiff.cluster import Cluster
+from bailiff.decisions import Wanted
 from bailiff.decisions.policies import Policies
-from bailiff.kinds import Pod, PodSchedulingGroup
-from bailiff.lookup import PodGroups
+from bailiff.kinds import Pod, PodDisruptionBudget, PodSchedulingGroup
+from bailiff.lookup import GangBudgets, LookUpError, PodGroups, Source
 from bailiff.tally import Tally
 from bailiff.worker import Shared
 from tests.harness.clocks import LoopClock
@@ -23,16 +24,27 @@ class Sharing(Governed):
     """Attributes:
     counts: the ConfigMap that counts.
     groups: which PodGroups go whole.
+    disruption_budgets: as whoever lists them sees them.
+    unlisted: why they cannot be listed.
     """
 
     def __init__(
         self, policies: Policies, counts: OneConfigMap | None = None, **others: Any
     ) -> None:
         self.counts, self.groups = counts or OneConfigMap(), Groups()
+        self.disruption_budgets: list[PodDisruptionBudget] = []
+        self.unlisted: LookUpError | None = None
         clock: Clock = LoopClock()
         tally = Tally(cast(Cluster, self.counts), clock)
-        shared = Shared(tally, cast(PodGroups, self.groups))
+        gang_budgets = GangBudgets(cast(Source, self), clock)
+        shared = Shared(tally, cast(PodGroups, self.groups), gang_budgets)
         super().__init__(policies, shared=shared, **others)
+
+    async def see(self, wanted: Wanted) -> tuple[Any, ...]:
+        """All objects of the kind, as a list of the API server's."""
+        if self.unlisted is not None:
+            raise self.unlisted
+        return tuple(self.pods.values() if wanted.kind is Pod else self.disruption_budgets)
 
     def member(self, name: str, group: str, node: str = "n1", **meta: Any) -> Pod:
         """Add a pod of a PodGroup."""

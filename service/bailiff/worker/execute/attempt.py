@@ -15,6 +15,7 @@ from bailiff.cluster import (
     DryRunUnsupportedError,
 )
 from bailiff.decisions import Verdict
+from bailiff.decisions.policies import group_of
 from bailiff.worker.execute.outcomes import Outcome, deadline_of
 from bailiff.worker.mirror.fresh_nodes import FreshNodes
 from bailiff.worker.timers.eviction import By
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from bailiff.decisions import EvictionTerms
     from bailiff.decisions.policies import EvictionApi
     from bailiff.kinds import Node, Pod
+    from bailiff.lookup import GangBudgets
     from bailiff.worker.execute.actions import PodActions
     from bailiff.worker.timers.evaluator import Evaluator
     from bailiff.worker.timers.eviction import Eviction
@@ -90,22 +92,39 @@ class Attempt:
             return await self._taken(eviction)
         return await self._delete(eviction, node)
 
-    async def rehearse(self, eviction: Eviction) -> None:
+    async def rehearse(self, eviction: Eviction, of_gang: GangBudgets | None = None) -> None:
         """Raise ClusterError for what its budget, or a webhook that has denied it, refuses now.
 
         So that nobody takes a place in a budget over time who would not go. Nothing is deleted.
+
+        Args:
+            eviction: that is about to begin.
+            of_gang: says whether budgets let all of its gang go; None: it is of none.
+
+        Raises:
+            ClusterError: see above.
+            LookUpError: budgets cannot be read.
         """
         api = self._api_for(eviction)
         with contextlib.suppress(DryRunUnsupportedError):
             if api is not None and self._clock.elapsed() < deadline_of(eviction.due, api):
                 eviction.by = By.EVICTION_API
                 try:
+                    await self._ask_for_gang(eviction, of_gang)
                     await self._actions.try_evict(eviction.pod)
                 except DisruptionBudgetError:
                     self._look_back(eviction)
                     raise
             elif eviction.count_of(Outcome.DENIED.value) and not eviction.terms.keeps_pod:
                 await self._actions.try_delete(eviction.pod)
+
+    async def _ask_for_gang(self, eviction: Eviction, budgets: GangBudgets | None) -> None:
+        """The Eviction API looks at one pod, and lets the first go where the last may not."""
+        why = "" if budgets is None else await budgets.refusal(eviction.pod)
+        if why:
+            group = group_of(eviction.pod)
+            message = f"PodGroup {group} goes whole, and PodDisruptionBudget {why}"
+            raise DisruptionBudgetError(message, status=429)
 
     def _api_for(self, eviction: Eviction) -> EvictionApi | None:
         """The Eviction API, where it is asked: not where no pod is deleted, nor against orders."""

@@ -18,6 +18,7 @@ from bailiff.decisions.policies import (
     UNKNOWN,
     Cause,
     Hold,
+    gang_of,
     group_of,
     uncounted,
     wishes_of,
@@ -28,11 +29,13 @@ from bailiff.tally import TallyError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from bailiff.decisions.policies import Book, OverTime, Store
-    from bailiff.lookup import PodGroups
+    from bailiff.decisions.policies import Book, OverTime, Store, Wish
+    from bailiff.lookup import GangBudgets, PodGroups
     from bailiff.tally import Tally
     from bailiff.worker.gate.rule_facts import RuleFacts
     from bailiff.worker.timers.eviction import Eviction
+
+    Rehearse = Callable[[Eviction, GangBudgets | None], Awaitable[None]]
 
 # Seconds for all of it; whoever counts and whoever reads gives up before.
 _PATIENCE = 20.0
@@ -45,10 +48,12 @@ class Shared:
     Attributes:
         tally: counts evictions over time; fenced by the election.
         pod_groups: which of them go whole.
+        gang_budgets: which PodDisruptionBudgets would not let all of one go.
     """
 
     tally: Tally
     pod_groups: PodGroups
+    gang_budgets: GangBudgets
 
 
 class Consent:
@@ -74,15 +79,13 @@ class Consent:
         policies = self._facts.policies
         return policies.over_time is not None or policies.gangs is not None
 
-    async def __call__(
-        self, eviction: Eviction, rehearse: Callable[[Eviction], Awaitable[None]]
-    ) -> Hold | None:
+    async def __call__(self, eviction: Eviction, rehearse: Rehearse) -> Hold | None:
         """Why the eviction may not begin after all; None: it is counted, and may.
 
         Args:
             eviction: that the gate has let begin.
-            rehearse: raises ClusterError for what the API server would refuse, so that nobody is
-                counted in vain.
+            rehearse: raises ClusterError for what the API server would refuse, to the pod or to
+                its gang, so that nobody is counted in vain and no gang goes in part.
 
         Raises:
             ClusterError: as `rehearse` does.
@@ -95,29 +98,35 @@ class Consent:
         except TimeoutError:
             return Hold(cause=Cause.OVER_TIME, message="the cluster did not answer in time")
 
-    async def _ask(
-        self, eviction: Eviction, rehearse: Callable[[Eviction], Awaitable[None]]
-    ) -> Hold | None:
+    async def _ask(self, eviction: Eviction, rehearse: Rehearse) -> Hold | None:
         held = await self._learn_gang(eviction) or self._facts.hold_whole(eviction)
-        policies = self._facts.policies
-        if held is not None or policies.over_time is None:
+        if held is not None:
             return held
-        wishes = wishes_of(self._facts.around(eviction), policies.over_time) or []
-        if not any(wish.places for wish in wishes):
+        around, over_time = self._facts.around(eviction), self._facts.policies.over_time
+        wishes = [] if over_time is None else wishes_of(around, over_time) or []
+        counts, gang = any(wish.places for wish in wishes), gang_of(around)
+        if not counts and not gang:
             return None
-        await rehearse(eviction)
+        try:
+            await rehearse(eviction, self._shared.gang_budgets if gang and self._shared else None)
+        except LookUpError as error:
+            return Hold(cause=Cause.GANG, message=str(error))
+        if over_time is not None and counts:
+            held = await self._count(wishes, over_time)
+        return held or self._hold_counted(eviction, over_time)
+
+    async def _count(self, wishes: list[Wish], over_time: OverTime) -> Hold | None:
         if self._shared is None:
-            return uncounted(policies.over_time, "cannot be read: there is no cluster")
+            return uncounted(over_time, "cannot be read: there is no cluster")
         tally = self._shared.tally
         try:
-            held = await (tally.look if self._on_paper else tally.count)(wishes, policies.over_time)
+            return await (tally.look if self._on_paper else tally.count)(wishes, over_time)
         except FencedError:
             return Hold(cause=Cause.OVER_TIME, message="another worker leads")
         except TallyError as error:
-            held = uncounted(policies.over_time, str(error))
-        return held or self._hold_counted(eviction, policies.over_time)
+            return uncounted(over_time, str(error))
 
-    def _hold_counted(self, eviction: Eviction, counted_by: OverTime) -> Hold | None:
+    def _hold_counted(self, eviction: Eviction, counted_by: OverTime | None) -> Hold | None:
         """The same rules once more: counting took a while, in which somebody may have paused."""
         if self._facts.policies.over_time != counted_by:
             return Hold(cause=Cause.OVER_TIME, message="the policies have just changed")

@@ -1,0 +1,61 @@
+"""PodDisruptionBudgets that are held against a whole PodGroup."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from bailiff.kinds import (
+    LabelSelector,
+    ObjectMeta,
+    Pod,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+    PodSchedulingGroup,
+)
+from bailiff.lookup import GangBudgets
+from tests.harness.clocks import ManualClock
+from tests.harness.kinds import pod_of
+from tests.harness.lookups import DictSource
+
+LABELS = {"app": "web"}
+
+
+def member(name: str, group: str = "g", **meta: object) -> Pod:
+    pod = pod_of(name, "n1", namespace="shop", uid=name, labels=LABELS, **meta)
+    grouped = PodSchedulingGroup(pod_group_name=group)
+    return replace(pod, spec=replace(pod.spec, scheduling_group=grouped))
+
+
+def allowing(disruptions: int) -> PodDisruptionBudget:
+    return PodDisruptionBudget(
+        metadata=ObjectMeta(name="web", namespace="shop"),
+        spec=PodDisruptionBudgetSpec(LabelSelector(match_labels=LABELS)),
+        status=PodDisruptionBudgetStatus(disruptions_allowed=disruptions),
+    )
+
+
+@pytest.mark.parametrize(("allowed", "why"), [(1, "web (2 of 1 allowed)"), (2, "")])
+async def test_those_of_its_group_that_are_still_there_go_together(allowed: int, why: str) -> None:
+    leaving = member("c", deletion_timestamp="2026-01-01T00:00:00Z")
+    alone = pod_of("e", "n1", namespace="shop", uid="e", labels=LABELS)
+    pods = (member("a"), member("b"), leaving, member("d", group="other"), alone)
+    source = DictSource.of(*pods, allowing(allowed))
+    budgets = GangBudgets(source, ManualClock())
+    assert await budgets.refusal(pods[0]) == why
+
+
+async def test_a_namespace_is_listed_once_for_all_who_ask_within_a_second() -> None:
+    source, clock = DictSource.of(member("a"), member("b"), allowing(1)), ManualClock()
+    budgets = GangBudgets(source, clock)
+    asked = (budgets.refusal(member(name)) for name in "ab")
+    assert await asyncio.gather(*asked) == ["web (2 of 1 allowed)"] * 2
+    source.objects[PodDisruptionBudget] = [allowing(2)]
+    clock.advance(0.9)
+    assert await budgets.refusal(member("a")) != ""
+    assert len(source.seen) == 2
+    clock.advance(0.2)
+    assert await budgets.refusal(member("a")) == ""
