@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -24,7 +25,7 @@ from tests.harness.lookups import DictSource
 LABELS = {"app": "web"}
 
 
-def member(name: str, group: str = "g", **meta: object) -> Pod:
+def member(name: str, group: str = "g", **meta: Any) -> Pod:
     pod = pod_of(name, "n1", namespace="shop", uid=name, labels=LABELS, **meta)
     grouped = PodSchedulingGroup(pod_group_name=group)
     return replace(pod, spec=replace(pod.spec, scheduling_group=grouped))
