@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from bailiff.decisions import Wanted
 from bailiff.decisions.policies import (
     CLUSTER,
@@ -25,10 +27,11 @@ from bailiff.decisions.policies import (
     zone_of,
 )
 from bailiff.kinds import ConfigMap, Namespace, Node, Pod, PodDisruptionBudget
+from bailiff.kinds.pod import PodSpec
 from bailiff.lookup import Kept, MissingError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Breakers, Pause, PauseNotice, Policies
@@ -40,8 +43,9 @@ _PAUSE_SECONDS, _NAMESPACE_SECONDS, _NODES_SECONDS = 1.0, 5.0, 5.0
 # A list of 5,000 nodes takes seconds: meanwhile the last one holds, and it is made a tenth of the
 # time at most.
 _NODES_STALE_SECONDS, _NODES_TIMES_AS_LONG = 30.0, 9.0
-# The pods of a namespace, while a gang is evicted one by one.
-_PODS_SECONDS = 1.0
+# The pods of a namespace, while a gang is evicted one by one. A list of thousands takes longer than
+# the gate has: it is there for whoever asks again, and is then made a quarter of the time at most.
+_PODS_SECONDS, _PODS_UNGIVEN_SECONDS, _PODS_TIMES_AS_LONG = 1.0, 30.0, 3.0
 _MOST_NAMESPACES = 100
 
 _NORMAL = BreakerState()
@@ -78,7 +82,15 @@ class GateFacts:
             _NODES_STALE_SECONDS,
             times_as_long=_NODES_TIMES_AS_LONG,
         )
-        self._pods: Kept[tuple[Pod, ...]] = Kept(clock, _PODS_SECONDS, most=_MOST_NAMESPACES)
+        # Those that the list of all nodes had not, as they came later.
+        self._new_nodes: Kept[_NodeFacts] = Kept(clock, _NODES_SECONDS)
+        self._pods: Kept[tuple[Pod, ...]] = Kept(
+            clock,
+            _PODS_SECONDS,
+            most=_MOST_NAMESPACES,
+            times_as_long=_PODS_TIMES_AS_LONG,
+            ungiven=_PODS_UNGIVEN_SECONDS,
+        )
 
     async def pod(self, namespace: str, name: str) -> Pod | None:
         """The pod as it is now; None: there is none."""
@@ -96,8 +108,9 @@ class GateFacts:
             "blast": NO_BLAST,
             "book": EMPTY_BOOK,
         }
-        nodes = await self._all_nodes() if _needs_zones(policies) else {}
-        states = _judge(nodes, policies.breakers)
+        others = await self._gang(pod) if policies.gangs is not None else None
+        listed, nodes = await self._nodes_of((pod, *(others or ())), policies)
+        states = _judge(listed, policies.breakers)
 
         def one(pod: Pod, gang: Gang | None = None) -> Circumstances:
             node = nodes.get(pod.spec.node_name)
@@ -111,7 +124,6 @@ class GateFacts:
                 **shared,
             )
 
-        others = await self._gang(pod) if policies.gangs is not None else None
         if others is None:
             return one(pod)
         return one(pod, Gang(name=group_of(pod), others=tuple(map(one, others))))
@@ -144,13 +156,28 @@ class GateFacts:
 
         return await self._namespaces.get(namespace, read)
 
+    async def _nodes_of(
+        self, pods: Iterable[Pod], policies: Policies
+    ) -> tuple[Mapping[str, _NodeFacts], Mapping[str, _NodeFacts]]:
+        """All nodes as they were listed; and those of the pods, some of which came since."""
+        if not _needs_zones(policies):
+            return {}, {}
+        listed = await self._all_nodes()
+        names = {one.spec.node_name for one in pods} - {""}
+        return listed, {one: listed.get(one) or await self._new_node(one) for one in names}
+
     async def _all_nodes(self) -> Mapping[str, _NodeFacts]:
         async def read() -> Mapping[str, _NodeFacts]:
             found = await self._source.see(Wanted(Node))
-            nodes = [one for one in found if isinstance(one, Node)]
-            return {one.metadata.name: _NodeFacts(zone_of(one), is_failing(one)) for one in nodes}
+            return {one.metadata.name: _facts(one) for one in found if isinstance(one, Node)}
 
         return await self._nodes.get("", read)
+
+    async def _new_node(self, name: str) -> _NodeFacts:
+        async def read() -> _NodeFacts:
+            return _facts(await self._source.get(Node, name))
+
+        return await self._new_nodes.get(name, read)
 
     async def _gang(self, pod: Pod) -> tuple[Pod, ...] | None:
         """The other pods of its gang that are still there; None: it goes alone."""
@@ -161,7 +188,7 @@ class GateFacts:
 
         async def read() -> tuple[Pod, ...]:
             found = await self._source.see(Wanted(Pod, namespace))
-            return tuple(one for one in found if isinstance(one, Pod) and group_of(one))
+            return tuple(slim(one) for one in found if isinstance(one, Pod) and group_of(one))
 
         return tuple(
             one
@@ -170,6 +197,21 @@ class GateFacts:
             and one.metadata.uid != pod.metadata.uid
             and not one.has_ended
         )
+
+
+def slim(pod: Pod) -> Pod:
+    """The same without what no rule looks at: thousands of them are kept."""
+    bare = PodSpec(
+        node_name=pod.spec.node_name,
+        priority=pod.spec.priority,
+        priority_class_name=pod.spec.priority_class_name,
+        scheduling_group=pod.spec.scheduling_group,
+    )
+    return replace(pod, spec=bare)
+
+
+def _facts(node: Node) -> _NodeFacts:
+    return _NodeFacts(zone_of(node), is_failing(node))
 
 
 def _needs_zones(policies: Policies) -> bool:

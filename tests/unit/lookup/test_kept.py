@@ -88,3 +88,28 @@ async def test_no_more_are_kept_than_are_to_be() -> None:
     assert asked.times == before
     await kept.get("a", asked)
     assert asked.times == before + 1
+
+
+async def test_what_nobody_was_given_yet_is_kept_for_who_asks_next() -> None:
+    asked, kept = Asked(), Kept[int](LoopClock(), 0.5, ungiven=30)
+    for waited in (0.2, 0.2):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(waited):
+                await kept.get("a", asked)
+    await asyncio.sleep(29)
+    assert [await kept.get("a", asked) for _ in range(3)] == [1, 1, 1]
+    await asyncio.sleep(0.4)
+    assert await kept.get("a", asked) == 1, "from then on it is believed for as long as any"
+    await asyncio.sleep(0.2)
+    assert await kept.get("a", asked) == 2
+    await asyncio.sleep(0.6)
+    assert await kept.get("a", asked) == 3, "who waited was given it"
+
+
+async def test_what_nobody_has_asked_for_in_that_time_is_asked_anew() -> None:
+    asked, kept = Asked(), Kept[int](LoopClock(), 0.5, ungiven=30)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.2):
+            await kept.get("a", asked)
+    await asyncio.sleep(31)
+    assert await kept.get("a", asked) == 2
