@@ -31,10 +31,10 @@ class Scene(Evaluating):
 def test_a_node_of_very_many_pods_is_worked_off_in_steps_and_counts_as_unread_till_the_last():
     scene = Scene(crowd(), node_of("n1", no_execute()))
     counts = []
-    while scene.evaluator.unread_nodes:
+    while scene.evaluator.is_behind:
         scene.evaluator.step()
-        counts.append((len(scene.pending), scene.evaluator.unread_nodes))
-    assert counts == [(SLICE, 1), (2 * SLICE, 1), (CROWD, 0)]
+        counts.append((len(scene.pending), scene.evaluator.is_behind))
+    assert counts == [(SLICE, True), (2 * SLICE, True), (CROWD, False)]
     # Their own marks are settled by then.
     assert scene.evaluator.backlog == 0
 

@@ -201,8 +201,8 @@ class Gate:
     # How it decides.
 
     def _is_blind(self) -> bool:
-        """Counts of pods by cause are not complete before all nodes have been looked at."""
-        return self.facts.policies.blast_radius is not None and self._evaluator.unread_nodes > 0
+        """Counts of pods by cause are not complete before all that has changed was looked at."""
+        return self.facts.policies.blast_radius is not None and self._evaluator.is_behind
 
     def _work_off(self, now: float) -> bool:
         """Look at who fell due, and who is to be looked at; False if some are left for later."""

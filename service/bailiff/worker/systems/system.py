@@ -226,6 +226,15 @@ class SystemInWorker(ABC):
         return True
 
     @property
+    def is_taking_in(self) -> bool:
+        """A change has been taken in in part, so that not all whom it evicts are known yet.
+
+        Whoever counts what a change does waits. What is taken in in one go need not be told of: the
+        marks that follow are.
+        """
+        return False
+
+    @property
     def sees(self) -> bool:
         """What its in-tree controller does can be judged: it would have a finding itself."""
         return True

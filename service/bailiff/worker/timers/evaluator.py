@@ -117,9 +117,9 @@ class Evaluator:
         self._node_under_way = None
 
     @property
-    def unread_nodes(self) -> int:
-        """Nodes whose pods may be to go without being entered yet."""
-        return len(self.marks.nodes) + (self._node_under_way is not None)
+    def is_behind(self) -> bool:
+        """Whether pods may be to go, by what is known, without being entered yet."""
+        return self.backlog > 0 or any(one.is_taking_in for one in self.systems.values())
 
     @property
     def backlog(self) -> int:

@@ -106,6 +106,8 @@ class Devices:
         self.undiscovered = False
         self._marks = marks
         self._listed: set[Kind] = set()
+        # Of which a change has been taken in in part.
+        self._in_part: set[Kind] = set()
         # There where statuses are written.
         self._statuses: RuleStatusWriter | None = None
 
@@ -121,6 +123,11 @@ class Devices:
     def synced(self) -> bool:
         """Everything that is followed has been listed; true too where nothing is."""
         return self._listed >= self.served.keys()
+
+    @property
+    def is_taking_in(self) -> bool:
+        """Some pods whose answer has changed have no mark yet."""
+        return bool(self._in_part)
 
     def describe(self) -> dict[str, Any]:
         """What /v1/queue tells of it."""
@@ -223,6 +230,7 @@ class Devices:
             chain.from_iterable(self._put(kind, item) for item in put),
             chain.from_iterable(self._drop(kind, key) for key in drop),
         )
+        self._in_part.add(kind)
         try:
             async for _ in in_slices(map(reached.add, work), _AT_A_TIME[kind]):
                 pass
@@ -230,6 +238,8 @@ class Devices:
             if self.ready:
                 self._marks.look_at_pods(reached.pods)
             self._tell_of(reached.rules)
+        # Of one that was stopped the rest is yet to come.
+        self._in_part.discard(kind)
 
     def _tell_of(self, rules: Collection[str]) -> None:
         if rules and self._statuses is not None:

@@ -122,6 +122,11 @@ class DeviceTaintsInWorker(SystemInWorker):
         return self.devices.synced
 
     @property
+    def is_taking_in(self) -> bool:
+        """See SystemInWorker."""
+        return self.devices.is_taking_in
+
+    @property
     def sees(self) -> bool:
         """See SystemInWorker."""
         return self.devices.ready
