@@ -14,9 +14,9 @@ from bailiff.decisions.pressure.ranking import RankKey
 
 # A stable code is one word in capitals and small letters, which no message is.
 _WORD = re.compile(r"[A-Z][a-z]+[A-Za-z]*")
-# Kubernetes' words, not ours: types of Events, operators of tolerations, kinds, statuses.
+# Kubernetes' words, not ours: types of Events, operators of tolerations, kinds, phases, statuses.
 _KUBERNETES_WORDS = {"Normal", "Warning", "Equal", "Exists", "Lt", "Gt"}
-_KUBERNETES_WORDS |= {"DaemonSet", "PodGroup", "True", "False"}
+_KUBERNETES_WORDS |= {"DaemonSet", "PodGroup", "Pending", "True", "False"}
 # Names of types that are made at run time.
 _TYPES = {"Reports"} | {
     kind.__name__ for one in SYSTEMS.questions.values() for kind in (one.facts, one.answer)

@@ -38,7 +38,11 @@ manager, and repairs what is broken there.
 - **Cluster** operations fetch the objects for you, where Bailiff was given a cluster to read.
 - **Health** is for probes and Prometheus.
 
-Nothing here changes anything. Every answer carries `X-Request-Id`, your own if you send one.
+Nothing here changes the cluster, with one exception: where the server was started with hooks and
+with policies that have budgets over time (`overTime`), a review of an eviction takes a place in a
+budget, unless its `dryRun` is true.
+
+Every answer carries `X-Request-Id`, your own if you send one.
 What cannot be answered comes as `application/problem+json` (RFC 9457) with a stable `code`.
 """
 TAGS = [
