@@ -30,6 +30,10 @@ Times: TypeAlias = "tuple[datetime | None, ...]"
 # Bytes that a group holds, most of them answers that are remembered for it; and those of objects
 # that a byte of JSON comes to, see bailiff.serving.threads.
 _GROUP, _OBJECTS = 4000, 4
+# Bytes of a time, and of the place of a taint that may have one, both for each node.
+_TIME, _PLACE = 64, 8
+# Bytes of a taint, which is kept without its time, too, and of another object, were they empty.
+_TAINT, _OBJECT = 150, 100
 
 
 class Key(NamedTuple):
@@ -97,7 +101,7 @@ class Group:
         self.periods = periods
         reasons = length(*(one.reason for one in periods))
         self.words = reasons + sum(map(words_of_taint, node.spec.taints))
-        self.held = _GROUP + _OBJECTS * length(node)
+        self.held = _GROUP + _OBJECTS * length(node) + _objects(node)
         self._names: set[str] = set()
         self._sorted: tuple[str, ...] | None = None
         self._times: dict[str, Times] = {}
@@ -115,13 +119,14 @@ class Group:
         told = [one for one in times if one is not None]
         if told:
             self._times[name] = times
+            self.held += _size(times)
             self._latest = max(told) if self._latest is None else max(self._latest, *told)
 
     def remove(self, name: str) -> None:
         """Forget a node, which is there."""
         self._names.remove(name)
         self._sorted = None
-        self._times.pop(name, None)
+        self.held -= _size(self._times.pop(name, ()))
 
     def parts(self, now: datetime, only: Iterable[str] | None = None) -> Iterator[Part]:
         """The nodes that are alike at an instant.
@@ -189,6 +194,17 @@ def _times_of(taints: Iterable[Taint]) -> Times:
             for one in taints
         ]
     )
+
+
+def _objects(node: Node) -> int:
+    """Bytes of what it lists, however little that says."""
+    others = len(node.status.conditions) + len(node.metadata.managed_fields)
+    return _TAINT * len(node.spec.taints) + _OBJECT * others
+
+
+def _size(times: Times) -> int:
+    """Bytes that they hold, about."""
+    return _PLACE * len(times) + _TIME * sum([one is not None for one in times])
 
 
 def _to_come(times: Times, now: datetime) -> Times:

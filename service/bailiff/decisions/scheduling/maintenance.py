@@ -18,7 +18,7 @@ from bailiff.kinds.texts import ObjectName
 from bailiff.kinds.times import parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bailiff.kinds import Node
 
@@ -26,6 +26,9 @@ MAINTENANCE = "maintenance"
 MAX_MAINTENANCES = 1000
 # Nodes that all of them may name together.
 MAX_NAMED = 200_000
+# Bytes that a node's maintenances hold besides its name, one of them in its list, and by itself;
+# and a character of a text at most.
+_OF_NODE, _LISTED, _PERIOD, _OF_NAME = 250, 8, 300, 4
 
 
 class Maintenance(Value, frozen=True, forbid_unknown_fields=True):
@@ -73,6 +76,14 @@ def periods_by_node(told: Iterable[Maintenance]) -> dict[str, tuple[Period, ...]
         for name in one.nodes:
             found[name][period] = None
     return {name: tuple(periods) for name, periods in found.items()}
+
+
+def held_by(periods: Mapping[str, Sequence[Period]]) -> int:
+    """Bytes that the maintenances of nodes hold, about."""
+    told = {one for some in periods.values() for one in some}
+    named = sum([_OF_NODE + _OF_NAME * len(name) for name in periods])
+    listed = _LISTED * sum(map(len, periods.values()))
+    return named + listed + sum([_PERIOD + _OF_NAME * len(one.reason) for one in told])
 
 
 def annotated(node: Node) -> tuple[Period, ...]:

@@ -10,7 +10,7 @@ from bailiff.decisions.lengths import length
 from bailiff.decisions.options import Options
 from bailiff.decisions.scheduling.groups import Group, Key, Part, key_of
 from bailiff.decisions.scheduling.judging import Judging, Shared
-from bailiff.decisions.scheduling.maintenance import annotated, periods_by_node
+from bailiff.decisions.scheduling.maintenance import annotated, held_by, periods_by_node
 from bailiff.decisions.scheduling.remembering import Remembered
 from bailiff.decisions.system import Scene
 
@@ -35,7 +35,8 @@ _OBJECTS = 4
 class NodePool:
     """Nodes, grouped by what tells them apart for a pod that comes now.
 
-    Told of nodes and of their changes, it is asked `at` an instant.
+    Told of nodes and of their changes, it is asked `at` an instant. Threads may ask it at the same
+    time, as long as nobody tells it of a change.
 
     Attributes:
         systems: that are asked until when a pod could stay.
@@ -68,6 +69,7 @@ class NodePool:
         self._facts_length = 0
         self._by_node = tuple([one for one in systems if one.by_node])
         self._periods = periods_by_node(maintenance)
+        self._periods_held = held_by(self._periods)
         self._groups: dict[Key, Group] = {}
         self._group_of: dict[str, Group] = {}
         self._remembered = Remembered()
@@ -91,7 +93,8 @@ class NodePool:
         """Bytes that it holds, about, with what it may remember of answers."""
         of_groups = sum([one.held for one in self._groups.values()])
         told = _OBJECTS * self._facts_length
-        return _POOL + told + of_groups + _NODE * len(self) + 2 * self.names_length
+        nodes = _NODE * len(self) + 2 * self.names_length
+        return _POOL + told + self._periods_held + of_groups + nodes
 
     def tell(self, facts: Mapping[str, Value]) -> None:
         """Take in facts of systems for which the node plays no part, in place of all before.
@@ -125,6 +128,8 @@ class NodePool:
         group.remove(name)
         if not len(group):
             del self._groups[group.key]
+            self._remembered.forget(group)
+            self._remembered.make_room(len(self._groups))
 
     def at(self, now: datetime, options: Options, only: Sequence[str] = ()) -> Judging:
         """The nodes at an instant, which holds until the pool is told of a change.

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from bailiff.decisions import SYSTEMS, FactsError, Options, Scene
 from bailiff.decisions.device_taints import DeviceTaintFacts
-from bailiff.decisions.scheduling import NodePool
+from bailiff.decisions.scheduling import Maintenance, NodePool
 from bailiff.decisions.scheduling.remembering import Remembered
 from bailiff.decisions.system import NoFacts
 from bailiff.kinds import Annotations, NodeCondition, NodeStatus, Taint, Toleration
@@ -182,6 +182,55 @@ def test_what_is_held_grows_and_shrinks_with_the_nodes() -> None:
     for name in ("a", "b", "c", "d"):
         pool.remove(name)
     assert (pool.held, len(pool), pool.names_length) == (empty, 0, 0)
+
+
+def test_what_was_said_of_a_group_is_forgotten_with_it() -> None:
+    pool = NodePool(SYSTEMS.all)
+    for index in range(20):
+        pool.put(node_of("a", Taint(key=f"k{index}", effect="PreferNoSchedule")))
+        pool.at(START, OPTIONS).of(pod_of("p"))
+    assert list(pool._remembered._answers) == list(pool.groups)
+    pool.remove("a")
+    assert not pool._remembered._answers
+    assert len(pool._remembered) == 1
+
+
+def test_a_list_is_answered_right_though_its_answers_are_forgotten_meanwhile() -> None:
+    remembered = Remembered()
+    (group,) = NodePool(SYSTEMS.all, [node_of("a", no_execute())]).groups
+    first = remembered.of((), comparison_operators=False)
+    expected = first.of(group)
+    for one in lists(1000):
+        remembered.of(one, comparison_operators=False).of(group)
+        assert first.of(group) == expected
+    assert 0 < len(remembered) <= 1000
+
+
+def test_times_are_held_for_each_node() -> None:
+    pool = NodePool(SYSTEMS.all)
+    empty = pool.held
+    for index in range(20):
+        times = [START + timedelta(seconds=index + n) for n in range(100)]
+        pool.put(node_of(f"n{index}", *[no_execute(time_added=one) for one in times]))
+    assert len(list(pool.groups)) == 1
+    assert pool.held - empty > 20 * 100 * 50
+    for index in range(20):
+        pool.remove(f"n{index}")
+    assert pool.held == empty
+
+
+def test_taints_that_say_nothing_are_held_too() -> None:
+    empty = NodePool(SYSTEMS.all).held
+    assert NodePool(SYSTEMS.all, [node_of("a", *[Taint()] * 1000)]).held - empty > 100 * 1000
+    told = replace(node_of("a"), status=NodeStatus(conditions=(NodeCondition(),) * 1000))
+    assert NodePool(SYSTEMS.all, [told]).held - empty > 50 * 1000
+
+
+def test_maintenance_is_held_of_nodes_that_are_not_there_too() -> None:
+    names = tuple(f"n{index}" for index in range(1000))
+    told = [Maintenance(nodes=names, starts_at=START, reason="x" * 253)] * 2
+    held = NodePool(SYSTEMS.all, maintenance=told).held - NodePool(SYSTEMS.all).held
+    assert 200_000 < held < 500_000
 
 
 def test_a_node_that_was_alike_and_is_gone_is_no_longer_told_of() -> None:
