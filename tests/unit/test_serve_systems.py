@@ -1,9 +1,11 @@
-"""The program that serves both faces is told which systems answer, as the worker's is."""
+"""The program that serves both faces: which systems answer, and what it says at its start."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -12,10 +14,12 @@ import msgspec
 from google.protobuf import json_format
 from structlog.testing import capture_logs
 
-from bailiff.bootstrap.choices import ProbeChoice
+from bailiff.bootstrap.access import AccessChoice
+from bailiff.bootstrap.choices import AdmissionChoice, ProbeChoice
 from bailiff.bootstrap.serve import ServeSettings, serve
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 from bailiff.v1.eviction_decision_service_pb2_grpc import EvictionDecisionServiceStub
+from tests.harness.kube.tls import make_tls
 from tests.harness.made_up_system import NAME, THREE_SYSTEMS, dark_node
 
 LIMIT = 20.0  # seconds for anything here; it is never reached
@@ -62,3 +66,32 @@ async def test_a_system_that_the_program_is_given_answers_in_both_faces() -> Non
                 assert await by_grpc(at["grpc"]) == NAME
             finally:
                 stop.set()
+
+
+async def told_at_the_start(settings: ServeSettings) -> list[str]:
+    """What the log warns of until all ports listen."""
+    stop = asyncio.Event()
+
+    async def program() -> None:
+        await serve(settings)(stop)
+
+    with capture_logs() as logs:
+        async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
+            group.create_task(program())
+            try:
+                await until_it_starts(logs)
+            finally:
+                stop.set()
+    return [one["event"] for one in logs if one["log_level"] == "warning"]
+
+
+async def test_hooks_that_no_api_server_can_call_are_warned_of(tmp_path: Path) -> None:
+    tls = make_tls(tmp_path)
+    hooks = ServeSettings(
+        rest_port=0, grpc_port=0, probes=ProbeChoice(0), admission=AdmissionChoice(port=0)
+    )
+    (warning,) = await told_at_the_start(hooks)
+    assert warning.startswith("webhooks are served without TLS")
+    access = AccessChoice(tls_cert_file=tls.certificate, tls_private_key_file=tls.key)
+    assert await told_at_the_start(replace(hooks, access=access)) == []
+    assert await told_at_the_start(replace(hooks, admission=AdmissionChoice())) == []

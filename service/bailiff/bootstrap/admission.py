@@ -7,6 +7,8 @@ import contextlib
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+import structlog
+
 from bailiff.decisions.admission import Mutation, Mutations
 from bailiff.face_settings import SettingsError
 from bailiff.rest_api import RestServer, create_hook_app
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from bailiff.serving import Edge, ServingTls, Threads
     from bailiff.tally import Tally
     from bailiff.worker import PolicyFile
+
+
+log = structlog.get_logger(__name__)
 
 
 class Live(NamedTuple):
@@ -112,6 +117,8 @@ def hook_server(
         edge: shared with the other ports.
         tls: of all ports; whose certificates count is another matter.
     """
+    if tls is None:
+        log.warning("webhooks are served without TLS: no API server can call them")
     own = create_hook_app(app.state.services, admission)
     # All API servers may come from one address, with a connection for each call under way.
     update = {"port": choice.port, "max_connections_per_peer": settings.max_connections}

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -58,11 +58,15 @@ FORMAT = typer.Option(
 )
 
 
-LINES = typer.Option(
-    "--output",
-    "-o",
-    help="table: a line for each pod; wide: with more columns; json and yaml for programs.",
-)
+def _lines(of: str) -> Any:  # noqa: ANN401 - as typer has it
+    return typer.Option(
+        "--output",
+        "-o",
+        help=f"table: a line for each {of}; wide: with more columns; json and yaml for programs.",
+    )
+
+
+LINES, LINES_OF_TAINTS = _lines("pod"), _lines("taint")
 
 
 def say(text: str) -> None:

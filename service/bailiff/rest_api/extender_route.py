@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec import Raw
+from msgspec.structs import fields
+
 from bailiff.decisions import FactsError
 from bailiff.kinds import DecodeError, decode
 from bailiff.kinds.turns import decode_in_turns
@@ -15,6 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from bailiff.rest_api.services import Services
+
+# That an error tells.
+_MOST_KEYS = 5
 
 
 class ExtenderRoute(QuestionRoute):
@@ -31,7 +38,8 @@ class ExtenderRoute(QuestionRoute):
         except (DecodeError, FactsError) as error:
             if isinstance(error, DecodeError) and error.malformed:
                 raise
-            raise Refusal(ProblemCode.WRONG_SHAPE, error.reason, path=error.path) from error
+            reason = error.reason + _misspelt(body, self.wire.kind)
+            raise Refusal(ProblemCode.WRONG_SHAPE, reason, path=error.path) from error
         return content
 
     async def _decode(self, body: bytes) -> Any:  # noqa: ANN401 - of the operation's type
@@ -39,6 +47,19 @@ class ExtenderRoute(QuestionRoute):
         if not is_long_json(len(body)):
             return decode(body, kind)
         return await self.services.threads.run(decode_in_turns, body, kind, read=len(body))
+
+
+def _misspelt(body: bytes, kind: Any) -> str:  # noqa: ANN401 - of the operation's type
+    """What to say of keys that differ from ours by capitals alone, which Go would take."""
+    if is_long_json(len(body)):
+        return ""
+    try:
+        told = msgspec.json.decode(body, type=dict[str, Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+    ours = {field.encode_name.lower(): field.encode_name for field in fields(kind)}
+    pairs = [(key, ours[key.lower()]) for key in told if ours.get(key.lower(), key) != key]
+    return "".join(f"; {key!r} is to be written {right}" for key, right in pairs[:_MOST_KEYS])
 
 
 def extender_route(given: Services) -> type[ExtenderRoute]:

@@ -79,6 +79,49 @@ def test_a_key_with_two_effects_is_told_twice(run):
     assert told.count("node.kubernetes.io/unreachable\n") == 2
 
 
+@pytest.mark.parametrize(
+    ("word", "effects"),
+    [
+        ("node.kubernetes.io/unreachable:NoExecute", ["NoExecute"]),
+        ("node.kubernetes.io/unreachable:", ["NoExecute", "NoSchedule"]),
+        ("node.kubernetes.io/out-of-service=nodeshutdown:NoExecute", ["NoExecute"]),
+        ("node.kubernetes.io/not-ready=", ["NoExecute", "NoSchedule"]),
+    ],
+)
+def test_a_taint_is_taken_as_kubectl_prints_it(run, word, effects):
+    told = json.loads(run("taints", word, "-o", "json").output)
+    assert [one["effect"] for one in told] == effects
+    assert {one["key"] for one in told} == {word.partition(":")[0].partition("=")[0]}
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("not-ready", "; is node.kubernetes.io/not-ready meant?"),
+        ("node.kubernetes.io/not-redy:NoExecute", "; is node.kubernetes.io/not-ready meant?"),
+        ("kubernetes.io/memory-presure", "; is node.kubernetes.io/memory-pressure meant?"),
+        ("gpu", ": bailiff taints lists them"),
+        ("", ": bailiff taints lists them"),
+    ],
+)
+def test_what_may_be_meant_is_told(run, word, meant):
+    refused = run("taints", word)
+    assert refused.exit_code == 2
+    assert refused.stderr.strip().endswith(f"is no built-in taint{meant}")
+
+
+def test_an_effect_that_the_taint_has_not_is_refused(run):
+    refused = run("taints", "node.kubernetes.io/memory-pressure:NoExecute")
+    assert refused.exit_code == 2
+    assert "is built in with the effect NoSchedule, not with NoExecute" in refused.stderr
+
+
+def test_the_help_speaks_of_taints(run):
+    told = run("taints", "--help").output
+    assert "a line for each taint" in told
+    assert "pod" not in told
+
+
 def test_any_other_key_is_refused(run):
     refused = run("taints", "example.com/\x1b[31mred")
     assert refused.exit_code == 2

@@ -141,6 +141,10 @@ async def refused(app: FastAPI, verb: str, body: object) -> tuple[int, str, str]
 
 
 EITHER = "either Nodes or NodeNames is to be given, and not both"
+MISSPELT = (
+    "'pod' is to be written Pod; 'nodenames' is to be written NodeNames; "
+    "'NODES' is to be written Nodes"
+)
 TOLERATING = {"tolerations": [{"tolerationSeconds": "x"}]}
 
 
@@ -148,7 +152,18 @@ TOLERATING = {"tolerations": [{"tolerationSeconds": "x"}]}
     ("verb", "body", "code", "detail"),
     [
         ("filter", {}, "wrong_shape", "$.Pod: required, and missing or null"),
-        ("filter", {"pod": {}}, "wrong_shape", "$.Pod: required, and missing or null"),
+        (
+            "filter",
+            {"pod": {}, "nodenames": [], "NODES": 5, "podd": 1},
+            "wrong_shape",
+            f"$.Pod: required, and missing or null; {MISSPELT}",
+        ),
+        (
+            "filter",
+            {"Pod": POD, "nodeNames": []},
+            "wrong_shape",
+            f"$.Nodes: {EITHER}; 'nodeNames' is to be written NodeNames",
+        ),
         ("filter", {"Pod": POD}, "wrong_shape", f"$.Nodes: {EITHER}"),
         ("filter", whole(FREE) | {"NodeNames": []}, "wrong_shape", f"$.Nodes: {EITHER}"),
         ("filter", [], "wrong_shape", "$: Expected `object`, got `array`"),
@@ -166,6 +181,12 @@ TOLERATING = {"tolerations": [{"tolerationSeconds": "x"}]}
             "wrong_shape",
             '$.NodeNameToMetaVictims["n"].Pods[0].UID: Expected',
         ),
+        (
+            "filter",
+            b'{"pod": ' + b"[" * 2000 + b"]" * 2000 + b"}",
+            "malformed_body",
+            "$: nested deeper than",
+        ),
         ("filter", b"{", "malformed_body", "$: Input data was truncated"),
     ],
 )
@@ -175,6 +196,8 @@ async def test_wrong_shapes_are_told(
     found = await refused(app, verb, body)
     assert found[:2] == (400, code)
     assert found[2].startswith(detail)
+    assert ("is to be written" in found[2]) == ("is to be written" in detail)
+    assert "podd" not in found[2]
 
 
 async def test_a_long_body_is_refused_in_the_same_words(app: FastAPI) -> None:
