@@ -126,8 +126,12 @@ class Tally:
             raise
 
     def _fail(self, asks: list[_Ask], error: Exception) -> None:
+        """Tell them, and those who have come meanwhile: they would wait as long for the same."""
         self._page = None
-        for ask in asks:
+        store = asks[0].settings.store
+        late = [ask for ask in self._asks if ask.settings.store == store]
+        self._asks = [ask for ask in self._asks if ask.settings.store != store]
+        for ask in (*asks, *late):
             ask.fail(error)
 
     async def _settle(self, store: Store, asks: list[_Ask]) -> None:

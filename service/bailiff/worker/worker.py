@@ -144,7 +144,7 @@ class Worker:
         self.gate = Gate(self.pending, self.evaluator, clock, self.teller, self._earlier)
         self.attempt = Attempt(actions, clock, self.evaluator)
         self._recounts = Recounts(self.gate, shared)
-        consent = Consent(self.gate.facts, shared, on_paper=self._settings.on_paper)
+        consent = Consent(self.gate.facts, shared, clock, on_paper=self._settings.on_paper)
         self.executor = Executor(
             parts, self.pending, self.gate, self.attempt, consent, self.teller, self._earlier
         )

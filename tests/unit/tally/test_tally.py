@@ -187,6 +187,18 @@ async def test_a_server_that_hangs_holds_nobody_for_ever(server: OneConfigMap) -
         await tally_of(server).count(wishes(TWO, "a"), TWO)
 
 
+async def test_who_comes_while_it_hangs_is_told_with_the_others(server: OneConfigMap) -> None:
+    server.latency = 3600
+    tally = tally_of(server)
+    first = asyncio.create_task(tally.count(wishes(TWO, "a"), TWO))
+    await asyncio.sleep(9)
+    with pytest.raises(TallyError, match="within 10 s"):
+        async with asyncio.timeout(1.5):
+            await tally.count(wishes(TWO, "b"), TWO)
+    with pytest.raises(TallyError):
+        await first
+
+
 async def test_a_look_counts_nothing(server: OneConfigMap) -> None:
     tally = tally_of(server)
     assert tally.seen(TWO.store) is UNKNOWN

@@ -25,10 +25,12 @@ from bailiff.decisions.policies import (
 )
 from bailiff.lookup import LookUpError
 from bailiff.tally import TallyError
+from bailiff.worker.gate.tries import Tries
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from bailiff.clock import Clock
     from bailiff.decisions.policies import Book, OverTime, Store, Wish
     from bailiff.lookup import GangBudgets, PodGroups
     from bailiff.tally import Tally
@@ -59,17 +61,21 @@ class Shared:
 class Consent:
     """Asks before an eviction is begun."""
 
-    def __init__(self, facts: RuleFacts, shared: Shared | None, *, on_paper: bool) -> None:
+    def __init__(
+        self, facts: RuleFacts, shared: Shared | None, clock: Clock, *, on_paper: bool
+    ) -> None:
         """Prepare.
 
         Args:
             facts: what the rules look at.
             shared: None: there is nothing to ask, which holds where a policy needs it.
+            clock: for when counts that have failed are asked again.
             on_paper: nothing is counted, since nothing is done.
         """
         self._facts = facts
         self._shared = shared
         self._on_paper = on_paper
+        self._tries = Tries(clock)
         if shared is not None:
             facts.book = partial(_known, shared.tally)
 
@@ -119,8 +125,9 @@ class Consent:
         if self._shared is None:
             return uncounted(over_time, "cannot be read: there is no cluster")
         tally = self._shared.tally
+        count = tally.look if self._on_paper else tally.count
         try:
-            return await (tally.look if self._on_paper else tally.count)(wishes, over_time)
+            return await self._tries(lambda: count(wishes, over_time))
         except FencedError:
             return Hold(cause=Cause.OVER_TIME, message="another worker leads")
         except TallyError as error:
