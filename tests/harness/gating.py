@@ -9,7 +9,16 @@ from msgspec.structs import replace
 
 from bailiff.clock import Clock
 from bailiff.decisions.policies import Policies
-from bailiff.kinds import Pod, PodSchedulingGroup
+from bailiff.kinds import (
+    ObjectMeta,
+    Pod,
+    PodCondition,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+    PodSchedulingGroup,
+)
+from bailiff.kinds.budget import LabelSelector
 from bailiff.lookup import LookUpError
 from bailiff.tally import Tally
 from bailiff.webhooks import AdmissionSettings, Hook, Outcome, hooks_of
@@ -112,6 +121,21 @@ def shop_pod(name: str = "web", node: str = "n1", group: str = "", **meta: Any) 
         return pod
     return replace(
         pod, spec=replace(pod.spec, scheduling_group=PodSchedulingGroup(pod_group_name=group))
+    )
+
+
+def ready(pod: Pod) -> Pod:
+    """The same, ready to serve."""
+    condition = PodCondition(type="Ready", status="True")
+    return replace(pod, status=replace(pod.status, conditions=(condition,)))
+
+
+def allows(disruptions: int) -> PodDisruptionBudget:
+    """A budget of all pods of the shop that allows so many now."""
+    return PodDisruptionBudget(
+        metadata=ObjectMeta(name="web", namespace=SHOP),
+        spec=PodDisruptionBudgetSpec(selector=LabelSelector()),
+        status=PodDisruptionBudgetStatus(disruptions_allowed=disruptions),
     )
 
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from bailiff.kinds import LabelSelector, Pod, PodDisruptionBudget
 
@@ -69,23 +69,71 @@ class Violations:
             self._of_pod[pod.metadata.namespace, pod.metadata.name].append(found)
 
 
-def refusal(going: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]) -> str:
-    """Which budgets the Eviction API would refuse some of these pods for, in words; empty: none.
+class Guarded(NamedTuple):
+    """A budget that the Eviction API asks, and the pods that it asks it for."""
+
+    budget: PodDisruptionBudget
+    pods: list[Pod]
+
+
+class SeveralBudgetsError(ValueError):
+    """A pod has more than one budget, and is never evicted so; the message tells which."""
+
+
+def guarded_by(going: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]) -> list[Guarded]:
+    """Which budgets the Eviction API asks for these pods.
 
     It asks none where a pod is pending, or is not ready and its budget lets such pods go; and it
     evicts no pod that several protect (pkg/registry/core/pod/storage/eviction.go, Create).
+
+    Raises:
+        SeveralBudgetsError: one of them has several.
     """
-    guarded = []
+    found = {one.metadata.name: Guarded(one, []) for one in budgets}
     for pod in going:
         guards = [one for one in budgets if one.protects(pod)]
         if pod.is_pending or not guards:
             continue
         if len(guards) > 1:
             names = " and ".join(one.metadata.name for one in guards)
-            return f"{names}: pod {pod.metadata.name} has more than one, and is never evicted so"
+            name = pod.metadata.name
+            raise SeveralBudgetsError(
+                f"{names}: pod {name} has more than one, and is never evicted so"
+            )
         if pod.is_ready or not guards[0].lets_unready_go():
-            guarded.append(pod)
-    return ", ".join(map(str, Violations(guarded, budgets).all))
+            found[guards[0].metadata.name].pods.append(pod)
+    return [one for one in found.values() if one.pods]
+
+
+def refusal(
+    going: Iterable[Pod],
+    budgets: Sequence[PodDisruptionBudget],
+    lately: Callable[[PodDisruptionBudget], Mapping[str, str]] = lambda _: {},
+) -> str:
+    """Which budgets the Eviction API would refuse some of these pods for, in words; empty: none.
+
+    Args:
+        going: the pods.
+        budgets: of their namespace.
+        lately: names of other pods of a budget, by UID, that somebody was let evict moments ago.
+            Those that its status does not tell of yet are about to use it up.
+    """
+    try:
+        guarded = guarded_by(going, budgets)
+    except SeveralBudgetsError as error:
+        return str(error)
+    found = [_violation(one, lately(one.budget)) for one in guarded]
+    return ", ".join(str(one) for one in found if one is not None)
+
+
+def _violation(guarded: Guarded, lately: Mapping[str, str]) -> Violation | None:
+    budget, noted = guarded.budget, guarded.budget.status.disrupted_pods
+    going = {pod.metadata.uid for pod in guarded.pods}
+    going.update(uid for uid, name in lately.items() if name not in noted)
+    if len(going) <= budget.allowed:
+        return None
+    meta = budget.metadata
+    return Violation(meta.namespace, meta.name, len(going), budget.allowed)
 
 
 def steps_of(going: Iterable[Pod], budgets: Iterable[PodDisruptionBudget]) -> int:

@@ -78,12 +78,15 @@ class PodDisruptionBudgetStatus(Value, frozen=True):
         disruptions_allowed: how many of the pods may be disrupted now.
         current_healthy: how many of them are ready.
         desired_healthy: how many of them have to be.
+        disrupted_pods: by their names, those whose eviction the API server has let through and
+            whose end the controller has not seen yet; `disruptions_allowed` is without them.
     """
 
     observed_generation: Int64 = 0
     current_healthy: Int32 = 0
     desired_healthy: Int32 = 0
     disruptions_allowed: Int32 = 0
+    disrupted_pods: Mapping[str, str | None] = {}
 
 
 class PodDisruptionBudget(KubernetesObject, frozen=True):

@@ -8,37 +8,37 @@ from __future__ import annotations
 
 import asyncio
 import math
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from bailiff.decisions.budgets import refusal
 from bailiff.decisions.criticality import is_mirror
 from bailiff.decisions.policies import (
     NO_POLICIES,
+    UNKNOWN,
     Cause,
-    Hold,
     digest_of,
     gang_of,
+    gang_stays,
+    group_of,
     hold,
+    is_counted,
     uncounted,
     wishes_of,
 )
 from bailiff.decisions.text import describe_time
-from bailiff.lookup import LookUpError
+from bailiff.lookup import Kept, LookUpError
 from bailiff.tally import TallyError
+from bailiff.webhooks.disruptions import Disruptions
 from bailiff.webhooks.gate_facts import GateFacts
 from bailiff.webhooks.hook import ALLOWED, Outcome, refused
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from datetime import datetime
 
-    from bailiff.decisions.policies import Circumstances, OverTime, Policies, Wish
+    from bailiff.decisions.policies import Circumstances, Hold, OverTime, Policies, Wish
     from bailiff.kinds import Pod
     from bailiff.tally import Tally
     from bailiff.webhooks.parts import HookParts
-
-    _Count = Callable[[list[Wish]], Awaitable[Outcome]]
 
 
 class Wanted(NamedTuple):
@@ -59,6 +59,8 @@ class Wanted(NamedTuple):
 # Seconds that it may take: counts that stand in the cluster already are of use only to whoever is
 # told so, and a busy API server needs its time to write them.
 COUNTING = 10.0
+# Seconds for which holds for a gang what one of it was told.
+_GANG_SECONDS = 0.5
 # Seconds before the deadline by which the gate has counted, and by which it has its own answer.
 _COUNTED, _ANSWERED = 0.1, 0.05
 # What is told to wait longer asks again all the same: a pause may be ended, a node come back. And
@@ -71,6 +73,22 @@ _FOR_GOOD = frozenset({Cause.EXCLUDED})
 _UNREAD = "unknown"
 
 
+class _Asked(NamedTuple):
+    """What is the same for all steps of an answer."""
+
+    facts: GateFacts
+    tally: Tally
+    policies: Policies
+    deadline: float
+    dry_run: bool
+    by_eviction: bool = True
+
+    def wishes_of(self, around: Circumstances) -> list[Wish]:
+        """What is to be counted before it goes, or its gang."""
+        settings = self.policies.over_time
+        return [] if settings is None else wishes_of(around, settings) or []
+
+
 class Gate:
     """May this pod be evicted now, whoever asks?"""
 
@@ -80,6 +98,9 @@ class Gate:
         # All replicas and the worker open a window at the same instant.
         self._clock = parts.cluster_clock or parts.clock
         self._tally = parts.tally
+        self._disruptions = Disruptions(parts.clock)
+        # One judgement for all of a gang that are evicted at the same time.
+        self._gangs: Kept[Outcome] = Kept(parts.clock, _GANG_SECONDS)
         self._facts = None
         if parts.source is not None and parts.pod_groups is not None:
             self._facts = GateFacts(parts.source, parts.pod_groups, parts.clock)
@@ -98,69 +119,80 @@ class Gate:
             deadline: see Hook.review.
             dry_run: nothing is counted.
         """
-        policies, facts = self._policies(), self._facts
+        policies = self._policies()
         if policies == NO_POLICIES:
             return _unheld("no policies")
-        if facts is None or self._tally is None:
+        if self._facts is None or self._tally is None:
             return _unheld("no cluster to read")
-        count = partial(self._count, self._tally, policies.over_time, deadline, dry_run=dry_run)
+        asked = _Asked(self._facts, self._tally, policies, deadline, dry_run)
         try:
             async with self._within(deadline - _ANSWERED):
-                wanted = await find(facts)
+                wanted = await find(asked.facts)
                 if isinstance(wanted, Outcome):
                     return wanted
-                return await self._judge(facts, wanted, policies, count)
+                return await self._judge(asked, wanted)
         except LookUpError as error:
             return self._refusal(_UNREAD, str(error))
         except TimeoutError:
             return self._refusal(_UNREAD, "what decides could not be read in time")
 
-    async def _judge(
-        self, facts: GateFacts, wanted: Wanted, policies: Policies, count: _Count
-    ) -> Outcome:
+    async def _judge(self, asked: _Asked, wanted: Wanted) -> Outcome:
         pod = wanted.pod
         if pod is None or is_mirror(pod) or (pod.has_ended and not wanted.once):
             return ALLOWED
-        around = await facts.around(pod, policies)
-        held = None if pod.has_ended else hold(around, policies, self._clock.now())
-        wishes = [] if policies.over_time is None else wishes_of(around, policies.over_time) or []
-        if not pod.spec.node_name and not wanted.once:
-            # It runs nowhere: nothing is disrupted.
-            wishes = []
-        # The pods of a gang were counted with its first, by their UIDs.
-        if len(wishes) == 1 and wanted.once:
-            wishes[0] = wishes[0]._replace(pod=digest_of(wanted.once))
-        counts = any(wish.places for wish in wishes)
-        if held is None and wanted.by_eviction and (counts or gang_of(around)):
-            held = await self._held_by_budget(facts, around)
+        around = await asked.facts.around(pod, asked.policies)
+        held = None if pod.has_ended else hold(around, asked.policies, self._clock.now())
         if held is not None:
             return self._held(held)
-        return await count(wishes) if counts else ALLOWED
+        asked, wishes = asked._replace(by_eviction=wanted.by_eviction), asked.wishes_of(around)
+        if pod.has_ended or not await asked.facts.goes_whole(pod, asked.policies):
+            return await self._let_go(asked, (around,), _alone(wishes, wanted))
+        key = (group_of(pod), asked.by_eviction, asked.dry_run, self._stands(asked, wishes))
+        outcome = await self._gangs.get(key, lambda: self._judge_gang(asked, pod))
+        if not outcome.allowed or outcome.warnings:
+            return outcome
+        # Counted with its gang, by its UID, unless it has come since.
+        return await self._let_go(asked._replace(by_eviction=False), (around,), wishes)
 
-    async def _held_by_budget(self, facts: GateFacts, around: Circumstances) -> Hold | None:
-        """The PodDisruptionBudgets, where a refusal of theirs would come too late.
+    def _stands(self, asked: _Asked, wishes: list[Wish]) -> bool:
+        """Whether it is counted, as far as is known: others that are not do not matter to it."""
+        settings = asked.policies.over_time
+        book = UNKNOWN if settings is None else asked.tally.seen(settings.store)
+        return book is not UNKNOWN and is_counted(book, wishes, self._clock.now())
 
-        kube-apiserver asks them after the webhooks. What is counted by then stays counted, and of a
-        gang the first would be gone.
-        """
-        pods = [one.pod for one in (around, *gang_of(around)) if not one.pod.has_ended]
-        why = refusal(pods, await facts.budgets(around.pod.metadata.namespace)) if pods else ""
-        return Hold(cause=Cause.BUDGET, message=f"PodDisruptionBudget {why}") if why else None
+    async def _judge_gang(self, asked: _Asked, pod: Pod) -> Outcome:
+        around = await asked.facts.around(pod, asked.policies, with_gang=True)
+        held = gang_stays(around, asked.policies, self._clock.now())
+        if held is not None:
+            return self._held(held)
+        members = (around, *gang_of(around))
+        return await self._let_go(asked, members, asked.wishes_of(around))
 
-    async def _count(
-        self,
-        tally: Tally,
-        settings: OverTime | None,
-        deadline: float,
-        wishes: list[Wish],
-        *,
-        dry_run: bool,
+    async def _let_go(
+        self, asked: _Asked, members: Sequence[Circumstances], wishes: list[Wish]
     ) -> Outcome:
+        """Where the PodDisruptionBudgets allow it, and those over time have room: it is counted."""
+        counts = any(wish.places for wish in wishes)
+        pods = [one.pod for one in members if not one.pod.has_ended]
+        if asked.by_eviction and pods and (counts or len(members) > 1):
+            budgets = await asked.facts.budgets(pods[0].metadata.namespace)
+            ask = self._disruptions.look if asked.dry_run else self._disruptions.take
+            held = ask(pods, budgets)
+            if held is not None:
+                return self._held(held)
+        outcome = await self._count(asked, wishes) if counts else ALLOWED
+        if asked.by_eviction and not outcome.allowed:
+            self._disruptions.give_back(pods)
+        return outcome
+
+    async def _count(self, asked: _Asked, wishes: list[Wish]) -> Outcome:
+        settings = asked.policies.over_time
         if settings is None:
             return ALLOWED
+        count = asked.tally.look if asked.dry_run else asked.tally.count
         try:
-            async with self._within(deadline - _COUNTED):
-                held = await (tally.look if dry_run else tally.count)(wishes, settings)
+            async with self._within(asked.deadline - _COUNTED):
+                held = await count(wishes, settings)
         except TallyError as error:
             return self._uncounted(settings, str(error))
         except TimeoutError:
@@ -186,6 +218,14 @@ class Gate:
         left = math.inf if until is None else (until - self._clock.now()).total_seconds()
         seconds = max(_SHORTEST_RETRY, math.ceil(min(left, _LONGEST_RETRY)))
         return refused(429, "TooManyRequests", _words(cause, message, until), seconds)
+
+
+def _alone(wishes: list[Wish], wanted: Wanted) -> list[Wish]:
+    """How a pod is counted that goes alone."""
+    if wanted.once:
+        return [wish._replace(pod=digest_of(wanted.once)) for wish in wishes]
+    # Where it runs nowhere nothing is disrupted.
+    return wishes if wanted.pod is None or wanted.pod.spec.node_name else []
 
 
 def _unheld(why: str) -> Outcome:

@@ -99,8 +99,22 @@ class GateFacts:
         except MissingError:
             return None
 
-    async def around(self, pod: Pod, policies: Policies) -> Circumstances:
-        """All that these policies look at. The book of budgets over time is not read."""
+    async def goes_whole(self, pod: Pod, policies: Policies) -> bool:
+        """Whether it goes with its gang only."""
+        group, namespace = pod.spec.scheduling_group, pod.metadata.namespace
+        name = "" if group is None or policies.gangs is None else group.pod_group_name
+        return await self._pod_groups.goes_whole(namespace, name) if name else False
+
+    async def around(
+        self, pod: Pod, policies: Policies, *, with_gang: bool = False
+    ) -> Circumstances:
+        """All that these policies look at, but for the book of budgets over time.
+
+        Args:
+            pod: to be evicted.
+            policies: those in force.
+            with_gang: it goes whole, and the others are to be known.
+        """
         namespace = pod.metadata.namespace
         shared: dict[str, Any] = {
             "pause": await self._pause(policies.pause),
@@ -108,8 +122,8 @@ class GateFacts:
             "blast": NO_BLAST,
             "book": EMPTY_BOOK,
         }
-        others = await self._gang(pod) if policies.gangs is not None else None
-        listed, nodes = await self._nodes_of((pod, *(others or ())), policies)
+        others = await self._gang(pod) if with_gang else ()
+        listed, nodes = await self._nodes_of((pod, *others), policies)
         states = _judge(listed, policies.breakers)
 
         def one(pod: Pod, gang: Gang | None = None) -> Circumstances:
@@ -124,7 +138,7 @@ class GateFacts:
                 **shared,
             )
 
-        if others is None:
+        if not with_gang:
             return one(pod)
         return one(pod, Gang(name=group_of(pod), others=tuple(map(one, others))))
 
@@ -179,12 +193,9 @@ class GateFacts:
 
         return await self._new_nodes.get(name, read)
 
-    async def _gang(self, pod: Pod) -> tuple[Pod, ...] | None:
-        """The other pods of its gang that are still there; None: it goes alone."""
-        group, namespace = pod.spec.scheduling_group, pod.metadata.namespace
-        name = None if group is None else group.pod_group_name
-        if not name or not await self._pod_groups.goes_whole(namespace, name):
-            return None
+    async def _gang(self, pod: Pod) -> tuple[Pod, ...]:
+        """The other pods of its gang that are still there."""
+        namespace, group = pod.metadata.namespace, group_of(pod)
 
         async def read() -> tuple[Pod, ...]:
             found = await self._source.see(Wanted(Pod, namespace))
@@ -193,9 +204,7 @@ class GateFacts:
         return tuple(
             one
             for one in await self._pods.get(namespace, read)
-            if group_of(one) == group_of(pod)
-            and one.metadata.uid != pod.metadata.uid
-            and not one.has_ended
+            if group_of(one) == group and one.metadata.uid != pod.metadata.uid and not one.has_ended
         )
 
 

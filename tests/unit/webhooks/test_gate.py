@@ -31,16 +31,12 @@ from bailiff.kinds import (
     ObjectMeta,
     OwnerReference,
     Pod,
-    PodCondition,
     PodDisruptionBudget,
-    PodDisruptionBudgetSpec,
-    PodDisruptionBudgetStatus,
     Taint,
 )
-from bailiff.kinds.budget import LabelSelector as BudgetSelector
 from bailiff.lookup import ForbiddenError, UnavailableError
 from tests.harness.admission import request_of, review
-from tests.harness.gating import EVICTION, SHOP, GateScene, said, shop_pod
+from tests.harness.gating import EVICTION, SHOP, GateScene, allows, ready, said, shop_pod
 from tests.harness.kinds import node_of
 from tests.harness.tallies import budget
 
@@ -56,19 +52,6 @@ FAILING = Taint(key="node.kubernetes.io/unreachable", effect="NoExecute")
 def notice(text: str) -> ConfigMap:
     return ConfigMap(
         metadata=ObjectMeta(name="bailiff-pause", namespace="ops"), data={"paused": text}
-    )
-
-
-def ready(pod: Pod) -> Pod:
-    condition = PodCondition(type="Ready", status="True")
-    return replace(pod, status=replace(pod.status, conditions=(condition,)))
-
-
-def allows(disruptions: int) -> PodDisruptionBudget:
-    return PodDisruptionBudget(
-        metadata=ObjectMeta(name="web", namespace=SHOP),
-        spec=PodDisruptionBudgetSpec(selector=BudgetSelector()),
-        status=PodDisruptionBudgetStatus(disruptions_allowed=disruptions),
     )
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from bailiff.decisions.policies import Policies, Window
-from bailiff.kinds import OwnerReference
+from bailiff.decisions.policies import Gangs, Pause, Policies, Window, rules
+from bailiff.decisions.policies.over_time import wish_of
+from bailiff.kinds import Annotations, OwnerReference, Pod, PodDisruptionBudget
 from tests.harness.clocks import LoopClock
-from tests.harness.gating import GateScene, said, shop_pod
+from tests.harness.gating import GateScene, allows, ready, said, shop_pod
 from tests.harness.tallies import budget
 
 pytestmark = pytest.mark.looptime
@@ -47,3 +52,91 @@ async def test_nor_one_that_is_named_by_its_uid_and_others_of_its_name_do() -> N
     assert scene.counts.writes == 0
     assert (await scene.evict("web-0")).allowed
     assert scene.counts.counted() == 1
+
+
+def guarded(count: int) -> list[Pod]:
+    return [ready(shop_pod(f"p{one}")) for one in range(count)]
+
+
+async def test_those_who_are_drained_at_once_are_held_against_one_disruption_budget() -> None:
+    scene = GateScene(Policies(over_time=budget(10)), *guarded(20), allows(1))
+    found = await asyncio.gather(*(scene.evict(f"p{one}") for one in range(20)))
+    assert sum(one.allowed for one in found) == scene.counts.counted() == 1
+    held = {said(one)[1] for one in found if not one.allowed}
+    assert held == {"policy budget: PodDisruptionBudget web (2 of 1 allowed)"}
+
+
+async def test_who_was_let_through_counts_until_the_budget_tells_of_him() -> None:
+    scene = GateScene(Policies(over_time=budget(10)), *guarded(9), allows(2))
+    assert (await scene.evict("p1")).allowed
+    noted = {"p1": "2026-01-01T00:00:00Z"}
+    status = replace(allows(1).status, disrupted_pods=noted)
+    scene.source.objects[PodDisruptionBudget] = [replace(allows(1), status=status)]
+    assert (await scene.evict("p2")).allowed
+    assert (await scene.evict("p2")).allowed
+    assert said(await scene.evict("p3"))[0] == 429
+    await asyncio.sleep(5)
+    assert (await scene.evict("p3")).allowed
+
+
+async def test_who_is_not_counted_in_the_end_is_not_held_against_it_either() -> None:
+    scene = GateScene(Policies(over_time=budget(10)), *guarded(2), allows(1))
+    assert (await scene.evict("p0", dryRun=True)).allowed
+    scene.counts.put({"b": "rubbish"})
+    assert said(await scene.evict("p0"))[0] == 429
+    scene.counts.delete()
+    assert (await scene.evict("p1")).allowed
+
+
+WHOLE = Policies(gangs=Gangs(), over_time=budget(500))
+
+
+def gang_scene(size: int, policies: Policies = WHOLE) -> GateScene:
+    scene = GateScene(policies, *(shop_pod(f"p{n}", group="g") for n in range(size)))
+    scene.groups.whole = ("g",)
+    return scene
+
+
+@pytest.mark.parametrize(("evictions", "goes"), [(500, True), (99, False)])
+async def test_a_gang_that_is_drained_at_once_is_judged_once(
+    evictions: int, goes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene, judged = gang_scene(100, replace(WHOLE, over_time=budget(evictions))), Counter[str]()
+
+    def wish(pod: Pod, *others: Any) -> Any:
+        judged[pod.metadata.name] += 1
+        return wish_of(pod, *others)
+
+    monkeypatch.setattr(rules, "wish_of", wish)
+    found = await asyncio.gather(*(scene.evict(f"p{n}") for n in range(100)))
+    assert {one.allowed for one in found} == {goes}
+    assert scene.counts.counted() == (100 if goes else -1) + (not goes)
+    # Each for himself, and all of them with the first.
+    assert judged.total() <= 100 * 4
+
+
+async def test_what_a_gang_was_told_is_soon_forgotten() -> None:
+    scene = gang_scene(3, replace(WHOLE, pause=Pause(namespace="ops")))
+    scene.policies = replace(WHOLE, over_time=budget(2))
+    assert said(await scene.evict("p0"))[0] == 429
+    scene.policies = WHOLE
+    await asyncio.sleep(1)
+    assert (await scene.evict("p1")).allowed
+    assert scene.counts.counted() == 3
+
+
+async def test_who_has_come_since_waits_alone_and_keeps_nobody() -> None:
+    scene = gang_scene(3, replace(WHOLE, over_time=budget(3)))
+    assert (await scene.evict("p0")).allowed
+    await asyncio.sleep(10)
+    scene.source.objects[Pod] = [shop_pod(f"p{n}", group="g") for n in (1, 2, 3)]
+    found = await asyncio.gather(*(scene.evict(f"p{n}") for n in (3, 1, 2)))
+    assert [one.allowed for one in found] == [False, True, True]
+
+
+async def test_one_of_a_gang_that_may_not_go_itself_is_told_why() -> None:
+    stays = shop_pod("b", group="g", annotations=Annotations(do_not_evict="true"))
+    scene = GateScene(replace(WHOLE, protection=True), shop_pod("a", group="g"), stays)
+    scene.groups.whole = ("g",)
+    found = await asyncio.gather(scene.evict("a"), scene.evict("b"))
+    assert [said(one)[1].split(":")[0] for one in found] == ["policy gang", "policy protected"]

@@ -36,6 +36,7 @@ from bailiff.decisions.policies.over_time_counts import (
     Book,
     OpenBook,
     counted,
+    is_counted,
     room_for,
 )
 from bailiff.decisions.policies.over_time_settings import (
@@ -51,6 +52,7 @@ from bailiff.decisions.policies.publisher import Publisher
 from bailiff.decisions.policies.reading import PolicyError, read, schema
 from bailiff.decisions.policies.rules import (
     gang_of,
+    gang_stays,
     group_of,
     hold,
     may_hold,
@@ -128,9 +130,11 @@ __all__ = [
     "fingerprint",
     "free_at",
     "gang_of",
+    "gang_stays",
     "group_of",
     "hold",
     "is_acknowledged",
+    "is_counted",
     "is_failing",
     "judge",
     "judge_all",
