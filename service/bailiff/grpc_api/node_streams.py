@@ -150,13 +150,18 @@ class _NodeStream:
         facts = self._tools.pods.short(data)
         if facts is None:
             return await in_thread(self._tools.desk, self._judge_long, data)
+        if not self._registered.is_quickly_planned(facts, self._tools.desk.clock.now()):
+            return await in_thread(self._tools.desk, self._judge_large, facts)
         plan = self._plan(facts)
         if plan.is_quick:
             return self._written(plan)
         return await in_thread(self._tools.desk, self._written, plan)
 
     def _judge_long(self, data: bytes) -> bytes:
-        return self._written(self._plan(self._tools.pods.long(data)))
+        return self._judge_large(self._tools.pods.long(data))
+
+    def _judge_large(self, facts: PodsToJudge) -> bytes:
+        return self._written(self._plan(facts))
 
     def _plan(self, facts: PodsToJudge) -> Plan[PodsJudged]:
         desk = self._tools.desk

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from bailiff.decisions import FactsError, Plan
+from bailiff.decisions import FactsError
 from bailiff.decisions.scheduling import NodePool
 from bailiff.decisions.scheduling.extending import closed, failed, points
-from bailiff.decisions.scheduling.question import check_nodes, respond
-from bailiff.decisions.scheduling.weighing import weigh
+from bailiff.decisions.scheduling.planning import PoolTerms, is_quickly_planned, plan_one
+from bailiff.decisions.scheduling.question import check_nodes
 from bailiff.kinds.extender import (
     ExtenderArgs,
     ExtenderFilterResult,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from bailiff.decisions import Plan
     from bailiff.decisions.scheduling import JudgeNodesResponse, NodesVerdict
     from bailiff.kinds import Node, Pod
     from bailiff.kinds.extender import Victims
@@ -76,7 +76,7 @@ class _Items(msgspec.Struct):
 class _Body(msgspec.Struct, rename={"nodes": "Nodes"}):
     """The nodes of a body as they are written, which the answer repeats."""
 
-    nodes: _Items
+    nodes: _Items | None = None
 
 
 class Extender:
@@ -162,16 +162,18 @@ class Extender:
     async def _judge_all(
         self, pod: Pod, pool: NodePool, names: Sequence[str], body: bytes, path: str
     ) -> _Judged:
-        plan = await self._do(body, self._plan, pod, pool, names, path)
+        if is_quickly_planned(pool, self._services.clock.now()):
+            plan = await self._do(body, self._plan, pod, pool, names, path)
+        else:
+            plan = await self._services.threads.run(self._plan, pod, pool, names, path)
         found = await self._services.do(plan)
         return _Judged(found.verdicts, found.judged_at)
 
     def _plan(
         self, pod: Pod, pool: NodePool, names: Sequence[str], path: str
     ) -> Plan[JudgeNodesResponse]:
-        judging = pool.at(self._services.clock.now(), self._services.options, names)
-        cost = weigh(pool, judging, (pod,), path)
-        return Plan(cost.steps, cost.told, partial(respond, judging, pod, self._systems))
+        terms = PoolTerms(self._services.clock.now(), self._services.options, path, names)
+        return plan_one(pool, pod, terms)
 
 
 def _filtered(args: ExtenderArgs, body: bytes, judged: _Judged) -> bytes:
@@ -217,7 +219,11 @@ def _names_of(args: ExtenderArgs) -> Iterable[str]:
 
 def _as_sent(asked: NodeList, body: bytes, without: Mapping[str, str]) -> NodesAsSent:
     """Some of the nodes of a body, each as it is written there."""
-    written = msgspec.json.decode(body, type=_Body).nodes.items or ()
+    told = msgspec.json.decode(body, type=_Body).nodes
+    written = () if told is None or told.items is None else told.items
+    if len(written) != len(asked.items):
+        # Readers differ about which of two counts.
+        raise FactsError(_NODES, "stands twice")
     pairs = zip(asked.items, written, strict=True)
     return NodesAsSent(items=tuple(sent for node, sent in pairs if _name(node) not in without))
 

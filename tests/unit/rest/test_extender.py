@@ -76,6 +76,18 @@ async def test_nodes_go_back_byte_for_byte(app: FastAPI) -> None:
     assert answer.body == b'{"Nodes":{"items":[%b]}}' % node
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [b'"Nodes":null,"Nodes":%b', b'"Nodes":%b,"Nodes":null', b'"Nodes":%b,"Nodes":{"items":[]}'],
+)
+async def test_a_key_that_stands_twice_is_no_fault_of_the_servers(
+    app: FastAPI, keys: bytes
+) -> None:
+    body = b'{"Pod":{},' + keys % b'{"items":[{"metadata":{"name":"free"}}]}' + b"}"
+    answer = await call(app, "POST", f"{PREFIX}/filter", body)
+    assert answer.status in (200, 400, 422)
+
+
 async def test_names_are_looked_up(app: FastAPI, source: DictSource) -> None:
     source.add(node_of("free"), tainted("tainted", "gpu", "NoSchedule"))
     answer = await ask(app, "filter", named("free", "tainted", "gone"))

@@ -36,6 +36,10 @@ _TIME, _PLACE = 64, 8
 _TAINT, _OBJECT = 150, 100
 
 
+# What it takes to make a part, and what to look at a time, in steps of a question.
+_PART, _LOOKS = 4, 1
+
+
 class Key(NamedTuple):
     """What tells nodes apart for a pod that comes now.
 
@@ -83,6 +87,7 @@ class Group:
     __slots__ = (
         "_latest",
         "_names",
+        "_places",
         "_sorted",
         "_times",
         "held",
@@ -106,6 +111,7 @@ class Group:
         self._sorted: tuple[str, ...] | None = None
         self._times: dict[str, Times] = {}
         self._latest: datetime | None = None
+        self._places = 0
 
     def __len__(self) -> int:
         return len(self._names)
@@ -120,13 +126,16 @@ class Group:
         if told:
             self._times[name] = times
             self.held += _size(times)
+            self._places += len(times)
             self._latest = max(told) if self._latest is None else max(self._latest, *told)
 
     def remove(self, name: str) -> None:
         """Forget a node, which is there."""
         self._names.remove(name)
         self._sorted = None
-        self.held -= _size(self._times.pop(name, ()))
+        times = self._times.pop(name, ())
+        self.held -= _size(times)
+        self._places -= len(times)
 
     def parts(self, now: datetime, only: Iterable[str] | None = None) -> Iterator[Part]:
         """The nodes that are alike at an instant.
@@ -136,7 +145,7 @@ class Group:
             only: some of the group's nodes; None: all.
         """
         names = self.names if only is None else tuple(sorted(only))
-        if self._latest is None or self._latest <= now:
+        if not self._falls_apart(now):
             yield Part(self, self.node, names, self.stay)
             return
         by_times: dict[Times, list[str]] = {}
@@ -145,6 +154,16 @@ class Group:
         for times, alike in by_times.items():
             node = self._with_times(times, now)
             yield Part(self, node, tuple(alike), (self.stay, evicting(node.spec.taints)))
+
+    def steps_at(self, now: datetime) -> int:
+        """What `parts` costs: as long as so many steps of a question, see Cost."""
+        if not self._falls_apart(now):
+            return _PART
+        # Each node may be a part by itself, with taints of its own.
+        return _PART * len(self) + _LOOKS * self._places
+
+    def _falls_apart(self, now: datetime) -> bool:
+        return self._latest is not None and self._latest > now
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -30,6 +30,8 @@ _WITHOUT_TRACE = Options(explain=False)
 _POOL, _NODE = 256 * 1024, 500
 # Bytes of objects that a byte of JSON comes to, see bailiff.serving.threads.
 _OBJECTS = 4
+# So many names are put together in the time of a step.
+_NAMES = 20
 
 
 class NodePool:
@@ -143,6 +145,10 @@ class NodePool:
             FactsError: one of `only` is not known; its path is `$.nodes[i]`.
         """
         return Judging(self, tuple(self._parts(now, only)), now, options)
+
+    def steps_at(self, now: datetime) -> int:
+        """What `at` costs: as long as so many steps of a question, see Cost."""
+        return sum([one.steps_at(now) for one in self._groups.values()]) + len(self) // _NAMES
 
     def filtered(self, tolerations: tuple[Toleration, ...], options: Options) -> ForTolerations:
         """What kube-scheduler's plugins say of each group for a list of tolerations."""

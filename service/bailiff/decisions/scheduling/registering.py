@@ -13,8 +13,9 @@ from msgspec import Meta
 
 from bailiff.decisions.cost import FactsError, check_number
 from bailiff.decisions.instants import in_utc
-from bailiff.decisions.question import Asked, Plan, Undecided
+from bailiff.decisions.question import Asked, Undecided
 from bailiff.decisions.scheduling.maintenance import check_maintenances
+from bailiff.decisions.scheduling.planning import PoolTerms, is_quickly_planned, plan
 from bailiff.decisions.scheduling.pool import NodePool
 from bailiff.decisions.scheduling.question import (
     MAX_NODES,
@@ -23,9 +24,7 @@ from bailiff.decisions.scheduling.question import (
     Nodes,
     check_nodes,
     respond,
-    without_trace,
 )
-from bailiff.decisions.scheduling.weighing import weigh
 from bailiff.kinds import Pod
 from bailiff.kinds.meta import Int32, Value
 from bailiff.kinds.texts import ObjectName
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bailiff.decisions.options import Options
+    from bailiff.decisions.question import Plan
     from bailiff.decisions.scheduling.judging import Judging
     from bailiff.decisions.scheduling.question import SharedFacts
     from bailiff.decisions.scheduling.verdicts import NodesVerdict
@@ -162,17 +162,21 @@ class RegisteredNodes:
         """
         pool = self._registered()
         check_number("$.pods", len(told.pods), MAX_PODS)
-        options = without_trace(told.options.over(defaults))
-        judging = pool.at(in_utc(told.now or now), options, told.nodes)
-        cost = weigh(pool, judging, told.pods, "$.pods")
-        return Plan(cost.steps, cost.told, partial(self._judge, judging, told.pods))
+        terms = PoolTerms(
+            in_utc(told.now or now), told.options.over(defaults), "$.pods", told.nodes
+        )
+        return plan(pool, told.pods, terms, partial(self._judge, told.pods))
+
+    def is_quickly_planned(self, told: PodsToJudge, now: datetime) -> bool:
+        """Whether `plan` may be called where others wait behind it."""
+        return self._pool is None or is_quickly_planned(self._pool, in_utc(told.now or now))
 
     def _registered(self) -> NodePool:
         if self._pool is None:
             raise FactsError("$", "no nodes have been registered in this stream")
         return self._pool
 
-    def _judge(self, judging: Judging, pods: tuple[Pod, ...]) -> PodsJudged:
+    def _judge(self, pods: tuple[Pod, ...], judging: Judging) -> PodsJudged:
         # By id(verdicts), which the answers keep, so that no others can take it.
         known: dict[int, JudgeNodesResponse] = {}
         answers = []

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bailiff.decisions.question import Plan, Question, Size
+from bailiff.decisions.question import Question, Size
 from bailiff.decisions.scheduling.maintenance import check_maintenances
+from bailiff.decisions.scheduling.planning import PoolTerms, plan_one
 from bailiff.decisions.scheduling.pool import NodePool
 from bailiff.decisions.scheduling.question import (
     JudgeNodesRequest,
     JudgeNodesResponse,
     SharedFacts,
     check_nodes,
-    respond,
-    without_trace,
 )
 from bailiff.decisions.scheduling.registering import NodeChanges, NodeSet, RegisteredNodes
-from bailiff.decisions.scheduling.weighing import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bailiff.decisions.question import QuestionTerms
+    from bailiff.decisions.question import Plan, QuestionTerms
     from bailiff.decisions.system import System
 
 SERVICE = "SchedulingService"
@@ -73,6 +70,4 @@ class JudgeNodes:
         check_maintenances(facts.maintenance, "$.maintenance")
         told = self._facts.of(facts)
         pool = NodePool(self._systems, facts.nodes, facts.maintenance, told)
-        judging = pool.at(terms.now, without_trace(terms.options))
-        cost = weigh(pool, judging, (facts.pod,), "$.nodes")
-        return Plan(cost.steps, cost.told, partial(respond, judging, facts.pod, self._systems))
+        return plan_one(pool, facts.pod, PoolTerms(terms.now, terms.options, "$.nodes"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.decisions import MAX_ANSWER_BYTES, SYSTEMS, FactsError, Options
+from bailiff.decisions.cost import MAX_STEPS
 from bailiff.decisions.device_taints import DeviceTaintFacts
-from bailiff.decisions.scheduling import Maintenance, PodsToJudge
+from bailiff.decisions.scheduling import Maintenance, NodePool, PodsToJudge, planning
+from bailiff.decisions.scheduling.planning import PoolTerms
 from bailiff.kinds import Node, Pod, PodSpec, Taint, Toleration
 from tests.harness.clocks import START
 from tests.harness.fuzzing import fuzzed
@@ -77,6 +79,15 @@ def test_what_would_be_too_much_work_is_refused() -> None:
     with pytest.raises(FactsError, match="comparisons") as caught:
         JUDGE.question.plan(REQUEST(pod=many, nodes=tuple(nodes)), START, Options())
     assert caught.value.path == "$.nodes"
+
+
+def test_nodes_that_would_take_too_long_to_look_at_are_refused_before_they_are() -> None:
+    times = [Taint(effect="NoExecute", time_added=START + timedelta(n + 1)) for n in range(1000)]
+    pool = NodePool(SYSTEMS.all, [node_of(f"n{i}", *times) for i in range(1001)])
+    assert pool.steps_at(START) > MAX_STEPS > 1000 * pool.steps_at(START + timedelta(2000))
+    pool.at = None  # type: ignore[method-assign,assignment]  # is not come to
+    with pytest.raises(FactsError, match=r"\$\.pods"):
+        planning.plan_one(pool, pod_of("p"), PoolTerms(START, Options(), "$.pods"))
 
 
 def test_long_lists_count_where_nodes_have_no_taints_but_differ() -> None:
