@@ -106,7 +106,9 @@ validateDeletes:
       expression: "request.userInfo.username in {{ toJson .Values.webhooks.validateDeletes.users | replace "\"" "'" }}"
     # So is a delete by force; and the API server itself writes 0 where nothing of the pod is left to end.
     - name: ends-something
-      expression: "!has(request.options.gracePeriodSeconds) || request.options.gracePeriodSeconds != 0"
+      expression: >-
+        !has(request.options.gracePeriodSeconds) || request.options.gracePeriodSeconds != 0
+        || (has(oldObject.spec.terminationGracePeriodSeconds) && oldObject.spec.terminationGracePeriodSeconds == 0)
 {{- end }}
 
 {{/* Names of the hooks that are on, as a list. */}}

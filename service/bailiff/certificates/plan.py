@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
 from bailiff.certificates.issuing import BACKDATED
@@ -92,7 +92,7 @@ def plan(held: Mapping[str, bytes], terms: Terms, now: datetime, *, force: bool 
     if isinstance(found, str):
         return Plan(Step.ISSUE, found, _pems(valid[-_KEPT:]))
     certificate, signer = found
-    why = "told to" if force else _why_to_issue(certificate, terms, now)
+    why = "told to" if force else _why_to_issue(certificate, signer, terms, now)
     expires_at = certificate.not_valid_after_utc
     if why:
         # The one that is served is kept last: what is cut is older.
@@ -106,7 +106,15 @@ def plan(held: Mapping[str, bytes], terms: Terms, now: datetime, *, force: bool 
     return Plan(Step.NONE, "it is good", _pems(authorities), expires_at)
 
 
-def _why_to_issue(certificate: x509.Certificate, terms: Terms, now: datetime) -> str:
+def _why_to_issue(
+    certificate: x509.Certificate, signer: x509.Certificate, terms: Terms, now: datetime
+) -> str:
+    begins = max(certificate.not_valid_before_utc, signer.not_valid_before_utc)
+    if begins > now:
+        # Made by somebody whose clock was ahead: whoever is called with it refuses it until then.
+        return f"it is not valid before {begins:%Y-%m-%dT%H:%M:%SZ}"
+    if signer.not_valid_after_utc <= now:
+        return "its authority has ended"
     if now >= certificate.not_valid_after_utc - terms.renewed_before:
         return f"it ends at {certificate.not_valid_after_utc:%Y-%m-%dT%H:%M:%SZ}"
     names = _names(certificate)
@@ -124,9 +132,10 @@ def _served(
     try:
         certificate = x509.load_pem_x509_certificate(held["tls.crt"])
         key = load_pem_private_key(held["tls.key"], password=None).public_key()
-    except (ValueError, TypeError):
+        is_its_own = key == certificate.public_key()
+    except (ValueError, TypeError, UnsupportedAlgorithm):
         return "it cannot be read"
-    if key != certificate.public_key():
+    if not is_its_own:
         return "its private key is another's"
     for authority in reversed(authorities):
         if _vouches(authority, certificate):
@@ -137,7 +146,7 @@ def _served(
 def _vouches(authority: x509.Certificate, certificate: x509.Certificate) -> bool:
     try:
         certificate.verify_directly_issued_by(authority)
-    except (ValueError, TypeError, InvalidSignature):
+    except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
         return False
     return True
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bailiff.certificates.issuing import issue
 from bailiff.certificates.plan import Plan, Step, plan
-from bailiff.cluster import NotFoundError, PatchType, Resource
+from bailiff.cluster import ConflictError, NotFoundError, PatchType, Resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 SECRETS: Resource[Object] = Resource("", "v1", "secrets", dict)
+# Times that they are looked at until they stay as they are to be.
+_MOST_SETTLED = 5
 _GROUP = ("admissionregistration.k8s.io", "v1")
 # By the words of the command line.
 BUNDLED: Mapping[str, Resource[Object]] = {
@@ -85,10 +87,11 @@ class Renewal:
             case Step.ISSUE:
                 await self._issue(secret, found, terms)
             case Step.PRUNE:
-                await self._believe(found.authorities)
+                # First, so that nothing is taken from whoever has issued a new one meanwhile.
                 await self._write(secret, {"ca.crt": b"".join(found.authorities)})
-            case Step.NONE:
                 await self._believe(found.authorities)
+            case Step.NONE:
+                await self._believe(found.authorities, alone=False)
         return found
 
     async def _issue(self, secret: Object, found: Plan, terms: Terms) -> None:
@@ -102,9 +105,21 @@ class Renewal:
             return
         # Before anybody serves what the new authority vouches for.
         secret = await self._write(secret, {"ca.crt": files["ca.crt"]})
-        await self._believe(bundle)
-        await asyncio.sleep(self._settle_seconds)
+        await self._settle(bundle)
         await self._write(secret, files)
+
+    async def _settle(self, bundle: tuple[bytes, ...]) -> None:
+        """Until all API servers believe these.
+
+        Another run, which began before ours, may take our authority away again meanwhile.
+        """
+        for _ in range(_MOST_SETTLED):
+            if not await self._believe(bundle):
+                return
+            await asyncio.sleep(self._settle_seconds)
+        raise ConflictError(
+            "somebody else changes the authorities of the webhooks, too", status=409
+        )
 
     async def _believed(self) -> bytes:
         """Whom webhook configurations name now, as far as they are there."""
@@ -118,16 +133,23 @@ class Renewal:
                 )
         return b"\n".join(map(base64.b64decode, named))
 
-    async def _believe(self, authorities: tuple[bytes, ...]) -> None:
-        """Have webhook configurations name these."""
-        bundle = base64.b64encode(b"".join(authorities)).decode()
+    async def _believe(self, authorities: tuple[bytes, ...], *, alone: bool = True) -> bool:
+        """Have webhook configurations name these; whether any of them had to be changed.
+
+        Args:
+            authorities: all of them, each in PEM.
+            alone: and no others; else those that are named besides stay where none is missing.
+        """
+        has_changed = False
         for kind, name in self._place.webhooks:
             found = await self._cluster.get(BUNDLED[kind], name)
-            changes = _changes(found, bundle)
+            changes = _changes(found, authorities, alone=alone)
             if changes:
+                has_changed = True
                 await self._cluster.patch(
                     BUNDLED[kind], name, "", changes, patch_type=PatchType.JSON
                 )
+        return has_changed
 
     async def _write(self, secret: Object, files: Mapping[str, bytes]) -> Object:
         """Write these over the version that was read."""
@@ -142,16 +164,23 @@ class Renewal:
         )
 
 
-def _changes(configuration: Object, bundle: str) -> list[Object]:
+def _changes(configuration: Object, authorities: tuple[bytes, ...], *, alone: bool) -> list[Object]:
     """Of a JSON patch: where a webhook names other authorities."""
+    bundle = base64.b64encode(b"".join(authorities)).decode()
     changes: list[Object] = []
     for index, webhook in enumerate(configuration.get("webhooks") or []):
-        if webhook.get("clientConfig", {}).get("caBundle") != bundle:
+        named = webhook.get("clientConfig", {}).get("caBundle") or ""
+        if named != bundle and (alone or not _names_all(named, authorities)):
             path = f"/webhooks/{index}"
             # The list may have changed since: then all of it is refused.
             changes.append({"op": "test", "path": f"{path}/name", "value": webhook["name"]})
             changes.append({"op": "add", "path": f"{path}/clientConfig/caBundle", "value": bundle})
     return changes
+
+
+def _names_all(bundle: str, authorities: tuple[bytes, ...]) -> bool:
+    named = base64.b64decode(bundle)
+    return bool(authorities) and all(one.strip() in named for one in authorities)
 
 
 def _data(secret: Object) -> dict[str, bytes]:

@@ -1,0 +1,121 @@
+"""How a certificate is replaced beside others who do the same, on virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import copy
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from bailiff.certificates import Issued, Place, Renewal, Step
+from bailiff.certificates.renewing import BUNDLED, SECRETS
+from bailiff.cluster import ConflictError
+from tests.harness.certificates import NOW, TERMS, holding, made
+
+pytestmark = pytest.mark.looptime
+
+KIND = "ValidatingWebhookConfiguration"
+PLACE = Place(namespace="b", secret="tls", webhooks=((KIND, "b"),))
+
+
+class Clock:
+    def now(self) -> dt.datetime:
+        return NOW
+
+
+class FakeCluster:
+    """One Secret and one webhook configuration; what is written over an old version is refused."""
+
+    def __init__(self, held: dict[str, bytes], believed: bytes) -> None:
+        data = {name: base64.b64encode(one).decode() for name, one in held.items()}
+        self.secret: Any = {"metadata": {"resourceVersion": "1"}, "data": data}
+        self.bundle = believed
+        self.latency = 0.0
+
+    async def get(self, resource: Any, _name: str, _namespace: str = "") -> Any:
+        if resource is SECRETS:
+            seen = copy.deepcopy(self.secret)
+            await asyncio.sleep(self.latency)
+            return seen
+        client = {"caBundle": base64.b64encode(self.bundle).decode()}
+        return {"webhooks": [{"name": "a", "clientConfig": client}]}
+
+    async def patch(self, resource: Any, _name: str, _namespace: str, body: Any, **_: Any) -> Any:
+        if resource is BUNDLED[KIND]:
+            self.bundle = base64.b64decode(body[-1]["value"])
+            return {}
+        if body["metadata"]["resourceVersion"] != self.secret["metadata"]["resourceVersion"]:
+            raise ConflictError("written meanwhile", status=409)
+        self.secret["metadata"]["resourceVersion"] += "1"
+        self.secret["data"] |= body["data"]
+        return copy.deepcopy(self.secret)
+
+
+def renewal(cluster: FakeCluster) -> Renewal:
+    return Renewal(cluster, Clock(), PLACE, 30.0)  # type: ignore[arg-type]  # their stand-ins
+
+
+@pytest.fixture
+def one() -> Issued:
+    return made()
+
+
+async def test_nobody_serves_what_is_not_believed_whoever_takes_it_away_meanwhile(
+    one: Issued,
+) -> None:
+    cluster = FakeCluster(holding(one), one.authority)
+    run = asyncio.create_task(renewal(cluster).run(TERMS, force=True))
+    await asyncio.sleep(20)
+    assert one.authority in cluster.bundle
+    assert cluster.bundle != one.authority
+    cluster.bundle = one.authority
+    await asyncio.sleep(20)
+    assert base64.b64decode(cluster.secret["data"]["tls.crt"]) == one.certificate
+    await run
+    assert base64.b64decode(cluster.secret["data"]["tls.crt"]) != one.certificate
+    assert cluster.bundle == base64.b64decode(cluster.secret["data"]["ca.crt"])
+
+
+async def test_a_run_that_has_nothing_to_do_takes_nothing_away(one: Issued) -> None:
+    cluster = FakeCluster(holding(one), one.authority)
+    cluster.latency = 5.0
+    idle = asyncio.create_task(renewal(cluster).run(TERMS))
+    cluster.bundle = one.authority + made().authority
+    both = cluster.bundle
+    assert (await idle).step is Step.NONE
+    assert cluster.bundle == both
+    cluster.bundle = made().authority
+    await renewal(cluster).run(TERMS)
+    assert cluster.bundle == one.authority
+
+
+async def test_the_old_authority_is_not_taken_away_over_what_somebody_has_written(
+    one: Issued,
+) -> None:
+    later = made(NOW - dt.timedelta(days=1))
+    cluster = FakeCluster(holding(later, one), one.authority + later.authority)
+    cluster.latency = 5.0
+    prunes = asyncio.create_task(renewal(cluster).run(TERMS))
+    await asyncio.sleep(1)
+    cluster.secret["metadata"]["resourceVersion"] = "another"
+    with pytest.raises(ConflictError):
+        await prunes
+    assert cluster.bundle == one.authority + later.authority
+
+
+async def test_whoever_fights_over_the_authorities_is_told_so(one: Issued) -> None:
+    cluster = FakeCluster(holding(one), one.authority)
+
+    async def takes_away() -> None:
+        while True:
+            cluster.bundle = one.authority
+            await asyncio.sleep(7)
+
+    other = asyncio.create_task(takes_away())
+    with pytest.raises(ConflictError, match="somebody else changes"):
+        await renewal(cluster).run(TERMS, force=True)
+    other.cancel()
+    assert base64.b64decode(cluster.secret["data"]["tls.crt"]) == one.certificate
