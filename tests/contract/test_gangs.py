@@ -8,12 +8,13 @@ import pytest
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import Resource, connect
-from bailiff.decisions.policies import Gangs, Policies
+from bailiff.decisions.policies import EvictionApi, Gangs, Policies
 from bailiff.lookup import ClusterSource, PodGroups
 from bailiff.tally import Tally
 from bailiff.webhooks import hooks_of
 from tests.harness.admission import parts_of, request_of, review
-from tests.harness.api import PODS, Bench
+from tests.harness.api import BUDGETS, PODS, Bench
+from tests.harness.budgets import LABELS, budget
 from tests.harness.gating import EVICTION, said
 from tests.harness.kube.apiserver import KubeApiserver
 from tests.harness.kube.programs import WHY_NOT, assets
@@ -104,3 +105,27 @@ async def test_a_gang_goes_whole_or_not_at_all(
         await cluster.patch(PODS, "whole-b", bench.namespace, body)
         await until(lambda: is_going(bench, "whole-a"))
         assert not await is_going(bench, "whole-b")
+
+
+async def test_by_the_eviction_api_none_goes_whose_gang_a_disruption_budget_does_not_let_go(
+    cluster: Cluster, bench: Bench, served: tuple[KubeApiserver, str]
+) -> None:
+    node = await bench.node(taint(KEY))
+    await group(bench, served[1], "whole", "all")
+    ready = {"type": "Ready", "status": "True"}
+    for name in ("a", "b"):
+        await member(bench, name, "whole", node)
+        await cluster.patch(PODS, name, bench.namespace, {"metadata": {"labels": LABELS}})
+        status = {"phase": "Running", "conditions": [ready]}
+        await bench.set_status(await bench.get(name), **status)
+    counted = {"expectedPods": 2, "currentHealthy": 2}
+    await budget(bench, **counted, disruptionsAllowed=1)
+    async with running_worker(cluster) as worker:
+        worker.set_policies(Policies(gangs=Gangs(), eviction_api=EvictionApi()))
+        await until(lambda: worker.backlog.counts()["budget"] == 2)
+        assert not await is_going(bench, "a")
+        assert not await is_going(bench, "b")
+        allowed = {"status": {"disruptionsAllowed": 2}}
+        await cluster.patch(BUDGETS, "web", bench.namespace, allowed, subresource="status")
+        await until(lambda: is_going(bench, "a"))
+        await until(lambda: is_going(bench, "b"))
