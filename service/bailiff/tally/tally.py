@@ -3,9 +3,10 @@
 Theory of operation. Those that ask at the same time are answered together, in the order in which
 they came: one look at the book, all whom it lets go, one write. Where somebody else has written
 meanwhile the book is read once more and all are judged anew; nobody is told that he may go before
-his count stands in the cluster. A refusal needs no write. The book that was read last is believed
-for a second: a write over it holds only if it still is so, and what is used up frees itself by
-time alone, so that a refusal is at most a second late.
+his count stands in the cluster. A refusal needs no write. Long books are written seldom: those
+that are to be written wait meanwhile, and are then written together. The book that was read last
+is believed for a second: a write over it holds only if it still is so, and what is used up frees
+itself by time alone, so that a refusal is at most a second late.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import asyncio
 import math
 import random
 from itertools import count
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from bailiff.cluster import ClusterError, ConflictError, FencedError
-from bailiff.decisions.policies import UNKNOWN, BookError, OpenBook, Unknown, room_for
+from bailiff.decisions.policies import UNKNOWN, BookError, OpenBook, Unknown, is_counted, room_for
+from bailiff.tally.pace import Pace
 from bailiff.tally.pages import Page, Pages
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 _FRESH = 1.0
 # Seconds for one read or write: whoever waits has given up by then.
 _PATIENCE = 10.0
+# Seconds after which those are looked at who have come while others wait for a write.
+_LOOK_AGAIN = 0.25
 # Seconds, at most, before the book is read again that somebody else has written; times the tries.
 _JITTER = 0.02
 # Those who write at the same time as we: each try of ours has let another through.
@@ -58,6 +62,13 @@ class _Ask:
             self.answer.set_exception(error)
 
 
+class _Verdict(NamedTuple):
+    """What one is told, and whether only when the book is written."""
+
+    hold: Hold | None
+    waits: bool
+
+
 class Tally:
     """Counts in the ConfigMap that the settings name. One event loop owns it."""
 
@@ -70,6 +81,7 @@ class Tally:
         """
         self._pages = Pages(cluster)
         self._clock = clock
+        self._pace = Pace(clock)
         self._store: Store | None = None
         self._page: Page | None = None
         self._read_at = -math.inf
@@ -114,8 +126,7 @@ class Tally:
     async def _answer_some(self) -> None:
         """All who wait now, and name the same store as the first; each is told something."""
         store = self._asks[0].settings.store
-        asks = [ask for ask in self._asks if ask.settings.store == store]
-        self._asks = [ask for ask in self._asks if ask.settings.store != store]
+        asks = self._take(store)
         try:
             await self._settle(store, asks)
         except (ClusterError, BookError, TimeoutError) as error:
@@ -124,6 +135,11 @@ class Tally:
             # A fault, or the end of the process: nobody is to wait for what does not come.
             self._fail(asks, TallyError("was not read or written: see the log"))
             raise
+
+    def _take(self, store: Store) -> list[_Ask]:
+        asks = [ask for ask in self._asks if ask.settings.store == store]
+        self._asks = [ask for ask in self._asks if ask.settings.store != store]
+        return asks
 
     def _fail(self, asks: list[_Ask], error: Exception) -> None:
         """Tell them, and those who have come meanwhile: they would wait as long for the same."""
@@ -135,26 +151,40 @@ class Tally:
             ask.fail(error)
 
     async def _settle(self, store: Store, asks: list[_Ask]) -> None:
+        """Tell all of these, and those that come while they wait: they are put to the list."""
         for number in count(1):
             page = await self._current(store)
             # Who has given up is not counted, if that is still to be had.
-            asks = [ask for ask in asks if not ask.answer.done()]
-            book, holds = self._judge(page.book, asks)
+            asks[:] = [ask for ask in asks if not ask.answer.done()]
+            book, verdicts = self._judge(page.book, asks)
+            if not book.is_changed:
+                return _tell(asks, verdicts)
+            if left := self._pace.left():
+                _tell(asks, verdicts, waiting=False)
+                await asyncio.sleep(min(left, _LOOK_AGAIN))
+                asks += self._take(store)
+                continue
             try:
-                if book.is_changed:
-                    await self._write(store, page, book.closed())
+                await self._write(store, page, book.closed())
             except ConflictError:
                 self._page = None
                 await asyncio.sleep(_jitter(number))
                 continue
-            for ask, hold in zip(asks, holds, strict=True):
-                ask.tell(hold)
-            return
+            return _tell(asks, verdicts)
+        return None
 
-    def _judge(self, page: Book, asks: list[_Ask]) -> tuple[OpenBook, list[Hold | None]]:
+    def _judge(self, page: Book, asks: list[_Ask]) -> tuple[OpenBook, list[_Verdict]]:
         """The book with all whom it lets go, one after the other, and what each is told."""
-        book = OpenBook(page, self._clock.now(), self._clock.latest())
-        return book, [book.ask(ask.wishes) for ask in asks]
+        now = self._clock.now()
+        book = OpenBook(page, now, self._clock.latest())
+
+        def judged(ask: _Ask) -> _Verdict:
+            before = book.changes
+            hold = book.ask(ask.wishes)
+            stands = book.changes == before and is_counted(page, ask.wishes, now)
+            return _Verdict(hold, waits=hold is None and not stands)
+
+        return book, [judged(ask) for ask in asks]
 
     async def _current(self, store: Store) -> Page:
         is_fresh = self._clock.monotonic() - self._read_at < _FRESH
@@ -165,11 +195,21 @@ class Tally:
 
     async def _write(self, store: Store, page: Page, book: Book) -> None:
         async with asyncio.timeout(_PATIENCE):
-            self._keep(store, await self._pages.write(store, page, book))
+            written = await self._pages.write(store, page, book)
+        self._keep(store, written)
+        if written.found is not None:
+            self._pace.wrote(written.found.data)
 
     def _keep(self, store: Store, page: Page) -> Page:
         self._store, self._page, self._read_at = store, page, self._clock.monotonic()
         return page
+
+
+def _tell(asks: list[_Ask], verdicts: list[_Verdict], *, waiting: bool = True) -> None:
+    """Tell them; those that wait for the write only where it is done."""
+    for ask, verdict in zip(asks, verdicts, strict=True):
+        if waiting or not verdict.waits:
+            ask.tell(verdict.hold)
 
 
 def _jitter(number: int) -> float:

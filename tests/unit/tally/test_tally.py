@@ -221,3 +221,40 @@ async def test_who_may_not_create_it_says_how_to(server: OneConfigMap) -> None:
     how = "kubectl create configmap bailiff-evictions -n kube-system"
     with pytest.raises(TallyError, match=f"it is not there, .*{how}.*no create"):
         await tally_of(server).count(wishes(TWO, "a"), TWO)
+
+
+def long_sheet() -> str:
+    """Of another budget: 260,000 bytes."""
+    entries = " ".join(f"1767225600000:{one:016x}" for one in range(8_400))
+    return f'{{"seconds":86400,"evictions":{{"":"{entries}"}}}}'
+
+
+async def test_long_books_are_written_seldom_and_short_ones_at_once(server: OneConfigMap) -> None:
+    """Each write is a whole book more in etcd, which keeps all of them for five minutes."""
+    for data, most in (({"other": long_sheet()}, 12), ({}, 500)):
+        server.put(data)
+        server.writes = 0
+        tally, settings, loop = tally_of(server), budget(10_000), asyncio.get_running_loop()
+        started = loop.time()
+
+        async def one(number: int, tally: Tally = tally, settings: Any = settings) -> Hold | None:
+            await asyncio.sleep(0.01 * number)
+            return await tally.count(wishes(settings, f"pod-{number}"), settings)
+
+        found = await asyncio.gather(*(one(number) for number in range(1000)))
+        assert found == [None] * 1000
+        assert server.counted() == 1000
+        assert loop.time() - started < 13
+        assert 1 < server.writes <= most
+
+
+async def test_who_is_refused_waits_for_no_write(server: OneConfigMap) -> None:
+    server.put({"other": long_sheet()})
+    tally, loop = tally_of(server), asyncio.get_running_loop()
+    await tries(tally, "a")
+    started = loop.time()
+    going = asyncio.create_task(tally.count(wishes(TWO, "b"), TWO))
+    assert [one is None for one in await tries(tally, "cda")] == [False, False, True]
+    assert loop.time() == started
+    assert await going is None
+    assert loop.time() > started + 0.5

@@ -101,7 +101,7 @@ class OpenBook:
     """A book that is written in: what no longer counts is dropped once, whoever asks then.
 
     Attributes:
-        is_changed: somebody was counted.
+        changes: how many instants were written.
     """
 
     def __init__(self, book: Book, now: datetime, latest: datetime | None = None) -> None:
@@ -112,10 +112,15 @@ class OpenBook:
             now: the earliest that it can be; what counts no longer by then is dropped.
             latest: the latest that it can be, at which evictions are counted; None: `now`.
         """
-        self.is_changed = False
+        self.changes = 0
         self._now = now
         self._at = _millis(latest or now)
         self._sheets = {name: _opened(sheet, _millis(now)) for name, sheet in book.items()}
+
+    @property
+    def is_changed(self) -> bool:
+        """Somebody was counted."""
+        return bool(self.changes)
 
     def ask(self, wishes: Sequence[Wish]) -> Hold | None:
         """As `room_for`; where there is room all of them are counted."""
@@ -154,7 +159,7 @@ class OpenBook:
         return columns.setdefault(place.key, Column({}, []))
 
     def _write(self, column: Column, pod: str) -> None:
-        self.is_changed = True
+        self.changes += 1
         by_pod: dict[str, int] = column.by_pod  # type: ignore[assignment]
         instants: list[int] = column.instants  # type: ignore[assignment]
         before = by_pod.pop(pod, None)
