@@ -36,6 +36,9 @@ manager, and repairs what is broken there.
   `kubectl get -o json` prints them. Of these, fields that no rule needs are ignored, and null
   counts as absent; a field that the question itself has not is refused.
 - **Cluster** operations fetch the objects for you, where Bailiff was given a cluster to read.
+- **Scheduling** says where a pod could go, and until when it could stay there: to whoever writes a
+  scheduler, and to kube-scheduler as its extender.
+- **Admission** answers the webhooks of kube-apiserver, where Bailiff was started for that.
 - **Health** is for probes and Prometheus.
 
 Nothing here changes the cluster, with one exception: where the server was started with hooks and
@@ -48,7 +51,7 @@ What cannot be answered comes as `application/problem+json` (RFC 9457) with a st
 TAGS = [
     {"name": "Decisions", "description": "Answers from the facts in the request."},
     {"name": "Cluster", "description": "Answers about the objects of the cluster, read live."},
-    {"name": "Scheduling", "description": "What kube-scheduler calls as its extender."},
+    {"name": "Scheduling", "description": "Where could a pod go, and for how long?"},
     {"name": "Admission", "description": "What the API server's admission webhooks call."},
     {"name": "Health", "description": "Is it well, and what is it?"},
 ]

@@ -49,8 +49,9 @@ async def test_above_the_radius_it_is_refused_until_it_is_acknowledged(
     said = await Hooked(*WORLD, radius=RADIUS).change(plural, old, new)
     assert not said["allowed"]
     assert said["status"]["message"] == (
-        f"blastRadius: {cause} evicts 2 pods, more than 1; where that is meant, annotate {kind} "
-        f"first: bailiff.dev/acknowledged-taints='{cause}'"
+        f"blastRadius: {cause} evicts 2 pods, more than 1; where that is meant, annotate {kind}, "
+        "in this same write, and the nodes of its pods first: "
+        f"bailiff.dev/acknowledged-taints='{cause}'"
     )
     said = await Hooked(*WORLD, radius=RADIUS).change(plural, old, acknowledging(new, cause))
     assert said["allowed"]

@@ -16,13 +16,14 @@ from bailiff.decisions.policies.blast import (
     enough_pods,
     unacknowledged,
 )
+from bailiff.kinds import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from bailiff.decisions.changes import Consequences, TooMuchError
     from bailiff.decisions.policies.settings import BlastRadius
-    from bailiff.kinds import DeviceTaintRule, Node, ResourceSlice
+    from bailiff.kinds import DeviceTaintRule, ResourceSlice
 
     Tainting: TypeAlias = "Node | DeviceTaintRule | ResourceSlice"
 
@@ -137,4 +138,7 @@ def _advice(new: Tainting, causes: Iterable[str]) -> str:
     listed = new.metadata.annotations.acknowledged_taints.strip(" ,")
     value = ",".join((*((listed,) if listed else ()), *causes))
     name = f"{type(new).__name__} {new.metadata.name}"
+    if not isinstance(new, Node):
+        # The worker looks at the nodes that the pods run on, whatever evicts them.
+        name += ", in this same write, and the nodes of its pods"
     return f"where that is meant, annotate {name} first: {ANNOTATION}='{value}'"

@@ -90,10 +90,12 @@ def _body(text: bytes) -> object:
 def _explained(error: DecodeError) -> PolicyError:
     """The decoder's words, with what is allowed where it does not say so."""
     kind = type_at(Policies, error.path)
-    if isinstance(kind, types.EnumType):
+    # A null counts as nothing said: where something is required it does not do.
+    reason = error.reason.replace(" | null`", "`")
+    if isinstance(kind, types.EnumType) and "must be one of" not in reason:
         allowed = ", ".join(member.value for member in kind.cls)
-        return PolicyError(error.path, f"{error.reason}, allowed are {allowed}")
+        return PolicyError(error.path, f"{reason}, allowed are {allowed}")
     is_hour = isinstance(kind, types.StrType) and kind.pattern in (OPENS, CLOSES)
-    if is_hour and "matching regex" in error.reason:
+    if is_hour and "matching regex" in reason:
         return PolicyError(error.path, "must be HH:MM, as 06:00 or 22:30")
-    return PolicyError(error.path, error.reason)
+    return PolicyError(error.path, reason)

@@ -30,6 +30,8 @@ _PROBLEMS = problem_responses(
     ProblemCode.INVALID_FIELD,
     ProblemCode.OVERLOADED,
 )
+# Plurals of several words, as the chart writes them.
+_KINDS = {"devicetaintrules": "DeviceTaintRules", "resourceslices": "ResourceSlices"}
 _TIMEOUT = {
     "name": "timeout",
     "in": "query",
@@ -75,8 +77,8 @@ def _answer(hook: Hook) -> Any:  # noqa: ANN401 - JSON
 
 
 def _told(hook: Hook) -> dict[str, Any]:
-    first, *rest = hook.path.replace("/", " ").split()
-    name = first + "".join(word.capitalize() for word in rest)
+    first, plural = hook.path.split("/")
+    name = first + _KINDS.get(plural, plural.capitalize())
     return {
         "operation_id": name,
         "name": name,

@@ -17,6 +17,7 @@ from bailiff.rest_api.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from enum import Enum
 
     from bailiff.decisions import Asked, LiveQuestion, Question, Systems
     from bailiff.rest_api.services import Services
@@ -41,14 +42,17 @@ _OF_CLUSTER = problem_responses(
     ProblemCode.CLUSTER_UNAVAILABLE,
     ProblemCode.OVERLOADED,
 )
+# Under which heading the document has a question, by the gRPC service that asks it, too.
+_TAGS = {"EvictionDecisionService": "Decisions", "SchedulingService": "Scheduling"}
 
 
 def decisions_router(services: Services) -> APIRouter:
     """An operation for every question that can be asked of the systems."""
-    router = APIRouter(tags=["Decisions"], route_class=question_route(services))
+    router = APIRouter(route_class=question_route(services))
     for question in services.systems.questions.values():
         told = _told(question, {"examples": answers_to(question)}, _OF_FACTS)
-        router.post(f"/v1/{question.path}", **told)(_operation(question, services))
+        tags: list[str | Enum] = [_TAGS[question.service]]
+        router.post(f"/v1/{question.path}", tags=tags, **told)(_operation(question, services))
     return router
 
 

@@ -121,8 +121,9 @@ SELECTOR = "exclude: {podSelector: {matchExpressions: [{key: a, operator: %s}]}}
             "$.limits.perZone.burst",
             "means nothing without perSecond",
         ),
-        ("limits: []", "$.limits", "Expected `object | null`, got `array`"),
-        ("drainOrder: priority", "$.drainOrder", "'priority', allowed are Due, Priority"),
+        ("limits: []", "$.limits", "Expected `object`, got `array`"),
+        ("drainOrder: priority", "$.drainOrder", "must be one of Due, Priority, got 'priority'"),
+        ("drainOrder: 5", "$.drainOrder", "Expected `str`, got `int`, allowed are Due, Priority"),
         (
             "breakers: {zone: {slowAt: 0.6}}",
             "$.breakers.zone.slowAt",
