@@ -118,7 +118,7 @@ async def test_by_the_eviction_api_none_goes_whose_gang_a_disruption_budget_does
         await cluster.patch(PODS, name, bench.namespace, {"metadata": {"labels": LABELS}})
         status = {"phase": "Running", "conditions": [ready]}
         await bench.set_status(await bench.get(name), **status)
-    counted = {"expectedPods": 2, "currentHealthy": 2}
+    counted: dict[str, Any] = {"expectedPods": 2, "currentHealthy": 2}
     await budget(bench, **counted, disruptionsAllowed=1)
     async with running_worker(cluster) as worker:
         worker.set_policies(Policies(gangs=Gangs(), eviction_api=EvictionApi()))
