@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -10,8 +11,9 @@ from msgspec.structs import replace
 from bailiff.decisions.policies import Breaker, Breakers, DrainOrder, Gangs, Hold, Policies
 from bailiff.kinds import Annotations
 from bailiff.lookup import UnavailableError
+from bailiff.worker import WorkerSettings
 from bailiff.worker.timers.eviction import Eviction
-from tests.harness.kinds import no_execute
+from tests.harness.kinds import no_execute, node_of
 from tests.harness.tallies import budget
 from tests.harness.worlds.governed import NOT_READY
 from tests.harness.worlds.shared import Sharing
@@ -135,23 +137,79 @@ async def test_a_breaker_that_closes_lets_gangs_go_at_once() -> None:
         assert world.order() == ["a"]
 
 
-async def test_what_holds_a_gang_is_not_worked_out_for_each_of_it() -> None:
-    world = sharing()
+class Counting:
+    """Counts how often all of a gang is looked at."""
+
+    def __init__(self, world: Sharing) -> None:
+        facts, self.times = world.worker.gate.facts, 0
+        self._whole = facts.hold_whole
+        facts.hold_whole = self._look  # type: ignore[method-assign]  # to count
+
+    def _look(self, eviction: Eviction, **how: Any) -> Hold | None:
+        self.times += 1
+        return self._whole(eviction, **how)
+
+
+def crowded(policies: Policies = GANGS) -> Sharing:
+    """A gang of 300 that one of them holds, who is elsewhere."""
+    world = sharing(policies)
     for one in range(300):
         world.member(f"p{one}", "g")
     world.member("c", "g", "n2", annotations=STAYS)
-    facts, times = world.worker.gate.facts, 0
-    whole = facts.hold_whole
+    return world
 
-    def counting(eviction: Eviction) -> Hold | None:
-        nonlocal times
-        times += 1
-        return whole(eviction)
 
+async def test_what_holds_a_gang_is_not_worked_out_for_each_of_it() -> None:
+    world = crowded()
     async with world.running():
         await asyncio.sleep(1)
-        facts.hold_whole = counting  # type: ignore[method-assign,assignment]  # to count how often
+        looks = Counting(world)
         world.worker.set_policies(replace(GANGS, drain_order=DrainOrder.PRIORITY))
         await asyncio.sleep(1)
     assert world.backlog() == {"gang": 300}
-    assert 0 < times < 10
+    assert 0 < looks.times < 10
+
+
+async def test_nor_when_it_is_learnt_that_it_goes_whole() -> None:
+    world = crowded(Policies(gangs=Gangs(), over_time=budget(10)))
+    looks = Counting(world)
+    async with world.running():
+        await asyncio.sleep(1)
+    assert world.backlog() == {"over_time": 300}
+    # Those that had begun, and what is said of all from then on.
+    assert looks.times < 2 * WorkerSettings().concurrency + 10
+
+
+async def test_it_counts_until_a_pod_changes_in_what_rules_look_at() -> None:
+    world = crowded()
+    async with world.running():
+        await asyncio.sleep(1)
+        looks = Counting(world)
+        for one in range(20):
+            pod = world.pods[f"p{one}"]
+            world.put(replace(pod, status=replace(pod.status, phase="Pending")))
+            await asyncio.sleep(10)
+        assert (looks.times, world.order()) == (0, [])
+        world.member("c", "g", "n2", annotations=STAYS, labels={"app": "other"})
+        await asyncio.sleep(1)
+        assert (looks.times, world.order()) == (1, [])
+        world.member("c", "g", "n2")
+        await asyncio.sleep(10)
+    assert len(world.order()) == 300
+
+
+async def test_what_was_said_of_a_gang_does_not_outlast_a_change_of_a_node_s_zone() -> None:
+    world = sharing(Policies(gangs=Gangs(), breakers=Breakers(zone=Breaker())))
+    world.node("eu/n1", no_execute())
+    for one in range(4):
+        world.node(f"us/n{one}", NOT_READY)
+    pod = world.member("a", "g", "eu/n1")
+    world.member("b", "g", "us/n0")
+    async with world.running():
+        await asyncio.sleep(1)
+        assert world.held("a")["cause"] == "gang"
+        # The breaker of its zone says what it said before, and is another's.
+        world._put_node(node_of("us/n0"))
+        world.put(replace(pod, status=replace(pod.status, phase="Pending")))
+        await asyncio.sleep(1)
+        assert world.order() == ["a"]

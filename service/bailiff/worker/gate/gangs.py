@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 class GangListener(Protocol):
     """Who wants to know of gangs."""
 
-    def gang_changed(self) -> None:
-        """A pod of some gang has appeared, changed or gone."""
+    def gang_changed(self, group: str) -> None:
+        """Another answer may hold for a gang: it goes whole or does not, or its pods have changed.
+
+        Of changes of pods those count that the rules look at: kubelets write statuses all the time.
+        """
 
 
 class Gangs:
@@ -38,8 +41,9 @@ class Gangs:
 
     def learn(self, group: str, *, whole: bool) -> None:
         """Whether the pods of a PodGroup can only be disrupted together."""
-        if group in self._pods:
+        if group in self._pods and self._whole.get(group, False) is not whole:
             self._whole[group] = whole
+            self._listener.gang_changed(group)
 
     def others(self, pod: Pod) -> Sequence[Pod] | None:
         """The other pods of its gang that are still there.
@@ -59,8 +63,10 @@ class Gangs:
             return
         group = group_of(pod)
         if group:
-            self._pods.setdefault(group, {})[key] = pod
-            self._tell(group)
+            pods = self._pods.setdefault(group, {})
+            old, pods[key] = pods.get(key), pod
+            if old is None or _judged(old) != _judged(pod):
+                self._tell(group)
 
     def pod_gone(self, pod: Pod) -> None:
         """See PodListener."""
@@ -76,4 +82,11 @@ class Gangs:
 
     def _tell(self, group: str) -> None:
         if self._whole.get(group):
-            self._listener.gang_changed()
+            self._listener.gang_changed(group)
+
+
+def _judged(pod: Pod) -> tuple[object, ...]:
+    """All of a pod that rules look at for its gang."""
+    metadata = pod.metadata
+    protection = metadata.annotations.do_not_evict
+    return metadata.uid, pod.spec.node_name, pod.has_ended, protection, metadata.labels

@@ -153,9 +153,9 @@ class Gate:
         if self.facts.look_at_node(name):
             self._earlier.set()
 
-    def gang_changed(self) -> None:
+    def gang_changed(self, group: str) -> None:
         """See GangListener."""
-        self._look_again(Cause.GANG)
+        self._look_again(Cause.GANG, group)
 
     def counts_changed(self) -> None:
         """Budgets over time have counted something else than what was read before."""
@@ -289,9 +289,9 @@ class Gate:
         self._meters.set_limits(self.facts.policies.limits, breakers, self._clock.elapsed())
         self._look_again()
 
-    def _look_again(self, cause: Cause | None = None) -> None:
-        """Look soon at all whom a cause holds; None: at everybody."""
-        self.facts.forget_gangs()
+    def _look_again(self, cause: Cause | None = None, group: str = "") -> None:
+        """Look soon at all whom a cause holds; None: at everybody. One gang or all are news."""
+        self.facts.forget_gangs(group)
         if cause is None:
             self._held.look_again_at_all()
         else:

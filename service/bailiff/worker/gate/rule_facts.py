@@ -14,6 +14,7 @@ from bailiff.decisions.policies import (
     UNKNOWN,
     Blast,
     Book,
+    Cause,
     Circumstances,
     Gang,
     PauseNotice,
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from bailiff.worker.timers.eviction import Eviction
 
 
-# For which what holds a gang is believed, while others of it are looked at: of 1,000 pods each look
-# at all takes milliseconds.
+# For which what is said of a gang is believed: of 1,000 pods each look at all takes milliseconds.
+# What a pod of it says counts until we are told of a change, or it is over; budgets tell of none.
 _GANG_SECONDS = 0.5
 _MOST_GANGS = 1000
 
@@ -100,9 +101,12 @@ class RuleFacts:
         self.zones.set_breakers(policies.breakers)
         self.blast.set_bounds(policies.blast_radius)
 
-    def forget_gangs(self) -> None:
-        """What holds gangs is to be worked out anew."""
-        self._gang_holds.clear()
+    def forget_gangs(self, group: str = "") -> None:
+        """What holds a gang is to be worked out anew; without its PodGroup, what holds any."""
+        if group:
+            self._gang_holds.pop(group, None)
+        else:
+            self._gang_holds.clear()
 
     def look_at_node(self, name: str) -> bool:
         """A node appeared, changed or went; whether breakers should be judged soon.
@@ -111,7 +115,10 @@ class RuleFacts:
         breaker would let evictions go on because the nodes that fail cannot be read.
         """
         is_known = not self._mirror.is_unreadable(name)
-        return is_known and self.zones.look_at(name, self._mirror.node(name))
+        is_news = is_known and self.zones.look_at(name, self._mirror.node(name))
+        if is_news:
+            self.forget_gangs()
+        return is_news
 
     def zone(self, pod: Pod) -> str:
         """The zone of a pod's node; empty where it has none, or is not known."""
@@ -121,7 +128,7 @@ class RuleFacts:
     def hold(self, eviction: Eviction) -> Hold | None:
         """Why an eviction may not begin now; None if it may, for all but limits.
 
-        What holds its gang is worked out once in a while for all of them: `hold_whole` is exact.
+        What holds its gang is worked out once for all of them: `hold_whole` is exact.
         """
         if self.overrides(eviction):
             return None
@@ -148,8 +155,10 @@ class RuleFacts:
         return known[1]
 
     def _is_believed(self, at: float, found: Hold | None) -> bool:
-        is_over = found is not None and found.until is not None and found.until <= self._clock.now()
-        return not is_over and self._clock.elapsed() - at < _GANG_SECONDS
+        if found is not None and found.until is not None and found.until <= self._clock.now():
+            return False
+        is_told = found is not None and found.cause is Cause.GANG
+        return is_told or self._clock.elapsed() - at < _GANG_SECONDS
 
     def overrides(self, eviction: Eviction) -> bool:
         """Whether the policies are set aside for it."""
