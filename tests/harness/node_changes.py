@@ -12,6 +12,9 @@ from tests.harness.kinds import no_execute, node_of, pod_of
 
 OLD, NEW = node_of("n"), node_of("n", no_execute())
 RADIUS = BlastRadius(max_pods=2)
+# How warnings of these end.
+OF_NODE = " (bailiff: node n)"
+OF_TAINT = " (bailiff: node n, maintenance:NoExecute)"
 
 
 def pods(number: int, node: str = "n", **meta: Any) -> list[Pod]:

@@ -17,7 +17,7 @@ from bailiff.decisions.admission.radius import (
     refusal_untold,
     told_too_much,
 )
-from bailiff.decisions.admission.telling import warnings_of
+from bailiff.decisions.admission.telling import signed, warnings_of
 from bailiff.decisions.budgets import steps_of
 from bailiff.decisions.changes import Consequences, ObjectChange, TooMuchError
 from bailiff.decisions.cost import MAX_STEPS, QUICK_STEPS
@@ -78,7 +78,7 @@ class ValidateChanges(Hook):
         asked = request.resource
         if asked.group == DEVICES and asked.version not in _DEVICE_VERSIONS:
             said = f"not looked at: {asked.resource} of {asked.group}/{asked.version}"
-            return Outcome(warnings=(said,))
+            return Outcome(warnings=(signed(said, f"{asked.resource} {request.name}"),))
         new = await self._parts.objects.read(request.object, self._kind)
         old = None
         if not is_absent(request.old_object):
@@ -132,18 +132,18 @@ class ValidateChanges(Hook):
         if bounds is not None:
             enough = namespaces_to_count(found, bounds, new)
             found, counted = await self._counted(found, enough, deadline)
-        warnings = await self._warnings(found, budgets, change.now)
+        warnings = await self._warnings(found, budgets, change.now, _name(new))
         why = None if bounds is None else refusal(found, bounds, counted, new)
         if why is None:
             return Outcome(warnings=warnings)
         return replace(refused(403, "Forbidden", why), warnings=warnings)
 
     async def _warnings(
-        self, found: Consequences, budgets: list[PodDisruptionBudget], now: datetime
+        self, found: Consequences, budgets: list[PodDisruptionBudget], now: datetime, about: str
     ) -> tuple[str, ...]:
         if steps_of(found.going_now, budgets) <= QUICK_STEPS:
-            return warnings_of(found, budgets, now)
-        return await self._parts.threads.run(warnings_of, found, budgets, now)
+            return warnings_of(found, budgets, now, about)
+        return await self._parts.threads.run(warnings_of, found, budgets, now, about)
 
     async def _with_budgets(
         self, found: Consequences, deadline: float
@@ -201,10 +201,16 @@ def _uncounted(found: Consequences, what: str) -> Consequences:
     return replace(found, uncounted=(*found.uncounted, what))
 
 
+def _name(new: Tainting) -> str:
+    kind = "node" if isinstance(new, Node) else type(new).__name__
+    return f"{kind} {new.metadata.name}"
+
+
 def _too_much(error: TooMuchError, bounds: BlastRadius | None, new: Tainting) -> Outcome:
     why = None if bounds is None else refusal_untold(error, new)
     if why is None:
-        return Outcome(warnings=(f"not looked at: {told_too_much(error)}",))
+        said = f"not looked at: {told_too_much(error)}"
+        return Outcome(warnings=(signed(said, _name(new)),))
     return refused(403, "Forbidden", why)
 
 

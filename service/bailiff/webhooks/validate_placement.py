@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from bailiff.decisions import FactsError, NotRead, Scene, Wanted, Why
-from bailiff.decisions.admission.telling import warning_of
+from bailiff.decisions.admission.telling import signed, warning_of
 from bailiff.decisions.criticality import is_mirror
 from bailiff.kinds import Node, Pod
 from bailiff.kinds.admission_review import is_absent
@@ -46,7 +46,8 @@ class ValidatePods(Hook):
         # A mirror pod shows one that its kubelet has started already.
         if not pod.spec.node_name or is_mirror(pod) or await self._runs_there(request):
             return ALLOWED
-        return await self._placement.judge(_as_asked(pod, request), pod.spec.node_name, deadline)
+        pod = _as_asked(pod, request)
+        return _signed(await self._placement.judge(pod, pod.spec.node_name, deadline), pod)
 
     async def _runs_there(self, request: AdmissionRequest) -> bool:
         if is_absent(request.old_object):
@@ -81,13 +82,14 @@ class ValidateBindings(Hook):
             (_node(binding.target.name), Wanted(Pod, request.namespace, (name,))), deadline
         )
         if isinstance(found, NotRead):
-            return _not_looked_at(found.detail)
+            return Outcome(warnings=(signed(_not_looked_at(found.detail), f"pod {name}"),))
         pods = [one for one in found if isinstance(one, Pod)]
         uid = binding.metadata.uid
         # Of another pod, or of one that is bound, the API server says what is wrong.
         if not pods or pods[0].spec.node_name or uid not in ("", pods[0].metadata.uid):
             return ALLOWED
-        return await self._placement.judge(pods[0], binding.target.name, deadline)
+        judged = await self._placement.judge(pods[0], binding.target.name, deadline)
+        return _signed(judged, pods[0])
 
 
 class _Placement:
@@ -106,7 +108,7 @@ class _Placement:
         """
         (found,) = await self._sight.see((_node(name),), deadline)
         if isinstance(found, NotRead):
-            return _not_looked_at(found.detail)
+            return Outcome(warnings=(_not_looked_at(found.detail),))
         node = next((one for one in found if isinstance(one, Node)), None)
         if node is None:
             return Outcome(warnings=(f"node {name} does not exist",))
@@ -128,7 +130,7 @@ class _Placement:
         try:
             plan = systems.weigh_seen_pod(scene, parts, options)
         except FactsError as error:
-            return _not_looked_at(str(error))
+            return Outcome(warnings=(_not_looked_at(str(error)),))
         told = warning_of((await self._parts.carry_out(plan)).decision)
         return Outcome(warnings=(*((told,) if told else ()), *seeing.unseen))
 
@@ -149,7 +151,7 @@ class _Seeing:
     async def see(self, wanted: Wanted) -> Seen:
         (found,) = await self._sight.see((wanted,), self._deadline)
         if isinstance(found, NotRead) and found.why is not Why.NOT_SERVED:
-            self.unseen.append(f"not looked at: {found.detail}")
+            self.unseen.append(_not_looked_at(found.detail))
         return found
 
     async def ask_kubelet(self, _node: Node) -> Seen:
@@ -172,8 +174,14 @@ def _barred(name: str, message: str) -> str:
     return f"the kubelet of node {name} would not start the pod: {message.strip()}"
 
 
-def _not_looked_at(detail: str) -> Outcome:
-    return Outcome(warnings=(f"not looked at: {detail}",))
+def _not_looked_at(detail: str) -> str:
+    return f"not looked at: {detail}"
+
+
+def _signed(outcome: Outcome, pod: Pod) -> Outcome:
+    # The API server has not made up the name yet where only generateName is given.
+    about = f"pod {pod.metadata.name}" if pod.metadata.name else "a new pod"
+    return replace(outcome, warnings=tuple(signed(one, about) for one in outcome.warnings))
 
 
 _DESCRIPTION = (

@@ -44,8 +44,10 @@ def acknowledging(one: DeviceTaintRule | ResourceSlice, causes: str) -> Value:
 async def test_above_the_radius_it_is_refused_until_it_is_acknowledged(
     plural: str, old: Value | None, new: DeviceTaintRule | ResourceSlice, cause: str, kind: str
 ) -> None:
+    names = kind if kind == cause else f"{kind}, {cause}"
+    told = f"evicts 2 pods now (bailiff: {names})"
     said = await Hooked(*WORLD).change(plural, old, new)
-    assert (said["allowed"], said["warnings"]) == (True, ["evicts 2 pods now"])
+    assert (said["allowed"], said["warnings"]) == (True, [told])
     said = await Hooked(*WORLD, radius=RADIUS).change(plural, old, new)
     assert not said["allowed"]
     assert said["status"]["message"] == (
@@ -79,11 +81,13 @@ async def test_of_other_versions_it_is_said_that_they_are_not_looked_at() -> Non
     hooked = Hooked(*WORLD, radius=RADIUS)
     said = await hooked.change("devicetaintrules", None, rule(), resource=resource)
     assert said["allowed"]
-    assert said["warnings"] == ["not looked at: devicetaintrules of resource.k8s.io/v1alpha3"]
+    assert said["warnings"] == [
+        "not looked at: devicetaintrules of resource.k8s.io/v1alpha3 (bailiff: devicetaintrules r)"
+    ]
 
 
 async def test_a_rule_that_selects_more_is_counted_whole() -> None:
     hooked = Hooked(*WORLD, rule(device="a"), radius=RADIUS)
     said = await hooked.change("devicetaintrules", rule(device="a"), rule())
     assert "DeviceTaintRule r evicts 2 pods, more than 1" in said["status"]["message"]
-    assert said["warnings"] == ["evicts 1 pod now"]
+    assert said["warnings"] == ["evicts 1 pod now (bailiff: DeviceTaintRule r)"]

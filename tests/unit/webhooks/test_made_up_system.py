@@ -58,5 +58,5 @@ async def test_whom_it_bars_is_refused() -> None:
 
 async def test_what_a_change_evicts_by_it_is_told() -> None:
     found = await said("devicetaintrules", "devicetaintrules", "resource.k8s.io", rule())
-    assert found["warnings"] == ["evicts 1 pod now"]
+    assert found["warnings"] == ["evicts 1 pod now (bailiff: DeviceTaintRule r, dark)"]
     assert "warnings" not in await said("nodes", "nodes", "", node_of("n"))

@@ -17,7 +17,7 @@ from tests.harness.changes import ShownSource
 from tests.harness.clocks import LoopClock
 from tests.harness.hooks import Hooked
 from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
-from tests.harness.node_changes import NEW, OLD, RADIUS, pods
+from tests.harness.node_changes import NEW, OF_NODE, OF_TAINT, OLD, RADIUS, pods
 
 # However busy the machine, an answer is in time.
 pytestmark = pytest.mark.looptime
@@ -34,18 +34,20 @@ async def test_who_goes_and_when_is_told_with_the_budget() -> None:
     later = [pod_of(f"later-{one}", "n", tolerating(seconds=300)) for one in range(5)]
     said = await Hooked(*pods(37), *later, budget()).change("nodes", OLD, NEW)
     assert said["allowed"]
-    assert said["warnings"] == [
-        "evicts 37 pods now, 5 in 300 s; PodDisruptionBudget default/web would be violated"
-    ]
+    told = "evicts 37 pods now, 5 in 300 s; PodDisruptionBudget default/web would be violated"
+    assert said["warnings"] == [told + OF_NODE]
 
 
 async def test_several_budgets_are_told_one_by_one() -> None:
     budgets = [budget(f"b{number}") for number in range(7)]
     said = await Hooked(*pods(1), *budgets).change("nodes", OLD, NEW)
     assert said["warnings"] == [
-        "evicts 1 pod now",
-        *(f"PodDisruptionBudget default/b{number} would be violated" for number in range(5)),
-        "2 more PodDisruptionBudgets would be violated",
+        f"evicts 1 pod now{OF_TAINT}",
+        *(
+            f"PodDisruptionBudget default/b{number} would be violated{OF_NODE}"
+            for number in range(5)
+        ),
+        f"2 more PodDisruptionBudgets would be violated{OF_NODE}",
     ]
 
 
@@ -53,18 +55,18 @@ async def test_a_budget_of_pods_that_go_later_is_not_violated() -> None:
     later = pod_of("later", "n", tolerating(seconds=60), labels={"app": "web"})
     hooked = Hooked(later, budget())
     said = await hooked.change("nodes", OLD, NEW)
-    assert said["warnings"] == ["evicts 1 pod in 60 s"]
+    assert said["warnings"] == [f"evicts 1 pod in 60 s{OF_TAINT}"]
     assert hooked.source.kinds == ["Pod"]
 
 
 async def test_budgets_that_it_would_take_long_to_go_through_are_not_looked_at() -> None:
     crowd = [budget(f"b{number}") for number in range(1_000)]
     said = await Hooked(*pods(1_000), *crowd).change("nodes", OLD, NEW)
-    told = "not looked at: 1000 PodDisruptionBudgets, too many to go through"
-    assert said["warnings"] == ["evicts 1000 pods now", told]
+    told = f"not looked at: 1000 PodDisruptionBudgets, too many to go through{OF_NODE}"
+    assert said["warnings"] == [f"evicts 1000 pods now{OF_TAINT}", told]
     elsewhere = [budget(f"b{number}", "elsewhere") for number in range(1_000)]
     said = await Hooked(*pods(37), *elsewhere).change("nodes", OLD, NEW)
-    assert said["warnings"] == ["evicts 37 pods now"]
+    assert said["warnings"] == [f"evicts 37 pods now{OF_TAINT}"]
 
 
 # In real time: a thread does not wait for a clock that leaps.
@@ -72,7 +74,7 @@ async def test_budgets_that_it_would_take_long_to_go_through_are_not_looked_at()
 async def test_what_takes_longer_is_done_where_nobody_waits_behind_it() -> None:
     crowd = [budget(f"b{number}") for number in range(300)]
     said = await Hooked(*pods(60), *crowd).change("nodes", OLD, NEW)
-    assert said["warnings"][-1] == "295 more PodDisruptionBudgets would be violated"
+    assert said["warnings"][-1] == f"295 more PodDisruptionBudgets would be violated{OF_NODE}"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,8 @@ async def test_who_marks_a_node_as_failing_by_hand_is_told_and_not_refused(key: 
     failing = node_of("n", no_execute(f"node.kubernetes.io/{key}"))
     said = await hooked.change("nodes", OLD, failing)
     assert said["allowed"]
-    assert said["warnings"] == ["evicts 37 pods now"]
+    told = f"evicts 37 pods now (bailiff: node n, node.kubernetes.io/{key}:NoExecute)"
+    assert said["warnings"] == [told]
 
 
 @pytest.mark.parametrize("user", ["ada", *NODE_CONTROLLERS[:2]])
@@ -131,7 +134,7 @@ async def test_no_other_key_of_kubernetes_gets_around_the_radius(key: str, user:
         "nodes", OLD, tainted, userInfo={"username": user}
     )
     assert not said["allowed"]
-    assert said["warnings"] == ["evicts 37 pods now"]
+    assert said["warnings"] == [f"evicts 37 pods now (bailiff: node n, {key}:NoExecute)"]
 
 
 @pytest.mark.parametrize("operation", ["DELETE", "CONNECT"])
@@ -146,7 +149,7 @@ async def test_what_cannot_be_read_is_told_and_allowed(error: Exception) -> None
     hooked.source.errors = {Pod: error}  # type: ignore[dict-item]
     said = await hooked.change("nodes", OLD, NEW)
     assert said["allowed"]
-    assert said["warnings"] == [f"not looked at: {error}"]
+    assert said["warnings"] == [f"not looked at: {error}{OF_NODE}"]
 
 
 async def test_what_is_not_read_in_time_is_told_and_allowed() -> None:
@@ -154,4 +157,4 @@ async def test_what_is_not_read_in_time_is_told_and_allowed() -> None:
     hooked = Hooked(radius=RADIUS, source=source, clock=LoopClock())
     said = await hooked.change("nodes", OLD, NEW)
     assert said["allowed"]
-    assert said["warnings"] == ["not looked at: Pods were not read in time"]
+    assert said["warnings"] == [f"not looked at: Pods were not read in time{OF_NODE}"]

@@ -14,7 +14,15 @@ from tests.harness.changes import ShownSource
 from tests.harness.clocks import LoopClock
 from tests.harness.hooks import Hooked
 from tests.harness.kinds import no_execute, node_of, pod_of, tolerating
-from tests.harness.node_changes import NEW, OLD, RADIUS, acknowledging, pods
+from tests.harness.node_changes import (
+    NEW,
+    OF_NODE,
+    OF_TAINT,
+    OLD,
+    RADIUS,
+    acknowledging,
+    pods,
+)
 
 if TYPE_CHECKING:
     from bailiff.kinds.meta import Value
@@ -32,10 +40,10 @@ async def test_more_than_the_radius_is_refused_until_the_node_acknowledges_it() 
         "blastRadius: maintenance:NoExecute evicts 3 pods, more than 2; where that is meant, "
         "annotate Node n first: bailiff.dev/acknowledged-taints='maintenance:NoExecute'"
     )
-    assert said["warnings"] == ["evicts 3 pods now"]
+    assert said["warnings"] == [f"evicts 3 pods now{OF_TAINT}"]
     said = await hooked.change("nodes", OLD, acknowledging(NEW, "maintenance:NoExecute"))
     assert said["allowed"]
-    assert said["warnings"] == ["evicts 3 pods now"]
+    assert said["warnings"] == [f"evicts 3 pods now{OF_TAINT}"]
 
 
 async def test_what_the_node_acknowledges_already_stays_in_the_advice() -> None:
@@ -55,7 +63,7 @@ async def test_the_same_taint_on_other_nodes_counts() -> None:
     said = await Hooked(*pods(1), *others, radius=RADIUS).change("nodes", OLD, NEW)
     assert not said["allowed"]
     assert "evicts 3 pods, more than 2" in said["status"]["message"]
-    assert said["warnings"] == ["evicts 1 pod now"]
+    assert said["warnings"] == [f"evicts 1 pod now{OF_TAINT}"]
 
 
 async def test_nodes_that_are_tainted_one_after_the_other_count_together() -> None:
@@ -131,8 +139,8 @@ async def test_too_many_pods_are_above_the_radius() -> None:
         "the first 5000" in said["status"]["message"]
     )
     assert said["warnings"] == [
-        "evicts 5000 pods now",
-        "not looked at: pods of the node beyond the first 5000",
+        f"evicts 5000 pods now{OF_TAINT}",
+        f"not looked at: pods of the node beyond the first 5000{OF_NODE}",
     ]
 
 

@@ -83,7 +83,7 @@ async def test_one_that_it_would_is_not() -> None:
         (pod_of("p"), "evicted at once from node tainted: taint maintenance:NoExecute is not "),
         (
             pod_of("p", "", tolerating(seconds=300), creation_timestamp=HOUR_AGO),
-            "evicted in 300 s from node tainted: taint maintenance:NoExecute is tolerated by ",
+            "evicted in 300 s from node tainted by maintenance:NoExecute (bailiff: pod p)",
         ),
     ],
 )
@@ -120,7 +120,7 @@ async def test_a_binding_may_name_its_pod_alone() -> None:
 @pytest.mark.parametrize(
     ("error", "warnings"),
     [
-        (ForbiddenError("no permission"), ["not looked at: no permission"]),
+        (ForbiddenError("no permission"), ["not looked at: no permission (bailiff: pod p)"]),
         (NotServedError("no devices"), []),
     ],
 )
@@ -134,7 +134,10 @@ async def test_devices_that_cannot_be_read_are_told(error: Any, warnings: list[s
 
 async def test_a_node_that_is_not_there_is_told() -> None:
     for said in await both("absent", pod_of("p")):
-        assert said == {"allowed": True, "warnings": ["node absent does not exist"]}
+        assert said == {
+            "allowed": True,
+            "warnings": ["node absent does not exist (bailiff: pod p)"],
+        }
 
 
 @pytest.mark.parametrize("kind", [Pod, Node])
@@ -142,13 +145,16 @@ async def test_what_cannot_be_read_is_told_and_allowed(kind: Any) -> None:
     hooked = Hooked(pod_of("p"), FULL)
     hooked.source.errors = {kind: FailedError("no JSON")}
     said = await bind(hooked, binding("full"))
-    assert (said["allowed"], said["warnings"]) == (True, ["not looked at: no JSON"])
+    assert (said["allowed"], said["warnings"]) == (
+        True,
+        ["not looked at: no JSON (bailiff: pod p)"],
+    )
 
 
 async def test_what_is_not_read_in_time_is_told_and_allowed() -> None:
     hooked = Hooked(source=ShownSource(pod_of("p"), FULL, seconds=5), clock=LoopClock())
     said = await bind(hooked, binding("full"))
-    assert said["warnings"] == ["not looked at: Pods were not read in time"]
+    assert said["warnings"] == ["not looked at: Pods were not read in time (bailiff: pod p)"]
 
 
 async def test_pods_that_run_already_are_nobodys_business() -> None:

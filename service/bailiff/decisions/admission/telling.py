@@ -1,6 +1,8 @@
 """What whoever makes a change is told of it: what is evicted when, and whose budgets that breaks.
 
-Numbers stand first: a warning may be cut at 120 characters, and is to say the same then.
+Numbers stand first: a warning may be cut at 120 characters, and is to say the same then. Who
+speaks, and of which object, stands last: kubectl prints equal warnings of several objects once, and
+there are more webhooks than this one.
 """
 
 from __future__ import annotations
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
 
 # Instants that are told one by one, and budgets.
 _MAX_INSTANTS, _MAX_BUDGETS = 3, 5
+# Characters that what is said has at least, however long the name of the object.
+_LEAST = 60
 
 
 def warnings_of(
-    consequences: Consequences, budgets: Sequence[PodDisruptionBudget], now: datetime
+    consequences: Consequences, budgets: Sequence[PodDisruptionBudget], now: datetime, about: str
 ) -> tuple[str, ...]:
     """What is to be said of a change; nothing where it evicts nobody and all has been looked at.
 
@@ -32,18 +36,50 @@ def warnings_of(
         consequences: of the change.
         budgets: of the namespaces of the pods that go, and maybe others.
         now: the instant from which seconds are counted.
+        about: the object that is changed, as `node node-a`.
     """
     told = _told_counts(consequences.pods, now)
     violated = [_told_violation(one) for one in Violations(consequences.going_now, budgets).all]
     if told and len(violated) == 1:
         together = f"{told}; {violated[0]}"
-        if len(together) <= MAX_WARNING:
+        if len(together) + len(_signature(about)) <= MAX_WARNING:
             told, violated = together, []
     if len(violated) > _MAX_BUDGETS:
         more = len(violated) - _MAX_BUDGETS
         violated = [*violated[:_MAX_BUDGETS], f"{more} more PodDisruptionBudgets would be violated"]
     unseen = (*consequences.too_many, *consequences.uncounted, *consequences.not_seen)
-    return (*((told,) if told else ()), *violated, *(f"not looked at: {one}" for one in unseen))
+    others = (*violated, *(f"not looked at: {one}" for one in unseen))
+    counts = (signed(told, about, _causes(consequences)),) if told else ()
+    return (*counts, *(signed(one, about) for one in others))
+
+
+def signed(text: str, about: str, cause: str = "") -> str:
+    """The same with who says it, and of what: `evicts 2 pods now (bailiff: node n, k:NoExecute)`.
+
+    Args:
+        text: what is said; cut where the rest would not fit.
+        about: the object, as `node n`.
+        cause: what it brings; left out where it does not fit, or is the object.
+    """
+    if cause and cause != about:
+        full = text + _signature(f"{about}, {cause}")
+        if len(full) <= MAX_WARNING:
+            return full
+    signature = _signature(about)
+    room = max(_LEAST, MAX_WARNING - len(signature))
+    if len(text) > room:
+        text = f"{text[: room - 1].rstrip()}…"
+    return text + signature
+
+
+def _signature(names: str) -> str:
+    return f" (bailiff: {names})"
+
+
+def _causes(consequences: Consequences) -> str:
+    """The first, and how many more there are."""
+    found = [*dict.fromkeys(one.after.cause for one in consequences.pods)]
+    return found[0] if len(found) == 1 else f"{found[0]} and {len(found) - 1} more"
 
 
 def _told_counts(pods: Sequence[ChangedPod], now: datetime) -> str:
@@ -76,10 +112,12 @@ def _told_violation(one: Violation) -> str:
 
 def warning_of(decision: Decision) -> str:
     """What is to be said of a pod that comes to a node which evicts it; empty where it stays."""
-    where = f"from node {decision.node}: {decision.message}"
     if decision.verdict is Verdict.KEEP:
         return ""
     if decision.verdict is Verdict.EVICT_NOW or decision.evict_at is None:
-        return f"evicted at once {where}"
+        return f"evicted at once from node {decision.node}: {decision.message}"
     wait = (decision.evict_at - decision.decided_at).total_seconds()
-    return f"evicted in {max(1, round(wait))} s {where}"
+    # The message has tolerations and instants, and would be cut.
+    causes = (one.cause for one in decision.findings if one.system == decision.decided_by)
+    why = next(causes, "") or decision.message
+    return f"evicted in {max(1, round(wait))} s from node {decision.node} by {why}"

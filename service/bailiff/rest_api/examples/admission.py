@@ -126,11 +126,11 @@ _NOT_ADMITTED = refused(
     "Forbidden",
     "the kubelet of node node-a would not start the pod: The node had condition: [MemoryPressure].",
 )
-_LEAVES = (
-    "evicted in 300 s from node node-a: taint maintenance=row-7:NoExecute is tolerated by "
-    "*:NoExecute op=Exists for 300s…"
+_LEAVES = "evicted in 300 s from node node-a by maintenance=row-7:NoExecute (bailiff: pod web)"
+_MANY = (
+    "evicts 37 pods now, 5 in 300 s; PodDisruptionBudget web/web would be violated "
+    "(bailiff: node node-a)"
 )
-_MANY = "evicts 37 pods now, 5 in 300 s; PodDisruptionBudget web/web would be violated"
 _TOO_MANY = replace(
     refused(
         403,
@@ -139,7 +139,7 @@ _TOO_MANY = replace(
         "meant, annotate ResourceSlice gpu-1 first: "
         "bailiff.dev/acknowledged-taints='device taint broken:NoExecute'",
     ),
-    warnings=("evicts 37 pods now",),
+    warnings=("evicts 37 pods now (bailiff: ResourceSlice gpu-1, device taint broken:NoExecute)",),
 )
 
 # By the hook's path.
@@ -152,7 +152,7 @@ EXAMPLES: Mapping[str, Example] = {
     "validate/nodes": Example(_TAINT_NODE, Outcome(warnings=(_MANY,))),
     "validate/devicetaintrules": Example(
         _of("resource.k8s.io", "devicetaintrules", _RULE),
-        Outcome(warnings=("evicts 2 pods now",)),
+        Outcome(warnings=("evicts 2 pods now (bailiff: DeviceTaintRule recall)",)),
     ),
     "validate/resourceslices": Example(_of("resource.k8s.io", "resourceslices", _SLICE), _TOO_MANY),
     "validate/evictions": Example(_EVICT_POD, _PAUSED),

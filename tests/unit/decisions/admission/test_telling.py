@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bailiff.decisions import Finding, Verdict, combine
-from bailiff.decisions.admission.telling import warning_of, warnings_of
+from bailiff.decisions.admission.telling import signed, warning_of, warnings_of
 from bailiff.decisions.admission.warnings import MAX_WARNING, MAX_WARNINGS
 from bailiff.decisions.changes import ChangedPod, Consequences
 from bailiff.kinds import (
@@ -22,6 +22,8 @@ from bailiff.kinds import (
 from tests.harness.device_kinds import NOW
 from tests.harness.kinds import pod_of
 
+ABOUT = "node n"
+OF_NODE, OF_TAINT = " (bailiff: node n)", " (bailiff: node n, c)"
 STAYS = Finding(system="s", verdict=Verdict.KEEP, reason="r", message="m")
 
 
@@ -34,7 +36,7 @@ def going(seconds: float | None, name: str = "p", namespace: str = "default") ->
 
 
 def told(*pods: ChangedPod) -> tuple[str, ...]:
-    return warnings_of(Consequences(pods=pods), (), NOW)
+    return warnings_of(Consequences(pods=pods), (), NOW, ABOUT)
 
 
 def budget(name: str, namespace: str = "default", allowed: int = 0) -> PodDisruptionBudget:
@@ -61,35 +63,41 @@ def budget(name: str, namespace: str = "default", allowed: int = 0) -> PodDisrup
     ],
 )
 def test_counts_by_time(seconds: list[float | None], words: tuple[str, ...]) -> None:
-    assert told(*map(going, seconds)) == words
+    assert told(*map(going, seconds)) == tuple(one + OF_TAINT for one in words)
 
 
 def test_a_budget_stands_beside_the_counts_where_there_is_room() -> None:
     found = Consequences(pods=(going(None),))
     violated = "PodDisruptionBudget default/web would be violated"
-    assert warnings_of(found, [budget("web")], NOW) == (f"evicts 1 pod now; {violated}",)
-    long = "w" * 60
-    assert warnings_of(found, [budget(long)], NOW) == (
-        "evicts 1 pod now",
-        f"PodDisruptionBudget default/{long} would be violated",
+    assert warnings_of(found, [budget("web")], NOW, ABOUT) == (
+        f"evicts 1 pod now; {violated}{OF_TAINT}",
+    )
+    long = "w" * 45
+    assert warnings_of(found, [budget(long)], NOW, ABOUT) == (
+        f"evicts 1 pod now{OF_TAINT}",
+        f"PodDisruptionBudget default/{long} would be violated{OF_NODE}",
     )
 
 
 def test_a_budget_that_allows_as_many_is_not_violated() -> None:
     found = Consequences(pods=(going(None, "a"), going(None, "b"), going(60, "c")))
-    assert warnings_of(found, [budget("web", allowed=2)], NOW) == ("evicts 2 pods now, 1 in 60 s",)
-    assert warnings_of(found, [budget("web", "other")], NOW) == ("evicts 2 pods now, 1 in 60 s",)
+    assert warnings_of(found, [budget("web", allowed=2)], NOW, ABOUT) == (
+        f"evicts 2 pods now, 1 in 60 s{OF_TAINT}",
+    )
+    assert warnings_of(found, [budget("web", "other")], NOW, ABOUT) == (
+        f"evicts 2 pods now, 1 in 60 s{OF_TAINT}",
+    )
 
 
 def test_what_was_not_looked_at_is_told_last() -> None:
     found = Consequences(
         pods=(going(None),), not_seen=("budgets",), too_many=("3 pods",), uncounted=("4",)
     )
-    assert warnings_of(found, (), NOW) == (
-        "evicts 1 pod now",
-        "not looked at: 3 pods",
-        "not looked at: 4",
-        "not looked at: budgets",
+    assert warnings_of(found, (), NOW, ABOUT) == (
+        f"evicts 1 pod now{OF_TAINT}",
+        f"not looked at: 3 pods{OF_NODE}",
+        f"not looked at: 4{OF_NODE}",
+        f"not looked at: budgets{OF_NODE}",
     )
 
 
@@ -101,7 +109,9 @@ def test_numbers_are_whole_wherever_a_warning_is_cut(
     seconds: list[int | None], budgets: list[str]
 ) -> None:
     pods = [going(one, f"p{number}") for number, one in enumerate(seconds)]
-    found = warnings_of(Consequences(pods=tuple(pods)), [budget(one) for one in budgets], NOW)
+    found = warnings_of(
+        Consequences(pods=tuple(pods)), [budget(one) for one in budgets], NOW, ABOUT
+    )
     assert len(found) <= MAX_WARNINGS
     at_once = seconds.count(None)
     counts = [one for one in found if one.startswith("evicts ")]
@@ -117,11 +127,35 @@ def test_numbers_are_whole_wherever_a_warning_is_cut(
     [
         (Verdict.KEEP, None, ""),
         (Verdict.EVICT_NOW, None, "evicted at once from node n: it is so"),
-        (Verdict.EVICT_AT, 299.7, "evicted in 300 s from node n: it is so"),
-        (Verdict.EVICT_AT, 0.1, "evicted in 1 s from node n: it is so"),
+        (Verdict.EVICT_AT, 299.7, "evicted in 300 s from node n by it is so"),
+        (Verdict.EVICT_AT, 0.1, "evicted in 1 s from node n by it is so"),
     ],
 )
 def test_of_one_pod(verdict: Verdict, seconds: float | None, words: str) -> None:
     at = None if seconds is None else NOW + timedelta(seconds=seconds)
     said = Finding(system="s", verdict=verdict, reason="r", message="it is so", evict_at=at)
     assert warning_of(combine(pod_of("p"), "n", (said,), NOW)) == words
+
+
+def test_a_pod_that_goes_later_is_told_by_what_and_not_what_it_tolerates() -> None:
+    at = NOW + timedelta(seconds=300)
+    said = Finding(
+        system="s", verdict=Verdict.EVICT_AT, reason="r", message="m", evict_at=at, cause="c"
+    )
+    assert (
+        warning_of(combine(pod_of("p"), "n", (said,), NOW)) == "evicted in 300 s from node n by c"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "about", "cause", "expected"),
+    [
+        ("t", "node n", "c", "t (bailiff: node n, c)"),
+        ("t", "DeviceTaintRule r", "DeviceTaintRule r", "t (bailiff: DeviceTaintRule r)"),
+        ("t" * 100, "node n", "c", f"{'t' * 100} (bailiff: node n)"),
+        ("t" * 103, "node n", "", f"{'t' * 101}… (bailiff: node n)"),
+        ("t" * 99, "node " + "n" * 90, "", f"{'t' * 59}… (bailiff: node {'n' * 90})"),
+    ],
+)
+def test_who_speaks_stands_last(text: str, about: str, cause: str, expected: str) -> None:
+    assert signed(text, about, cause) == expected
