@@ -49,7 +49,7 @@ class UpSettings:
 
     Attributes:
         kubeconfig: where to write the kubeconfig; None is the usual place, see there.
-        policies: of the worker; None for none.
+        policies: of the worker and of the hooks; None for none.
         fleet: a file with the objects to begin with; None is the fleet of the README.
     """
 

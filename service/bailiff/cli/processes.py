@@ -82,6 +82,12 @@ _POLICIES = setting(
     "File of policies, looked at again every few seconds; default: all policies are off.",
     _ACTING,
 )
+_POLICIES_OF_UP = setting(
+    "--policies",
+    "File of policies of the worker, which its admission hooks go by, too; looked at again every "
+    "few seconds. Default: all policies are off.",
+    _ACTING,
+)
 _CLUSTER_PORT = setting(
     "--cluster-port", "Port of the demo cluster; 0: any free.", _LISTENING, min=0, max=65535
 )
@@ -111,7 +117,7 @@ def up(
     status_port: Annotated[int, _STATUS_PORT] = 8081,
     cluster_port: Annotated[int, _CLUSTER_PORT] = 6480,
     write_kubeconfig: Annotated[Path | None, _WRITE_KUBECONFIG] = None,
-    policies: Annotated[Path | None, _POLICIES] = None,
+    policies: Annotated[Path | None, _POLICIES_OF_UP] = None,
     fleet: Annotated[Path | None, _FLEET] = None,
 ) -> None:
     """Start a demo cluster, the decision API and the worker, to try things out."""
