@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from bailiff.certificates import Place, Plan, Terms
     from bailiff.cluster import Cluster
 
-# Less than a command may take in all.
-MAX_SETTLE_SECONDS = 45
-
 
 def renew_certificate(
     choice: ClusterChoice, place: Place, terms: Terms, settle_seconds: float, *, force: bool
@@ -28,7 +25,7 @@ def renew_certificate(
         choice: of the cluster.
         place: where it is kept; no namespace: the pod's own, else kube-system.
         terms: how it is to be.
-        settle_seconds: see Renewal; at most MAX_SETTLE_SECONDS.
+        settle_seconds: see Renewal; less than a command may take in all.
         force: replace it whatever its age.
 
     Raises:

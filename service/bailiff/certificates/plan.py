@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----")
 # Believed besides a new one: the present, and what a run that ended half way has left.
 _KEPT = 2
-# Of a bundle somebody else wrote: as many are looked at.
-_MOST = 20
+# Of a bundle somebody else wrote: as many are looked at, and bytes of it.
+_MOST, _LONGEST = 20, 64 * 1024
 
 
 class Step(StrEnum):
@@ -153,7 +153,7 @@ def _vouches(authority: x509.Certificate, certificate: x509.Certificate) -> bool
 
 def _authorities(bundle: bytes) -> list[x509.Certificate]:
     found: list[x509.Certificate] = []
-    for pem in _PEM.findall(bundle)[-_MOST:]:
+    for pem in _PEM.findall(bundle[-_LONGEST:])[-_MOST:]:
         try:
             found.append(x509.load_pem_x509_certificate(pem))
         except ValueError:

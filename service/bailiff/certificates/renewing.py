@@ -70,13 +70,16 @@ class Renewal:
         self._clock = clock
         self._place = place
         self._settle_seconds = settle_seconds
+        self._missing: NotFoundError | None = None
 
     async def run(self, terms: Terms, *, force: bool = False) -> Plan:
         """Do what is to be done; what that was.
 
         Raises:
             ConflictError: somebody else has written the Secret meanwhile; nothing of his is lost.
+            NotFoundError: a webhook configuration is not there; all else was done.
         """
+        self._missing = None
         secret = await self._cluster.get(SECRETS, self._place.secret, self._place.namespace)
         held = _data(secret)
         if not held.get("ca.crt"):
@@ -92,6 +95,8 @@ class Renewal:
                 await self._believe(found.authorities)
             case Step.NONE:
                 await self._believe(found.authorities, alone=False)
+        if self._missing is not None:
+            raise self._missing
         return found
 
     async def _issue(self, secret: Object, found: Plan, terms: Terms) -> None:
@@ -142,7 +147,12 @@ class Renewal:
         """
         has_changed = False
         for kind, name in self._place.webhooks:
-            found = await self._cluster.get(BUNDLED[kind], name)
+            try:
+                found = await self._cluster.get(BUNDLED[kind], name)
+            except NotFoundError as error:
+                # Deleted, as in an emergency: the certificate is for others, too.
+                self._missing = self._missing or error
+                continue
             changes = _changes(found, authorities, alone=alone)
             if changes:
                 has_changed = True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from bailiff.certificates import Step, Terms, plan
 from tests.harness.certificates import NAMES, NOW, TERMS, holding, made, subjects
@@ -53,6 +55,26 @@ def test_it_is_replaced_for_other_names_whatever_their_order() -> None:
     found = plan(holding(FIRST), Terms(names=(*NAMES, "new.example.com")), NOW)
     assert (found.step, found.why) == (Step.ISSUE, "it is for other names: new.example.com")
     assert plan(holding(FIRST), Terms(names=NAMES[1:]), NOW).step is Step.ISSUE
+
+
+def test_one_that_begins_tomorrow_is_replaced() -> None:
+    ahead = made(NOW + 2 * DAY)
+    found = plan(holding(ahead), TERMS, NOW)
+    assert found.step is Step.ISSUE
+    assert found.why.startswith("it is not valid before 2026-01-0")
+
+
+def test_what_nobody_can_read_counts_as_none() -> None:
+    unknown = ec.generate_private_key(ec.BrainpoolP256R1())
+    as_pem = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    held = holding(FIRST) | {"tls.key": unknown.private_bytes(*as_pem)}
+    assert plan(held, TERMS, NOW).step is Step.ISSUE
+
+
+def test_of_a_bundle_without_end_the_end_is_read() -> None:
+    held = holding(FIRST)
+    held["ca.crt"] = b"-----BEGIN CERTIFICATE-----" * 40_000 + b"\n" + held["ca.crt"]
+    assert plan(held, TERMS, NOW).step is Step.NONE
 
 
 def test_it_is_replaced_where_somebody_says_so() -> None:

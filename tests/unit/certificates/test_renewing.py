@@ -6,13 +6,14 @@ import asyncio
 import base64
 import copy
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bailiff.certificates import Issued, Place, Renewal, Step
 from bailiff.certificates.renewing import BUNDLED, SECRETS
-from bailiff.cluster import ConflictError
+from bailiff.cluster import ConflictError, NotFoundError
 from tests.harness.certificates import NOW, TERMS, holding, made
 
 pytestmark = pytest.mark.looptime
@@ -35,11 +36,13 @@ class FakeCluster:
         self.bundle = believed
         self.latency = 0.0
 
-    async def get(self, resource: Any, _name: str, _namespace: str = "") -> Any:
+    async def get(self, resource: Any, name: str, _namespace: str = "") -> Any:
         if resource is SECRETS:
             seen = copy.deepcopy(self.secret)
             await asyncio.sleep(self.latency)
             return seen
+        if name == "gone":
+            raise NotFoundError("deleted", status=404)
         client = {"caBundle": base64.b64encode(self.bundle).decode()}
         return {"webhooks": [{"name": "a", "clientConfig": client}]}
 
@@ -54,8 +57,8 @@ class FakeCluster:
         return copy.deepcopy(self.secret)
 
 
-def renewal(cluster: FakeCluster) -> Renewal:
-    return Renewal(cluster, Clock(), PLACE, 30.0)  # type: ignore[arg-type]  # their stand-ins
+def renewal(cluster: FakeCluster, place: Place = PLACE) -> Renewal:
+    return Renewal(cluster, Clock(), place, 30.0)  # type: ignore[arg-type]  # their stand-ins
 
 
 @pytest.fixture
@@ -119,3 +122,12 @@ async def test_whoever_fights_over_the_authorities_is_told_so(one: Issued) -> No
         await renewal(cluster).run(TERMS, force=True)
     other.cancel()
     assert base64.b64decode(cluster.secret["data"]["tls.crt"]) == one.certificate
+
+
+async def test_a_configuration_that_was_deleted_keeps_the_others_from_nothing(one: Issued) -> None:
+    cluster = FakeCluster(holding(one), one.authority)
+    place = replace(PLACE, webhooks=((KIND, "gone"), (KIND, "b")))
+    with pytest.raises(NotFoundError):
+        await renewal(cluster, place).run(TERMS, force=True)
+    assert base64.b64decode(cluster.secret["data"]["tls.crt"]) != one.certificate
+    assert cluster.bundle == base64.b64decode(cluster.secret["data"]["ca.crt"])
