@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bailiff.cli.errors import ExitCode, fail
+from bailiff.cli.errors import ExitCode, fail, warn_all
 from bailiff.cli.help import Command
 from bailiff.cli.output import OUTPUT, Output, pretty
 
@@ -43,7 +43,7 @@ def check(
     """Validate a file, and show what would be in force, defaults filled in. Needs no cluster."""
     import yaml  # noqa: PLC0415 - here and below: only where it is needed
 
-    from bailiff.decisions.policies import NO_POLICIES, fingerprint  # noqa: PLC0415
+    from bailiff.decisions.policies import NO_POLICIES, crowding, fingerprint  # noqa: PLC0415
     from bailiff.decisions.policies.reading import API_VERSION, KIND, MAX_BYTES  # noqa: PLC0415
     from bailiff.worker.policy.file import interpret, see  # noqa: PLC0415
 
@@ -53,6 +53,8 @@ def check(
     found = interpret(seen if isinstance(seen, str) else policies_in(seen))
     if isinstance(found, str):
         fail(f"{file}: {found}", ExitCode.USAGE)
+    if found.over_time is not None:
+        warn_all(list(crowding(found.over_time)))
     shown = {"apiVersion": API_VERSION, "kind": KIND} | effective(found)
     if output is Output.JSON:
         typer.echo(pretty(shown))

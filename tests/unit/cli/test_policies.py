@@ -147,3 +147,10 @@ def test_a_worker_does_not_start_with_such_a_file(tmp_path, text, said):
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2
     assert f"bailiff: --policies: {path}: {said}" in done.output
+
+
+def test_budgets_that_could_fill_the_book_are_warned_of():
+    text = f"{HEAD}overTime: {{budgets: [{{name: b, evictions: 9000, seconds: 60, per: Node}}]}}"
+    done = check("-", stdin=text)
+    assert done.exit_code == 0
+    assert "budget b keeps 8000 counts, which 0.889 full columns (per Node) use up" in done.stderr

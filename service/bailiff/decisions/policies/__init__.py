@@ -47,6 +47,7 @@ from bailiff.decisions.policies.over_time_settings import (
     Store,
     Unreadable,
 )
+from bailiff.decisions.policies.over_time_size import crowding
 from bailiff.decisions.policies.pause import PauseNotice, read_pause, write_pause
 from bailiff.decisions.policies.publisher import Publisher
 from bailiff.decisions.policies.reading import PolicyError, read, schema
@@ -124,6 +125,7 @@ __all__ = [
     "Wish",
     "blast_excess",
     "counted",
+    "crowding",
     "describe_zone",
     "digest_of",
     "enough_pods",

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from bailiff.decisions.policies.hold import Cause, Hold
+from bailiff.decisions.policies.over_time_settings import Per
 from bailiff.decisions.text import describe_time
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ _AGAIN = 5.0
 # (pkg/registry/core/pod/storage/eviction.go, EvictionsRetry); the worker gives an attempt 30 s. For
 # clocks 3 s are left.
 MARGIN = 30.0 + 10.0 + 3.0 + _AGAIN
+# Evictions that one budget keeps which counts apart by namespace, node or zone: about half of what
+# the ConfigMap holds. Whoever has many namespaces is not to fill it for all other budgets.
+MOST_APART = 8000
 
 
 class Column(Struct, frozen=True, gc=False):
@@ -90,11 +94,10 @@ def room_for(book: Book, wishes: Sequence[Wish], now: datetime) -> Hold | None:
     if not wishes or _is_counted(book, wishes[0], millis):
         return None
     found = [
-        hold
+        _room(_column(book, place), place, pods, millis) or _crowded(book, place, pods, millis)
         for place, pods in _by_place(wishes).items()
-        if (hold := _room(_column(book, place), place, pods, millis)) is not None
     ]
-    return max(found, key=_ends, default=None)
+    return max((one for one in found if one is not None), key=_ends, default=None)
 
 
 class OpenBook:
@@ -229,6 +232,20 @@ def _room(column: Column, place: Place, pods: list[str], now: int) -> Hold | Non
     until = datetime.fromtimestamp(free / 1000, UTC)
     message = f"{place} is used up until {describe_time(until)}"
     return Hold(cause=Cause.OVER_TIME, message=message, until=until)
+
+
+def _crowded(book: Book, place: Place, pods: list[str], now: int) -> Hold | None:
+    """There is room for these by the settings, and none to keep the counts."""
+    if place.per is Per.CLUSTER or place.budget not in book:
+        return None
+    since, by_pod = _since(now, place.seconds), _column(book, place).by_pod
+    new = sum(by_pod.get(pod, since) <= since for pod in pods)
+    instants = [one.instants for one in book[place.budget].columns.values()]
+    kept = sum(len(one) - bisect_right(one, since) for one in instants)
+    if not new or kept + new <= MOST_APART:
+        return None
+    message = f"{place} keeps {MOST_APART} counts in all, and has {kept}"
+    return Hold(cause=Cause.OVER_TIME, message=message)
 
 
 def _ends(hold: Hold) -> float:
