@@ -32,7 +32,7 @@ from bailiff.client.errors import (
 )
 from bailiff.client.json_form.reading import UnreadableError
 from bailiff.client.tls import credentials_of
-from bailiff.client.tokens import Bearer, host_of
+from bailiff.client.tokens import Bearer, host_of, is_this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -89,14 +89,17 @@ class Words(NamedTuple):
             raise ValueError(f"not the address of a gRPC API: {target!r}; HOST:PORT")
         bearer = Bearer(settings, host=host, secure=settings.tls is not None)
         credentials = credentials_of(settings.tls) if settings.tls else None
-        return cls(target, credentials, tuple(_options(settings)), bearer)
+        return cls(target, credentials, tuple(_options(settings, host)), bearer)
 
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """Of the next call; UnauthenticatedError."""
         return tuple(self.bearer.headers().items())
 
 
-def _options(settings: ClientSettings) -> Iterable[tuple[str, str | int]]:
+def _options(settings: ClientSettings, host: str) -> Iterable[tuple[str, str | int]]:
+    # Proxies: what goes to this machine, or in the clear, is not for others to read.
+    by_proxy = settings.tls is not None and not is_this_machine(host)
+    yield "grpc.enable_http_proxy", int(by_proxy)
     yield "grpc.primary_user_agent", f"bailiff-client/{__version__}"
     yield "grpc.keepalive_time_ms", round(settings.keepalive * 1000)
     yield "grpc.keepalive_timeout_ms", round(settings.keepalive_timeout * 1000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -10,6 +10,7 @@ import httpx2
 from bailiff.client import rest_words
 from bailiff.client.asking import Asking
 from bailiff.client.calls import Calls
+from bailiff.client.deadlines import keep_deadlines, within
 from bailiff.client.settings import ClientSettings
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
@@ -36,7 +37,7 @@ class RestClient(Asking):
         """
         settings = settings or ClientSettings()
         self._words: Words = rest_words.Words(url, settings)
-        self._client = httpx2.Client(**self._words.arguments)
+        self._client = keep_deadlines(httpx2.Client(**self._words.arguments))
         self._calls = Calls(settings, self._words.bearer)
 
     def close(self) -> None:
@@ -78,23 +79,17 @@ class RestClient(Asking):
     def _attempt(self, kind: type[A], path: str, body: bytes | None, seconds: float) -> A:
         request = self._words.request(self._client, path, body, seconds)
         try:
-            response = self._client.send(request, stream=True)
-            try:
-                content = _content(response, time.monotonic() + seconds)
-            finally:
-                response.close()
-        except (httpx2.HTTPError, TimeoutError) as error:
+            with within(seconds), closing(self._client.send(request, stream=True)) as response:
+                content = _content(response)
+        except httpx2.HTTPError as error:
             raise rest_words.unsent(error, request) from error
         return rest_words.answer_of(kind, response, content)
 
 
-def _content(response: httpx2.Response, deadline: float) -> bytes:
-    """The body. A read waits no longer than the attempt, and none begins after it."""
+def _content(response: httpx2.Response) -> bytes:
     content = bytearray()
     for part in response.iter_bytes():
         content += part
         if len(content) > rest_words.MAX_ANSWER_BYTES:
             raise rest_words.too_long(response)
-        if time.monotonic() > deadline:
-            raise TimeoutError("the answer came too slowly")
     return bytes(content)

@@ -31,7 +31,7 @@ from bailiff.client.errors import (
 from bailiff.client.json_form.reading import UnreadableError
 from bailiff.client.settings import Tls
 from bailiff.client.tls import context_of
-from bailiff.client.tokens import Bearer
+from bailiff.client.tokens import Bearer, is_this_machine
 
 if TYPE_CHECKING:
     from bailiff.client.errors import BailiffError
@@ -92,6 +92,8 @@ class Words:
                 keepalive_expiry=settings.keepalive,
             ),
             "follow_redirects": False,
+            # Proxies: what goes to this machine, or in the clear, is not for others to read.
+            "trust_env": address.secure and not is_this_machine(address.host),
         }
 
     def request(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from bailiff.client.settings import ClientSettings
 
-_THIS_MACHINE = ("localhost", "::1")
 # A token of a service account has about 1 kB.
 _MAX_BYTES = 16 * 1024
 
@@ -86,8 +86,11 @@ class Bearer:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether what is sent there leaves the machine."""
-    return host in _THIS_MACHINE or host.startswith("127.")
+    """Whether what is sent there stays here: `localhost`, or an address that says so itself."""
+    try:
+        return host.lower() == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def host_of(target: str) -> str:

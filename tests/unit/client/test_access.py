@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,11 +22,11 @@ from bailiff.client import (
     UnauthenticatedError,
     UnavailableError,
 )
-from bailiff.client.tokens import Bearer, host_of
+from bailiff.client.tokens import Bearer, host_of, is_this_machine
 from tests.harness.clocks import START, ManualClock
 from tests.harness.kube.tls import Tls as Files
 from tests.harness.reviewing import Reviewer
-from tests.harness.scripts import QUESTION
+from tests.harness.scripts import QUESTION, QUICK, REST, Script, ok, ok_grpc, scripted
 from tests.harness.secured import client_of, made, serving_tls
 from tests.harness.ways import WAYS, Way, client, serving
 
@@ -142,6 +144,52 @@ def test_a_token_goes_to_another_machine_by_tls_only(make) -> None:
     made = make(ClientSettings(token="secret", token_in_clear=True))
     if not isinstance(made, AsyncRestClient):
         made.close()
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [
+        ("localhost", True),
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("127.evil.example", False),
+        ("127.0.0.1.evil.example", False),
+        ("localhost.evil.example", False),
+        ("10.0.0.1", False),
+        ("::2", False),
+        ("", False),
+    ],
+)
+def test_this_machine_is_known_by_its_address_alone(host: str, here: bool) -> None:
+    assert is_this_machine(host) is here
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_no_proxy_reads_what_goes_to_this_machine(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = bytearray()
+
+    async def reading(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        read.extend(await reader.read(1000))
+        writer.close()
+
+    proxy = await asyncio.start_server(reading, "127.0.0.1", 0)
+    port = proxy.sockets[0].getsockname()[1]
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("http_proxy", "HTTP_PROXY", "grpc_proxy", "all_proxy", "https_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{port}")
+    settings = replace(QUICK, token="SECRET")
+    script = Script(ok if way in REST else ok_grpc)
+    async with (
+        proxy,
+        scripted(way, script) as ports,
+        client(way, ports, settings) as asking,
+    ):
+        await asking.ask("decide", QUESTION)
+    assert read == b""
 
 
 def test_by_tls_a_token_goes_anywhere(files: Files) -> None:

@@ -29,7 +29,7 @@ from tests.harness.scripts import (
     part,
     scripted,
 )
-from tests.harness.ways import WAYS, client
+from tests.harness.ways import WAYS, Ports, client
 
 
 @pytest.mark.parametrize("way", REST)
@@ -152,6 +152,31 @@ async def test_an_endless_answer_is_not_read_to_its_end(
     async with scripted(way, Script(endless)) as ports, client(way, ports, QUICK) as asking:
         with pytest.raises(ServerError, match="endless"):
             await asking.ask("decide", QUESTION)
+
+
+@pytest.mark.parametrize("way", REST)
+async def test_a_header_that_trickles_is_given_up(way: str) -> None:
+    async def trickling(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answering.append(asyncio.current_task())
+        await reader.readuntil(b"\r\n\r\n")
+        with contextlib.suppress(ConnectionError):
+            for byte in b"HTTP/1.1 200 OK\r\nX-A: " + b"a" * 100:
+                writer.write(bytes([byte]))
+                await writer.drain()
+                await asyncio.sleep(0.1)
+        writer.close()
+
+    answering: list[Any] = []
+    server = await asyncio.start_server(trickling, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    settings = ClientSettings(timeout=0.8, attempt_timeout=0.4)
+    async with client(way, Ports(port, port), settings) as asking:
+        began = time.monotonic()
+        with pytest.raises(DeadlineError):
+            await asking.ask("decide", QUESTION)
+        assert time.monotonic() - began < 2.0
+    server.close()
+    await asyncio.gather(*answering)
 
 
 @pytest.mark.parametrize("way", REST)
