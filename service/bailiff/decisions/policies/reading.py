@@ -10,6 +10,7 @@ from msgspec import inspect as types
 from bailiff.decisions.policies.checks import faults
 from bailiff.decisions.policies.settings import CLOSES, OPENS, Policies
 from bailiff.kinds import DecodeError, decode_yaml_value
+from bailiff.kinds.names import LABEL_PATTERN, LABEL_RULE, SUBDOMAIN_PATTERN, SUBDOMAIN_RULE
 from bailiff.kinds.type_paths import type_at
 from bailiff.kinds.yaml_text import parse_yaml
 
@@ -18,6 +19,14 @@ KIND = "WorkerPolicies"
 MAX_BYTES = 256 * 1024
 _MAX_PATH = 300
 _MAX_REASON = 1000
+_HOUR = "must be HH:MM, as 06:00 or 22:30"
+# What a pattern asks for, in words.
+_RULES = {
+    OPENS: _HOUR,
+    CLOSES: _HOUR,
+    LABEL_PATTERN: LABEL_RULE,
+    SUBDOMAIN_PATTERN: SUBDOMAIN_RULE,
+}
 
 
 class PolicyError(ValueError):
@@ -95,7 +104,7 @@ def _explained(error: DecodeError) -> PolicyError:
     if isinstance(kind, types.EnumType) and "must be one of" not in reason:
         allowed = ", ".join(member.value for member in kind.cls)
         return PolicyError(error.path, f"{reason}, allowed are {allowed}")
-    is_hour = isinstance(kind, types.StrType) and kind.pattern in (OPENS, CLOSES)
-    if is_hour and "matching regex" in reason:
-        return PolicyError(error.path, "must be HH:MM, as 06:00 or 22:30")
+    rule = _RULES.get(kind.pattern or "") if isinstance(kind, types.StrType) else None
+    if rule is not None and "matching regex" in reason:
+        return PolicyError(error.path, rule)
     return PolicyError(error.path, reason)

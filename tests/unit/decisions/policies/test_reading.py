@@ -34,6 +34,7 @@ from bailiff.decisions.policies import (
     schema,
 )
 from bailiff.decisions.policies.reading import MAX_BYTES
+from bailiff.kinds.names import LABEL_RULE
 
 HEAD = "apiVersion: bailiff.dev/v1\nkind: WorkerPolicies\n"
 
@@ -131,9 +132,9 @@ SELECTOR = "exclude: {podSelector: {matchExpressions: [{key: a, operator: %s}]}}
         ),
         ("breakers: {cluster: {stopAt: 1.5}}", "$.breakers.cluster.stopAt", "<= 1.0"),
         ("pause: {}", "$.pause.namespace", "required, and missing or null"),
-        ("pause: {namespace: a/../b}", "$.pause.namespace", "matching regex"),
+        ("pause: {namespace: a/../b}", "$.pause.namespace", LABEL_RULE),
         ('pause: {namespace: "a\\n"}', "$.pause.namespace", "line feed"),
-        ("exclude: {namespaces: [Shop]}", "$.exclude.namespaces[0]", "matching regex"),
+        ("exclude: {namespaces: [Shop]}", "$.exclude.namespaces[0]", LABEL_RULE),
         ("exclude: {namespaces: [no]}", "$.exclude.namespaces[0]", "got `bool`"),
         (SELECTOR % "in", "$.exclude.podSelector.matchExpressions[0].operator", "In, NotIn, Exi"),
         (SELECTOR % "In", "$.exclude.podSelector.matchExpressions[0].values", "at least one"),
