@@ -21,6 +21,7 @@ from bailiff.cluster import ClusterError, ConflictError, FencedError
 from bailiff.decisions.policies import UNKNOWN, BookError, OpenBook, Unknown, is_counted, room_for
 from bailiff.tally.pace import Pace
 from bailiff.tally.pages import Page, Pages
+from bailiff.tally.paper import PaperPages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +80,7 @@ class Tally:
             cluster: where the ConfigMap is.
             clock: instants are counted by it, so it should go by the API server's.
         """
+        self._cluster = cluster
         self._pages = Pages(cluster)
         self._clock = clock
         self._pace = Pace(clock)
@@ -87,6 +89,12 @@ class Tally:
         self._read_at = -math.inf
         self._asks: list[_Ask] = []
         self._work: asyncio.Task[None] | None = None
+
+    def on_paper(self) -> Tally:
+        """One that goes by the same ConfigMap, and counts in memory besides; nothing is written."""
+        tally = Tally(self._cluster, self._clock)
+        tally._pages = PaperPages(self._cluster)
+        return tally
 
     def seen(self, store: Store) -> Book | Literal[Unknown.UNKNOWN]:
         """The book that was read or written last."""

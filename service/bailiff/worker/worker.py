@@ -113,7 +113,7 @@ class Worker:
         self.systems = _by_name([make(parts) for make in systems])
         self.metrics.expect(self.systems)
         audit = AuditLog(audit_log, self.metrics, on_paper=settings.on_paper) if audit_log else None
-        self._wire(parts, audit, shared)
+        self._wire(parts, audit, shared.on_paper() if shared and settings.on_paper else shared)
         registry.register(self.backlog)
         export_picture(self.metrics, self.evaluator, self.pending)
         export_lead(self.metrics, self.election, self.held_shard, clock)
@@ -144,7 +144,7 @@ class Worker:
         self.gate = Gate(self.pending, self.evaluator, clock, self.teller, self._earlier)
         self.attempt = Attempt(actions, clock, self.evaluator)
         self._recounts = Recounts(self.gate, shared)
-        consent = Consent(self.gate.facts, shared, clock, on_paper=self._settings.on_paper)
+        consent = Consent(self.gate.facts, shared, clock)
         self.executor = Executor(
             parts, self.pending, self.gate, self.attempt, consent, self.teller, self._earlier
         )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 
-from bailiff.cluster import FencedError, ForbiddenError, ServerError
+from bailiff.cluster import Cluster, FencedError, ForbiddenError, ServerError
 from bailiff.decisions.policies import (
     BlastRadius,
     Cause,
@@ -21,8 +21,9 @@ from bailiff.decisions.policies import (
     Unreadable,
 )
 from bailiff.decisions.policies.over_time_counts import MARGIN
+from bailiff.tally import Tally
 from tests.harness.kinds import no_execute
-from tests.harness.tallies import OneConfigMap, budget
+from tests.harness.tallies import OneConfigMap, budget, wishes
 from tests.harness.worlds.governed import Governed
 from tests.harness.worlds.shared import Sharing, sharing
 
@@ -226,6 +227,24 @@ async def test_on_paper_nothing_is_counted() -> None:
     async with world.running():
         await asyncio.sleep(1)
     assert world.counts.writes == 0
+
+
+async def test_on_paper_it_holds_whom_it_would_beside_what_others_have_counted() -> None:
+    settings = budget(3, 3600)
+    world = sharing(Policies(over_time=settings), pods="bcdefgh", on_paper=True)
+    others = Tally(cast(Cluster, world.counts), world.clock)
+    assert await others.count(wishes(settings, "a"), settings) is None
+    async with world.running():
+        await asyncio.sleep(1000)
+        assert world.order() == ["b", "c"]
+        assert world.backlog() == {"over_time": 5}
+        # Somebody frees the place of the one who went in earnest; ours are on our paper.
+        world.counts.delete()
+        await asyncio.sleep(1000)
+        assert len(world.order()) == 3
+        await asyncio.sleep(3600 + MARGIN - 1990)
+        assert len(world.order()) == 5
+    assert world.counts.found is None
 
 
 async def test_whom_his_disruption_budget_refuses_takes_no_place() -> None:

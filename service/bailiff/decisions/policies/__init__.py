@@ -35,8 +35,10 @@ from bailiff.decisions.policies.over_time_counts import (
     EMPTY_BOOK,
     Book,
     OpenBook,
+    common_book,
     counted,
     is_counted,
+    own_book,
     room_for,
 )
 from bailiff.decisions.policies.over_time_settings import (
@@ -124,6 +126,7 @@ __all__ = [
     "Window",
     "Wish",
     "blast_excess",
+    "common_book",
     "counted",
     "crowding",
     "describe_zone",
@@ -142,6 +145,7 @@ __all__ = [
     "judge_all",
     "limit_hold",
     "may_hold",
+    "own_book",
     "rank",
     "read",
     "read_book",

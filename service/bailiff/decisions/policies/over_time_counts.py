@@ -186,6 +186,36 @@ def counted(
     return opened.closed()
 
 
+def common_book(one: Book, other: Book) -> Book:
+    """What is counted in any of two; a pod that both have, as the other has it."""
+
+    def both(name: str) -> Sheet:
+        first = one.get(name) or other[name]
+        sheets = first.columns, other[name].columns if name in other else {}
+        keys = dict.fromkeys((*sheets[0], *sheets[1]))
+        return Sheet(first.seconds, {key: Column.of(_pods_of(sheets, key)) for key in keys})
+
+    return {name: both(name) for name in dict.fromkeys((*one, *other))}
+
+
+def own_book(book: Book, other: Book) -> Book:
+    """What is counted in a book, and not at the same instant in another."""
+    found = {}
+    for name, sheet in book.items():
+        theirs = other[name].columns if name in other else {}
+        known = {key: theirs.get(key, Column()).by_pod for key in sheet.columns}
+        columns = {
+            key: Column.of({pod: at for pod, at in one.by_pod.items() if known[key].get(pod) != at})
+            for key, one in sheet.columns.items()
+        }
+        found[name] = Sheet(sheet.seconds, columns)
+    return found
+
+
+def _pods_of(sheets: Sequence[Mapping[str, Column]], key: str) -> dict[str, int]:
+    return {pod: at for one in sheets if key in one for pod, at in one[key].by_pod.items()}
+
+
 def _opened(sheet: Sheet, now: int) -> Sheet:
     since = _since(now, sheet.seconds)
     return Sheet(sheet.seconds, {key: one.opened(since) for key, one in sheet.columns.items()})

@@ -8,7 +8,7 @@ gate knows from then on, so that whoever has to wait does so at the gate, as for
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -57,24 +57,24 @@ class Shared:
     pod_groups: PodGroups
     gang_budgets: GangBudgets
 
+    def on_paper(self) -> Shared:
+        """The same for a worker that does nothing, and counts for itself what it would do."""
+        return replace(self, tally=self.tally.on_paper())
+
 
 class Consent:
     """Asks before an eviction is begun."""
 
-    def __init__(
-        self, facts: RuleFacts, shared: Shared | None, clock: Clock, *, on_paper: bool
-    ) -> None:
+    def __init__(self, facts: RuleFacts, shared: Shared | None, clock: Clock) -> None:
         """Prepare.
 
         Args:
             facts: what the rules look at.
             shared: None: there is nothing to ask, which holds where a policy needs it.
             clock: for when counts that have failed are asked again.
-            on_paper: nothing is counted, since nothing is done.
         """
         self._facts = facts
         self._shared = shared
-        self._on_paper = on_paper
         self._tries = Tries(clock)
         if shared is not None:
             facts.book = partial(_known, shared.tally)
@@ -125,9 +125,8 @@ class Consent:
         if self._shared is None:
             return uncounted(over_time, "cannot be read: there is no cluster")
         tally = self._shared.tally
-        count = tally.look if self._on_paper else tally.count
         try:
-            return await self._tries(lambda: count(wishes, over_time))
+            return await self._tries(lambda: tally.count(wishes, over_time))
         except FencedError:
             return Hold(cause=Cause.OVER_TIME, message="another worker leads")
         except TallyError as error:
