@@ -256,5 +256,8 @@ async def test_who_is_refused_waits_for_no_write(server: OneConfigMap) -> None:
     going = asyncio.create_task(tally.count(wishes(TWO, "b"), TWO))
     assert [one is None for one in await tries(tally, "cda")] == [False, False, True]
     assert loop.time() == started
+    await asyncio.sleep(0.1)
+    assert (await tries(tally, "e"))[0] is not None
+    assert loop.time() < started + 0.5
     assert await going is None
     assert loop.time() > started + 0.5

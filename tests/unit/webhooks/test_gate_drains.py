@@ -81,10 +81,16 @@ async def test_who_was_let_through_counts_until_the_budget_tells_of_him() -> Non
 
 async def test_who_is_not_counted_in_the_end_is_not_held_against_it_either() -> None:
     scene = GateScene(Policies(over_time=budget(10)), *guarded(2), allows(1))
-    assert (await scene.evict("p0", dryRun=True)).allowed
+    assert (await scene.evict("p1", dryRun=True)).allowed
     scene.counts.put({"b": "rubbish"})
     assert said(await scene.evict("p0"))[0] == 429
     scene.counts.delete()
+    assert (await scene.evict("p1")).allowed
+
+
+async def test_a_dry_run_is_held_against_no_disruption_budget_afterwards() -> None:
+    scene = GateScene(Policies(over_time=budget(10)), *guarded(2), allows(1))
+    assert (await scene.evict("p0", dryRun=True)).allowed
     assert (await scene.evict("p1")).allowed
 
 
@@ -132,6 +138,14 @@ async def test_who_has_come_since_waits_alone_and_keeps_nobody() -> None:
     scene.source.objects[Pod] = [shop_pod(f"p{n}", group="g") for n in (1, 2, 3)]
     found = await asyncio.gather(*(scene.evict(f"p{n}") for n in (3, 1, 2)))
     assert [one.allowed for one in found] == [False, True, True]
+
+
+async def test_who_came_when_the_gang_was_judged_already_is_counted_himself() -> None:
+    scene = gang_scene(3, replace(WHOLE, over_time=budget(3)))
+    assert (await scene.evict("p0", dryRun=True)).allowed
+    late = asyncio.create_task(scene.evict("p1"))
+    scene.source.objects[Pod].append(shop_pod("p3", group="g"))
+    assert [(await late).allowed, (await scene.evict("p3")).allowed] == [True, False]
 
 
 async def test_one_of_a_gang_that_may_not_go_itself_is_told_why() -> None:

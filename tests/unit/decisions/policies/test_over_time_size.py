@@ -74,3 +74,12 @@ def test_what_could_be_more_than_is_kept_is_warned_of(
         for number, (evictions, per) in enumerate(budgets)
     ]
     assert len(list(crowding(OverTime(budgets=tuple(made))))) == warned
+
+
+def test_what_one_of_a_gang_was_counted_for_seconds_ago_is_not_gone_through_again() -> None:
+    gang = [Wish(pod, (place("b", "ns"),)) for pod in "abc"]
+    book = OpenBook(counted({}, gang, NOW), LATER)
+    book.ask(gang[:1])
+    assert book.changes == 1
+    assert book.ask(gang) is None
+    assert book.changes == 1
