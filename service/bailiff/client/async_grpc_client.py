@@ -107,5 +107,5 @@ class AsyncGrpcClient(AsyncAsking):
             else:
                 unary = self._channel.unary_unary(path, *kinds)
                 yield await unary(message, timeout=seconds, metadata=metadata)
-        except grpc.RpcError as error:
+        except grpc_words.CALL_ERRORS as error:
             raise grpc_words.error_of_call(error) from error

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Self
-
-import grpc
 
 from bailiff.client import grpc_words
 from bailiff.client.errors import (
     DEADLINE,
     UNREACHABLE,
-    BailiffError,
     Failure,
     TooLongError,
     error_of,
 )
 from bailiff.client.judging import asked_about, pods_of
-from bailiff.client.registering import METHOD, Registered, checked, slim, to_this
+from bailiff.client.registering import METHOD, Registered, checked, closed, slim, to_this
 from bailiff.v1.scheduling_service_pb2 import (
     JudgeNodesResponse,
     JudgeNodesStreamRequest,
@@ -26,7 +24,9 @@ from bailiff.v1.scheduling_service_pb2 import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+
+    import grpc
 
     from bailiff.client.calls import AsyncCalls
     from bailiff.client.grpc_words import Words
@@ -51,6 +51,9 @@ class AsyncNodeStream:
         self._channel, self._words, self._calls = channel, words, calls
         self._registered = Registered()
         self._opened: _Opened | None = None
+        # That one, or one that is yet to be told the nodes.
+        self._latest: _Opened | None = None
+        self._closed = False
         self._lock = asyncio.Lock()
         self._ids = itertools.count(1)
 
@@ -61,9 +64,10 @@ class AsyncNodeStream:
         await self.close()
 
     async def close(self) -> None:
-        """End the stream."""
-        async with self._lock:
-            self._drop()
+        """End the stream, and with it what others ask by it at the moment."""
+        self._closed = True
+        if self._latest is not None:
+            self._latest.close()
 
     @property
     def names(self) -> frozenset[str]:
@@ -107,7 +111,7 @@ class AsyncNodeStream:
         self, pods: Sequence[Pod], terms: Terms | None, left: Callable[[], float]
     ) -> list[JudgeNodesResponse]:
         try:
-            async with self._lock:
+            async with self._alone(left):
                 (answer,) = await self._make([asked_about(pods, terms)], left())
         except TooLongError:
             if len(pods) < 2:
@@ -118,15 +122,29 @@ class AsyncNodeStream:
         return list(answer.judged.answers)
 
     async def _tell(self, change: Change, timeout: float | None) -> None:
-        async with self._lock:
+        left = self._calls.left(timeout)
+        async with self._alone(left):
             to_be, requests = change(self._registered)
             try:
-                await self._make(requests, timeout)
-            except BailiffError:
+                await self._make(requests, left())
+            except BaseException:
                 # A part of it may have been taken: what was known before is told anew.
                 self._drop()
                 raise
             self._registered = to_be
+
+    @asynccontextmanager
+    async def _alone(self, left: Callable[[], float]) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(left()):
+                await self._lock.acquire()
+        except TimeoutError:
+            told = "others ask by this stream, and take long"
+            raise error_of(Failure(DEADLINE, told)) from None
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     async def _make(
         self, requests: Requests, timeout: float | None
@@ -139,7 +157,7 @@ class AsyncNodeStream:
         return await self._calls.make(attempt, timeout)
 
     async def _open(self, deadline: float) -> _Opened:
-        opened = _Opened(self._channel, self._words)
+        self._latest = opened = _Opened(self._channel, self._words)
         try:
             for request in self._registered.all():
                 await self._ask(opened, request, deadline)
@@ -153,6 +171,7 @@ class AsyncNodeStream:
     ) -> JudgeNodesStreamResponse:
         request.request_id = str(next(self._ids))
         try:
+            self._check_open()
             answer = await opened.ask(request, deadline)
         except BaseException:
             # Its answer may come yet, and would be taken for that of the next one.
@@ -160,10 +179,20 @@ class AsyncNodeStream:
             raise
         return checked(answer)
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise closed()
+
     def _drop(self) -> None:
         if self._opened is not None:
             self._opened.close()
         self._opened = None
+
+
+def _is_cancelled() -> bool:
+    """Whether it is the present task that is to end."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class _Opened:
@@ -173,7 +202,11 @@ class _Opened:
         stream = channel.stream_stream(
             METHOD, JudgeNodesStreamRequest.SerializeToString, JudgeNodesStreamResponse.FromString
         )
-        self._call = stream(metadata=words.metadata())
+        self._closed = False
+        try:
+            self._call = stream(metadata=words.metadata())
+        except grpc_words.CALL_ERRORS as error:
+            raise grpc_words.error_of_call(error) from error
 
     async def ask(
         self, request: JudgeNodesStreamRequest, deadline: float
@@ -185,14 +218,19 @@ class _Opened:
                 answer = await self._call.read()
         except TimeoutError:
             raise error_of(Failure(DEADLINE, "no answer in time")) from None
+        except asyncio.CancelledError:
+            if not self._closed or _is_cancelled():
+                raise
+            raise closed() from None
         except asyncio.InvalidStateError:
             raise error_of(Failure(UNREACHABLE, "the stream has ended")) from None
-        except grpc.RpcError as error:
+        except grpc_words.CALL_ERRORS as error:
             raise grpc_words.error_of_call(error) from error
         if not isinstance(answer, JudgeNodesStreamResponse):
             raise error_of(Failure(UNREACHABLE, "the server has ended the stream"))
         return to_this(request, answer)
 
     def close(self) -> None:
-        """End the call."""
+        """End the call; who waits for an answer is told so."""
+        self._closed = True
         self._call.cancel()

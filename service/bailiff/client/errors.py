@@ -14,6 +14,7 @@ UNREACHABLE = "unreachable"
 DEADLINE = "deadline"
 UNREADABLE = "unreadable_answer"
 UNAVAILABLE = "unavailable"
+CLOSED = "closed"
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,7 @@ _KINDS = {
     UNAVAILABLE: _Kind(UnavailableError, repeated=True),
     DEADLINE: _Kind(DeadlineError, repeated=True),
     UNREADABLE: _Kind(ServerError),
+    CLOSED: _Kind(UnavailableError),
 }
 
 

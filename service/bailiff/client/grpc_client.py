@@ -92,5 +92,5 @@ class GrpcClient(Asking):
                 yield self._channel.unary_unary(path, *kinds)(
                     message, timeout=seconds, metadata=metadata
                 )
-        except grpc.RpcError as error:
+        except grpc_words.CALL_ERRORS as error:
             raise grpc_words.error_of_call(error) from error

@@ -16,6 +16,7 @@ from google.rpc import (  # type: ignore[import-untyped]  # it ships no types
 from bailiff import __version__
 from bailiff.client import json_form
 from bailiff.client.errors import (
+    CLOSED,
     DEADLINE,
     UNREACHABLE,
     DeadlineError,
@@ -132,8 +133,14 @@ def message_of(facts: Q | Json, kind: type[Q]) -> Q:
         raise InvalidQuestionError(failure) from None
 
 
-def error_of_call(error: grpc.RpcError) -> BailiffError:
+# What grpcio raises where a call ends badly, or where its channel has been closed before it began.
+CALL_ERRORS = (grpc.RpcError, ValueError, grpc.aio.UsageError)
+
+
+def error_of_call(error: Exception) -> BailiffError:
     """What a call that ended badly says."""
+    if not isinstance(error, grpc.RpcError):
+        return error_of(Failure(CLOSED, f"the client has been closed: {error}"))
     code: grpc.StatusCode = error.code()
     details = dict(_pairs(error.trailing_metadata())).get(_DETAILS)
     told = error_of_status(_parsed(status_pb2.Status, details)) if details else None

@@ -6,6 +6,7 @@ import itertools
 import queue
 import threading
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 import grpc
@@ -20,7 +21,7 @@ from bailiff.client.errors import (
     error_of,
 )
 from bailiff.client.judging import asked_about, pods_of
-from bailiff.client.registering import METHOD, Registered, checked, slim, to_this
+from bailiff.client.registering import METHOD, Registered, checked, closed, slim, to_this
 from bailiff.v1.scheduling_service_pb2 import (
     JudgeNodesResponse,
     JudgeNodesStreamRequest,
@@ -28,7 +29,7 @@ from bailiff.v1.scheduling_service_pb2 import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from bailiff.client.calls import Calls
     from bailiff.client.grpc_words import Words
@@ -53,6 +54,9 @@ class NodeStream:
         self._channel, self._words, self._calls = channel, words, calls
         self._registered = Registered()
         self._opened: _Opened | None = None
+        # That one, or one that is yet to be told the nodes.
+        self._latest: _Opened | None = None
+        self._closed = False
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
 
@@ -63,9 +67,11 @@ class NodeStream:
         self.close()
 
     def close(self) -> None:
-        """End the stream."""
-        with self._lock:
-            self._drop()
+        """End the stream, and with it what others ask by it at the moment."""
+        self._closed = True
+        latest = self._latest
+        if latest is not None:
+            latest.close()
 
     @property
     def names(self) -> frozenset[str]:
@@ -109,7 +115,7 @@ class NodeStream:
         self, pods: Sequence[Pod], terms: Terms | None, left: Callable[[], float]
     ) -> list[JudgeNodesResponse]:
         try:
-            with self._lock:
+            with self._alone(left):
                 (answer,) = self._make([asked_about(pods, terms)], left())
         except TooLongError:
             if len(pods) < 2:
@@ -120,15 +126,25 @@ class NodeStream:
         return list(answer.judged.answers)
 
     def _tell(self, change: Change, timeout: float | None) -> None:
-        with self._lock:
+        left = self._calls.left(timeout)
+        with self._alone(left):
             to_be, requests = change(self._registered)
             try:
-                self._make(requests, timeout)
-            except BailiffError:
+                self._make(requests, left())
+            except BaseException:
                 # A part of it may have been taken: what was known before is told anew.
                 self._drop()
                 raise
             self._registered = to_be
+
+    @contextmanager
+    def _alone(self, left: Callable[[], float]) -> Iterator[None]:
+        if not self._lock.acquire(timeout=max(0.0, left())):
+            raise error_of(Failure(DEADLINE, "others ask by this stream, and take long"))
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def _make(self, requests: Requests, timeout: float | None) -> list[JudgeNodesStreamResponse]:
         def attempt(seconds: float) -> list[JudgeNodesStreamResponse]:
@@ -139,7 +155,7 @@ class NodeStream:
         return self._calls.make(attempt, timeout)
 
     def _open(self, deadline: float) -> _Opened:
-        opened = _Opened(self._channel, self._words)
+        self._latest = opened = _Opened(self._channel, self._words)
         try:
             for request in self._registered.all():
                 self._ask(opened, request, deadline)
@@ -153,12 +169,17 @@ class NodeStream:
     ) -> JudgeNodesStreamResponse:
         request.request_id = str(next(self._ids))
         try:
+            self._check_open()
             answer = opened.ask(request, deadline)
         except BaseException:
             # Its answer may come yet, and would be taken for that of the next one.
             self._drop()
             raise
         return checked(answer)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise closed()
 
     def _drop(self) -> None:
         if self._opened is not None:
@@ -173,10 +194,14 @@ class _Opened:
         self._asked: queue.SimpleQueue[JudgeNodesStreamRequest | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[JudgeNodesStreamResponse | BailiffError]
         self._answers = queue.SimpleQueue()
+        self._closed = False
         stream = channel.stream_stream(
             METHOD, JudgeNodesStreamRequest.SerializeToString, JudgeNodesStreamResponse.FromString
         )
-        self._call = stream(iter(self._asked.get, None), metadata=words.metadata())
+        try:
+            self._call = stream(iter(self._asked.get, None), metadata=words.metadata())
+        except grpc_words.CALL_ERRORS as error:
+            raise grpc_words.error_of_call(error) from error
         self._reader = threading.Thread(target=self._read, name="bailiff-node-stream", daemon=True)
         self._reader.start()
 
@@ -186,7 +211,7 @@ class _Opened:
                 self._answers.put(answer)
             ended = error_of(Failure(UNREACHABLE, "the server has ended the stream"))
         except grpc.RpcError as error:
-            ended = grpc_words.error_of_call(error)
+            ended = closed() if self._closed else grpc_words.error_of_call(error)
         self._answers.put(ended)
 
     def ask(self, request: JudgeNodesStreamRequest, deadline: float) -> JudgeNodesStreamResponse:
@@ -202,6 +227,7 @@ class _Opened:
 
     def close(self) -> None:
         """End the call, and with it the threads."""
+        self._closed = True
         self._asked.put(None)
         self._call.cancel()
         self._reader.join()

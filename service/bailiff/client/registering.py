@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bailiff.client import grpc_words
-from bailiff.client.errors import UNREADABLE, Failure, error_of
+from bailiff.client.errors import CLOSED, UNREADABLE, Failure, error_of
 from bailiff.v1.device_taints_pb2 import DeviceTaintFacts
 from bailiff.v1.kubernetes_pb2 import Node
 from bailiff.v1.scheduling_service_pb2 import (
@@ -18,6 +18,7 @@ from bailiff.v1.scheduling_service_pb2 import (
 )
 
 if TYPE_CHECKING:
+    from bailiff.client.errors import BailiffError
     from bailiff.client.questions import Json
 
 METHOD = "/bailiff.v1.SchedulingService/JudgeNodesStream"
@@ -66,7 +67,8 @@ class Registered:
         """Those with a change, and what tells the server of it."""
         made = Registered()
         made._maintenance, made._device_taints = self._maintenance, self._device_taints
-        left = {name: node for name, node in self.nodes.items() if name not in set(gone)}
+        going = frozenset(gone)
+        left = {name: node for name, node in self.nodes.items() if name not in going}
         made.nodes = left | {node.metadata.name: node for node in put}
         changes = [NodeChanges(put=some) for some in _in_pieces(put)] or [NodeChanges()]
         changes[0].remove.extend(gone)
@@ -104,6 +106,11 @@ def checked(answer: JudgeNodesStreamResponse) -> JudgeNodesStreamResponse:
         told = grpc_words.error_of_status(answer.error)
         raise told or error_of(Failure(UNREADABLE, answer.error.message))
     return answer
+
+
+def closed() -> BailiffError:
+    """That a stream is no more, since it was closed."""
+    return error_of(Failure(CLOSED, "the stream has been closed"))
 
 
 def slim(nodes: Objects) -> list[Node]:

@@ -291,5 +291,5 @@ def test_every_code_of_the_server_is_known() -> None:
     }
     codes |= {kind.code.lower() for kind in kinds - {grpc_errors.NotLetInError}}
     codes |= {reason.lower() for _, reason in grpc_errors.ACCESS.values()}
-    own = {UNREACHABLE, UNAVAILABLE, DEADLINE, UNREADABLE}
+    own = {UNREACHABLE, UNAVAILABLE, DEADLINE, UNREADABLE, CLOSED}
     assert set(_KINDS) == codes | own

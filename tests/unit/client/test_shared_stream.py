@@ -1,0 +1,91 @@
+"""A stream of nodes that several ask by: whoever waits, gives up, or closes it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from bailiff.client import ClientSettings, DeadlineError, Retries, UnavailableError
+from bailiff.client.messages import Pod
+from bailiff.client.registering import Registered, slim
+from bailiff.grpc_api.errors import OverloadedError as OverloadedHereError
+from tests.harness.judge import Judge, Stream, hang, named, opened, refusing
+from tests.harness.scripts import GRPC
+from tests.harness.ways import client, serving
+
+PATIENT = ClientSettings(timeout=20, attempt_timeout=20)
+
+
+@pytest.mark.parametrize("way", GRPC)
+async def test_who_waits_for_others_waits_no_longer_than_it_wants(way: str) -> None:
+    judge = Judge()
+    async with opened(way, judge, PATIENT) as stream:
+        await stream.do("register", [named("a")])
+        judge.on[len(judge.seen) + 1] = hang
+        other = asyncio.create_task(stream.do("judge", [Pod()], timeout=2.0))
+        await asyncio.sleep(0.1)
+        for asked in (("judge", [Pod()]), ("change", [named("b")])):
+            began = time.monotonic()
+            with pytest.raises(DeadlineError):
+                await stream.do(*asked, timeout=0.2)
+            assert time.monotonic() - began < 1.0
+        with pytest.raises(DeadlineError):
+            await other
+
+
+@pytest.mark.parametrize("way", GRPC)
+async def test_to_close_ends_what_others_ask(way: str) -> None:
+    judge = Judge()
+    async with opened(way, judge, PATIENT) as stream:
+        await stream.do("register", [named("a")])
+        judge.on[len(judge.seen) + 1] = hang
+        other = asyncio.create_task(stream.known())
+        await asyncio.sleep(0.2)
+        began = time.monotonic()
+        await stream.do("close")
+        with pytest.raises(UnavailableError) as raised:
+            await other
+        assert raised.value.code == "closed"
+        assert time.monotonic() - began < 1.0
+        with pytest.raises(UnavailableError):
+            await stream.known()
+
+
+@pytest.mark.parametrize("way", GRPC)
+async def test_a_client_that_was_closed_says_so(way: str) -> None:
+    async with serving() as ports, client(way, ports) as asking:
+        stream = asking.client.judge_nodes_stream()
+        await asking.close()
+        with pytest.raises(UnavailableError) as raised:
+            await asking.ask("decide", {"pod": {}, "node": named("a")})
+        assert raised.value.code == "closed"
+        with pytest.raises(UnavailableError):
+            await Stream(stream).do("register", [named("a")])
+
+
+async def test_a_change_that_is_given_up_between_attempts_leaves_the_nodes_as_they_were(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bailiff.client.registering._BYTES", 1)
+    judge = Judge()
+    patient = ClientSettings(retries=Retries(first_pause=60, longest_pause=60))
+    monkeypatch.setattr("bailiff.client.retrying.Attempts._drawn", lambda _: 10.0)
+    async with opened("async grpc", judge, patient) as stream:
+        await stream.do("register", [named("gone")])
+        judge.on[len(judge.seen) + 2] = refusing(OverloadedHereError("no"))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await stream.do("change", [named("a"), named("b")], ["gone"])
+        assert stream.stream.names == {"gone"}
+        assert await stream.known() == ["gone"]
+
+
+def test_many_nodes_go_as_quickly_as_few() -> None:
+    present = Registered()
+    present.nodes = {node.metadata.name: node for node in slim(named(f"n{i}") for i in range(5000))}
+    began = time.process_time()
+    made, _ = present.changed([], [f"n{i}" for i in range(4999)])
+    assert time.process_time() - began < 0.3
+    assert list(made.nodes) == ["n4999"]
