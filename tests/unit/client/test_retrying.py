@@ -18,7 +18,15 @@ from bailiff.client import (
     UnauthenticatedError,
 )
 from bailiff.client.calls import AsyncCalls, Calls
-from bailiff.client.errors import _KINDS, DEADLINE, UNAVAILABLE, UNREACHABLE, UNREADABLE, error_of
+from bailiff.client.errors import (
+    _KINDS,
+    CLOSED,
+    DEADLINE,
+    UNAVAILABLE,
+    UNREACHABLE,
+    UNREADABLE,
+    error_of,
+)
 from bailiff.client.retrying import Attempts, Budget
 from bailiff.client.tokens import Bearer
 from bailiff.grpc_api import errors as grpc_errors
