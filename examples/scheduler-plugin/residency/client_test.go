@@ -169,25 +169,6 @@ func TestWhoDoesNotAnswerIsLeftAloneForAWhile(t *testing.T) {
 	}
 }
 
-func TestHeartbeatsAreNoChange(t *testing.T) {
-	known := registered{}
-	before, after := node("a"), node("a")
-	for seconds, one := range []*corev1.Node{before, after} {
-		heard := metav1.Unix(int64(seconds), 0)
-		one.ResourceVersion = heard.String()
-		one.Status.Conditions = []corev1.NodeCondition{{Type: "Ready", Status: "True", LastHeartbeatTime: heard}}
-	}
-	if put, _ := known.changes(question{nodes: []*corev1.Node{before}}); len(put) != 1 {
-		t.Errorf("put %v", put)
-	}
-	if put, _ := known.changes(question{nodes: []*corev1.Node{after}}); len(put) != 0 {
-		t.Errorf("put %v", put)
-	}
-	if put, _ := known.changes(question{nodes: []*corev1.Node{node("a", corev1.Taint{Key: "k"})}}); len(put) != 1 {
-		t.Errorf("put %v", put)
-	}
-}
-
 func TestAnAnswerIsReadByItsOrder(t *testing.T) {
 	now := timestamppb.Now()
 	soon := timestamppb.New(now.AsTime().Add(time.Minute))

@@ -1,43 +1,52 @@
 package residency
 
 import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	bailiffv1 "bailiff.dev/api/v1"
 )
 
 // Nodes in one message: of so many a message stays far below the 4 MiB that gRPC takes.
 const nodesInMessage = 1000
 
-// Annotations of a node that Bailiff reads.
-var annotations = []string{"bailiff.dev/taints-first-observed", "bailiff.dev/maintenance"}
+// Annotations that Bailiff reads begin with this; those of others change for reasons of their own.
+const ours = "bailiff.dev/"
 
 // registered has the nodes that a stream knows, by name: as kube-scheduler has them, and as sent.
 type registered map[string]sent
 
 type sent struct {
 	node *corev1.Node
-	slim *corev1.Node
+	slim *bailiffv1.Node
 }
 
 // changes tells what the stream is to be told, and takes it for told.
-func (known registered) changes(asked question) (put []*corev1.Node, remove []string) {
+func (known registered) changes(asked question) (put []*bailiffv1.Node, remove []string, err error) {
 	for _, node := range asked.nodes {
 		before, isKnown := known[node.Name]
 		// kube-scheduler replaces a node that changes, so most need no second look.
 		if isKnown && before.node == node {
 			continue
 		}
-		now := sent{node, slimmed(node)}
-		if !isKnown || !equality.Semantic.DeepEqual(before.slim, now.slim) {
-			put = append(put, now.slim)
+		slim, err := slimmed(node)
+		if err != nil {
+			return nil, nil, err
 		}
-		known[node.Name] = now
+		if !isKnown || !proto.Equal(before.slim, slim) {
+			put = append(put, slim)
+		}
+		known[node.Name] = sent{node, slim}
 	}
 	if !asked.just && len(known) > len(asked.nodes) {
 		remove = known.forget(asked.nodes)
 	}
-	return put, remove
+	return put, remove, nil
 }
 
 // forget drops all but these nodes, and names those that are dropped.
@@ -55,22 +64,25 @@ func (known registered) forget(nodes []*corev1.Node) (gone []string) {
 	return gone
 }
 
-// slimmed keeps what Bailiff reads: heartbeats alone are no change that it need be told of.
-func slimmed(node *corev1.Node) *corev1.Node {
-	slim := &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: node.Name, UID: node.UID, CreationTimestamp: node.CreationTimestamp,
-		},
-		Spec: corev1.NodeSpec{Taints: node.Spec.Taints, Unschedulable: node.Spec.Unschedulable},
+// slimmed has the fields that Bailiff's message has, so that a rule that comes to read another one
+// is told it, too. What changes by itself is left out: it is no change that Bailiff need be told of.
+func slimmed(node *corev1.Node) (*bailiffv1.Node, error) {
+	slim := &bailiffv1.Node{}
+	if err := hand(node, slim); err != nil {
+		return nil, err
 	}
-	for _, name := range annotations {
-		if text, isThere := node.Annotations[name]; isThere {
-			metav1.SetMetaDataAnnotation(&slim.ObjectMeta, name, text)
-		}
+	if meta := slim.GetMetadata(); meta != nil {
+		meta.ResourceVersion = ""
+		// Of the rest the times change with each heartbeat.
+		meta.ManagedFields = slices.DeleteFunc(meta.ManagedFields, isNotOfTaints)
+		maps.DeleteFunc(meta.Annotations, func(name, _ string) bool { return !strings.HasPrefix(name, ours) })
 	}
-	for _, condition := range node.Status.Conditions {
-		condition.LastHeartbeatTime = metav1.Time{}
-		slim.Status.Conditions = append(slim.Status.Conditions, condition)
+	for _, condition := range slim.GetStatus().GetConditions() {
+		condition.LastHeartbeatTime = nil
 	}
-	return slim
+	return slim, nil
+}
+
+func isNotOfTaints(entry *bailiffv1.ManagedFieldsEntry) bool {
+	return !bytes.Contains(entry.GetFieldsV1().GetRaw(), []byte(`"f:taints"`))
 }

@@ -77,7 +77,10 @@ func (s *stream) judge(ctx context.Context, asked question) (*bailiffv1.JudgeNod
 
 // tell sends what has changed of the nodes; all of them, the first time.
 func (s *stream) tell(asked question) error {
-	put, remove := s.known.changes(asked)
+	put, remove, err := s.known.changes(asked)
+	if err != nil {
+		return err
+	}
 	if !s.begun {
 		// The first message replaces all nodes, of which a new stream has none.
 		s.begun = true
@@ -96,15 +99,8 @@ func (s *stream) tell(asked question) error {
 	return nil
 }
 
-func (s *stream) change(put []*corev1.Node, remove []string) error {
-	changes := &bailiffv1.NodeChanges{Remove: remove}
-	for _, node := range put {
-		message := &bailiffv1.Node{}
-		if err := hand(node, message); err != nil {
-			return err
-		}
-		changes.Put = append(changes.Put, message)
-	}
+func (s *stream) change(put []*bailiffv1.Node, remove []string) error {
+	changes := &bailiffv1.NodeChanges{Put: put, Remove: remove}
 	return s.register(&bailiffv1.JudgeNodesStreamRequest{
 		Ask: &bailiffv1.JudgeNodesStreamRequest_Changes{Changes: changes},
 	})
@@ -144,11 +140,12 @@ func (s *stream) ask(
 
 type marshaler interface{ Marshal() ([]byte, error) }
 
-// hand gives the bytes of Kubernetes' own type to the message that has its field numbers.
+// hand gives the bytes of Kubernetes' own type to the message that has its field numbers; what the
+// message has no field for is dropped.
 func hand(object marshaler, message proto.Message) error {
 	data, err := object.Marshal()
 	if err != nil {
 		return err
 	}
-	return proto.Unmarshal(data, message)
+	return proto.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(data, message)
 }
