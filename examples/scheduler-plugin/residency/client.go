@@ -37,7 +37,7 @@ var (
 type client struct {
 	service bailiffv1.SchedulingServiceClient
 	timeout time.Duration
-	// Who has it asks; the others wait, within their timeouts.
+	// Who has it asks, and alone touches what follows; the others wait, within their timeouts.
 	turn   chan struct{}
 	stream *stream
 	failed error
@@ -88,52 +88,89 @@ func (file tokenFile) GetRequestMetadata(context.Context, ...string) (map[string
 // RequireTransportSecurity is of credentials.PerRPCCredentials.
 func (tokenFile) RequireTransportSecurity() bool { return true }
 
-// judge answers within the timeout, or says why not.
+// judge answers within the timeout, or says why not. What has been begun goes on without its caller,
+// where that one has no more time: nodes that were sent are kept, and nobody else's stream is ended.
 func (c *client) judge(ctx context.Context, asked question) (*judgement, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	select {
-	case c.turn <- struct{}{}:
-		defer func() { <-c.turn }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("no turn to ask within %s", c.timeout)
-	}
-	if wait := time.Until(c.again); wait > 0 {
-		return nil, fmt.Errorf("not asked for %s more: %w", wait.Round(time.Millisecond), c.failed)
-	}
-	answer, err := c.tried(ctx, asked)
+	pods, err := asked.pods()
 	if err != nil {
 		return nil, err
 	}
-	return judgementOf(answer), nil
+	if err := c.takeTurn(ctx); err != nil {
+		return nil, err
+	}
+	told := make(chan result, 1)
+	go func() {
+		defer func() { <-c.turn }()
+		told <- c.inTurn(asked, pods)
+	}()
+	select {
+	case found := <-told:
+		return found.judgement, found.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("no answer yet: %w", ctx.Err())
+	}
 }
 
-func (c *client) tried(ctx context.Context, asked question) (*bailiffv1.JudgeNodesResponse, error) {
+type result struct {
+	judgement *judgement
+	err       error
+}
+
+// takeTurn waits until nobody else asks.
+func (c *client) takeTurn(ctx context.Context) error {
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("no turn to ask: %w", ctx.Err())
+	}
+	// select takes either where both are there.
+	if ctx.Err() != nil {
+		<-c.turn
+		return fmt.Errorf("no turn to ask: %w", ctx.Err())
+	}
+	return nil
+}
+
+func (c *client) inTurn(asked question, pods *bailiffv1.PodsToJudge) result {
+	if wait := time.Until(c.again); wait > 0 {
+		err := fmt.Errorf("not asked for %s more: %w", wait.Round(time.Millisecond), c.failed)
+		return result{err: err}
+	}
+	answer, err := c.tried(asked, pods)
+	if err != nil {
+		return result{err: err}
+	}
+	return result{judgement: judgementOf(answer)}
+}
+
+func (c *client) tried(asked question, pods *bailiffv1.PodsToJudge) (*bailiffv1.JudgeNodesResponse, error) {
 	for {
 		isOld := c.stream != nil
-		answer, err := c.ask(ctx, asked)
+		answer, err := c.ask(asked, pods)
 		if err == nil || errors.Is(err, errRefused) {
 			return answer, err
 		}
 		c.close()
 		// A stream that has been idle may have been ended by Bailiff, or by its restart; then
 		// another one has the answer. That is tried once.
-		if !isOld || ctx.Err() != nil {
+		if !isOld || errors.Is(err, errLate) {
 			c.failed, c.again = err, time.Now().Add(pause)
 			return nil, err
 		}
 	}
 }
 
-func (c *client) ask(ctx context.Context, asked question) (*bailiffv1.JudgeNodesResponse, error) {
+func (c *client) ask(asked question, pods *bailiffv1.PodsToJudge) (*bailiffv1.JudgeNodesResponse, error) {
 	if c.stream == nil {
-		opened, err := open(c.service)
+		opened, err := open(c.service, c.timeout)
 		if err != nil {
 			return nil, err
 		}
 		c.stream = opened
 	}
-	return c.stream.judge(ctx, asked)
+	return c.stream.judge(asked, pods)
 }
 
 func (c *client) close() {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +28,8 @@ type scripted struct {
 	// Requests of a stream that are answered; then it ends. 0: all.
 	lasts int
 	mute  bool
+	// How long each request takes.
+	takes time.Duration
 }
 
 func (s *scripted) JudgeNodesStream(call grpc.BidiStreamingServer[bailiffv1.JudgeNodesStreamRequest, bailiffv1.JudgeNodesStreamResponse]) error {
@@ -39,6 +43,7 @@ func (s *scripted) JudgeNodesStream(call grpc.BidiStreamingServer[bailiffv1.Judg
 			<-call.Context().Done()
 			return call.Context().Err()
 		}
+		time.Sleep(s.takes)
 		if err := call.Send(s.answer(request)); err != nil {
 			return err
 		}
@@ -166,6 +171,67 @@ func TestWhoDoesNotAnswerIsLeftAloneForAWhile(t *testing.T) {
 	c.again = time.Now()
 	if _, err := c.judge(context.Background(), asked); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestNodesAreRegisteredThoughThatTakesLongerThanOneAnswer(t *testing.T) {
+	bailiff := &scripted{takes: 60 * time.Millisecond}
+	c := clientOf(t, bailiff, 200*time.Millisecond)
+	var nodes []*corev1.Node
+	for number := range 6*nodesInMessage + 1 {
+		nodes = append(nodes, node(strconv.Itoa(number)))
+	}
+	asked := question{pod: &corev1.Pod{}, nodes: nodes}
+	if _, err := c.judge(context.Background(), asked); err == nil {
+		t.Fatal("answered while nodes were still being sent")
+	}
+	for range 10 {
+		if _, err := c.judge(context.Background(), asked); err == nil {
+			if bailiff.streams != 1 {
+				t.Errorf("%d streams", bailiff.streams)
+			}
+			return
+		}
+	}
+	t.Error("never answered")
+}
+
+func TestWhoGoesBeforeTheAnswerEndsNobodysStream(t *testing.T) {
+	bailiff := &scripted{}
+	c := clientOf(t, bailiff, time.Minute)
+	asked := question{pod: &corev1.Pod{}, nodes: []*corev1.Node{node("a")}}
+	ask(t, c, asked)
+	bailiff.takes = 50 * time.Millisecond
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	brief, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	for range 10 {
+		for _, ctx := range []context.Context{gone, brief} {
+			if _, err := c.judge(ctx, asked); err == nil {
+				t.Error("answered")
+			}
+		}
+		ask(t, c, asked)
+	}
+	if bailiff.streams != 1 {
+		t.Errorf("%d streams", bailiff.streams)
+	}
+}
+
+func TestManyAtOnceHaveNobodyLeaveBailiffAlone(t *testing.T) {
+	bailiff := &scripted{takes: 3 * time.Millisecond}
+	c := clientOf(t, bailiff, 100*time.Millisecond)
+	asked := question{pod: &corev1.Pod{}, nodes: []*corev1.Node{node("a")}}
+	ask(t, c, asked)
+	var wait sync.WaitGroup
+	for range 200 {
+		wait.Go(func() { c.judge(context.Background(), asked) })
+	}
+	wait.Wait()
+	ask(t, c, asked)
+	if bailiff.streams != 1 {
+		t.Errorf("%d streams", bailiff.streams)
 	}
 }
 

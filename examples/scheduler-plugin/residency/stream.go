@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
@@ -14,28 +16,48 @@ import (
 	bailiffv1 "bailiff.dev/api/v1"
 )
 
-// errRefused is Bailiff's no to one question; the stream goes on.
-var errRefused = errors.New("Bailiff refused the question")
+var (
+	// errRefused is Bailiff's no to one question; the stream goes on.
+	errRefused = errors.New("Bailiff refused the question")
+	// errLate is of a message that has not been answered in time; it ends the stream.
+	errLate = errors.New("not answered in time")
+)
 
 // stream is one call of JudgeNodesStream: nodes are registered once, then changes follow, then
 // pods. It answers each request by one response, in order, so one question is under way at a time.
 type stream struct {
 	call   grpc.BidiStreamingClient[bailiffv1.JudgeNodesStreamRequest, bailiffv1.JudgeNodesStreamResponse]
 	cancel context.CancelFunc
-	known  registered
-	begun  bool
-	number uint64
+	// Of each message: all nodes of a large cluster may take longer than one answer may.
+	timeout time.Duration
+	known   registered
+	begun   bool
+	number  uint64
 }
 
-func open(service bailiffv1.SchedulingServiceClient) (*stream, error) {
+func open(service bailiffv1.SchedulingServiceClient, timeout time.Duration) (*stream, error) {
 	// Of its own: a stream outlives the question that it was opened for.
 	ctx, cancel := context.WithCancel(context.Background())
-	call, err := service.JudgeNodesStream(ctx)
+	made := &stream{cancel: cancel, timeout: timeout, known: registered{}}
+	err := made.inTime(func() (err error) {
+		made.call, err = service.JudgeNodesStream(ctx)
+		return err
+	})
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	return &stream{call: call, cancel: cancel, known: registered{}}, nil
+	return made, nil
+}
+
+// inTime ends the stream where this takes longer than the timeout.
+func (s *stream) inTime(do func() error) error {
+	timer := time.AfterFunc(s.timeout, s.cancel)
+	err := do()
+	if !timer.Stop() {
+		return fmt.Errorf("%w: %s", errLate, s.timeout)
+	}
+	return err
 }
 
 // question is about one pod and all nodes that there are, or just these.
@@ -45,13 +67,8 @@ type question struct {
 	just  bool
 }
 
-// judge asks; a deadline of ctx that passes ends the stream.
-func (s *stream) judge(ctx context.Context, asked question) (*bailiffv1.JudgeNodesResponse, error) {
-	stop := context.AfterFunc(ctx, s.cancel)
-	defer stop()
-	if err := s.tell(asked); err != nil {
-		return nil, err
-	}
+// pods is what is asked after the stream has been told of the nodes.
+func (asked question) pods() (*bailiffv1.PodsToJudge, error) {
 	message := &bailiffv1.Pod{}
 	if err := hand(asked.pod, message); err != nil {
 		return nil, err
@@ -61,6 +78,14 @@ func (s *stream) judge(ctx context.Context, asked question) (*bailiffv1.JudgeNod
 		for _, node := range asked.nodes {
 			pods.Nodes = append(pods.Nodes, node.Name)
 		}
+	}
+	return pods, nil
+}
+
+// judge asks about the pods, once the nodes are registered.
+func (s *stream) judge(asked question, pods *bailiffv1.PodsToJudge) (*bailiffv1.JudgeNodesResponse, error) {
+	if err := s.tell(asked); err != nil {
+		return nil, err
 	}
 	response, err := s.ask(&bailiffv1.JudgeNodesStreamRequest{
 		Ask: &bailiffv1.JudgeNodesStreamRequest_Pods{Pods: pods},
@@ -120,12 +145,11 @@ func (s *stream) ask(
 ) (*bailiffv1.JudgeNodesStreamResponse, error) {
 	s.number++
 	request.RequestId = strconv.FormatUint(s.number, 10)
-	if err := s.call.Send(request); err != nil {
-		// io.EOF: why the stream has ended, receiving tells.
-		_, err = s.call.Recv()
-		return nil, err
-	}
-	response, err := s.call.Recv()
+	var response *bailiffv1.JudgeNodesStreamResponse
+	err := s.inTime(func() (err error) {
+		response, err = s.exchange(request)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +160,16 @@ func (s *stream) ask(
 		return nil, fmt.Errorf("%w: %w", errRefused, status.ErrorProto(failure))
 	}
 	return response, nil
+}
+
+func (s *stream) exchange(
+	request *bailiffv1.JudgeNodesStreamRequest,
+) (*bailiffv1.JudgeNodesStreamResponse, error) {
+	if err := s.call.Send(request); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	// io.EOF: why the stream has ended, receiving tells.
+	return s.call.Recv()
 }
 
 type marshaler interface{ Marshal() ([]byte, error) }
