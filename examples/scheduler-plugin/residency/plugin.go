@@ -87,12 +87,17 @@ func (r *Residency) PreFilter(
 		state.Write(stateKey, found)
 		return nil, nil
 	}
+	return nil, r.unanswered(ctx, err, "Scheduling without residency", pod)
+}
+
+// unanswered is what comes of a question without an answer, as the arguments have it.
+func (r *Residency) unanswered(ctx context.Context, err error, otherwise string, pod *corev1.Pod) *fwk.Status {
 	err = fmt.Errorf("no answer from Bailiff: %w", err)
 	if r.args.OnFailure == Fail {
-		return nil, fwk.AsStatus(err)
+		return fwk.AsStatus(err)
 	}
-	klog.FromContext(ctx).Error(err, "Scheduling without residency", "pod", klog.KObj(pod))
-	return nil, fwk.NewStatus(fwk.Skip)
+	klog.FromContext(ctx).Error(err, otherwise, "pod", klog.KObj(pod))
+	return fwk.NewStatus(fwk.Skip)
 }
 
 // PreFilterExtensions is of fwk.PreFilterPlugin: other pods of a node change nothing here.
@@ -122,13 +127,20 @@ func (r *Residency) Score(
 func (r *Residency) ScoreExtensions() fwk.ScoreExtensions { return nil }
 
 // Bind binds with the residency in the same request: the API server gives the annotations of a
-// binding to its pod. A pod that was not judged is left to the next plugin, DefaultBinder.
+// binding to its pod. A pod that was not judged is left to the next plugin, DefaultBinder; one for
+// which the node has become unfit since waits in the queue again.
 func (r *Residency) Bind(
 	ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node string,
 ) *fwk.Status {
-	found := r.fresh(ctx, judged(state), pod, node)
+	found, err := r.fresh(ctx, judged(state), pod, node)
+	if err != nil {
+		return r.unanswered(ctx, err, "Binding without residency", pod)
+	}
 	if found == nil {
 		return fwk.NewStatus(fwk.Skip)
+	}
+	if refusal := found.refusal(node, r.args.MinimumResidency.Duration); refusal != nil {
+		return refusal
 	}
 	until := found.residency(node)
 	if until == "" {
@@ -147,22 +159,18 @@ func (r *Residency) Bind(
 	return nil
 }
 
-// fresh is an answer about this node that may be taken for one of now; nil: there is none.
+// fresh is an answer about this node that may be taken for one of now; nil: the pod was not judged.
 func (r *Residency) fresh(
 	ctx context.Context, found *judgement, pod *corev1.Pod, name string,
-) *judgement {
+) (*judgement, error) {
 	if found == nil || time.Since(found.received) < longestAge {
-		return found
+		return found, nil
 	}
 	node, err := r.handle.SharedInformerFactory().Core().V1().Nodes().Lister().Get(name)
-	if err == nil {
-		found, err = r.client.judge(ctx, question{pod: pod, nodes: []*corev1.Node{node}, just: true})
-	}
 	if err != nil {
-		klog.FromContext(ctx).Error(err, "Binding without residency", "pod", klog.KObj(pod))
-		return nil
+		return nil, err
 	}
-	return found
+	return r.client.judge(ctx, question{pod: pod, nodes: []*corev1.Node{node}, just: true})
 }
 
 // bind sends it in the order of kube-scheduler's other requests about the pod, where it keeps one.
