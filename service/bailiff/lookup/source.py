@@ -131,7 +131,7 @@ class ClusterSource:
             return ()
         names = None if wanted.names is None else tuple(dict.fromkeys(wanted.names))
         try:
-            if names is None or len(names) > _FEW or wanted.fields:
+            if names is None or len(names) > _FEW or wanted.fields or wanted.unlike:
                 return await self._list(resource, wanted, names)
             return await self._get_each(resource, wanted, names)
         except MissingError as error:
@@ -146,11 +146,13 @@ class ClusterSource:
         selection = Selection(namespace=wanted.namespace, field_selector=_field_selector(wanted))
         each = slimmer_for(wanted.kind) if wanted.kind in _SLIM else None
         with told(f"the {resource.plural}", f"list {resource.plural}"):
-            found = await self._items(resource, selection, each, wanted.most)
+            # The first of all would be others than the first of those that are named.
+            most = wanted.most if names is None else None
+            found = await self._items(resource, selection, each, most)
         found = tuple(map(_served, found))
         if names is None:
             return found
-        return tuple(one for one in found if one.metadata.name in names)
+        return tuple([one for one in found if one.metadata.name in names])[: wanted.most]
 
     async def _items(
         self,
@@ -175,7 +177,7 @@ class ClusterSource:
                     # Who wants them says what that means.
                     continue
                 found.append(_served(one))
-        return tuple(found)
+        return tuple(found)[: wanted.most]
 
     async def _resource(self, kind: type[Value]) -> Resource[Any]:
         found = _RESOURCES.get(kind)

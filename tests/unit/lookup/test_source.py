@@ -67,6 +67,15 @@ async def test_many_are_listed_at_once(tmp_path: Path) -> None:
     assert server.asked == ["/namespaces/ns/resourceclaims"]
 
 
+@pytest.mark.parametrize("number", [2, 9])
+async def test_no_more_than_so_many_of_those_that_are_named(tmp_path: Path, number: int) -> None:
+    server = Server(*DEVICES)
+    wanted = tuple(f"c{number}" for number in range(number))
+    server.objects["resourceclaims"] = [allocated(name) for name in ("a", "b", *wanted)]
+    async with server.source(tmp_path) as source:
+        assert names(await source.see(Wanted(ResourceClaim, "ns", wanted, most=1))) == ["c0"]
+
+
 @pytest.mark.parametrize(
     ("wanted", "asked"),
     [
@@ -74,6 +83,7 @@ async def test_many_are_listed_at_once(tmp_path: Path) -> None:
         (Wanted(Pod, "", ("p",), (("spec.nodeName", "n"),)), "/api/v1/pods?spec.nodeName=n"),
         (Wanted(Pod, fields=(("a", "x,y=z\\"),)), "/api/v1/pods?a=x\\,y\\=z\\\\"),
         (Wanted(Pod, unlike=(("a", "x"), ("b", "y"))), "/api/v1/pods?a!=x,b!=y"),
+        (Wanted(Pod, "", ("p",), unlike=(("a", "x"),)), "/api/v1/pods?a!=x"),
         (Wanted(Pod, most=1), "/api/v1/pods"),
         (Wanted(Node), "/api/v1/nodes"),
         (Wanted(PodDisruptionBudget), "/apis/policy/v1/poddisruptionbudgets"),
