@@ -156,7 +156,7 @@ def answer_of(kind: type[A], response: httpx2.Response, body: bytes) -> A:
         raise _refusal(response, body)
     try:
         return json_form.read(json.loads(body), kind, strict=False)
-    except (ValueError, UnreadableError) as error:
+    except (ValueError, RecursionError, UnreadableError) as error:
         told = f"an answer that is none of Bailiff's: {error}"
         raise error_of(Failure(UNREADABLE, told, request_id=_id_of(response))) from error
 
@@ -182,12 +182,14 @@ def _refusal(response: httpx2.Response, body: bytes) -> BailiffError:
         code = UNAVAILABLE if otherwise in (UnavailableError, OverloadedError) else f"http_{status}"
     fields = tuple(
         FieldError(str(one.get("path", "")), str(one.get("reason", "")))
-        for one in problem.get("errors") or ()
+        for one in _listed(problem.get("errors"))
         if isinstance(one, Mapping)
     )
     failure = Failure(
         code,
-        str(problem.get("detail") or body[:_LONGEST_TEXT].decode(errors="replace") or status),
+        _printable(
+            problem.get("detail") or body[:_LONGEST_TEXT].decode(errors="replace") or status
+        ),
         fields,
         _id_of(response),
         _retry_after(response.headers.get("retry-after")),
@@ -195,10 +197,19 @@ def _refusal(response: httpx2.Response, body: bytes) -> BailiffError:
     return error_of(failure, otherwise)
 
 
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _printable(value: object) -> str:
+    """As text that every stream takes: JSON may have halves of characters."""
+    return str(value).encode(errors="replace").decode()
+
+
 def _problem_of(body: bytes) -> Mapping[str, Any]:
     try:
         problem = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return problem if isinstance(problem, Mapping) else {}
 

@@ -56,7 +56,7 @@ class ClientSettings:
     attempt_timeout: float = 10.0
     retries: Retries = field(default_factory=Retries)
     tls: Tls | None = None
-    token: str | TokenSource | None = None
+    token: str | TokenSource | None = field(default=None, repr=False)
     token_file: str | Path | None = None
     token_in_clear: bool = False
     keepalive: float = 60.0

@@ -208,3 +208,28 @@ async def test_statuses_without_words_of_bailiff(way: str) -> None:
         with pytest.raises(BailiffError) as raised:
             await asking.ask("decide", QUESTION)
     assert raised.value.code == "unimplemented"
+
+
+@pytest.mark.parametrize("way", REST)
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, "[" * 100_000),
+        (400, "[" * 100_000),
+        (400, '{"errors": 5}'),
+        (500, '{"errors": true}'),
+        (500, '{"detail": "\\ud800"}'),
+    ],
+)
+async def test_nonsense_is_a_failure_that_can_be_printed(way: str, status: int, body: str) -> None:
+    async def nonsense(_: web.Request) -> web.Response:
+        return web.Response(text=body, status=status)
+
+    async with scripted(way, Script(nonsense)) as ports, client(way, ports, QUICK) as asking:
+        with pytest.raises(BailiffError) as raised:
+            await asking.ask("decide", QUESTION)
+    assert str(raised.value).encode()
+
+
+def test_a_token_is_not_printed() -> None:
+    assert "SECRET" not in repr(ClientSettings(token="SECRET"))
