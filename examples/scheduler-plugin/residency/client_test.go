@@ -28,6 +28,8 @@ type scripted struct {
 	// Requests of a stream that are answered; then it ends. 0: all.
 	lasts int
 	mute  bool
+	// Takes no pod.
+	shut bool
 	// How long each request takes.
 	takes time.Duration
 }
@@ -76,11 +78,17 @@ func (s *scripted) answer(request *bailiffv1.JudgeNodesStreamRequest) *bailiffv1
 			names = append(names, name)
 		}
 	}
-	verdict := &bailiffv1.NodesVerdict{Nodes: names, Feasible: true, Residency: &bailiffv1.Residency{ForEver: true}}
+	verdict := &bailiffv1.NodesVerdict{Nodes: names, Feasible: !s.shut, Residency: &bailiffv1.Residency{ForEver: true}}
 	answer := &bailiffv1.JudgeNodesResponse{Verdicts: []*bailiffv1.NodesVerdict{verdict}, JudgedAt: timestamppb.Now()}
 	judged := &bailiffv1.PodsJudged{Answers: []*bailiffv1.JudgeNodesResponse{answer}}
 	response.Result = &bailiffv1.JudgeNodesStreamResponse_Judged{Judged: judged}
 	return response
+}
+
+// asking is a question about nodes that need not be registered.
+func asking(names ...string) *bailiffv1.JudgeNodesStreamRequest {
+	pods := &bailiffv1.PodsToJudge{Nodes: names}
+	return &bailiffv1.JudgeNodesStreamRequest{Ask: &bailiffv1.JudgeNodesStreamRequest_Pods{Pods: pods}}
 }
 
 func clientOf(t *testing.T, bailiff *scripted, timeout time.Duration) *client {

@@ -12,6 +12,9 @@ import (
 // forEver is what the annotation says of a pod that nothing known will evict.
 const forEver = "forever"
 
+// unknown is what it says where its creator wrote something there, and Bailiff gave no answer.
+const unknown = "unknown"
+
 // judgement is one answer, by node; it is kept for one scheduling cycle. It counts from `at`, by
 // Bailiff's clock, and was received then by ours.
 type judgement struct {

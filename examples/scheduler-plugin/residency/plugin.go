@@ -23,7 +23,7 @@ const (
 	// Name of the plugin in a KubeSchedulerConfiguration.
 	Name = "Residency"
 	// Annotation of a pod: until when it could stay on its node, as an instant (RFC 3339) or
-	// "forever", when it was bound there.
+	// "forever", when it was bound there; "unknown" in place of what somebody else had written.
 	Annotation = "bailiff.dev/residency-until"
 
 	stateKey fwk.StateKey = Name
@@ -87,17 +87,10 @@ func (r *Residency) PreFilter(
 		state.Write(stateKey, found)
 		return nil, nil
 	}
-	return nil, r.unanswered(ctx, err, "Scheduling without residency", pod)
-}
-
-// unanswered is what comes of a question without an answer, as the arguments have it.
-func (r *Residency) unanswered(ctx context.Context, err error, otherwise string, pod *corev1.Pod) *fwk.Status {
-	err = fmt.Errorf("no answer from Bailiff: %w", err)
-	if r.args.OnFailure == Fail {
-		return fwk.AsStatus(err)
+	if refused := r.failed(ctx, pod, err); refused != nil {
+		return nil, refused
 	}
-	klog.FromContext(ctx).Error(err, otherwise, "pod", klog.KObj(pod))
-	return fwk.NewStatus(fwk.Skip)
+	return nil, fwk.NewStatus(fwk.Skip)
 }
 
 // PreFilterExtensions is of fwk.PreFilterPlugin: other pods of a node change nothing here.
@@ -127,24 +120,19 @@ func (r *Residency) Score(
 func (r *Residency) ScoreExtensions() fwk.ScoreExtensions { return nil }
 
 // Bind binds with the residency in the same request: the API server gives the annotations of a
-// binding to its pod. A pod that was not judged is left to the next plugin, DefaultBinder; one for
-// which the node has become unfit since waits in the queue again.
+// binding to its pod. A pod that was not judged is left to the next plugin, DefaultBinder.
 func (r *Residency) Bind(
 	ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node string,
 ) *fwk.Status {
-	found, err := r.fresh(ctx, judged(state), pod, node)
-	if err != nil {
-		return r.unanswered(ctx, err, "Binding without residency", pod)
+	until, refused := r.until(ctx, judged(state), pod, node)
+	if refused != nil {
+		return refused
 	}
-	if found == nil {
-		return fwk.NewStatus(fwk.Skip)
-	}
-	if refusal := found.refusal(node, r.args.MinimumResidency.Duration); refusal != nil {
-		return refusal
-	}
-	until := found.residency(node)
 	if until == "" {
-		return fwk.NewStatus(fwk.Skip)
+		if _, isThere := pod.Annotations[Annotation]; !isThere {
+			return fwk.NewStatus(fwk.Skip)
+		}
+		until = unknown
 	}
 	binding := &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{
@@ -159,18 +147,46 @@ func (r *Residency) Bind(
 	return nil
 }
 
-// fresh is an answer about this node that may be taken for one of now; nil: the pod was not judged.
-func (r *Residency) fresh(
-	ctx context.Context, found *judgement, pod *corev1.Pod, name string,
-) (*judgement, error) {
-	if found == nil || time.Since(found.received) < longestAge {
-		return found, nil
+// until is how long the pod can stay, by an answer of now. Empty: nobody knows; a status: it may not
+// be bound there any more.
+func (r *Residency) until(
+	ctx context.Context, found *judgement, pod *corev1.Pod, node string,
+) (string, *fwk.Status) {
+	if found == nil {
+		return "", nil
 	}
+	if time.Since(found.received) >= longestAge {
+		latest, err := r.again(ctx, pod, node)
+		if err != nil {
+			return "", r.failed(ctx, pod, err)
+		}
+		found = latest
+	}
+	if refused := found.refusal(node, r.args.MinimumResidency.Duration); refused != nil {
+		// An error, which has the pod tried again soon: another node may take it, and where it is just
+		// time that has run no event would come.
+		return "", fwk.AsStatus(fmt.Errorf("%s: %s", node, refused.Message()))
+	}
+	return found.residency(node), nil
+}
+
+// again asks about this node alone.
+func (r *Residency) again(ctx context.Context, pod *corev1.Pod, name string) (*judgement, error) {
 	node, err := r.handle.SharedInformerFactory().Core().V1().Nodes().Lister().Get(name)
 	if err != nil {
 		return nil, err
 	}
 	return r.client.judge(ctx, question{pod: pod, nodes: []*corev1.Node{node}, just: true})
+}
+
+// failed is what becomes of a pod without an answer: an error, or it goes on without (nil).
+func (r *Residency) failed(ctx context.Context, pod *corev1.Pod, err error) *fwk.Status {
+	err = fmt.Errorf("no answer from Bailiff: %w", err)
+	if r.args.OnFailure == Fail {
+		return fwk.AsStatus(err)
+	}
+	klog.FromContext(ctx).Error(err, "Going on without residency", "pod", klog.KObj(pod))
+	return nil
 }
 
 // bind sends it in the order of kube-scheduler's other requests about the pod, where it keeps one.
