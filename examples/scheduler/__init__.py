@@ -1,1 +1,1 @@
-"""A minimal scheduler that puts pods where they may stay longest: README.md beside this file."""
+"""A minimal scheduler that puts pods where Bailiff says first: README.md beside this file."""

@@ -5,31 +5,31 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-from collections import Counter
 from pathlib import Path
 
 import httpx2
 
 from bailiff.client import AsyncGrpcClient, AsyncNodeStream, BailiffError, ClientSettings, Terms
-from examples.scheduler.choosing import Labels, allowed, best, why_nowhere
+from examples.scheduler.choosing import Labels, Load, allowed, best, why_nowhere
 from examples.scheduler.cluster import Access, Cluster, Object
 
 log = logging.getLogger("scheduler")
 # Who found no node is looked at again when nodes have changed, and after so many seconds.
 _AGAIN = 5.0
 _PAUSE = 1.0
+_RUNNING = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 class Scheduler:
-    """Puts the pods that ask for it by `schedulerName` where they may stay longest."""
+    """Puts the pods that ask for it by `schedulerName` on the nodes that Bailiff names first."""
 
     def __init__(self, name: str, cluster: Cluster, judged: AsyncNodeStream) -> None:
         """Nothing is followed yet; `run` does."""
         self._name, self._cluster, self._judged = name, cluster, judged
         self._nodes: dict[str, Labels] = {}
         self._waiting: dict[str, Object] = {}
-        self._load: Counter[str] = Counter()
+        self._load = Load()
         self._news = asyncio.Event()
 
     async def run(self) -> None:
@@ -37,6 +37,7 @@ class Scheduler:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow_nodes())
             group.create_task(self._follow_pods())
+            group.create_task(self._follow_load())
             group.create_task(self._place())
 
     async def _follow_nodes(self) -> None:
@@ -75,6 +76,17 @@ class Scheduler:
                     self._waiting[key] = pod
             self._news.set()
 
+    async def _follow_load(self) -> None:
+        """The pods of all schedulers count that have not ended."""
+        async for kind, objects in self._cluster.follow("/api/v1/pods", _RUNNING):
+            if kind == "LISTED":
+                self._load.clear()
+            for pod in objects:
+                if kind == "DELETED":
+                    self._load.gone(pod["metadata"]["uid"])
+                else:
+                    self._load.put(pod["metadata"]["uid"], pod["spec"]["nodeName"])
+
     async def _place(self) -> None:
         while True:
             try:
@@ -104,15 +116,16 @@ class Scheduler:
             return
         if await self._cluster.bind(pod, node):
             log.info("%s goes to %s", name, node)
-            self._load[node] += 1
+            self._load.put(key, node)
         self._waiting.pop(key, None)
 
 
 async def run(options: argparse.Namespace) -> None:
     """Put it together."""
-    cluster = Cluster(Access(options.server, options.token_file, options.ca_file))
+    access = Access(options.server, options.token_file, options.ca_file)
     settings = ClientSettings(token_file=options.bailiff_token_file)
     async with (
+        Cluster(access) as cluster,
         AsyncGrpcClient(options.bailiff, settings) as client,
         client.judge_nodes_stream() as judged,
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,28 +21,47 @@ def allowed(pod: Mapping[str, Any], nodes: Mapping[str, Labels]) -> list[str]:
     return [name for name, labels in nodes.items() if wanted <= labels.items()]
 
 
-def best(answer: JudgeNodesResponse, load: Mapping[str, int]) -> str | None:
-    """The node where the pod may stay longest; of several the best liked, then the emptiest.
+class Load:
+    """How many pods each node has."""
+
+    def __init__(self) -> None:
+        """None, at first."""
+        self._nodes: dict[str, str] = {}
+        self._counts: Counter[str] = Counter()
+
+    def put(self, uid: str, node: str) -> None:
+        """A pod is on a node; told more than once it counts once."""
+        self.gone(uid)
+        self._nodes[uid] = node
+        self._counts[node] += 1
+
+    def gone(self, uid: str) -> None:
+        """A pod has ended."""
+        if (node := self._nodes.pop(uid, None)) is not None:
+            self._counts[node] -= 1
+
+    def clear(self) -> None:
+        """Nothing is known any more."""
+        self._nodes.clear()
+        self._counts.clear()
+
+    def of(self, node: str) -> int:
+        """The pods of a node."""
+        return self._counts[node]
+
+
+def best(answer: JudgeNodesResponse, load: Load) -> str | None:
+    """The node that Bailiff names first; of those that are alike for the pod the emptiest.
+
+    Bailiff's order is that of kube-scheduler by taints, then by how long the pod may stay; its
+    extender and its plugin go by the same.
 
     Args:
         answer: what Bailiff says of the nodes.
-        load: how many pods each node has got from this scheduler.
+        load: the pods that each has already.
     """
-    feasible = [(one, node) for one in answer.verdicts if one.feasible for node in one.nodes]
-    if not feasible:
-        return None
-    _, node = max(
-        feasible,
-        key=lambda found: (stay(found[0]), found[0].normalized_score, -load.get(found[1], 0)),
-    )
-    return node
-
-
-def stay(verdict: NodesVerdict) -> float:
-    """Until when the pod may stay, in seconds since 1970."""
-    if verdict.residency.for_ever:
-        return math.inf
-    return verdict.residency.until.ToMilliseconds() / 1000
+    feasible = next((verdict for verdict in answer.verdicts if verdict.feasible), None)
+    return None if feasible is None else min(feasible.nodes, key=load.of)
 
 
 def why_nowhere(answer: JudgeNodesResponse) -> str:

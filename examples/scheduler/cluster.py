@@ -8,7 +8,7 @@ import logging
 import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import httpx2
 
@@ -44,7 +44,11 @@ class Cluster:
         context = ssl.create_default_context(cafile=access.ca_file)
         self._client = httpx2.AsyncClient(base_url=access.server, verify=context, timeout=30.0)
 
-    async def close(self) -> None:
+    async def __aenter__(self) -> Self:
+        """Connections are made when something is asked."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
         """Close the connections."""
         await self._client.aclose()
 
