@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
+from bailiff.decisions import FactsError
+from bailiff.grpc_api.errors import from_core
 from bailiff.grpc_api.interceptors import status_of
 from bailiff.grpc_api.kept_bytes import NoRoomError
 from bailiff.grpc_api.services import SERVICES
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     # What answers one request, parsed: the name of the response's field, and its bytes.
     Answers: TypeAlias = "Callable[[Any], Awaitable[tuple[str, bytes]]]"
 
+# Characters of a `request_id`, which stands in the answer, too.
+_LONGEST_ID = 1000
 _OK, _CANCELLED = grpc.StatusCode.OK.name, grpc.StatusCode.CANCELLED.name
 _CODES = {code.value[0]: code.name for code in grpc.StatusCode}
 
@@ -45,6 +49,7 @@ class RequestStream(ABC):
         """Prepare."""
         self.method = method
         self._clock = desk.clock
+        self._bounds = desk.bounds
         self._count = desk.metrics.requests.observe
         self._request = WHOLE.class_of(method.input_type)
         self._response = WHOLE.class_of(method.output_type)
@@ -70,8 +75,10 @@ class RequestStream(ABC):
         try:
             self.check(data)
             request = parse(self._request, data)
+            _check_id(request.request_id)
             request_id = request.request_id
-            field, told = await answer(request)
+            written = self._written(request_id, *await answer(request))
+            self._bounds.check_answer(written, "")
             code = _OK
         except NoRoomError as error:  # what the stream keeps is lost, so that it cannot go on
             code = _CODES[error.grpc_code]
@@ -79,12 +86,22 @@ class RequestStream(ABC):
         except Exception as error:  # noqa: BLE001 - the stream goes on whatever happens
             status = status_of(error)
             code = _CODES[status.code]
-            field, told = "error", status.SerializeToString()
+            written = self._written(request_id, "error", status.SerializeToString())
         finally:
             self._count((self.method.name, code), self._clock.monotonic() - start)
-        response = self._response(request_id=request_id, **{field: told})
-        written: bytes = response.SerializeToString()
         return written
+
+    def _written(self, request_id: str, field: str, told: bytes) -> bytes:
+        response = self._response(request_id=request_id, **{field: told})
+        data: bytes = response.SerializeToString()
+        return data
+
+
+def _check_id(request_id: str) -> None:
+    """Refuse one that would make a short answer long; raises RefusedError."""
+    if len(request_id) > _LONGEST_ID:
+        rule = f"at most {_LONGEST_ID} characters are allowed, it has {len(request_id)}"
+        raise from_core(FactsError("$.requestId", rule))
 
 
 class DecideStreams(RequestStream):

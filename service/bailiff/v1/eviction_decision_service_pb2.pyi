@@ -318,7 +318,7 @@ class DecideStreamRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     BATCH_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
-    """The caller's own name for it, returned with the answer."""
+    """The caller's own name for it, at most 1,000 characters, returned with the answer."""
     @_builtins.property
     def batch(self) -> Global___DecideBatchRequest:
         """Required."""

@@ -330,7 +330,7 @@ class JudgeNodesStreamRequest(_message.Message):
     CHANGES_FIELD_NUMBER: _builtins.int
     PODS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
-    """The caller's own name for it, returned with the answer."""
+    """The caller's own name for it, at most 1,000 characters, returned with the answer."""
     @_builtins.property
     def nodes(self) -> Global___NodeSet:
         """Nodes to register, in place of all that were."""

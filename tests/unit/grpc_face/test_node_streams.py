@@ -305,6 +305,18 @@ async def test_an_answer_that_is_too_long_for_a_message_is_refused_and_the_strea
     assert len(short.judged.answers) == 1
 
 
+async def test_what_stands_around_an_answer_counts_for_its_length() -> None:
+    some = nodes(*[node(f"{i:0200}") for i in range(50)])
+    async with running(GrpcSettings(port=0)) as face:
+        _, whole = await told(face, some, pods(PLAIN))
+    named = Request(request_id="n" * 100, pods=pods(PLAIN).pods)
+    room = len(whole.SerializeToString()) + 20
+    async with running(GrpcSettings(port=0, max_answer_bytes=room)) as face:
+        _, short, long = await told(face, some, pods(PLAIN), named)
+    assert short.judged.answers
+    assert (long.request_id, refused(long)[0]) == ("n" * 100, "ANSWER_TOO_LARGE")
+
+
 async def test_a_client_that_does_not_read_is_not_read_from(face: Face) -> None:
     call = open_stream(face)
     await call.write(nodes(*[node(f"{i:0200}") for i in range(2000)]).SerializeToString())

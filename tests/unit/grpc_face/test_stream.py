@@ -42,6 +42,14 @@ async def test_a_stream_is_counted_once_and_each_of_its_requests(face: Face) -> 
 @pytest.mark.parametrize(
     ("bad", "request_id", "code", "why", "text"),
     [
+        pytest.param(
+            pb.DecideStreamRequest(request_id="b" * 1001, batch=BATCH).SerializeToString(),
+            "",
+            3,
+            "INVALID_FIELD",
+            "at most 1000 characters are allowed, it has 1001",
+            id="a long id",
+        ),
         pytest.param(b"\xff", "", 3, "MALFORMED_BODY", "not a valid", id="no message"),
         pytest.param(
             pb.DecideStreamRequest(request_id="b").SerializeToString() + b"\x12\x01\xff",
