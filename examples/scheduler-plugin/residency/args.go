@@ -25,7 +25,7 @@ type Args struct {
 	CAFile string `json:"caFile,omitempty"`
 	// TokenFile has a bearer token, read anew for each stream; needs CAFile. Empty: no token.
 	TokenFile string `json:"tokenFile,omitempty"`
-	// Timeout of one answer, and of each message that registers nodes, 1,000 of them at most. Where
+	// Timeout of one answer, and of each message of nodes, 1,000 or some 2 MiB of them. Where
 	// all together take longer that goes on, and the pods that come next get answers. Default 500ms.
 	Timeout metav1.Duration `json:"timeout,omitempty"`
 	// OnFailure is Ignore, the default, or Fail.

@@ -28,6 +28,8 @@ type scripted struct {
 	// Requests of a stream that are answered; then it ends. 0: all.
 	lasts int
 	mute  bool
+	// Questions about pods that have come.
+	asked int
 	// Takes no pod.
 	shut bool
 	// How long each request takes.
@@ -72,6 +74,7 @@ func (s *scripted) answer(request *bailiffv1.JudgeNodesStreamRequest) *bailiffv1
 		response.Result = &bailiffv1.JudgeNodesStreamResponse_Registered{Registered: &bailiffv1.NodesRegistered{}}
 		return response
 	}
+	s.asked++
 	names := request.GetPods().Nodes
 	if names == nil {
 		for name := range s.known {
@@ -224,6 +227,20 @@ func TestWhoGoesBeforeTheAnswerEndsNobodysStream(t *testing.T) {
 	}
 	if bailiff.streams != 1 {
 		t.Errorf("%d streams", bailiff.streams)
+	}
+}
+
+func TestNobodyIsAskedForWhoHasGone(t *testing.T) {
+	bailiff := &scripted{}
+	c := clientOf(t, bailiff, time.Minute)
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	for range 20 {
+		c.judge(gone, question{pod: &corev1.Pod{}})
+	}
+	ask(t, c, question{})
+	if bailiff.asked != 1 {
+		t.Errorf("asked %d times", bailiff.asked)
 	}
 }
 

@@ -12,8 +12,11 @@ import (
 	bailiffv1 "bailiff.dev/api/v1"
 )
 
-// Nodes in one message: of so many a message stays far below the 4 MiB that gRPC takes.
-const nodesInMessage = 1000
+// Nodes in one message, at most, and their bytes, about: Bailiff takes 16 MiB.
+const (
+	nodesInMessage = 1000
+	bytesInMessage = 2 << 20
+)
 
 // Annotations that Bailiff reads begin with this; those of others change for reasons of their own.
 const ours = "bailiff.dev/"
@@ -62,6 +65,18 @@ func (known registered) forget(nodes []*corev1.Node) (gone []string) {
 		}
 	}
 	return gone
+}
+
+// inMessage is how many of these nodes go into one message: one, however large it is.
+func inMessage(put []*bailiffv1.Node) int {
+	size := 0
+	for number, node := range put {
+		if number == nodesInMessage || size >= bytesInMessage {
+			return number
+		}
+		size += proto.Size(node)
+	}
+	return len(put)
 }
 
 // slimmed has the fields that Bailiff's message has, so that a rule that comes to read another one

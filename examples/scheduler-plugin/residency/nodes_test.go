@@ -1,11 +1,14 @@
 package residency
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	bailiffv1 "bailiff.dev/api/v1"
 )
 
 // changed is what is to be sent of a node after another state of it has been.
@@ -72,5 +75,19 @@ func TestTheKubeletsVersionIsSentAndImagesAreNot(t *testing.T) {
 	}
 	if unknown := put[0].GetStatus().ProtoReflect().GetUnknown(); len(unknown) != 0 {
 		t.Errorf("%d bytes that Bailiff does not read", len(unknown))
+	}
+}
+
+func TestAMessageOfNodesHasItsBounds(t *testing.T) {
+	small := make([]*bailiffv1.Node, nodesInMessage+1)
+	large := &bailiffv1.Node{Metadata: &bailiffv1.ObjectMeta{Uid: strings.Repeat("x", bytesInMessage)}}
+	if found := inMessage(small); found != nodesInMessage {
+		t.Errorf("%d small ones", found)
+	}
+	if found := inMessage([]*bailiffv1.Node{large, large}); found != 1 {
+		t.Errorf("%d large ones", found)
+	}
+	if found := inMessage(small[:3]); found != 3 {
+		t.Errorf("%d of 3", found)
 	}
 }

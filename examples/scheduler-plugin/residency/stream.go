@@ -115,7 +115,7 @@ func (s *stream) tell(asked question) error {
 		}
 	}
 	for len(put) > 0 || len(remove) > 0 {
-		some := put[:min(len(put), nodesInMessage)]
+		some := put[:inMessage(put)]
 		if err := s.change(some, remove); err != nil {
 			return err
 		}
