@@ -206,6 +206,7 @@ async def test_grpcurl_finds_its_way(grpcurl: str, face: Face) -> None:
     services = await run(grpcurl, "-plaintext", address, "list")
     assert services.split() == [
         SERVICE,
+        "bailiff.v1.SchedulingService",
         "grpc.health.v1.Health",
         "grpc.reflection.v1.ServerReflection",
         "grpc.reflection.v1alpha.ServerReflection",
