@@ -229,7 +229,8 @@ class _Finish:
         words = {"description": described} if described else {}
         if self._allow_null and optional:
             shape = _or_null(shape)
-        if part.get("default") not in _EMPTY:
+        # What is absent is false anyway, and generators take a field with a default for required.
+        if part.get("default") not in _EMPTY and part["default"] is not False:
             shape["default"] = part["default"]
         return {**shape, **words}
 

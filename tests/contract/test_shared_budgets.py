@@ -40,9 +40,8 @@ def gate(cluster, policies):
 
 async def may_go(hook, bench, name):
     eviction = {"metadata": {"name": name, "namespace": bench.namespace}}
-    request = request_of(
-        **EVICTION | {"name": name, "namespace": bench.namespace, "object": eviction}
-    )
+    named = {"uid": f"request-{name}", "name": name, "namespace": bench.namespace}
+    request = request_of(**EVICTION | named | {"object": eviction})
     return said(await review(hook, request, SystemClock().monotonic() + 5))
 
 

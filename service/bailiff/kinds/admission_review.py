@@ -149,7 +149,7 @@ class StatusDetails(Value, frozen=True):
     retry_after_seconds: Int32 = 0
 
 
-class Status(Value, frozen=True):
+class RefusalStatus(Value, frozen=True):
     """Why a request is refused (metav1.Status); it is handed on to whoever made it.
 
     Attributes:
@@ -181,7 +181,7 @@ class AdmissionResponse(Value, frozen=True):
 
     uid: CallUid
     allowed: bool
-    status: Status | None = None
+    status: RefusalStatus | None = None
     patch: bytes = b""
     patch_type: Literal["JSONPatch"] | None = None
     warnings: tuple[str, ...] = ()

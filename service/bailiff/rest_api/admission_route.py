@@ -17,8 +17,8 @@ from fastapi.routing import APIRoute
 from bailiff.kinds.admission_review import (
     AdmissionResponse,
     AdmissionReview,
+    RefusalStatus,
     ReviewedAdmission,
-    Status,
     StatusDetails,
 )
 from bailiff.kinds.decoding import decode_served
@@ -116,9 +116,9 @@ def answer_to(review: AdmissionReview, outcome: Outcome) -> ReviewedAdmission:
     return ReviewedAdmission(api_version=review.api_version, kind=review.kind, response=response)
 
 
-def _status(refusal: Denial) -> Status:
+def _status(refusal: Denial) -> RefusalStatus:
     seconds = refusal.retry_after_seconds
-    return Status(
+    return RefusalStatus(
         status="Failure",
         code=refusal.code,
         reason=refusal.reason,
