@@ -6,6 +6,9 @@ from bailiff.kinds.meta import Int64, Time, Value
 from bailiff.kinds.texts import TaintKey, TaintValue, Word
 
 NO_EXECUTE = "NoExecute"
+# By these keys the node lifecycle controller tells that a node fails: Ready is False, or Unknown.
+NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
+FAILING_NODE = frozenset({NOT_READY, UNREACHABLE})
 
 
 class Taint(Value, frozen=True):

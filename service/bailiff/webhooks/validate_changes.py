@@ -22,6 +22,7 @@ from bailiff.decisions.budgets import steps_of
 from bailiff.decisions.changes import Consequences, ObjectChange, TooMuchError
 from bailiff.decisions.cost import MAX_STEPS, QUICK_STEPS
 from bailiff.kinds import DeviceTaintRule, Node, Pod, PodDisruptionBudget, ResourceSlice
+from bailiff.kinds.accounts import is_kubelet_of, marks_nodes
 from bailiff.kinds.admission_review import is_absent
 from bailiff.webhooks.hook import ALLOWED, Hook, Outcome, refused
 
@@ -41,12 +42,6 @@ DEVICES = "resource.k8s.io"
 _DEVICE_VERSIONS = frozenset({"v1", "v1beta2"})
 # Namespaces of which pods are counted for one change, and pods of each.
 _MAX_NAMESPACES, _MAX_COUNTED = 50, 5_000
-# Who marks nodes that fail: the node lifecycle controller, with an account of its own or without
-# (kube-controller-manager --use-service-account-credentials), and kubelets.
-_MARKERS = frozenset(
-    {"system:serviceaccount:kube-system:node-controller", "system:kube-controller-manager"}
-)
-_KUBELETS = "system:node:"
 _UNFINISHED = (("status.phase", "Succeeded"), ("status.phase", "Failed"))
 
 
@@ -97,7 +92,7 @@ class ValidateChanges(Hook):
             new,
             self._parts.clock.now(),
             everywhere=bounds is not None,
-            by_kubernetes=_marks_nodes(request.user_info.username),
+            by_kubernetes=marks_nodes(request.user_info.username),
         )
         try:
             found = await self._consequences(change, deadline)
@@ -186,11 +181,7 @@ def _unfinished(namespace: str, most: int) -> Wanted:
 
 def _is_own_node(request: AdmissionRequest) -> bool:
     """A kubelet makes its own node, with the taints that it was started with."""
-    return request.user_info.username == f"{_KUBELETS}{request.name}"
-
-
-def _marks_nodes(user: str) -> bool:
-    return user in _MARKERS or user.startswith(_KUBELETS)
+    return is_kubelet_of(request.user_info.username, request.name)
 
 
 def _unseen(found: Consequences, detail: str) -> Consequences:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bailiff.kinds import DeleteOptions, Pod
+from bailiff.kinds.accounts import CONTROLLER_MANAGER, NODE_CONTROLLER, controller, is_kubelet
 from bailiff.kinds.admission_review import is_absent
 from bailiff.webhooks.gate import COUNTING, Wanted
 from bailiff.webhooks.hook import ALLOWED, Hook, Outcome
@@ -22,29 +23,30 @@ if TYPE_CHECKING:
     from bailiff.webhooks.gate_facts import GateFacts
     from bailiff.webhooks.parts import HookParts
 
-_KUBELETS = "system:node:"
-# Of kube-controller-manager with an account for each controller (--use-service-account-credentials;
-# names as in pkg/controller, plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go).
 _CONTROLLERS = frozenset(
-    f"system:serviceaccount:kube-system:{name}"
-    for name in (
-        "cronjob-controller",
-        "daemon-set-controller",
-        "deployment-controller",
-        "generic-garbage-collector",
-        "job-controller",
-        "namespace-controller",
-        # It tries to evict by a taint five times within 50 ms, and then forgets the pod.
-        "node-controller",
-        "pod-garbage-collector",
-        "replicaset-controller",
-        "replication-controller",
-        "statefulset-controller",
-        "ttl-after-finished-controller",
+    map(
+        controller,
+        (
+            "cronjob-controller",
+            "daemon-set-controller",
+            "deployment-controller",
+            "generic-garbage-collector",
+            "job-controller",
+            "namespace-controller",
+            "pod-garbage-collector",
+            "replicaset-controller",
+            "replication-controller",
+            "statefulset-controller",
+            "ttl-after-finished-controller",
+        ),
     )
 )
-# Without one, all of them, the API server itself, and who preempts, which nobody asks for again.
-_SYSTEM = frozenset({"system:kube-controller-manager", "system:apiserver", "system:kube-scheduler"})
+# The node controller tries to evict by a taint five times within 50 ms, and then forgets the pod.
+# kube-controller-manager's account stands for all controllers where they have none of their own.
+# Nobody asks again for what the scheduler preempts.
+_NEVER = frozenset(
+    {NODE_CONTROLLER, CONTROLLER_MANAGER, "system:apiserver", "system:kube-scheduler"}
+)
 
 
 class NeverGatedError(ValueError):
@@ -63,7 +65,7 @@ def check_gated(users: Iterable[str]) -> None:
 
 def is_never_gated(user: str) -> bool:
     """Whether an account deletes pods for other reasons than to evict them."""
-    return user.startswith(_KUBELETS) or user in _CONTROLLERS or user in _SYSTEM
+    return is_kubelet(user) or user in _CONTROLLERS or user in _NEVER
 
 
 class ValidateDeletes(Hook):

@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
 from bailiff.kinds import names
-from bailiff.kinds.taint import NO_EXECUTE, Toleration
+from bailiff.kinds.taint import NO_EXECUTE, NOT_READY, UNREACHABLE, Toleration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +21,6 @@ Tolerations: TypeAlias = tuple[Toleration, ...]
 _Identity: TypeAlias = tuple[str, str, str, str]
 
 _PREFIX = "node.kubernetes.io/"
-NOT_READY, UNREACHABLE = f"{_PREFIX}not-ready", f"{_PREFIX}unreachable"
 _NO_SCHEDULE = "NoSchedule"
 # What no pod of a DaemonSet is kept from, beside NOT_READY and UNREACHABLE.
 _OF_DAEMONS = ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")

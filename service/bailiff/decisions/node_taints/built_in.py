@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bailiff.kinds import NO_EXECUTE
 from bailiff.kinds.meta import Value
+from bailiff.kinds.taint import NOT_READY, UNREACHABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +87,7 @@ _NEW_NODE = "the admission plugin TaintNodesByCondition, on every node that is c
 BUILT_IN_TAINTS = (
     _by_readiness("not-ready", "Unknown, unreachable", "Ready=False"),
     BuiltInTaint(
-        key="node.kubernetes.io/not-ready",
+        key=NOT_READY,
         effect=_NO_SCHEDULE,
         condition="Ready=False, or the node is new",
         set_by=_NEW_NODE + _LIFECYCLE,
@@ -95,7 +96,7 @@ BUILT_IN_TAINTS = (
     ),
     _by_readiness("unreachable", "False, not-ready", _UNKNOWN),
     BuiltInTaint(
-        key="node.kubernetes.io/unreachable",
+        key=UNREACHABLE,
         effect=_NO_SCHEDULE,
         condition=_UNKNOWN,
         set_by=_LIFECYCLE,
@@ -192,7 +193,7 @@ BUILT_IN_TAINTS = (
         removed_by="nobody any more: kubectl taint, by hand",
         since="1.6",
         until="1.8",
-        replaced_by="node.kubernetes.io/not-ready",
+        replaced_by=NOT_READY,
     ),
     BuiltInTaint(
         key="node.alpha.kubernetes.io/unreachable",
@@ -202,7 +203,7 @@ BUILT_IN_TAINTS = (
         removed_by="nobody any more: kubectl taint, by hand",
         since="1.6",
         until="1.8",
-        replaced_by="node.kubernetes.io/unreachable",
+        replaced_by=UNREACHABLE,
     ),
     BuiltInTaint(
         key="node.alpha.kubernetes.io/ismaster",

@@ -30,13 +30,13 @@ from bailiff.decisions.node_taints.observations import as_served
 from bailiff.decisions.node_taints.taints import NodeTaints
 from bailiff.decisions.node_taints.weighing import weigh
 from bailiff.decisions.policies.blast import unacknowledged
-from bailiff.decisions.policies.breaker import FAILURES
 from bailiff.decisions.question import Plan, QuestionTerms
 from bailiff.decisions.seen import NotRead, Wanted
 from bailiff.decisions.system import Scene
 from bailiff.decisions.text import describe_taint
 from bailiff.kinds import NO_EXECUTE, NewTaint, Node, Pod, Taint
 from bailiff.kinds.meta import Value
+from bailiff.kinds.taint import FAILING_NODE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Sequence
@@ -86,7 +86,7 @@ def look_at_change(change: ObjectChange, options: Options) -> ChangeLookUp:
         return None
     old = replace(new, spec=replace(new.spec, taints=())) if old is None else old
     brought = _brought(old, new)
-    causes = tuple(sorted({describe_taint(one) for one in brought if one.key not in FAILURES}))
+    causes = tuple(sorted({describe_taint(one) for one in brought if one.key not in FAILING_NODE}))
     if not brought or (change.by_kubernetes and not causes):
         return None
     (pods,) = yield (_pods_on(new),)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from bailiff.kinds import LABEL_ZONE, NO_EXECUTE
 from bailiff.kinds.meta import Value
+from bailiff.kinds.taint import FAILING_NODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 # Where the breaker of the cluster is; no zone can have this name, labels have no blanks.
 CLUSTER = "the cluster"
-
-# Those of the node lifecycle controller that evict.
-FAILURES = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 
 
 class BreakerLevel(StrEnum):
@@ -63,7 +61,9 @@ def zone_of(node: Node) -> str:
 
 def is_failing(node: Node) -> bool:
     """Whether the node carries not-ready or unreachable with the effect NoExecute."""
-    return any(taint.effect == NO_EXECUTE and taint.key in FAILURES for taint in node.spec.taints)
+    return any(
+        taint.effect == NO_EXECUTE and taint.key in FAILING_NODE for taint in node.spec.taints
+    )
 
 
 def describe_zone(zone: str) -> str:
