@@ -15,10 +15,10 @@ from structlog.testing import capture_logs
 
 from bailiff.clock import SystemClock
 from bailiff.cluster import CONFIG_MAPS, ClusterSettings, ForbiddenError, connect
+from bailiff.policy_file import PolicyFile
 from bailiff.worker import (
     ClusterActions,
     PolicyControl,
-    PolicyFile,
     Watches,
     WatchMetrics,
     Worker,

@@ -11,6 +11,7 @@ import structlog
 
 from bailiff.decisions.admission import Mutation, Mutations
 from bailiff.face_settings import SettingsError
+from bailiff.policy_file import PoliciesUnusableError, PolicyFile
 from bailiff.rest_api import RestServer, create_hook_app
 from bailiff.webhooks import (
     Admission,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from bailiff.rest_api import RestSettings
     from bailiff.serving import Edge, ServingTls, Threads
     from bailiff.tally import Tally
-    from bailiff.worker import PolicyFile
 
 
 log = structlog.get_logger(__name__)
@@ -136,9 +136,6 @@ def policies_of(
     """
     if choice is None or choice.policies is None:
         return None
-    # Nobody else waits for the worker's code.
-    from bailiff.worker import PoliciesUnusableError, PolicyFile  # noqa: PLC0415
-
     try:
         return PolicyFile(choice.policies, clock, registry)
     except PoliciesUnusableError as error:

@@ -33,6 +33,7 @@ from bailiff.cluster import (
 )
 from bailiff.decisions import SYSTEMS
 from bailiff.lookup import ClusterSource, GangBudgets, PodGroups
+from bailiff.policy_file import PolicyFile
 from bailiff.tally import Tally
 from bailiff.worker import (
     ApiMetrics,
@@ -43,7 +44,6 @@ from bailiff.worker import (
     Elector,
     Observed,
     PolicyControl,
-    PolicyFile,
     ShadowActions,
     Shared,
     Source,

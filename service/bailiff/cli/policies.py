@@ -45,7 +45,7 @@ def check(
 
     from bailiff.decisions.policies import NO_POLICIES, crowding, fingerprint  # noqa: PLC0415
     from bailiff.decisions.policies.reading import API_VERSION, KIND, MAX_BYTES  # noqa: PLC0415
-    from bailiff.worker.policy.file import interpret, see  # noqa: PLC0415
+    from bailiff.policy_file import interpret, see  # noqa: PLC0415
 
     if str(file) == "-" and sys.stdin is None:
         fail("-: standard input is closed", ExitCode.USAGE)

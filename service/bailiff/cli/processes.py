@@ -144,7 +144,7 @@ def up(
 
 def _check_policies(path: Path) -> None:
     """Refuse what the worker would refuse, before there is a cluster and a worker."""
-    from bailiff.worker.policy.file import interpret, see  # noqa: PLC0415 - only where it is needed
+    from bailiff.policy_file import interpret, see  # noqa: PLC0415 - only where it is needed
 
     found = interpret(see(path))
     if isinstance(found, str):
@@ -246,8 +246,8 @@ def worker(
     from bailiff.bootstrap.guarding import TokensUnusableError  # noqa: PLC0415
     from bailiff.bootstrap.pressure import PressureUnusableError  # noqa: PLC0415
     from bailiff.face_settings import SettingsError  # noqa: PLC0415
+    from bailiff.policy_file import PoliciesUnusableError  # noqa: PLC0415
     from bailiff.serving import TlsUnusableError  # noqa: PLC0415
-    from bailiff.worker import PoliciesUnusableError  # noqa: PLC0415
 
     settings = bootstrap.WorkSettings(
         cluster=chosen,

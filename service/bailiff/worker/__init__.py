@@ -19,7 +19,6 @@ from bailiff.worker.observe.refused import refused_page
 from bailiff.worker.observe.status import create_status_app
 from bailiff.worker.observe.verdict_log import VerdictLog
 from bailiff.worker.policy.control import PolicyControl
-from bailiff.worker.policy.file import PoliciesUnusableError, PolicyFile
 from bailiff.worker.policy.pause_switch import PausedAlreadyError, PauseSwitch
 from bailiff.worker.settings import WorkerSettings
 from bailiff.worker.shadow.comparison import Comparison
@@ -50,9 +49,7 @@ __all__ = [
     "PausedAlreadyError",
     "PodActions",
     "PodWatch",
-    "PoliciesUnusableError",
     "PolicyControl",
-    "PolicyFile",
     "ShadowActions",
     "Shard",
     "Shared",

@@ -27,6 +27,7 @@ from bailiff.decisions.pressure.findings import TERMS as PRESSURE_TERMS
 from bailiff.decisions.pressure.report import DRY_RUN, INVALID_DISK_CAPACITY, THRESHOLD_MET
 from bailiff.decisions.pressure.signals import CONDITIONS
 from bailiff.kinds import DeviceTaint, DeviceTaintRule, DeviceTaintRuleSpec, ObjectMeta, Pod
+from bailiff.policy_file import PolicyMetrics
 from bailiff.worker import (
     ApiMetrics,
     Comparison,
@@ -38,7 +39,6 @@ from bailiff.worker import (
 from bailiff.worker.execute.outcomes import Outcome
 from bailiff.worker.observe.metrics import WorkerMetrics
 from bailiff.worker.observe.policy_events import blocked_event, held_event
-from bailiff.worker.policy.file import PolicyMetrics
 from bailiff.worker.policy.news import NewsMetrics
 from bailiff.worker.shadow.comparison import Result
 from bailiff.worker.systems.device_taints.devices import State

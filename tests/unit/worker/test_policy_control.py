@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 from bailiff.cluster import Changed, Deleted, Replaced, Selection, Unreadable, WatchHealth
 from bailiff.decisions.policies import UNKNOWN, PauseNotice, read
 from bailiff.kinds import ConfigMap, Namespace, ObjectMeta
+from bailiff.policy_file import PolicyFile
 from bailiff.worker.policy.control import PolicyControl
-from bailiff.worker.policy.file import PolicyFile
 from bailiff.worker.policy.news import PolicyNews
 from tests.harness.clocks import START, LoopClock
 from tests.harness.worlds.fake_watch import FakeWatch

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Pause, PauseNotice, Policies
     from bailiff.kinds import ConfigMap, Namespace
+    from bailiff.policy_file import PolicyFile
     from bailiff.worker.mirror.watching import PodWatch, Watches
-    from bailiff.worker.policy.file import PolicyFile
     from bailiff.worker.policy.news import PolicyNews
     from bailiff.worker.worker import Worker
 

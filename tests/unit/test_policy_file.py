@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from bailiff.decisions.policies import NO_POLICIES, Policies, read
-from bailiff.worker.policy.file import PoliciesUnusableError, PolicyFile, interpret
+from bailiff.policy_file import PoliciesUnusableError, PolicyFile, interpret
 from tests.harness.clocks import START, LoopClock
 
 pytestmark = pytest.mark.looptime(start=0)
