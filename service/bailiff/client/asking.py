@@ -34,7 +34,8 @@ class Asking(ABC):
     ) -> Iterator[A]:
         """The parts of a long answer as they come; merged in their order they are the answer.
 
-        Over REST it is one part. Once the first part is there nothing is repeated.
+        Over REST it is one part. Once the first part is there nothing is repeated, and the others
+        have what is left of the whole call's time.
         """
 
     @abstractmethod

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class AsyncAsking(ABC):
     """The questions of Bailiff, as those of `Asking`, each to be awaited.
 
-    A client is for the event loop that it is first used on.
+    A client is for the event loop in which it is used first; in another it raises a RuntimeError.
     """
 
     @abstractmethod
@@ -33,7 +33,8 @@ class AsyncAsking(ABC):
     ) -> AsyncIterator[A]:
         """The parts of a long answer as they come; merged in their order they are the answer.
 
-        Over REST it is one part. Once the first part is there nothing is repeated.
+        Over REST it is one part. Once the first part is there nothing is repeated, and the others
+        have what is left of the whole call's time.
         """
 
     @abstractmethod

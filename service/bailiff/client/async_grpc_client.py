@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 import grpc
@@ -10,16 +12,17 @@ from bailiff.client import grpc_words
 from bailiff.client.async_asking import AsyncAsking
 from bailiff.client.async_node_stream import AsyncNodeStream
 from bailiff.client.calls import AsyncCalls
+from bailiff.client.errors import late
 from bailiff.client.settings import ClientSettings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
     from bailiff.client.questions import A, Json, Q, Question
 
 
 class AsyncGrpcClient(AsyncAsking):
-    """Asks over gRPC. Threads may share it."""
+    """Asks over gRPC, in one event loop."""
 
     def __init__(self, target: str, settings: ClientSettings | None = None) -> None:
         """Nothing is sent yet.
@@ -40,6 +43,7 @@ class AsyncGrpcClient(AsyncAsking):
     @property
     def _channel(self) -> grpc.aio.Channel:
         """Made when it is first used, since it belongs to the loop that runs then."""
+        self._calls.loop()
         if self._opened is None:
             words = self._words
             self._opened = (
@@ -51,8 +55,7 @@ class AsyncGrpcClient(AsyncAsking):
 
     async def close(self) -> None:
         """See AsyncAsking."""
-        if self._opened is not None:
-            await self._opened.close()
+        await self._channel.close()
 
     async def ask(
         self, question: Question[Q, A], facts: Q | Json, timeout: float | None = None
@@ -73,15 +76,21 @@ class AsyncGrpcClient(AsyncAsking):
     ) -> AsyncIterator[A]:
         """See AsyncAsking."""
         message = grpc_words.message_of(facts, question.asked)
+        left = self._calls.left(timeout)
 
-        async def attempt(seconds: float) -> tuple[A, AsyncIterator[A]]:
-            parts = self._parts(question, message, seconds)
-            return await anext(parts, question.answer()), parts
+        async def attempt(seconds: float) -> tuple[A, AsyncGenerator[A]]:
+            parts = self._parts(question, message, left())
+            try:
+                async with asyncio.timeout(seconds):
+                    return await anext(parts, question.answer()), parts
+            except TimeoutError as error:
+                raise late() from error
 
-        first, rest = await self._calls.make(attempt, timeout)
+        first, rest = await self._calls.make(attempt, left())
         yield first
-        async for part in rest:
-            yield part
+        async with aclosing(rest):
+            async for part in rest:
+                yield part
 
     def judge_nodes_stream(self) -> AsyncNodeStream:
         """A stream in which nodes are registered once, then changed, then pods are judged for.
@@ -92,20 +101,20 @@ class AsyncGrpcClient(AsyncAsking):
 
     async def _parts(
         self, question: Question[Q, A], message: Q, seconds: float
-    ) -> AsyncIterator[A]:
+    ) -> AsyncGenerator[A]:
         """The parts of an answer, one where it has none; BailiffError."""
-        path, kinds = (
-            question.grpc_path,
-            (question.asked.SerializeToString, question.answer.FromString),
-        )
+        path = question.grpc_path
+        kinds = question.asked.SerializeToString, question.answer.FromString
         metadata = self._words.metadata()
-        try:
+        with grpc_words.failing_as_ours():
             if question.in_parts:
                 stream = self._channel.unary_stream(path, *kinds)
-                async for part in stream(message, timeout=seconds, metadata=metadata):
-                    yield part
+                call = stream(message, timeout=seconds, metadata=metadata)
+                try:
+                    async for part in call:
+                        yield part
+                finally:
+                    call.cancel()
             else:
                 unary = self._channel.unary_unary(path, *kinds)
                 yield await unary(message, timeout=seconds, metadata=metadata)
-        except grpc_words.CALL_ERRORS as error:
-            raise grpc_words.error_of_call(error) from error

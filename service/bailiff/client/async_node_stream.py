@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Self
 
 from bailiff.client import grpc_words
-from bailiff.client.errors import (
-    DEADLINE,
-    UNREACHABLE,
-    Failure,
-    TooLongError,
-    error_of,
-)
-from bailiff.client.judging import asked_about, pods_of
-from bailiff.client.registering import METHOD, Registered, checked, closed, slim, to_this
-from bailiff.v1.scheduling_service_pb2 import (
-    JudgeNodesResponse,
-    JudgeNodesStreamRequest,
-    JudgeNodesStreamResponse,
-)
+from bailiff.client.dialogue import METHOD, Dialogue, ended
+from bailiff.client.errors import late
+from bailiff.client.registering import changing, registering
+from bailiff.v1.scheduling_service_pb2 import JudgeNodesStreamResponse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable
 
     import grpc
 
@@ -35,7 +24,11 @@ if TYPE_CHECKING:
     from bailiff.client.registering import Change, Objects, Requests
     from bailiff.v1.device_taints_pb2 import DeviceTaintFacts
     from bailiff.v1.kubernetes_pb2 import Pod
-    from bailiff.v1.scheduling_service_pb2 import Maintenance
+    from bailiff.v1.scheduling_service_pb2 import (
+        JudgeNodesResponse,
+        JudgeNodesStreamRequest,
+        Maintenance,
+    )
 
 
 class AsyncNodeStream:
@@ -48,14 +41,9 @@ class AsyncNodeStream:
 
     def __init__(self, channel: grpc.aio.Channel, words: Words, calls: AsyncCalls) -> None:
         """Nothing is sent yet; `AsyncGrpcClient.judge_nodes_stream` is what callers use."""
-        self._channel, self._words, self._calls = channel, words, calls
-        self._registered = Registered()
-        self._opened: _Opened | None = None
-        # That one, or one that is yet to be told the nodes.
-        self._latest: _Opened | None = None
-        self._closed = False
+        self._calls = calls
+        self._dialogue = Dialogue(lambda: _Call(channel, words))
         self._lock = asyncio.Lock()
-        self._ids = itertools.count(1)
 
     async def __aenter__(self) -> Self:
         return self
@@ -65,14 +53,12 @@ class AsyncNodeStream:
 
     async def close(self) -> None:
         """End the stream, and with it what others ask by it at the moment."""
-        self._closed = True
-        if self._latest is not None:
-            self._latest.close()
+        self._dialogue.close()
 
     @property
     def names(self) -> frozenset[str]:
         """Of the nodes that are registered."""
-        return frozenset(self._registered.nodes)
+        return self._dialogue.names
 
     async def register(
         self,
@@ -83,15 +69,13 @@ class AsyncNodeStream:
         timeout: float | None = None,
     ) -> None:
         """These nodes, in place of all that were."""
-        to_be = Registered.of(nodes, maintenance, device_taints)
-        await self._tell(lambda _: (to_be, list(to_be.all())), timeout)
+        await self._tell(registering(nodes, maintenance, device_taints), timeout)
 
     async def change(
         self, put: Objects = (), remove: Iterable[str] = (), *, timeout: float | None = None
     ) -> None:
         """Nodes that are new or changed, whole; and the names of those that are gone."""
-        put, gone = slim(put), list(remove)
-        await self._tell(lambda present: present.changed(put, gone), timeout)
+        await self._tell(changing(put, remove), timeout)
 
     async def judge(
         self,
@@ -101,37 +85,18 @@ class AsyncNodeStream:
         timeout: float | None = None,
     ) -> list[JudgeNodesResponse]:
         """An answer for each pod, in their order."""
-        asked, answers = pods_of(pods), list[JudgeNodesResponse]()
-        left, most = self._calls.left(timeout), self._registered.pods_at_once()
-        for begin in range(0, len(asked), most):
-            answers += await self._judge(asked[begin : begin + most], terms, left)
-        return answers
-
-    async def _judge(
-        self, pods: Sequence[Pod], terms: Terms | None, left: Callable[[], float]
-    ) -> list[JudgeNodesResponse]:
-        try:
-            async with self._alone(left):
-                (answer,) = await self._make([asked_about(pods, terms)], left())
-        except TooLongError:
-            if len(pods) < 2:
-                raise
-            half = len(pods) // 2
-            first = await self._judge(pods[:half], terms, left)
-            return first + await self._judge(pods[half:], terms, left)
-        return list(answer.judged.answers)
+        judging, left = self._dialogue.about(pods, terms), self._calls.left(timeout)
+        for question in judging:
+            with judging.halved_if_too_long():
+                async with self._alone(left):
+                    judging.take(await self._make([question], left()))
+        return judging.answers
 
     async def _tell(self, change: Change, timeout: float | None) -> None:
         left = self._calls.left(timeout)
         async with self._alone(left):
-            to_be, requests = change(self._registered)
-            try:
+            with self._dialogue.telling(change) as requests:
                 await self._make(requests, left())
-            except BaseException:
-                # A part of it may have been taken: what was known before is told anew.
-                self._drop()
-                raise
-            self._registered = to_be
 
     @asynccontextmanager
     async def _alone(self, left: Callable[[], float]) -> AsyncIterator[None]:
@@ -139,54 +104,23 @@ class AsyncNodeStream:
             async with asyncio.timeout(left()):
                 await self._lock.acquire()
         except TimeoutError:
-            told = "others ask by this stream, and take long"
-            raise error_of(Failure(DEADLINE, told)) from None
+            raise late("others ask by this stream, and take long") from None
         try:
             yield
         finally:
             self._lock.release()
 
-    async def _make(
-        self, requests: Requests, timeout: float | None
-    ) -> list[JudgeNodesStreamResponse]:
-        async def attempt(seconds: float) -> list[JudgeNodesStreamResponse]:
-            deadline = asyncio.get_running_loop().time() + seconds
-            self._opened = opened = self._opened or await self._open(deadline)
-            return [await self._ask(opened, request, deadline) for request in requests]
+    async def _make(self, requests: Requests, timeout: float) -> JudgeNodesStreamResponse:
+        """The last answer."""
+
+        async def attempt(seconds: float) -> JudgeNodesStreamResponse:
+            left = self._calls.left(seconds)
+            with self._dialogue.attempt() as call:
+                for request in self._dialogue.say(requests):
+                    answer = self._dialogue.hear(await call.ask(request, left))
+            return answer
 
         return await self._calls.make(attempt, timeout)
-
-    async def _open(self, deadline: float) -> _Opened:
-        self._latest = opened = _Opened(self._channel, self._words)
-        try:
-            for request in self._registered.all():
-                await self._ask(opened, request, deadline)
-        except BaseException:
-            opened.close()
-            raise
-        return opened
-
-    async def _ask(
-        self, opened: _Opened, request: JudgeNodesStreamRequest, deadline: float
-    ) -> JudgeNodesStreamResponse:
-        request.request_id = str(next(self._ids))
-        try:
-            self._check_open()
-            answer = await opened.ask(request, deadline)
-        except BaseException:
-            # Its answer may come yet, and would be taken for that of the next one.
-            self._drop()
-            raise
-        return checked(answer)
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise closed()
-
-    def _drop(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
-        self._opened = None
 
 
 def _is_cancelled() -> bool:
@@ -195,42 +129,33 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-class _Opened:
-    """One call."""
-
+class _Call:
     def __init__(self, channel: grpc.aio.Channel, words: Words) -> None:
-        stream = channel.stream_stream(
-            METHOD, JudgeNodesStreamRequest.SerializeToString, JudgeNodesStreamResponse.FromString
-        )
-        self._closed = False
-        try:
-            self._call = stream(metadata=words.metadata())
-        except grpc_words.CALL_ERRORS as error:
-            raise grpc_words.error_of_call(error) from error
+        with grpc_words.failing_as_ours():
+            self._call = channel.stream_stream(*METHOD)(metadata=words.metadata())
 
     async def ask(
-        self, request: JudgeNodesStreamRequest, deadline: float
+        self, request: JudgeNodesStreamRequest, left: Callable[[], float]
     ) -> JudgeNodesStreamResponse:
         """The next answer; BailiffError where there will be none."""
         try:
-            async with asyncio.timeout_at(deadline):
-                await self._call.write(request)
-                answer = await self._call.read()
+            async with asyncio.timeout(left()):
+                with grpc_words.failing_as_ours():
+                    await self._call.write(request)
+                    answer = await self._call.read()
         except TimeoutError:
-            raise error_of(Failure(DEADLINE, "no answer in time")) from None
+            raise late() from None
         except asyncio.CancelledError:
-            if not self._closed or _is_cancelled():
+            # By itself the call is cancelled where it is closed, or its channel.
+            if _is_cancelled():
                 raise
-            raise closed() from None
+            raise ended() from None
         except asyncio.InvalidStateError:
-            raise error_of(Failure(UNREACHABLE, "the stream has ended")) from None
-        except grpc_words.CALL_ERRORS as error:
-            raise grpc_words.error_of_call(error) from error
+            raise ended() from None
         if not isinstance(answer, JudgeNodesStreamResponse):
-            raise error_of(Failure(UNREACHABLE, "the server has ended the stream"))
-        return to_this(request, answer)
+            raise ended()
+        return answer
 
     def close(self) -> None:
         """End the call; who waits for an answer is told so."""
-        self._closed = True
         self._call.cancel()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class AsyncRestClient(AsyncAsking):
-    """Asks over REST, and looks objects up in the server's cluster."""
+    """Asks over REST, and looks objects up in the server's cluster, in one event loop."""
 
     def __init__(self, url: str, settings: ClientSettings | None = None) -> None:
         """Nothing is sent yet.
@@ -41,6 +41,7 @@ class AsyncRestClient(AsyncAsking):
 
     async def close(self) -> None:
         """See AsyncAsking."""
+        self._calls.loop()
         await self._client.aclose()
 
     async def ask(

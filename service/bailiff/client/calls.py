@@ -21,17 +21,27 @@ T = TypeVar("T")
 class _Terms:
     """What all calls of a client have in common."""
 
-    def __init__(self, settings: ClientSettings, bearer: Bearer) -> None:
+    def __init__(self, settings: ClientSettings, bearer: Bearer, now: Callable[[], float]) -> None:
         self._settings = settings
         self._bearer = bearer
         self._budget = Budget(settings.retries.budget)
+        self._now = now
 
-    def _begun(self, timeout: float | None, now: float) -> Attempts:
+    def left(self, timeout: float | None) -> Callable[[], float]:
+        """What is left of a timeout that begins now, for all that have one together.
+
+        Args:
+            timeout: in seconds; None: that of a call, as the client is set.
+        """
+        deadline = self._now() + (self._settings.timeout if timeout is None else timeout)
+        return lambda: deadline - self._now()
+
+    def _begun(self, timeout: float | None) -> Attempts:
         settings = self._settings
         return Attempts(
             settings.retries,
             self._budget,
-            deadline=now + (settings.timeout if timeout is None else timeout),
+            deadline=self._now() + (settings.timeout if timeout is None else timeout),
             each=settings.attempt_timeout,
             renewed=self._bearer.renewed,
         )
@@ -55,14 +65,8 @@ class Calls(_Terms):
             now: an instant, in seconds; only differences count.
             sleep: waits so many seconds.
         """
-        super().__init__(settings, bearer)
-        self._now = now
+        super().__init__(settings, bearer, now)
         self._sleep = sleep
-
-    def left(self, timeout: float | None) -> Callable[[], float]:
-        """What is left of a timeout that begins now, for several calls that have one together."""
-        deadline = self._now() + (self._settings.timeout if timeout is None else timeout)
-        return lambda: deadline - self._now()
 
     def make(self, attempt: Callable[[float], T], timeout: float | None) -> T:
         """What an attempt returns that succeeds.
@@ -74,7 +78,7 @@ class Calls(_Terms):
         Raises:
             BailiffError: of the last attempt.
         """
-        attempts = self._begun(timeout, self._now())
+        attempts = self._begun(timeout)
         while True:
             seconds = attempts.begin(self._now())
             try:
@@ -87,24 +91,37 @@ class Calls(_Terms):
 
 
 class AsyncCalls(_Terms):
-    """The calls of a client with `await`, timed by the event loop's clock."""
+    """The calls of a client with `await`, timed by the clock of the event loop it belongs to."""
 
-    def left(self, timeout: float | None) -> Callable[[], float]:
-        """As that of `Calls`."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + (self._settings.timeout if timeout is None else timeout)
-        return lambda: deadline - loop.time()
+    def __init__(self, settings: ClientSettings, bearer: Bearer) -> None:
+        """None made yet, and of no loop."""
+        super().__init__(settings, bearer, lambda: self.loop().time())
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop that runs, to which the client belongs from its first use on.
+
+        Raises:
+            RuntimeError: it belongs to another. Connections and locks would fail later, or hang.
+        """
+        running = asyncio.get_running_loop()
+        self._loop = self._loop or running
+        if running is not self._loop:
+            raise RuntimeError(
+                "this client was used in another event loop, to which its connections belong:"
+                " make one in each loop"
+            )
+        return running
 
     async def make(self, attempt: Callable[[float], Awaitable[T]], timeout: float | None) -> T:
         """As that of `Calls`."""
-        loop = asyncio.get_running_loop()
-        attempts = self._begun(timeout, loop.time())
+        attempts = self._begun(timeout)
         while True:
-            seconds = attempts.begin(loop.time())
+            seconds = attempts.begin(self._now())
             try:
                 answer = await attempt(seconds)
             except BailiffError as error:
-                await asyncio.sleep(attempts.pause(error, loop.time()))
+                await asyncio.sleep(attempts.pause(error, self._now()))
             else:
                 attempts.answered()
                 return answer

@@ -171,6 +171,11 @@ def error_of(failure: Failure, otherwise: type[BailiffError] = ServerError) -> B
     return (kind.error if kind else otherwise)(failure)
 
 
+def late(told: str = "no answer in time") -> BailiffError:
+    """That the time is up."""
+    return error_of(Failure(DEADLINE, told))
+
+
 def is_repeated(code: str) -> bool:
     """Whether the same question may have an answer soon. All questions change nothing."""
     kind = _KINDS.get(code)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, Any
 
 import grpc
 
 from bailiff.client import grpc_words
 from bailiff.client.asking import Asking
 from bailiff.client.calls import Calls
+from bailiff.client.errors import late
 from bailiff.client.node_stream import NodeStream
 from bailiff.client.settings import ClientSettings
 
@@ -50,7 +52,7 @@ class GrpcClient(Asking):
 
         def attempt(seconds: float) -> A:
             answer = question.answer()
-            for part in self._parts(question, message, seconds):
+            for part in self._parts(question, message, seconds, seconds):
                 answer.MergeFrom(part)
             return answer
 
@@ -61,12 +63,13 @@ class GrpcClient(Asking):
     ) -> Iterator[A]:
         """See Asking."""
         message = grpc_words.message_of(facts, question.asked)
+        left = self._calls.left(timeout)
 
         def attempt(seconds: float) -> tuple[A, Iterator[A]]:
-            parts = self._parts(question, message, seconds)
+            parts = self._parts(question, message, seconds, left())
             return next(parts, question.answer()), parts
 
-        first, rest = self._calls.make(attempt, timeout)
+        first, rest = self._calls.make(attempt, left())
         yield first
         yield from rest
 
@@ -77,20 +80,52 @@ class GrpcClient(Asking):
         """
         return NodeStream(self._channel, self._words, self._calls)
 
-    def _parts(self, question: Question[Q, A], message: Q, seconds: float) -> Iterator[A]:
-        """The parts of an answer, one where it has none; BailiffError."""
-        path, kinds = (
-            question.grpc_path,
-            (question.asked.SerializeToString, question.answer.FromString),
-        )
+    def _parts(
+        self, question: Question[Q, A], message: Q, first: float, last: float
+    ) -> Iterator[A]:
+        """The parts of an answer, one where it has none; BailiffError.
+
+        Args:
+            question: which it is.
+            message: what is asked.
+            first: seconds until the first part has come.
+            last: seconds until the last one has.
+        """
+        path = question.grpc_path
+        kinds = question.asked.SerializeToString, question.answer.FromString
         metadata = self._words.metadata()
-        try:
+        with grpc_words.failing_as_ours():
             if question.in_parts:
                 stream = self._channel.unary_stream(path, *kinds)
-                yield from stream(message, timeout=seconds, metadata=metadata)
+                call = stream(message, timeout=last, metadata=metadata)
+                yield from call if last <= first else _begun_within(first, call)
             else:
-                yield self._channel.unary_unary(path, *kinds)(
-                    message, timeout=seconds, metadata=metadata
-                )
-        except grpc_words.CALL_ERRORS as error:
-            raise grpc_words.error_of_call(error) from error
+                unary = self._channel.unary_unary(path, *kinds)
+                yield unary(message, timeout=first, metadata=metadata)
+
+
+def _begun_within(seconds: float, call: Any) -> Iterator[A]:  # noqa: ANN401 - grpcio's types of it are private
+    """The parts of an answer, the first of them in time.
+
+    grpcio bounds all of them together, and nothing but the end of the call ends a wait for one.
+    """
+    is_late = threading.Event()
+
+    def give_up() -> None:
+        is_late.set()
+        call.cancel()
+
+    watch = threading.Timer(seconds, give_up)
+    watch.daemon = True
+    watch.start()
+    try:
+        for part in call:
+            watch.cancel()
+            yield part
+    except grpc.RpcError as error:
+        if is_late.is_set():
+            raise late() from error
+        raise
+    finally:
+        watch.cancel()
+        call.cancel()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import grpc
@@ -36,7 +37,7 @@ from bailiff.client.tls import credentials_of
 from bailiff.client.tokens import Bearer, host_of, is_this_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from bailiff.client.errors import BailiffError
     from bailiff.client.questions import Json
@@ -133,8 +134,13 @@ def message_of(facts: Q | Json, kind: type[Q]) -> Q:
         raise InvalidQuestionError(failure) from None
 
 
-# What grpcio raises where a call ends badly, or where its channel has been closed before it began.
-CALL_ERRORS = (grpc.RpcError, ValueError, grpc.aio.UsageError)
+@contextmanager
+def failing_as_ours() -> Iterator[None]:
+    """Raise a BailiffError where grpcio raises; ValueError: the channel was closed before."""
+    try:
+        yield
+    except (grpc.RpcError, ValueError, grpc.aio.UsageError) as error:
+        raise error_of_call(error) from error
 
 
 def error_of_call(error: Exception) -> BailiffError:

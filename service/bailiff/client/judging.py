@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bailiff.client import grpc_words
+from bailiff.client.errors import UNREADABLE, Failure, TooLongError, error_of
 from bailiff.v1.kubernetes_pb2 import Pod
-from bailiff.v1.scheduling_service_pb2 import JudgeNodesStreamRequest, PodsToJudge
+from bailiff.v1.scheduling_service_pb2 import (
+    JudgeNodesResponse,
+    JudgeNodesStreamRequest,
+    JudgeNodesStreamResponse,
+    PodsToJudge,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from bailiff.client.questions import Json
@@ -32,15 +40,43 @@ class Terms:
     options: Options | None = None
 
 
-def pods_of(pods: Iterable[Pod | Json]) -> list[Pod]:
-    """As messages; InvalidQuestionError."""
-    return [grpc_words.message_of(pod, Pod) for pod in pods]
+class Judging:
+    """Pods that are asked about so many at a time, and fewer where their answers are too long."""
 
+    def __init__(self, pods: Iterable[Pod | Json], terms: Terms | None, most: int) -> None:
+        """None asked about yet; InvalidQuestionError."""
+        self._terms = terms or Terms()
+        asked = [grpc_words.message_of(pod, Pod) for pod in pods]
+        self._left = deque(asked[begin : begin + most] for begin in range(0, len(asked), most))
+        self.answers: list[JudgeNodesResponse] = []
 
-def asked_about(pods: Sequence[Pod], terms: Terms | None) -> JudgeNodesStreamRequest:
-    """What asks about them."""
-    terms = terms or Terms()
-    asked = PodsToJudge(pods=pods, nodes=terms.nodes, options=terms.options)
-    if terms.now is not None:
-        asked.now.FromDatetime(terms.now)
-    return JudgeNodesStreamRequest(pods=asked)
+    def __iter__(self) -> Iterator[JudgeNodesStreamRequest]:
+        """The next question, until all have their answers."""
+        while self._left:
+            terms, pods = self._terms, self._left[0]
+            asked = PodsToJudge(pods=pods, nodes=terms.nodes, options=terms.options)
+            if terms.now is not None:
+                asked.now.FromDatetime(terms.now)
+            yield JudgeNodesStreamRequest(pods=asked)
+
+    def take(self, answer: JudgeNodesStreamResponse) -> None:
+        """The answer to the last question; ServerError where it is not one for each pod."""
+        answers, pods = answer.judged.answers, self._left[0]
+        if len(answers) != len(pods):
+            told = f"{len(answers)} answers about {len(pods)} pods"
+            raise error_of(Failure(UNREADABLE, told))
+        self.answers += answers
+        self._left.popleft()
+
+    @contextmanager
+    def halved_if_too_long(self) -> Iterator[None]:
+        """Ask about half as many where the answer is too long; one pod's stays an error."""
+        try:
+            yield
+        except TooLongError:
+            pods = self._left[0]
+            if len(pods) < 2:
+                raise
+            half = len(pods) // 2
+            self._left[0] = pods[half:]
+            self._left.appendleft(pods[:half])

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bailiff.client import grpc_words
-from bailiff.client.errors import CLOSED, UNREADABLE, Failure, error_of
 from bailiff.v1.device_taints_pb2 import DeviceTaintFacts
 from bailiff.v1.kubernetes_pb2 import Node
 from bailiff.v1.scheduling_service_pb2 import (
     JudgeNodesStreamRequest,
-    JudgeNodesStreamResponse,
     Maintenance,
     NodeChanges,
     NodeSet,
 )
 
 if TYPE_CHECKING:
-    from bailiff.client.errors import BailiffError
     from bailiff.client.questions import Json
 
-METHOD = "/bailiff.v1.SchedulingService/JudgeNodesStream"
 # A message of nodes has about so many bytes, of the 16 MiB that the server takes.
 _BYTES = 2 * 1024 * 1024
 
@@ -36,50 +33,27 @@ Requests: TypeAlias = list[JudgeNodesStreamRequest]
 Change: TypeAlias = Callable[["Registered"], tuple["Registered", Requests]]
 
 
+@dataclass(frozen=True)
 class Registered:
     """What the server is to know, so that it can be told anew when a stream has ended."""
 
-    def __init__(self) -> None:
-        self.nodes: dict[str, Node] = {}
-        self._maintenance: tuple[Maintenance, ...] = ()
-        self._device_taints: DeviceTaintFacts | None = None
-
-    @classmethod
-    def of(
-        cls,
-        nodes: Objects,
-        maintenance: Iterable[Maintenance | Json],
-        devices: DeviceTaintFacts | Json | None,
-    ) -> Registered:
-        """All that is to be known.
-
-        Raises:
-            InvalidQuestionError: something of it cannot be read.
-        """
-        made = cls()
-        made.nodes = {node.metadata.name: node for node in slim(nodes)}
-        made._maintenance = tuple(grpc_words.message_of(one, Maintenance) for one in maintenance)
-        if devices is not None:
-            made._device_taints = grpc_words.message_of(devices, DeviceTaintFacts)
-        return made
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    maintenance: tuple[Maintenance, ...] = ()
+    device_taints: DeviceTaintFacts | None = None
 
     def changed(self, put: Sequence[Node], gone: Sequence[str]) -> tuple[Registered, Requests]:
         """Those with a change, and what tells the server of it."""
-        made = Registered()
-        made._maintenance, made._device_taints = self._maintenance, self._device_taints
         going = frozenset(gone)
         left = {name: node for name, node in self.nodes.items() if name not in going}
-        made.nodes = left | {node.metadata.name: node for node in put}
         changes = [NodeChanges(put=some) for some in _in_pieces(put)] or [NodeChanges()]
         changes[0].remove.extend(gone)
+        made = replace(self, nodes=left | _by_name(put))
         return made, [JudgeNodesStreamRequest(changes=change) for change in changes]
 
     def all(self) -> Iterator[JudgeNodesStreamRequest]:
         """What tells a server that knows nothing."""
         first, *more = list(_in_pieces(self.nodes.values())) or [[]]
-        told = NodeSet(
-            nodes=first, maintenance=self._maintenance, device_taints=self._device_taints
-        )
+        told = NodeSet(nodes=first, maintenance=self.maintenance, device_taints=self.device_taints)
         yield JudgeNodesStreamRequest(nodes=told)
         for some in more:
             yield JudgeNodesStreamRequest(changes=NodeChanges(put=some))
@@ -90,27 +64,24 @@ class Registered:
         return min(MOST_PODS, max(1, _ANSWER_BYTES // (longest + 1)))
 
 
-def to_this(
-    asked: JudgeNodesStreamRequest, answer: JudgeNodesStreamResponse
-) -> JudgeNodesStreamResponse:
-    """The answer, where it is the one to what was asked; ServerError."""
-    if answer.request_id != asked.request_id:
-        told = f"the answer to {answer.request_id!r} where {asked.request_id!r} was asked"
-        raise error_of(Failure(UNREADABLE, told))
-    return answer
+def registering(
+    nodes: Objects,
+    maintenance: Iterable[Maintenance | Json],
+    devices: DeviceTaintFacts | Json | None,
+) -> Change:
+    """These in place of all that were; InvalidQuestionError."""
+    to_be = Registered(
+        _by_name(slim(nodes)),
+        tuple(grpc_words.message_of(one, Maintenance) for one in maintenance),
+        None if devices is None else grpc_words.message_of(devices, DeviceTaintFacts),
+    )
+    return lambda _: (to_be, list(to_be.all()))
 
 
-def checked(answer: JudgeNodesStreamResponse) -> JudgeNodesStreamResponse:
-    """An answer that is no refusal; BailiffError."""
-    if answer.HasField("error"):
-        told = grpc_words.error_of_status(answer.error)
-        raise told or error_of(Failure(UNREADABLE, answer.error.message))
-    return answer
-
-
-def closed() -> BailiffError:
-    """That a stream is no more, since it was closed."""
-    return error_of(Failure(CLOSED, "the stream has been closed"))
+def changing(put: Objects, remove: Iterable[str]) -> Change:
+    """Some put, some removed; InvalidQuestionError."""
+    there, gone = slim(put), list(remove)
+    return lambda present: present.changed(there, gone)
 
 
 def slim(nodes: Objects) -> list[Node]:
@@ -123,6 +94,10 @@ def slim(nodes: Objects) -> list[Node]:
         node.DiscardUnknownFields()
         found.append(node)
     return found
+
+
+def _by_name(nodes: Iterable[Node]) -> dict[str, Node]:
+    return {node.metadata.name: node for node in nodes}
 
 
 def _in_pieces(nodes: Iterable[Node]) -> Iterator[list[Node]]:

@@ -16,6 +16,7 @@ from google.protobuf.message import Message
 from bailiff import __version__
 from bailiff.client import json_form
 from bailiff.client.errors import (
+    CLOSED,
     DEADLINE,
     UNAVAILABLE,
     UNREACHABLE,
@@ -107,7 +108,10 @@ class Words:
 
         Raises:
             UnauthenticatedError: there is no token to send.
+            UnavailableError: the client has been closed.
         """
+        if client.is_closed:
+            raise error_of(Failure(CLOSED, "the client has been closed"))
         headers = {
             "accept": "application/json",
             "user-agent": USER_AGENT,

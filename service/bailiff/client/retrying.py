@@ -12,13 +12,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bailiff.client.errors import (
-    DEADLINE,
-    Failure,
-    UnauthenticatedError,
-    error_of,
-    is_repeated,
-)
+from bailiff.client.errors import UnauthenticatedError, is_repeated, late
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +118,7 @@ class Attempts:
         """
         left = self._deadline - now
         if left <= 0:
-            raise error_of(Failure(DEADLINE, "no answer in time"))
+            raise late()
         self._made += 1
         return min(self._each, left)
 

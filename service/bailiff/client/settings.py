@@ -39,7 +39,8 @@ class ClientSettings:
 
     Attributes:
         timeout: a call is over after so many seconds, with all its attempts and pauses.
-        attempt_timeout: one attempt is over after so many seconds; then another may be made.
+        attempt_timeout: one attempt is over after so many seconds; then another may be made. Of an
+            answer in parts it is the wait for the first.
         retries: how often, and when.
         tls: over REST used where the address says https; over gRPC None is without TLS.
         token: who asks: a bearer token, or what returns one, which is called before each attempt.

@@ -26,10 +26,9 @@ from tests.harness.scripts import (
     REST,
     Script,
     ok,
-    part,
     scripted,
 )
-from tests.harness.ways import WAYS, Ports, client
+from tests.harness.ways import Ports, client
 
 
 @pytest.mark.parametrize("way", REST)
@@ -60,51 +59,6 @@ async def test_an_answer_that_breaks_off_is_asked_for_again(way: str) -> None:
     script = Script(breaking, ok)
     async with scripted(way, script) as ports, client(way, ports, QUICK) as asking:
         assert (await asking.ask("decide", QUESTION)).decision.reason == "NoTaint"
-
-
-@pytest.mark.parametrize("way", GRPC)
-async def test_parts_that_break_off_are_asked_for_again_from_the_first(way: str) -> None:
-    async def breaking(context: Any) -> AsyncIterator[bytes]:
-        yield part("one")
-        await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
-
-    async def whole(_: Any) -> AsyncIterator[bytes]:
-        yield part("one")
-        yield part("two")
-
-    script = Script(breaking, whole)
-    async with scripted(way, script) as ports, client(way, ports, QUICK) as asking:
-        answer = await asking.ask("decide_batch", {"pods": []})
-    assert [one.reason for one in answer.decisions] == ["one", "two"]
-
-
-@pytest.mark.parametrize("way", GRPC)
-async def test_parts_that_somebody_has_are_not_given_twice(way: str) -> None:
-    async def breaking(context: Any) -> AsyncIterator[bytes]:
-        yield part("one")
-        await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
-
-    script = Script(breaking)
-    async with scripted(way, script) as ports, client(way, ports, QUICK) as asking:
-        with pytest.raises(UnavailableError):
-            await asking.parts("decide_batch_in_parts", {"pods": []})
-    assert script.calls == 1
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_parts_as_they_come(way: str) -> None:
-    async def whole(_: Any) -> AsyncIterator[bytes]:
-        yield part("one")
-        yield part("two")
-
-    async def in_one(_: web.Request) -> web.Response:
-        return web.json_response({"decisions": [{"reason": "one"}, {"reason": "two"}]})
-
-    script = Script(in_one if way in REST else whole)
-    async with scripted(way, script) as ports, client(way, ports, QUICK) as asking:
-        parts = await asking.parts("decide_batch_in_parts", {"pods": []})
-    assert len(parts) == (1 if way in REST else 2)
-    assert [one.reason for each in parts for one in each.decisions] == ["one", "two"]
 
 
 @pytest.mark.parametrize("way", REST)

@@ -13,7 +13,7 @@ from bailiff.client.registering import Registered, slim
 from bailiff.grpc_api.errors import OverloadedError as OverloadedHereError
 from tests.harness.judge import Judge, Stream, hang, named, opened, refusing
 from tests.harness.scripts import GRPC
-from tests.harness.ways import client, serving
+from tests.harness.ways import Ports, client
 
 PATIENT = ClientSettings(timeout=20, attempt_timeout=20)
 
@@ -54,15 +54,13 @@ async def test_to_close_ends_what_others_ask(way: str) -> None:
 
 
 @pytest.mark.parametrize("way", GRPC)
-async def test_a_client_that_was_closed_says_so(way: str) -> None:
-    async with serving() as ports, client(way, ports) as asking:
+async def test_the_stream_of_a_client_that_was_closed_says_so(way: str) -> None:
+    async with client(way, Ports(1, 1)) as asking:
         stream = asking.client.judge_nodes_stream()
         await asking.close()
         with pytest.raises(UnavailableError) as raised:
-            await asking.ask("decide", {"pod": {}, "node": named("a")})
-        assert raised.value.code == "closed"
-        with pytest.raises(UnavailableError):
             await Stream(stream).do("register", [named("a")])
+        assert raised.value.code == "closed"
 
 
 async def test_a_change_that_is_given_up_between_attempts_leaves_the_nodes_as_they_were(
@@ -83,8 +81,9 @@ async def test_a_change_that_is_given_up_between_attempts_leaves_the_nodes_as_th
 
 
 def test_many_nodes_go_as_quickly_as_few() -> None:
-    present = Registered()
-    present.nodes = {node.metadata.name: node for node in slim(named(f"n{i}") for i in range(5000))}
+    present = Registered(
+        {one.metadata.name: one for one in slim(named(f"n{i}") for i in range(5000))}
+    )
     began = time.process_time()
     made, _ = present.changed([], [f"n{i}" for i in range(4999)])
     assert time.process_time() - began < 0.3
