@@ -13,10 +13,11 @@ from bailiff.bootstrap.cluster import connect_to
 from bailiff.cluster import ClusterError, RequestTimeoutError, UnauthorizedError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from bailiff.bootstrap.choices import ClusterChoice
     from bailiff.cluster import Cluster
+    from bailiff.cluster.exchanges import Observer
 
 T = TypeVar("T")
 
@@ -24,17 +25,26 @@ T = TypeVar("T")
 _TIMEOUT = 60.0
 
 
-def use_cluster(choice: ClusterChoice, act: Callable[[Cluster], Awaitable[T]]) -> T:
+def use_cluster(
+    choice: ClusterChoice,
+    act: Callable[[Cluster], Awaitable[T]],
+    observers: Sequence[Observer] = (),
+    within: float = _TIMEOUT,
+) -> T:
     """Connect to a cluster, do something with it, and give back what came of it.
 
-    A choice that names no cluster is the usual kubeconfig's.
+    Args:
+        choice: of the cluster; one that names none is the usual kubeconfig's.
+        act: what is done.
+        observers: as in bailiff.cluster.connect.
+        within: seconds for all together.
 
     Raises:
-        ClusterUnusable: no usable configuration or login, or nobody answers within a minute.
+        ClusterUnusable: no usable configuration or login, or it takes longer.
         StartError: the API server refuses; the message says why.
     """
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_use(choice, act))
+        return runner.run(_use(choice, act, observers, within))
 
 
 def _warn(danger: str) -> None:
@@ -42,13 +52,19 @@ def _warn(danger: str) -> None:
     sys.stderr.write(f"Warning: {danger}\n")
 
 
-async def _use(choice: ClusterChoice, act: Callable[[Cluster], Awaitable[T]]) -> T:
+async def _use(
+    choice: ClusterChoice,
+    act: Callable[[Cluster], Awaitable[T]],
+    observers: Sequence[Observer],
+    within: float,
+) -> T:
     try:
-        async with asyncio.timeout(_TIMEOUT), await connect_to(choice, warn=_warn) as cluster:
-            return await act(cluster)
+        async with asyncio.timeout(within):
+            async with await connect_to(choice, observers=observers, warn=_warn) as cluster:
+                return await act(cluster)
     except (UnreachableError, RequestTimeoutError, UnauthorizedError) as error:
         raise ClusterUnusable(str(error)) from error
     except ClusterError as error:
         raise StartError(str(error)) from error
     except TimeoutError as error:
-        raise ClusterUnusable(f"not done within {_TIMEOUT:.0f} s") from error
+        raise ClusterUnusable(f"not done within {within:.0f} s") from error

@@ -7,6 +7,17 @@ away, so no key that could sign more lies anywhere.
 
 from bailiff.certificates.issuing import Issued, issue
 from bailiff.certificates.plan import Plan, Step, Terms, plan
-from bailiff.certificates.renewing import BUNDLED, Place, Renewal
+from bailiff.certificates.renewing import BUNDLED, MOST_SETTLED, Place, Renewal
 
-__all__ = ["BUNDLED", "Issued", "Place", "Plan", "Renewal", "Step", "Terms", "issue", "plan"]
+__all__ = [
+    "BUNDLED",
+    "MOST_SETTLED",
+    "Issued",
+    "Place",
+    "Plan",
+    "Renewal",
+    "Step",
+    "Terms",
+    "issue",
+    "plan",
+]

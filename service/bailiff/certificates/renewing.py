@@ -24,7 +24,7 @@ Object = dict[str, Any]
 
 SECRETS: Resource[Object] = Resource("", "v1", "secrets", dict)
 # Times that they are looked at until they stay as they are to be.
-_MOST_SETTLED = 5
+MOST_SETTLED = 5
 _GROUP = ("admissionregistration.k8s.io", "v1")
 # By the words of the command line.
 BUNDLED: Mapping[str, Resource[Object]] = {
@@ -61,7 +61,8 @@ class Renewal:
 
         Args:
             cluster: where the Secret is.
-            clock: for the instant, and to wait by.
+            clock: for the instant. It should go by the API server's: it is asked after an answer of
+                it.
             place: see there.
             settle_seconds: between the moment that webhook configurations name a new authority and
                 the one that its certificate is served: until all API servers know of it.
@@ -85,7 +86,7 @@ class Renewal:
         if not held.get("ca.crt"):
             # Pods may still serve another certificate, of which this Secret knows nothing.
             held = held | {"ca.crt": await self._believed()}
-        found = plan(held, terms, self._clock.now(), force=force)
+        found = plan(held, terms, self._clock.latest(), force=force)
         match found.step:
             case Step.ISSUE:
                 await self._issue(secret, found, terms)
@@ -100,7 +101,7 @@ class Renewal:
         return found
 
     async def _issue(self, secret: Object, found: Plan, terms: Terms) -> None:
-        made = issue(terms.names, self._clock.now(), terms.life)
+        made = issue(terms.names, self._clock.latest(), terms.life)
         bundle = (*found.authorities, made.authority)
         files = {"ca.crt": b"".join(bundle), "tls.crt": made.certificate, "tls.key": made.key}
         if not _data(secret).get("tls.crt"):
@@ -118,7 +119,7 @@ class Renewal:
 
         Another run, which began before ours, may take our authority away again meanwhile.
         """
-        for _ in range(_MOST_SETTLED):
+        for _ in range(MOST_SETTLED):
             if not await self._believe(bundle):
                 return
             await asyncio.sleep(self._settle_seconds)

@@ -23,7 +23,7 @@ PLACE = Place(namespace="b", secret="tls", webhooks=((KIND, "b"),))
 
 
 class Clock:
-    def now(self) -> dt.datetime:
+    def latest(self) -> dt.datetime:
         return NOW
 
 
