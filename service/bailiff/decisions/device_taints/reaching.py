@@ -98,7 +98,8 @@ def _devices(found: Reached, claims: list[ResourceClaim]) -> _Looking:
 
 
 def _users(found: Reached, claims: list[ResourceClaim]) -> _Looking:
-    seen = yield tuple(_wanted(claims))
+    wanted = tuple(_wanted(claims))
+    seen = yield wanted
     unread = tuple(dict.fromkeys(one.detail for one in seen if isinstance(one, NotRead)))
     pods = {
         (pod.metadata.namespace, pod.metadata.name): pod
@@ -106,7 +107,11 @@ def _users(found: Reached, claims: list[ResourceClaim]) -> _Looking:
         for pod in _of(some, Pod)
         if has_claims(pod)
     }
-    too_many = found.too_many
+    too_many = found.too_many + tuple(
+        f"pods of namespace {one.namespace} beyond the first {MAX_CHANGED_PODS}"
+        for one, some in zip(wanted, seen, strict=True)
+        if one.most is not None and len(_of(some, Pod)) >= one.most
+    )
     if len(pods) > MAX_CHANGED_PODS:
         too_many += (f"{len(pods) - MAX_CHANGED_PODS} of {len(pods)} pods that use the devices",)
     return replace(
@@ -129,7 +134,8 @@ def _wanted(claims: Iterable[ResourceClaim]) -> Iterator[Wanted]:
             else:
                 grouped[namespace] = None
     for namespace in grouped:
-        yield Wanted(Pod, namespace, most=MAX_CHANGED_PODS)
+        # One more, to know whether there are more.
+        yield Wanted(Pod, namespace, most=MAX_CHANGED_PODS + 1)
     for namespace in names.keys() - grouped.keys():
         yield from _by_name(namespace, tuple(names[namespace]))
 

@@ -8,9 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from bailiff.decisions import Options
+from bailiff.decisions.changes import MAX_CHANGED_PODS
 from bailiff.decisions.device_taints.facts import MAX_CLAIMS
 from bailiff.decisions.device_taints.reaching import _FEW_PODS
-from bailiff.kinds import DeviceTaintRule, Pod, ResourceClaim, ResourceSlice
+from bailiff.kinds import DeviceTaintRule, ObjectMeta, Pod, ResourceClaim, ResourceSlice
 from tests.harness.changes import Shown
 from tests.harness.device_kinds import (
     claim,
@@ -131,6 +132,25 @@ def test_pods_of_a_group_are_looked_for_in_its_namespace() -> None:
     shown = Shown(claim("c", reserved_for=(group,)), using("c", group="g"))
     options = Options(pod_group_claims=True)
     assert going(shown.what_comes_of(None, rule(), options)) == {"p": "EVICT_NOW"}
+
+
+def test_of_a_long_namespace_it_is_said_that_not_all_pods_were_looked_at() -> None:
+    group = reserved("g", "g-1", resource="podgroups", api_group="scheduling.k8s.io")
+    others = tuple(
+        Pod(metadata=ObjectMeta(name=f"o{number}", namespace="default", uid=f"o{number}"))
+        for number in range(MAX_CHANGED_PODS)
+    )
+    last = using("c", group="g")
+    told = {}
+    for pods in (others[1:], others):
+        shown = Shown(claim("c", reserved_for=(group,)), *pods, last)
+        found = shown.what_comes_of(None, rule(), Options(pod_group_claims=True))
+        assert found is not None
+        told[len(pods) + 1] = found.too_many
+    assert told == {
+        MAX_CHANGED_PODS: (),
+        MAX_CHANGED_PODS + 1: (f"pods of namespace default beyond the first {MAX_CHANGED_PODS}",),
+    }
 
 
 def test_a_namespace_that_is_listed_is_not_asked_for_its_pods_by_name() -> None:
