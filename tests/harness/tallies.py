@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bailiff.cluster import ClusterError, ConflictError, NotFoundError
+from bailiff.cluster import ConflictError, NotFoundError
 from bailiff.decisions.policies import Circumstances, OverTime, OverTimeBudget, Wish, wishes_of
 from bailiff.kinds import ConfigMap, ObjectMeta
 from tests.harness.kinds import pod_of
@@ -39,7 +39,7 @@ class OneConfigMap:
 
     def __init__(self) -> None:
         self.found: ConfigMap | None = None
-        self.failures: list[ClusterError] = []
+        self.failures: list[Exception] = []
         self.latency = 0.0
         self.reads = self.writes = 0
         self._version = 0

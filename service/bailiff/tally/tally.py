@@ -17,6 +17,8 @@ import random
 from itertools import count
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import structlog
+
 from bailiff.cluster import ClusterError, ConflictError, FencedError
 from bailiff.decisions.policies import UNKNOWN, BookError, OpenBook, Unknown, is_counted, room_for
 from bailiff.tally.pace import Pace
@@ -40,6 +42,9 @@ _LOOK_AGAIN = 0.25
 _JITTER = 0.02
 # Those who write at the same time as we: each try of ours has let another through.
 _MOST_JITTER = 0.2
+_FAULT = "was not read or written: see the log"
+
+log = structlog.get_logger(__name__)
 
 
 class TallyError(Exception):
@@ -128,8 +133,14 @@ class Tally:
         try:
             while self._asks:
                 await self._answer_some()
+        except Exception:
+            # Nobody awaits this task: whoever asks waits for an answer of his own.
+            log.exception("counting has failed")
         finally:
             self._work = None
+            left, self._asks = self._asks, []
+            for ask in left:
+                ask.fail(TallyError(_FAULT))
 
     async def _answer_some(self) -> None:
         """All who wait now, and name the same store as the first; each is told something."""
@@ -138,10 +149,10 @@ class Tally:
         try:
             await self._settle(store, asks)
         except (ClusterError, BookError, TimeoutError) as error:
-            self._fail(asks, error if isinstance(error, FencedError) else _told(error))
+            self._fail(store, asks, error if isinstance(error, FencedError) else _told(error))
         except BaseException:
             # A fault, or the end of the process: nobody is to wait for what does not come.
-            self._fail(asks, TallyError("was not read or written: see the log"))
+            self._fail(store, asks, TallyError(_FAULT))
             raise
 
     def _take(self, store: Store) -> list[_Ask]:
@@ -149,13 +160,10 @@ class Tally:
         self._asks = [ask for ask in self._asks if ask.settings.store != store]
         return asks
 
-    def _fail(self, asks: list[_Ask], error: Exception) -> None:
+    def _fail(self, store: Store, asks: list[_Ask], error: Exception) -> None:
         """Tell them, and those who have come meanwhile: they would wait as long for the same."""
         self._page = None
-        store = asks[0].settings.store
-        late = [ask for ask in self._asks if ask.settings.store == store]
-        self._asks = [ask for ask in self._asks if ask.settings.store != store]
-        for ask in (*asks, *late):
+        for ask in (*asks, *self._take(store)):
             ask.fail(error)
 
     async def _settle(self, store: Store, asks: list[_Ask]) -> None:

@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from bailiff.cluster import FencedError, ForbiddenError, RequestTimeoutError, ServerError
 from bailiff.decisions.policies import UNKNOWN, Hold
 from bailiff.decisions.policies.over_time_counts import MARGIN
 from bailiff.tally import Tally, TallyError
 from tests.harness.clocks import LoopClock
-from tests.harness.tallies import OneConfigMap, budget, wishes
+from tests.harness.tallies import OneConfigMap, budget, other_store, wishes
 
 pytestmark = pytest.mark.looptime
 
@@ -261,3 +262,19 @@ async def test_who_is_refused_waits_for_no_write(server: OneConfigMap) -> None:
     assert loop.time() < started + 0.5
     assert await going is None
     assert loop.time() > started + 0.5
+
+
+async def test_after_a_fault_of_ours_everybody_is_told_and_it_is_logged(
+    server: OneConfigMap,
+) -> None:
+    tally = tally_of(server)
+    server.latency = 0.1
+    server.failures = [KeyError("a fault of ours")]
+    elsewhere = other_store(TWO, "another")
+    asked = [tally.count(wishes(one, "a"), one) for one in (TWO, elsewhere)]
+    with capture_logs() as logs:
+        found = await asyncio.gather(*asked, return_exceptions=True)
+    assert [str(one) for one in found] == ["was not read or written: see the log"] * 2
+    assert all(isinstance(one, TallyError) for one in found)
+    assert [one["event"] for one in logs] == ["counting has failed"]
+    assert await tally.count(wishes(TWO, "a"), TWO) is None
