@@ -26,7 +26,8 @@ class Place(NamedTuple):
     Attributes:
         budget: its name.
         key: the namespace, node or zone; empty where the budget counts all pods together.
-        evictions: see OverTimeBudget, as the others.
+        evictions: see OverTimeBudget, as the next two.
+        most_bytes: of the ConfigMap that the budget may fill, if it counts apart.
     """
 
     budget: str
@@ -34,6 +35,7 @@ class Place(NamedTuple):
     evictions: int
     seconds: int
     per: Per
+    most_bytes: int
 
     def __str__(self) -> str:
         one = f" of {self.per.value.lower()} {self.key or '<none>'}"
@@ -59,7 +61,8 @@ def wish_of(pod: Pod, zone: str, over_time: OverTime) -> Wish | None:
     labels = pod.metadata.labels
     if labels is LABELS_NOT_KEPT and any(one.pod_selector for one in over_time.budgets):
         return None
-    places = [_place(one, pod, zone) for one in over_time.budgets if _selects(one, pod)]
+    share = over_time.bytes_apart
+    places = [_place(one, pod, zone, share) for one in over_time.budgets if _selects(one, pod)]
     return Wish(digest_of(pod.metadata.uid), tuple(places))
 
 
@@ -75,9 +78,9 @@ def _selects(budget: OverTimeBudget, pod: Pod) -> bool:
     return budget.pod_selector is None or selects(budget.pod_selector, metadata.labels)
 
 
-def _place(budget: OverTimeBudget, pod: Pod, zone: str) -> Place:
+def _place(budget: OverTimeBudget, pod: Pod, zone: str, most_bytes: int) -> Place:
     key = _key(budget.per, pod, zone)
-    return Place(budget.name, key, budget.evictions, budget.seconds, budget.per)
+    return Place(budget.name, key, budget.evictions, budget.seconds, budget.per, most_bytes)
 
 
 def _key(per: Per, pod: Pod, zone: str) -> str:

@@ -15,11 +15,10 @@ import msgspec
 from msgspec import Meta
 
 from bailiff.decisions.policies.over_time_counts import Book, Column, Sheet
+from bailiff.decisions.policies.over_time_settings import MAX_BYTES, MAX_SPAN
 from bailiff.kinds import DecodeError, decode
 from bailiff.kinds.meta import Value
 
-# About 16,000 evictions. A ConfigMap holds 1 MiB, and each eviction writes all of it.
-MAX_BYTES = 512 * 1024
 # In the year 9000: what is added to it is still an instant.
 _LAST = 221_845_392_000_000
 
@@ -29,7 +28,7 @@ class BookError(ValueError):
 
 
 class _Sheet(Value, frozen=True):
-    seconds: Annotated[int, Meta(ge=1, le=31 * 24 * 3600)]
+    seconds: Annotated[int, Meta(ge=1, le=MAX_SPAN)]
     evictions: Mapping[str, str] = {}
 
 

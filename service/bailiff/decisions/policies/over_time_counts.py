@@ -36,9 +36,8 @@ _AGAIN = 5.0
 # (pkg/registry/core/pod/storage/eviction.go, EvictionsRetry); the worker gives an attempt 30 s. For
 # clocks 3 s are left.
 MARGIN = 30.0 + 10.0 + 3.0 + _AGAIN
-# Evictions that one budget keeps which counts apart by namespace, node or zone: about half of what
-# the ConfigMap holds. Whoever has many namespaces is not to fill it for all other budgets.
-MOST_APART = 8000
+# Bytes of an eviction in the ConfigMap, and of a column besides its key: see over_time_book.
+EVICTION_BYTES, COLUMN_BYTES = 31, 6
 
 
 class Column(Struct, frozen=True, gc=False):
@@ -270,12 +269,21 @@ def _crowded(book: Book, place: Place, pods: list[str], now: int) -> Hold | None
         return None
     since, by_pod = _since(now, place.seconds), _column(book, place).by_pod
     new = sum(by_pod.get(pod, since) <= since for pod in pods)
-    instants = [one.instants for one in book[place.budget].columns.values()]
-    kept = sum(len(one) - bisect_right(one, since) for one in instants)
-    if not new or kept + new <= MOST_APART:
+    columns = book[place.budget].columns
+    kept = {k: len(c.instants) - bisect_right(c.instants, since) for k, c in columns.items()}
+    filled = {key: count for key, count in kept.items() if count}
+    filled[place.key] = kept.get(place.key, 0) + new
+    if not new or sum(map(_bytes, filled, filled.values())) <= place.most_bytes:
         return None
-    message = f"{place} keeps {MOST_APART} counts in all, and has {kept}"
+    message = (
+        f"{place} has {sum(kept.values())} counts in all, and its part of the ConfigMap, "
+        f"{place.most_bytes} bytes, holds no more"
+    )
     return Hold(cause=Cause.OVER_TIME, message=message)
+
+
+def _bytes(key: str, count: int) -> int:
+    return len(key) + COLUMN_BYTES + count * EVICTION_BYTES
 
 
 def _ends(hold: Hold) -> float:

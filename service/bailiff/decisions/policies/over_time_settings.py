@@ -16,8 +16,14 @@ from bailiff.decisions.policies.fields import (
 from bailiff.kinds.names import LABEL_PATTERN, MAX_LABEL
 
 # A month; of what is counted for longer the store would have to keep too much.
-_MAX_SPAN = 31 * 24 * 3600
+MAX_SPAN = 31 * 24 * 3600
 MAX_EVICTIONS = 10_000
+# Of the counts in their ConfigMap, about 16,000 evictions. It could hold 1 MiB, and each eviction
+# writes all of it.
+MAX_BYTES = 512 * 1024
+# What budgets may fill of that which count apart, all together: whoever has many namespaces is not
+# to fill it for the others.
+MAX_BYTES_APART = MAX_BYTES // 2
 
 
 class Per(StrEnum):
@@ -43,7 +49,7 @@ class OverTimeBudget(Settings, frozen=True):
 
     name: Annotated[str, Meta(pattern=LABEL_PATTERN, max_length=MAX_LABEL)]
     evictions: Annotated[int, Meta(ge=1, le=MAX_EVICTIONS)]
-    seconds: Annotated[int, Meta(ge=1, le=_MAX_SPAN)]
+    seconds: Annotated[int, Meta(ge=1, le=MAX_SPAN)]
     per: Per = Per.CLUSTER
     namespaces: Annotated[tuple[NamespaceName, ...], Meta(max_length=1000)] = ()
     pod_selector: LabelSelector | None = None
@@ -83,6 +89,12 @@ class OverTime(Settings, frozen=True):
     budgets: Annotated[tuple[OverTimeBudget, ...], Meta(min_length=1, max_length=100)]
     store: Store = Store()
     unreadable: Unreadable = Unreadable.REFUSE
+
+    @property
+    def bytes_apart(self) -> int:
+        """What each of the budgets that count apart may fill: all as much."""
+        apart = sum(one.per is not Per.CLUSTER for one in self.budgets)
+        return MAX_BYTES_APART // max(1, apart)
 
 
 class Gangs(Settings, frozen=True):

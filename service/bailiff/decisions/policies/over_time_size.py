@@ -4,38 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.policies.over_time_counts import MOST_APART
-from bailiff.decisions.policies.over_time_settings import Per
+from bailiff.decisions.policies.over_time_counts import EVICTION_BYTES
+from bailiff.decisions.policies.over_time_settings import MAX_BYTES, MAX_BYTES_APART, Per
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bailiff.decisions.policies.over_time_settings import OverTime, OverTimeBudget
 
-# Evictions: MAX_BYTES of the book, by 31 bytes each.
-_MOST = 2 * MOST_APART
 # A budget of fewer namespaces, nodes or zones than this is likely to be full one day.
 _FEW = 20
 
 
 def crowding(over_time: OverTime) -> Iterator[str]:
     """What will wait though its budget has room, since the counts find no place; a line each."""
+    apart = [one for one in over_time.budgets if one.per is not Per.CLUSTER]
     together = sum(one.evictions for one in over_time.budgets if one.per is Per.CLUSTER)
-    if together > _MOST:
+    most = (MAX_BYTES - (MAX_BYTES_APART if apart else 0)) // EVICTION_BYTES
+    if together > most:
         yield (
             f"overTime: budgets per Cluster could count {together} evictions, and the ConfigMap "
-            f"holds about {_MOST}: beyond that all that are counted wait"
+            f"holds about {most} of them: beyond that all that are counted wait"
         )
-    yield from (_crowded(one) for one in over_time.budgets if _is_crowded(one))
+    most = over_time.bytes_apart // EVICTION_BYTES
+    yield from (_crowded(one, most) for one in apart if most // one.evictions < _FEW)
 
 
-def _is_crowded(budget: OverTimeBudget) -> bool:
-    return budget.per is not Per.CLUSTER and MOST_APART // budget.evictions < _FEW
-
-
-def _crowded(budget: OverTimeBudget) -> str:
-    apart = MOST_APART / budget.evictions
+def _crowded(budget: OverTimeBudget, most: int) -> str:
     return (
-        f"overTime: budget {budget.name} keeps {MOST_APART} counts, which {apart:.3g} full columns "
-        f"(per {budget.per.value}) use up: beyond that its pods wait"
+        f"overTime: budget {budget.name} has room for about {most} counts, which "
+        f"{most / budget.evictions:.3g} full columns (per {budget.per.value}) use up: beyond that "
+        "its pods wait"
     )

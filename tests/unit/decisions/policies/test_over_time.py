@@ -33,8 +33,8 @@ from bailiff.decisions.policies import (
     write_book,
 )
 from bailiff.decisions.policies.over_time import digest_of
-from bailiff.decisions.policies.over_time_book import MAX_BYTES
 from bailiff.decisions.policies.over_time_counts import MARGIN
+from bailiff.decisions.policies.over_time_settings import MAX_BYTES
 from bailiff.kinds import LABELS_NOT_KEPT, Pod
 from tests.harness.kinds import pod_of
 
