@@ -14,7 +14,7 @@ from bailiff.clock import Clock, SystemClock
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.kinds import decode
 from bailiff.kinds.admission_review import AdmissionRequest
-from bailiff.lookup import Source
+from bailiff.lookup import NodeList, Source
 from bailiff.rest_api import RestSettings, create_app
 from bailiff.serving import ByteBudget
 from bailiff.webhooks import (
@@ -65,15 +65,16 @@ def parts_of(
     **parts: Any,
 ) -> HookParts:
     """What hooks work with, to make one of; `parts` are those for the gate."""
-    threads = RestSettings().threads(ByteBudget())
+    threads, clock = RestSettings().threads(ByteBudget()), clock or SystemClock()
     return HookParts(
         settings=settings,
-        clock=clock or SystemClock(),
+        clock=clock,
         systems=SYSTEMS,
         options=Options(),
         objects=ObjectReader(threads),
         threads=threads,
         source=source,
+        nodes=NodeList(source, clock) if source else None,
         **parts,
     )
 

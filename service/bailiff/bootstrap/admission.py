@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bailiff.bootstrap.choices import AdmissionChoice
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Systems
-    from bailiff.lookup import PodGroups, Source
+    from bailiff.lookup import NodeList, PodGroups, Source
     from bailiff.rest_api import RestSettings
     from bailiff.serving import Edge, ServingTls, Threads
     from bailiff.tally import Tally
@@ -46,12 +46,14 @@ class Live(NamedTuple):
 
     Attributes:
         source: its objects.
+        nodes: all of them, listed once for hooks and for kube-scheduler.
         pod_groups: which of them go whole.
         tally: counts evictions over time.
         clock: goes by the API server's.
     """
 
     source: Source | None = None
+    nodes: NodeList | None = None
     pod_groups: PodGroups | None = None
     tally: Tally | None = None
     clock: Clock | None = None
@@ -91,6 +93,7 @@ def admission_of(
         objects=ObjectReader(threads),
         threads=threads,
         source=live.source,
+        nodes=live.nodes,
         pod_groups=live.pod_groups,
         cluster_clock=live.clock,
         policies=no_policies if policies is None else lambda: policies.in_force.policies,

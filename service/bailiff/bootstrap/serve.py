@@ -29,7 +29,7 @@ from bailiff.cluster import ClusterClock
 from bailiff.cluster.kubelets import KubeletSettings, ViaApiServer, connect_kubelets
 from bailiff.decisions import SYSTEMS, Options
 from bailiff.grpc_api import BailiffGrpcServer, GrpcSettings, create_server
-from bailiff.lookup import ClusterSource, KubeletAnswers, PodGroups
+from bailiff.lookup import ClusterSource, KubeletAnswers, NodeList, PodGroups
 from bailiff.rest_api import RestServer, RestSettings, create_app
 from bailiff.serving import Complaint, Edge, EdgeSettings, Verdicts
 from bailiff.tally import Tally
@@ -122,6 +122,7 @@ def serve(settings: ServeSettings, systems: Systems = SYSTEMS) -> Program:
                 gate=gate,
                 threads=threads,
                 admission=None if is_apart else hooks,
+                nodes=live.nodes,
             )
             http = [RestServer(app, rest_settings, edge, tls)]
             if choice and hooks and is_apart:
@@ -192,7 +193,9 @@ async def _live(settings: ServeSettings, clock: Clock) -> AsyncIterator[Live]:
     async with await connect_to(settings.cluster, observers=(of_cluster.answered,)) as cluster:
         for_gate = PodGroups(cluster, clock), Tally(cluster, of_cluster), of_cluster
         if not settings.asks_kubelets:
-            yield Live(ClusterSource(cluster, clock), *for_gate)
+            source = ClusterSource(cluster, clock)
+            yield Live(source, NodeList(source, clock), *for_gate)
             return
         async with await connect_kubelets(cluster, _KUBELETS, clock) as kubelets:
-            yield Live(ClusterSource(cluster, clock, KubeletAnswers(kubelets, clock)), *for_gate)
+            source = ClusterSource(cluster, clock, KubeletAnswers(kubelets, clock))
+            yield Live(source, NodeList(source, clock), *for_gate)

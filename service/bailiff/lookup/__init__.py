@@ -15,25 +15,27 @@ from bailiff.lookup.errors import (
     UnavailableError,
 )
 from bailiff.lookup.gang_budgets import GangBudgets
-from bailiff.lookup.kept import Kept
+from bailiff.lookup.kept import Age, Kept
 from bailiff.lookup.kubelets import KubeletAnswers
 from bailiff.lookup.live import LookUps, Source, drive
-from bailiff.lookup.nodes import KeptNodes
+from bailiff.lookup.nodes import NodeList, NodePools
 from bailiff.lookup.pod_groups import PodGroups
 from bailiff.lookup.source import ClusterSource
 
 __all__ = [
+    "Age",
     "BusyError",
     "ClusterSource",
     "FailedError",
     "ForbiddenError",
     "GangBudgets",
     "Kept",
-    "KeptNodes",
     "KubeletAnswers",
     "LookUpError",
     "LookUps",
     "MissingError",
+    "NodeList",
+    "NodePools",
     "NotServedError",
     "PodGroups",
     "Source",

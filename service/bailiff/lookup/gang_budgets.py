@@ -8,7 +8,7 @@ from bailiff.decisions import Wanted
 from bailiff.decisions.budgets import refusal
 from bailiff.decisions.policies import group_of
 from bailiff.kinds import Pod, PodDisruptionBudget
-from bailiff.lookup.kept import Kept
+from bailiff.lookup.kept import Age, Kept
 
 if TYPE_CHECKING:
     from bailiff.clock import Clock
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Seconds for which a namespace is believed, while those of a gang go one after the other; or as
 # long as it took to list it.
-_SECONDS, _TIMES_AS_LONG = 1.0, 1.0
+_AGE = Age(1.0, times_as_long=1.0)
 _MOST = 100
 
 
@@ -36,9 +36,7 @@ class GangBudgets:
             clock: for the age of what was read.
         """
         self._source = source
-        self._kept: Kept[_Namespace] = Kept(
-            clock, _SECONDS, most=_MOST, times_as_long=_TIMES_AS_LONG
-        )
+        self._kept: Kept[_Namespace] = Kept(clock, most=_MOST)
 
     async def refusal(self, pod: Pod) -> str:
         """Which budgets let the pods of its PodGroup not go together, in words; empty: none.
@@ -47,7 +45,7 @@ class GangBudgets:
             LookUpError: pods or budgets cannot be read.
         """
         namespace, group = pod.metadata.namespace, group_of(pod)
-        found = await self._kept.get(namespace, lambda: self._read(namespace))
+        found = await self._kept.get(namespace, lambda: self._read(namespace), _AGE)
         going = [one for one in found.pods if group_of(one) == group and not one.has_ended]
         return refusal(going, found.budgets)
 

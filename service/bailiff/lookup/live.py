@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -25,8 +24,8 @@ from bailiff.lookup.errors import (
     MissingError,
     NotServedError,
     TooManyError,
-    UnavailableError,
 )
+from bailiff.lookup.in_time import in_time
 from bailiff.turns import Turns, WaitedTooLongError
 
 if TYPE_CHECKING:
@@ -193,16 +192,12 @@ class LookUps:
 
     async def _in_time(self, look: Callable[[], Awaitable[T]]) -> T:
         try:
-            async with asyncio.timeout(self._timeout), self._turns.turn():
+            async with in_time(self._timeout), self._turns.turn():
                 return await look()
         except WaitedTooLongError as error:
             raise BusyError(f"many objects are being looked up: {error}") from error
         except FactsError as error:
             raise TooManyError(f"the cluster has more than one answer may hold: {error}") from error
-        except TimeoutError as error:
-            raise UnavailableError(
-                f"the cluster did not answer within {self._timeout:g} s"
-            ) from error
 
 
 class Shows(Protocol):

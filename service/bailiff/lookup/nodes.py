@@ -1,59 +1,96 @@
-"""The nodes of a cluster for whoever asks about many of them many times a second."""
+"""The nodes of a cluster: one list for the extender, the hooks and the gate."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from bailiff.decisions import Wanted
 from bailiff.decisions.scheduling import NodePool
 from bailiff.kinds import Node, as_served
+from bailiff.lookup.in_time import in_time
+from bailiff.lookup.kept import Age, Answer, Kept
 from bailiff.turns import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from bailiff.clock import Clock
     from bailiff.decisions import System
-    from bailiff.kinds.meta import Value
-    from bailiff.lookup.live import LookUps
+    from bailiff.lookup.live import Source
 
-# Seconds for which a list serves, at least, and as a multiple of what it took: so one that is long
-# is asked for a fifth of the time.
-_FRESH, _SHARE = 1.0, 4.0
+ALL_NODES = Wanted(Node)
+Listed: TypeAlias = "Answer[tuple[Node, ...]]"
+
+# Seconds after which a list is given up that does not come. Whoever asks waits for as long as it
+# has itself; one that takes longer is there for the next.
+_TIMEOUT = 30.0
+# What serves kube-scheduler, which asks many times a second: about a second; a list that takes long
+# is made a fifth of the time.
+_POOL = Age(1.0, times_as_long=4.0)
 # Seconds between two lists where a name is asked for that the last one does not have.
 _PAUSE = 0.2
+_FOR_EVER = Age(math.inf)
 
 
-class _Listed:
-    """Nodes, and by which times of the clock they were asked for and came."""
-
-    def __init__(self, pool: NodePool, asked: float, came: float) -> None:
-        self.pool = pool
-        self.asked = asked
-        self.took = came - asked
-        self.until = came + max(_FRESH, _SHARE * self.took)
-
-
-class KeptNodes:
-    """All nodes, listed for all who ask at the same time and kept for about a second.
+class NodeList:
+    """All nodes, listed for all who ask at the same time; how old a list may be each says itself.
 
     One list is under way at a time; whoever asks meanwhile has what comes of it.
     """
 
-    def __init__(self, look_ups: LookUps, systems: Sequence[System[Any]], clock: Clock) -> None:
+    def __init__(self, source: Source, clock: Clock) -> None:
         """List nothing yet.
 
         Args:
-            look_ups: of the cluster; how long one may take, and how many there may be, are theirs.
-            systems: that are asked about the nodes.
-            clock: for how long a list serves.
+            source: of the nodes.
+            clock: for the age of a list.
         """
-        self._look_ups = look_ups
+        self._source = source
+        self._kept: Kept[tuple[Node, ...]] = Kept(clock, most=1)
+
+    async def get(self, age: Age, patience: float = 0.0) -> Listed:
+        """All nodes as they were listed.
+
+        Args:
+            age: how long ago that may have been.
+            patience: see Kept.
+
+        Raises:
+            LookUpError: they could not be listed.
+        """
+        return await self._kept.answer("", self._read, age, patience)
+
+    async def anew(self) -> Listed:
+        """As the list has them that is under way, or else a new one; raises as `get`."""
+        return await self._kept.anew("", self._read)
+
+    async def _read(self) -> tuple[Node, ...]:
+        async with in_time(_TIMEOUT):
+            found = await self._source.see(ALL_NODES)
+        return tuple([one for one in found if isinstance(one, Node)])
+
+
+class NodePools:
+    """All nodes as a pool, for whoever asks about many of them many times a second."""
+
+    def __init__(
+        self, nodes: NodeList, systems: Sequence[System[Any]], clock: Clock, timeout: float
+    ) -> None:
+        """List nothing yet.
+
+        Args:
+            nodes: of the cluster.
+            systems: that are asked about them.
+            clock: for the age of a list.
+            timeout: seconds for one pool, all lists that it takes together.
+        """
+        self._nodes = nodes
         self._systems = systems
         self._clock = clock
-        self._listed: _Listed | None = None
-        self._listing: asyncio.Task[_Listed] | None = None
+        self._timeout = timeout
+        self._pools: Kept[NodePool] = Kept(clock, most=1)
 
     async def pool(self, names: Sequence[str] = ()) -> NodePool:
         """All nodes as they were about a second ago.
@@ -65,42 +102,32 @@ class KeptNodes:
         Raises:
             LookUpError: they could not be listed.
         """
-        now = self._clock.monotonic()
-        listed = self._listed
-        if listed is None or now >= listed.until:
-            listed = await self._list()
-        # One that is under way may have begun before.
-        for _ in range(2):
-            if listed.asked >= now or all(name in listed.pool for name in names):
-                break
-            await asyncio.sleep(self._rest(listed))
-            listed = await self._list()
-        return listed.pool
+        async with in_time(self._timeout):
+            now = self._clock.monotonic()
+            listed = await self._nodes.get(_POOL)
+            pool = await self._pool_of(listed)
+            # One that is under way may have begun before.
+            for _ in range(2):
+                if listed.began >= now or all(name in pool for name in names):
+                    break
+                await asyncio.sleep(self._rest(listed))
+                listed = await self._nodes.anew()
+                pool = await self._pool_of(listed)
+            return pool
 
-    def _rest(self, listed: _Listed) -> float:
+    def _rest(self, listed: Listed) -> float:
         """Seconds until nodes may be listed before their time."""
-        again = listed.asked + listed.took + max(_PAUSE, listed.took)
+        again = listed.began + listed.took + max(_PAUSE, listed.took)
         return max(0.0, again - self._clock.monotonic())
 
-    async def _list(self) -> _Listed:
-        """The list that is under way, whether it comes or fails, or a new one."""
-        if self._listing is None:
-            self._listing = asyncio.create_task(self._listed_anew())
-            self._listing.add_done_callback(self._end)
-        # It goes on for others though whoever began it gives up.
-        return await asyncio.shield(self._listing)
+    async def _pool_of(self, listed: Listed) -> NodePool:
+        """Made once for a list."""
 
-    def _end(self, listing: asyncio.Task[_Listed]) -> None:
-        self._listing = None
-        if not listing.cancelled() and listing.exception() is None:
-            self._listed = listing.result()
+        async def make() -> NodePool:
+            return await in_thread(_pool_of, self._systems, listed.value)
 
-    async def _listed_anew(self) -> _Listed:
-        asked = self._clock.monotonic()
-        found = (await self._look_ups.all_of(Node))[Node]
-        pool = await in_thread(_pool_of, self._systems, found)
-        return _Listed(pool, asked, self._clock.monotonic())
+        return await self._pools.get(listed, make, _FOR_EVER)
 
 
-def _pool_of(systems: Sequence[System[Any]], found: Sequence[Value]) -> NodePool:
-    return NodePool(systems, [as_served(one) for one in found if isinstance(one, Node)])
+def _pool_of(systems: Sequence[System[Any]], found: Sequence[Node]) -> NodePool:
+    return NodePool(systems, map(as_served, found))

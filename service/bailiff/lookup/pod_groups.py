@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bailiff.cluster import NotFoundError, Resource
 from bailiff.kinds import PodGroup
-from bailiff.lookup.kept import Kept
+from bailiff.lookup.kept import Age, Kept
 from bailiff.lookup.source import told
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _GROUP = "scheduling.k8s.io"
 # Of 1.37, where both may be served, and of 1.36. The version that has answered stands first.
 _VERSIONS = ("v1beta1", "v1alpha3", "v1alpha2")
 # A PodGroup's disruptionMode is immutable; another one may come under its name.
-_SECONDS = 5.0
+_AGE = Age(5.0)
 _MOST = 10_000
 
 
@@ -33,7 +33,7 @@ class PodGroups:
         """
         self._cluster = cluster
         self._versions = list(_VERSIONS)
-        self._kept: Kept[bool] = Kept(clock, _SECONDS, most=_MOST)
+        self._kept: Kept[bool] = Kept(clock, most=_MOST)
 
     async def goes_whole(self, namespace: str, name: str) -> bool:
         """Whether the pods of this PodGroup can only be disrupted together.
@@ -43,7 +43,8 @@ class PodGroups:
         Raises:
             LookUpError: it cannot be read.
         """
-        return await self._kept.get((namespace, name), lambda: self._read(namespace, name))
+        key = namespace, name
+        return await self._kept.get(key, lambda: self._read(*key), _AGE)
 
     async def _read(self, namespace: str, name: str) -> bool:
         with told(f"PodGroup {namespace}/{name}", f"get podgroups.{_GROUP}"):

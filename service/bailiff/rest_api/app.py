@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 import bailiff
 from bailiff.access import Guarded, Rules, rest_rules
 from bailiff.decisions import SYSTEMS
-from bailiff.lookup import LookUps
+from bailiff.lookup import LookUps, NodeList, NodePools
 from bailiff.rest_api.access import refuse
 from bailiff.rest_api.bodies import Bodies
 from bailiff.rest_api.document import DESCRIPTION, LICENSE, SUMMARY, TAGS, document_of
@@ -68,6 +68,7 @@ def create_app(
     gate: Gate | None = None,
     threads: Threads | None = None,
     admission: Admission | None = None,
+    nodes: NodeList | None = None,
 ) -> FastAPI:
     """Put the REST face together.
 
@@ -83,10 +84,14 @@ def create_app(
         gate: through which work on the event loop begins; None: one of its own.
         threads: where questions are answered that take long; None: some of its own.
         admission: hooks that are asked here; None: none are.
+        nodes: of that cluster; None: a list of its own.
     """
     metrics, budget = Metrics(registry), budget or ByteBudget()
     age = settings.max_queue_age_seconds
-    times = settings.cluster_timeout_seconds, settings.max_cluster_reads, age
+    timeout = settings.cluster_timeout_seconds
+    times = timeout, settings.max_cluster_reads, age
+    if source is not None and nodes is None:
+        nodes = NodeList(source, clock)
     services = Services(
         systems=systems,
         clock=clock,
@@ -101,6 +106,7 @@ def create_app(
         max_review_bytes=settings.max_review_body_bytes,
         admission=admission,
         look_ups=LookUps(source, systems, clock, *times) if source else None,
+        nodes=NodePools(nodes, systems.all, clock, timeout) if nodes else None,
     )
     asked = [decisions_router(services), cluster_router(systems), extender_router(services)]
     routers = [*asked, health.router, docs.router]

@@ -48,7 +48,7 @@ _VICTIMS, _META_VICTIMS = "$.NodeNameToVictims", "$.NodeNameToMetaVictims"
 
 
 class Nodes(Protocol):
-    """The nodes of a cluster; see KeptNodes."""
+    """The nodes of a cluster; see NodePools."""
 
     async def pool(self, names: Sequence[str] = ()) -> NodePool:
         """All of them; LookUpError: they could not be read."""

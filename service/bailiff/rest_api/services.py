@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import Depends, Request
 
-from bailiff.lookup import LookUps
+from bailiff.lookup import LookUps, NodePools
 from bailiff.rest_api.problems import ProblemCode, Refusal
 from bailiff.serving import Gate
 
@@ -47,6 +47,7 @@ class Services:
         budget: of the bytes that clients make the process hold.
         gate: through which work on the event loop begins.
         look_ups: of a cluster; None: there is none to read.
+        nodes: of that cluster; None: likewise.
         max_queue_age: seconds that a request waits for a turn of the event loop.
         max_review_bytes: of the longest AdmissionReview.
         admission: the hooks of this application; None: it has none.
@@ -63,6 +64,7 @@ class Services:
     budget: ByteBudget
     gate: Gate = field(default_factory=Gate)
     look_ups: LookUps | None = None
+    nodes: NodePools | None = None
     max_queue_age: float = math.inf
     max_review_bytes: int = 0
     admission: Admission | None = None

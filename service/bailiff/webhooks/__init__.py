@@ -40,7 +40,7 @@ __all__ = [
 
 def hooks_of(parts: HookParts) -> tuple[Hook, ...]:
     """All hooks of a process."""
-    sight, gate = Sight(parts.source, parts.clock), Gate(parts)
+    sight, gate = Sight(parts.source, parts.nodes, parts.clock), Gate(parts)
     return (
         MutatePods(parts),
         ValidatePods(parts, sight),

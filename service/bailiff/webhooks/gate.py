@@ -25,7 +25,7 @@ from bailiff.decisions.policies import (
     wishes_of,
 )
 from bailiff.decisions.text import describe_time
-from bailiff.lookup import Kept, LookUpError
+from bailiff.lookup import Age, Kept, LookUpError
 from bailiff.tally import TallyError
 from bailiff.webhooks.disruptions import Disruptions
 from bailiff.webhooks.gate_facts import GateFacts
@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
 # told so, and a busy API server needs its time to write them.
 COUNTING = 10.0
 # Seconds for which holds for a gang what one of it was told.
-_GANG_SECONDS = 0.5
+_GANG_AGE = Age(0.5)
 # Seconds before the deadline by which the gate has counted, and by which it has its own answer.
 _COUNTED, _ANSWERED = 0.1, 0.05
 # What is told to wait longer asks again all the same: a pause may be ended, a node come back. And
@@ -100,10 +100,11 @@ class Gate:
         self._tally = parts.tally
         self._disruptions = Disruptions(parts.clock)
         # One judgement for all of a gang that are evicted at the same time.
-        self._gangs: Kept[Outcome] = Kept(parts.clock, _GANG_SECONDS)
+        self._gangs: Kept[Outcome] = Kept(parts.clock)
         self._facts = None
-        if parts.source is not None and parts.pod_groups is not None:
-            self._facts = GateFacts(parts.source, parts.pod_groups, parts.clock)
+        source, nodes, pod_groups = parts.source, parts.nodes, parts.pod_groups
+        if source is not None and nodes is not None and pod_groups is not None:
+            self._facts = GateFacts(source, nodes, pod_groups, parts.clock)
 
     async def judge(
         self,
@@ -148,7 +149,7 @@ class Gate:
         if pod.has_ended or not await asked.facts.goes_whole(pod, asked.policies):
             return await self._let_go(asked, (around,), _alone(wishes, wanted))
         key = (group_of(pod), asked.by_eviction, asked.dry_run, self._stands(asked, wishes))
-        outcome = await self._gangs.get(key, lambda: self._judge_gang(asked, pod))
+        outcome = await self._gangs.get(key, lambda: self._judge_gang(asked, pod), _GANG_AGE)
         if not outcome.allowed or outcome.warnings:
             return outcome
         # Counted with its gang, by its UID, unless it has come since.

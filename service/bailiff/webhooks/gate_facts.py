@@ -7,6 +7,7 @@ the blast radius and `ownSlicesOnly` hold nobody here.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
@@ -28,24 +29,25 @@ from bailiff.decisions.policies import (
 )
 from bailiff.kinds import ConfigMap, Namespace, Node, Pod, PodDisruptionBudget
 from bailiff.kinds.pod import PodSpec
-from bailiff.lookup import Kept, MissingError
+from bailiff.lookup import Age, Kept, MissingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from bailiff.clock import Clock
     from bailiff.decisions.policies import Breakers, Pause, PauseNotice, Policies
-    from bailiff.lookup import PodGroups, Source
+    from bailiff.lookup import NodeList, PodGroups, Source
+    from bailiff.lookup.nodes import Listed
 
-# Seconds for which is believed what was read: who pauses is to be obeyed at once; labels of
-# namespaces and zones of nodes hardly ever change, and taints of failing nodes come one by one.
-_PAUSE_SECONDS, _NAMESPACE_SECONDS, _NODES_SECONDS = 1.0, 5.0, 5.0
+# For how long is believed what was read: who pauses is to be obeyed at once; labels of namespaces
+# and zones of nodes hardly ever change, and taints of failing nodes come one by one.
+_PAUSE, _NAMESPACE, _NODE = Age(1.0), Age(5.0), Age(5.0)
 # A list of 5,000 nodes takes seconds: meanwhile the last one holds, and it is made a tenth of the
 # time at most.
-_NODES_STALE_SECONDS, _NODES_TIMES_AS_LONG = 30.0, 9.0
+_NODES = Age(5.0, times_as_long=9.0, stale=30.0)
 # The pods of a namespace, while a gang is evicted one by one. A list of thousands takes longer than
 # the gate has: it is there for whoever asks again, and is then made a quarter of the time at most.
-_PODS_SECONDS, _PODS_UNGIVEN_SECONDS, _PODS_TIMES_AS_LONG = 1.0, 30.0, 3.0
+_PODS = Age(1.0, times_as_long=3.0, ungiven=30.0)
 _MOST_NAMESPACES = 100
 
 _NORMAL = BreakerState()
@@ -64,33 +66,27 @@ class GateFacts:
     Every method raises LookUpError.
     """
 
-    def __init__(self, source: Source, pod_groups: PodGroups, clock: Clock) -> None:
+    def __init__(
+        self, source: Source, nodes: NodeList, pod_groups: PodGroups, clock: Clock
+    ) -> None:
         """Read nothing yet.
 
         Args:
             source: of all objects but PodGroups.
+            nodes: all of them.
             pod_groups: those.
             clock: for the age of what was read.
         """
         self._source = source
         self._pod_groups = pod_groups
-        self._pauses: Kept[PauseNotice | None] = Kept(clock, _PAUSE_SECONDS)
-        self._namespaces: Kept[Mapping[str, str]] = Kept(clock, _NAMESPACE_SECONDS)
-        self._nodes: Kept[Mapping[str, _NodeFacts]] = Kept(
-            clock,
-            _NODES_SECONDS,
-            _NODES_STALE_SECONDS,
-            times_as_long=_NODES_TIMES_AS_LONG,
-        )
+        self._nodes = nodes
+        # Asked about the same list again and again.
+        self._facts_of = lru_cache(maxsize=1)(_facts_of)
+        self._pauses: Kept[PauseNotice | None] = Kept(clock)
+        self._namespaces: Kept[Mapping[str, str]] = Kept(clock)
         # Those that the list of all nodes had not, as they came later.
-        self._new_nodes: Kept[_NodeFacts] = Kept(clock, _NODES_SECONDS)
-        self._pods: Kept[tuple[Pod, ...]] = Kept(
-            clock,
-            _PODS_SECONDS,
-            most=_MOST_NAMESPACES,
-            times_as_long=_PODS_TIMES_AS_LONG,
-            ungiven=_PODS_UNGIVEN_SECONDS,
-        )
+        self._new_nodes: Kept[_NodeFacts] = Kept(clock)
+        self._pods: Kept[tuple[Pod, ...]] = Kept(clock, most=_MOST_NAMESPACES)
 
     async def pod(self, namespace: str, name: str) -> Pod | None:
         """The pod as it is now; None: there is none."""
@@ -159,7 +155,7 @@ class GateFacts:
                 return None
             return read_pause(found.data)
 
-        return await self._pauses.get(key, read)
+        return await self._pauses.get(key, read, _PAUSE)
 
     async def _labels(self, namespace: str, policies: Policies) -> Mapping[str, str]:
         if policies.exclude.namespace_selector is None:
@@ -168,7 +164,7 @@ class GateFacts:
         async def read() -> Mapping[str, str]:
             return (await self._source.get(Namespace, namespace)).metadata.labels
 
-        return await self._namespaces.get(namespace, read)
+        return await self._namespaces.get(namespace, read, _NAMESPACE)
 
     async def _nodes_of(
         self, pods: Iterable[Pod], policies: Policies
@@ -176,22 +172,15 @@ class GateFacts:
         """All nodes as they were listed; and those of the pods, some of which came since."""
         if not _needs_zones(policies):
             return {}, {}
-        listed = await self._all_nodes()
+        listed = self._facts_of(await self._nodes.get(_NODES))
         names = {one.spec.node_name for one in pods} - {""}
         return listed, {one: listed.get(one) or await self._new_node(one) for one in names}
-
-    async def _all_nodes(self) -> Mapping[str, _NodeFacts]:
-        async def read() -> Mapping[str, _NodeFacts]:
-            found = await self._source.see(Wanted(Node))
-            return {one.metadata.name: _facts(one) for one in found if isinstance(one, Node)}
-
-        return await self._nodes.get("", read)
 
     async def _new_node(self, name: str) -> _NodeFacts:
         async def read() -> _NodeFacts:
             return _facts(await self._source.get(Node, name))
 
-        return await self._new_nodes.get(name, read)
+        return await self._new_nodes.get(name, read, _NODE)
 
     async def _gang(self, pod: Pod) -> tuple[Pod, ...]:
         """The other pods of its gang that are still there."""
@@ -203,7 +192,7 @@ class GateFacts:
 
         return tuple(
             one
-            for one in await self._pods.get(namespace, read)
+            for one in await self._pods.get(namespace, read, _PODS)
             if group_of(one) == group and one.metadata.uid != pod.metadata.uid and not one.has_ended
         )
 
@@ -217,6 +206,10 @@ def slim(pod: Pod) -> Pod:
         scheduling_group=pod.spec.scheduling_group,
     )
     return replace(pod, spec=bare)
+
+
+def _facts_of(listed: Listed) -> Mapping[str, _NodeFacts]:
+    return {one.metadata.name: _facts(one) for one in listed.value}
 
 
 def _facts(node: Node) -> _NodeFacts:

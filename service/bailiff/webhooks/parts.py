@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions import Answer, Options, Plan, Systems
-    from bailiff.lookup import PodGroups, Source
+    from bailiff.lookup import NodeList, PodGroups, Source
     from bailiff.serving import Threads
     from bailiff.tally import Tally
     from bailiff.webhooks.hook import ObjectReader
@@ -39,6 +39,7 @@ class HookParts:
         objects: reads the objects of requests.
         threads: where what takes long is done.
         source: live objects of the cluster; None: there is no cluster to read.
+        nodes: all of that cluster; None: likewise.
         pod_groups: which of them go whole; None: likewise.
         policies: those in force now.
         tally: counts evictions over time; None: there is no cluster to count in.
@@ -51,6 +52,7 @@ class HookParts:
     objects: ObjectReader
     threads: Threads
     source: Source | None = None
+    nodes: NodeList | None = None
     pod_groups: PodGroups | None = None
     cluster_clock: Clock | None = None
     policies: Callable[[], Policies] = no_policies

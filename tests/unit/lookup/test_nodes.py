@@ -1,4 +1,4 @@
-"""Nodes are listed for all who ask at a time, and kept for about a second."""
+"""Nodes are listed for all who ask at a time; kube-scheduler has them about a second old."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from bailiff.decisions import SYSTEMS
 from bailiff.kinds import Node
 from bailiff.kinds.meta import Annotations
-from bailiff.lookup import KeptNodes, LookUps, UnavailableError
+from bailiff.lookup import Age, NodeList, NodePools, UnavailableError
 from tests.harness.clocks import LoopClock
 from tests.harness.kinds import no_execute, node_of
 from tests.harness.lookups import DictSource
@@ -31,10 +31,13 @@ class SlowSource(DictSource):
         return found
 
 
-def kept_of(source: DictSource) -> KeptNodes:
+def kept_of(source: DictSource, nodes: NodeList | None = None) -> NodePools:
     clock = LoopClock()
-    look_ups = LookUps(source, SYSTEMS, clock, timeout=10.0, max_at_a_time=16)
-    return KeptNodes(look_ups, SYSTEMS.all, clock)
+    return NodePools(nodes or NodeList(source, clock), SYSTEMS.all, clock, timeout=10.0)
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 async def test_a_list_serves_for_a_second() -> None:
@@ -74,10 +77,10 @@ async def test_a_node_that_has_come_since_is_found() -> None:
     kept = kept_of(source)
     await kept.pool(["a"])
     source.add(node_of("new"))
-    begun = asyncio.get_running_loop().time()
+    begun = now()
     await asyncio.sleep(0.05)
     assert "new" in await kept.pool(["new"])
-    assert asyncio.get_running_loop().time() - begun == pytest.approx(0.2)
+    assert now() - begun == pytest.approx(0.2)
 
 
 async def test_names_of_nobody_have_nodes_listed_five_times_a_second_at_most() -> None:
@@ -86,7 +89,7 @@ async def test_names_of_nobody_have_nodes_listed_five_times_a_second_at_most() -
     for _ in range(11):
         assert "nobody" not in await kept.pool(["nobody"])
         await asyncio.sleep(0.001)
-    assert asyncio.get_running_loop().time() >= 2.0
+    assert now() >= 2.0
 
 
 async def test_a_failure_is_told_and_not_kept() -> None:
@@ -102,10 +105,109 @@ async def test_a_failure_is_told_and_not_kept() -> None:
 async def test_who_asks_while_nodes_are_listed_shares_the_failure_too() -> None:
     source = SlowSource(seconds=20.0)
     kept = kept_of(source)
-    begun = asyncio.get_running_loop().time()
+    begun = now()
     found = await asyncio.gather(*(kept.pool() for _ in range(9)), return_exceptions=True)
     assert {type(one) for one in found} == {UnavailableError}
-    assert asyncio.get_running_loop().time() - begun == pytest.approx(10.0)
+    assert now() - begun == pytest.approx(10.0)
+
+
+class Dated(SlowSource):
+    """A node that is named for when the list was begun, before which it is not there."""
+
+    async def see(self, wanted: Any) -> Any:
+        self.objects = {Node: [node_of(str(now()))]}
+        return await super().see(wanted)
+
+
+@pytest.mark.parametrize("takes", [0.0, 0.2, 1.0, 3.0])
+async def test_no_answer_is_older_than_it_may_be(takes: float) -> None:
+    source = Dated(seconds=takes)
+    kept = kept_of(source)
+    oldest = takes + max(1.0, 4 * takes)
+
+    async def ask() -> float:
+        (group,) = (await kept.pool()).groups
+        return now() - float(group.node.metadata.name)
+
+    ages = []
+    for _ in range(300):
+        ages.append(asyncio.create_task(ask()))
+        await asyncio.sleep(0.1)
+    source.seconds = 0.0
+    old = await asyncio.gather(*ages)
+    assert oldest - 0.2 < max(old) < oldest, "it serves until then, and no longer"
+
+
+async def test_an_old_list_serves_nobody_while_a_new_one_is_made_or_fails() -> None:
+    source = DictSource.of(node_of("a"))
+    kept = kept_of(source)
+    await kept.pool()
+    await asyncio.sleep(1.0)
+    source.errors[Node] = UnavailableError("no")
+    with pytest.raises(UnavailableError):
+        await kept.pool(["a"])
+    source.errors.clear()
+    slow = SlowSource(seconds=20.0)
+    source.see = slow.see  # type: ignore[method-assign]
+    begun = now()
+    with pytest.raises(UnavailableError, match="did not answer within 10 s"):
+        await kept.pool(["a"])
+    assert now() - begun == pytest.approx(10.0)
+
+
+async def test_while_it_may_be_that_old_a_list_serves_though_another_is_made() -> None:
+    source = SlowSource()
+    source.add(node_of("a"))
+    kept = kept_of(source)
+    first = await kept.pool()
+    source.seconds = 20.0
+    await asyncio.sleep(0.5)
+    late = asyncio.create_task(kept.pool(["nobody"]))
+    await asyncio.sleep(0.4)
+    assert await kept.pool(["a"]) is first
+    with pytest.raises(UnavailableError):
+        await late
+
+
+async def test_what_takes_longer_than_one_waits_is_there_for_the_next() -> None:
+    source = SlowSource(seconds=20.0)
+    source.add(node_of("a"))
+    kept = kept_of(source)
+    for _ in range(2):
+        with pytest.raises(UnavailableError):
+            await kept.pool()
+    assert "a" in await kept.pool()
+    assert len(source.seen) == 1
+
+
+async def test_all_lists_that_an_answer_takes_are_one_wait() -> None:
+    source = SlowSource(seconds=4.0)
+    kept = kept_of(source)
+    begun = now()
+    others = asyncio.create_task(kept.pool())
+    await asyncio.sleep(0.1)
+    with pytest.raises(UnavailableError):
+        await kept.pool(["nobody"])
+    assert now() - begun == pytest.approx(10.1)
+    await others
+
+
+async def test_one_list_serves_all_who_look_at_nodes() -> None:
+    source = DictSource.of(node_of("a"))
+    nodes = NodeList(source, LoopClock())
+    first, second = kept_of(source, nodes), kept_of(source, nodes)
+    await asyncio.gather(first.pool(), second.pool(), nodes.get(Age(5.0)))
+    assert len(source.seen) == 1
+
+
+async def test_a_pool_is_made_once_for_a_list() -> None:
+    source = DictSource.of(node_of("a"))
+    nodes = NodeList(source, LoopClock())
+    kept = kept_of(source, nodes)
+    first = await kept.pool()
+    assert await kept.pool() is first
+    await nodes.anew()
+    assert await kept.pool() is not first, "others had a newer one made"
 
 
 async def test_a_list_goes_on_for_others_when_who_began_it_has_gone() -> None:

@@ -9,8 +9,18 @@ import pytest
 from msgspec.structs import replace
 
 from bailiff.decisions import Wanted
-from bailiff.decisions.policies import Gangs, OverTime, OverTimeBudget, Per, Policies
-from bailiff.kinds import Node, Pod
+from bailiff.decisions.policies import (
+    Breaker,
+    Breakers,
+    Exclusion,
+    Gangs,
+    LabelSelector,
+    OverTime,
+    OverTimeBudget,
+    Per,
+    Policies,
+)
+from bailiff.kinds import Namespace, Node, ObjectMeta, Pod
 from bailiff.kinds.pod_resources import Container
 from bailiff.kinds.pod_volumes import Volume
 from bailiff.lookup import UnavailableError
@@ -23,19 +33,21 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.looptime
 
+PODS, NODES = Wanted(Pod, SHOP), Wanted(Node)
 GANG = Policies(gangs=Gangs())
+BREAKER = Policies(breakers=Breakers(cluster=Breaker()))
 PER_ZONE = Policies(
     over_time=OverTime(budgets=(OverTimeBudget(name="z", evictions=1, seconds=3600, per=Per.ZONE),))
 )
 
 
-def slow_list(scene: GateScene, seconds: float) -> list[float]:
-    """The pods of the shop take so long to list; when each list was begun."""
+def slow_list(scene: GateScene, seconds: float, what: Wanted = PODS) -> list[float]:
+    """The pods of the shop, or what else, take so long to list; when each list was begun."""
     see = scene.source.see
     begun: list[float] = []
 
     async def slow(wanted: Wanted) -> tuple[Value, ...]:
-        if wanted == Wanted(Pod, SHOP):
+        if wanted == what:
             begun.append(scene.clock.monotonic())
             await asyncio.sleep(seconds)
         return await see(wanted)
@@ -70,6 +82,42 @@ async def test_what_was_used_is_listed_anew_after_a_second() -> None:
     assert len(begun) == 2
 
 
+async def test_a_list_of_nodes_that_takes_long_is_made_a_tenth_of_the_time() -> None:
+    scene = GateScene(BREAKER, node_of("n1"), shop_pod())
+    begun = slow_list(scene, 0.8, NODES)
+    assert (await scene.evict()).allowed
+    await asyncio.sleep(7.1)
+    assert (await scene.evict()).allowed
+    assert len(begun) == 1, "for nine times as long as it took it is believed"
+    await asyncio.sleep(0.2)
+    assert (await scene.evict()).allowed
+    assert scene.clock.monotonic() == pytest.approx(8.1), "while it is made the last one holds"
+    assert begun == [pytest.approx(0), pytest.approx(8.1)]
+
+
+@pytest.mark.parametrize(("slept", "code"), [(34.8, 0), (35.1, 429)])
+async def test_where_nodes_are_listed_no_more_the_last_list_holds_for_thirty_seconds(
+    slept: float, code: int
+) -> None:
+    scene = GateScene(BREAKER, node_of("n1"), shop_pod())
+    assert (await scene.evict()).allowed
+    slow_list(scene, 1000, NODES)
+    await asyncio.sleep(slept)
+    assert said(await scene.evict())[0] == code
+
+
+@pytest.mark.parametrize(("slept", "code"), [(4.9, 0), (5.1, 403)])
+async def test_labels_of_a_namespace_are_believed_for_five_seconds(slept: float, code: int) -> None:
+    kept = LabelSelector(match_labels={"kept": "yes"})
+    shop = Namespace(metadata=ObjectMeta(name=SHOP))
+    scene = GateScene(Policies(exclude=Exclusion(namespace_selector=kept)), shop, shop_pod())
+    assert (await scene.evict()).allowed
+    labelled = replace(shop.metadata, labels={"kept": "yes"})
+    scene.source.objects[Namespace] = [replace(shop, metadata=labelled)]
+    await asyncio.sleep(slept)
+    assert said(await scene.evict())[0] == code
+
+
 async def test_a_node_that_has_just_come_is_read() -> None:
     zone = {"topology.kubernetes.io/zone": "b"}
     pods = shop_pod("p1", "n1"), shop_pod("p2", "n2"), shop_pod("p3", "n2")
@@ -81,7 +129,7 @@ async def test_a_node_that_has_just_come_is_read() -> None:
         code, message = said(await scene.evict(name))
         assert code == 429
         assert "zone b" in message
-    assert scene.source.seen.count(Wanted(Node)) == 1
+    assert scene.source.seen.count(NODES) == 1
 
 
 async def test_what_nobody_knows_of_a_node_holds() -> None:

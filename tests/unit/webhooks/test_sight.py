@@ -6,10 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from bailiff.decisions import NotRead, Wanted
-from bailiff.kinds import Node, Pod, PodDisruptionBudget
-from bailiff.lookup import UnavailableError
+from bailiff.kinds import Node, NodeCondition, NodeStatus, Pod, PodDisruptionBudget
+from bailiff.lookup import NodeList, UnavailableError
 from bailiff.webhooks.sight import Sight
 from tests.harness.changes import ShownSource
 from tests.harness.clocks import LoopClock
@@ -26,7 +27,7 @@ OF_NODE = Wanted(Pod, fields=(("spec.nodeName", "n"),))
 
 def sight_of(source: ShownSource | None) -> tuple[Sight, LoopClock]:
     clock = LoopClock()
-    return Sight(source, clock), clock
+    return Sight(source, NodeList(source, clock) if source else None, clock), clock
 
 
 async def see(
@@ -73,13 +74,17 @@ async def test_who_cannot_wait_leaves_it_to_the_next() -> None:
     assert source.kinds == ["Node"]
 
 
-async def test_what_hangs_is_given_up_and_begun_anew() -> None:
-    source = ShownSource(node_of("n"), seconds=1000)
+@pytest.mark.parametrize(("wanted", "seconds"), [(NODES, 30), (BUDGETS, 10)])
+async def test_what_hangs_is_given_up_and_begun_anew(wanted: Wanted, seconds: float) -> None:
+    source = ShownSource(seconds=1000)
     sight, clock = sight_of(source)
-    await see(sight, clock, NODES)
-    await asyncio.sleep(10)
+    await see(sight, clock, wanted)
     source.seconds = 0
-    assert await see(sight, clock, NODES) == [(node_of("n"),)]
+    await asyncio.sleep(seconds - 2.1)
+    (hanging,) = await see(sight, clock, wanted)
+    assert isinstance(hanging, NotRead)
+    await asyncio.sleep(0.2)
+    assert await see(sight, clock, wanted) == [()]
 
 
 async def test_what_would_serve_nobody_else_is_given_up() -> None:
@@ -123,11 +128,28 @@ async def test_what_fails_is_not_kept() -> None:
     assert await see(sight, clock, NODES) == [(node_of("n"),)]
 
 
+async def test_a_fault_of_ours_is_no_slow_api_server() -> None:
+    source = ShownSource()
+    source.errors = dict.fromkeys((Node, PodDisruptionBudget, Pod), KeyError("k"))  # type: ignore[arg-type]
+    sight, clock = sight_of(source)
+    for wanted in (NODES, BUDGETS, Wanted(Pod, "default")):
+        with pytest.raises(KeyError):
+            await see(sight, clock, wanted)
+
+
 async def test_without_a_cluster_nothing_is_seen() -> None:
     sight, clock = sight_of(None)
     (found,) = await see(sight, clock, NODES)
     assert isinstance(found, NotRead)
     assert found.detail == "Nodes: Bailiff was given no cluster to read"
+
+
+async def test_nodes_are_seen_whole() -> None:
+    pressed = NodeCondition(type="MemoryPressure", status="True")
+    node = replace(node_of("n"), status=NodeStatus(conditions=(pressed,)))
+    sight, clock = sight_of(ShownSource(node))
+    for wanted in (NODES, Wanted(Node, names=("n",))):
+        assert await see(sight, clock, wanted) == [(node,)]
 
 
 async def test_what_was_allowed_is_seen_for_fifteen_seconds() -> None:
@@ -243,14 +265,31 @@ async def test_what_was_allowed_is_known_though_no_list_can_be_read() -> None:
     assert late.known == (tainted,)
 
 
-async def test_a_list_that_was_begun_long_after_knows_better_what_came_of_it() -> None:
+async def test_a_list_that_was_begun_ten_seconds_after_knows_better_what_came_of_it() -> None:
     source = ShownSource(node_of("a"))
     sight, clock = sight_of(source)
     sight.allowed(node_of("a", no_execute()))
-    await asyncio.sleep(9)
-    assert await see(sight, clock, NODES) == [(node_of("a", no_execute()),)]
-    await asyncio.sleep(6)
+    await asyncio.sleep(9.9)
+    for _ in range(2):
+        assert await see(sight, clock, NODES) == [(node_of("a", no_execute()),)]
+        await asyncio.sleep(4.9)
+    await asyncio.sleep(0.2)
     assert await see(sight, clock, NODES) == [(node_of("a"),)]
+    sight.allowed(node_of("a", no_execute()))
+    await asyncio.sleep(10.1)
+    assert await see(sight, clock, NODES) == [(node_of("a"),)], "it was begun late enough"
+
+
+async def test_what_was_allowed_is_known_for_as_long_as_a_list_without_it_is_shown() -> None:
+    source = ShownSource(node_of("a"), seconds=29)
+    sight, clock = sight_of(source)
+    sight.allowed(node_of("a", no_execute()))
+    await asyncio.sleep(9)
+    await see(sight, clock, NODES)
+    source.seconds = 1000
+    await asyncio.sleep(28 + 5 + 29)
+    assert await see(sight, clock, NODES) == [(node_of("a", no_execute()),)]
+    assert clock.monotonic() > 70
 
 
 async def test_who_waits_for_a_turn_that_nobody_wants_any_more_gives_it_up() -> None:
@@ -267,13 +306,14 @@ async def test_who_waits_for_a_turn_that_nobody_wants_any_more_gives_it_up() -> 
     assert await see(sight, clock, NODES, seconds=0.2) == [(node_of("n"),)]
 
 
-async def test_the_last_list_is_not_lost_by_who_gives_up() -> None:
-    source = ShownSource(node_of("n"))
+@pytest.mark.parametrize("wanted", [NODES, OF_NODE])
+async def test_the_last_list_is_not_lost_by_who_gives_up(wanted: Wanted) -> None:
+    source = ShownSource(node_of("n"), pod_of("p", "n"))
     sight, clock = sight_of(source)
-    await see(sight, clock, NODES)
+    last = await see(sight, clock, wanted)
     await asyncio.sleep(6)
     source.seconds = 9
     hanging = [Wanted(Pod, fields=(("spec.nodeName", f"n{one}"),)) for one in range(16)]
     await see(sight, clock, *hanging)
     for _ in range(3):
-        assert await see(sight, clock, NODES) == [(node_of("n"),)]
+        assert await see(sight, clock, wanted) == last

@@ -65,7 +65,7 @@ class ExampleNodes:
         """Read them."""
         self._pool = NodePool(systems.all, msgspec.convert(_NODES, tuple[Node, ...]))
 
-    async def pool(self, names: Sequence[str] = ()) -> NodePool:  # noqa: ARG002 - as of KeptNodes
+    async def pool(self, names: Sequence[str] = ()) -> NodePool:  # noqa: ARG002 - as of NodePools
         """All of them."""
         return self._pool
 

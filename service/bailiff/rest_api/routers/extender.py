@@ -15,7 +15,6 @@ from bailiff.kinds.extender import (
     ExtenderPreemptionResult,
     HostPriority,
 )
-from bailiff.lookup import KeptNodes
 from bailiff.rest_api.examples import extender as examples
 from bailiff.rest_api.extender import Extender
 from bailiff.rest_api.extender_route import extender_route
@@ -110,9 +109,7 @@ VERBS = (
 def extender_router(services: Services) -> APIRouter:
     """The three operations."""
     router = APIRouter(tags=["Scheduling"], route_class=extender_route(services))
-    systems, look_ups = services.systems, services.look_ups
-    nodes = None if look_ups is None else KeptNodes(look_ups, systems.all, services.clock)
-    extender = Extender(services, nodes)
+    extender = Extender(services, services.nodes)
     for verb in VERBS:
         operation = _operation(verb, getattr(extender, verb.name))
         router.post(f"{PREFIX}/{verb.name}", **_told(verb, services))(operation)
