@@ -223,10 +223,9 @@ class Gate:
 
 def _alone(wishes: list[Wish], wanted: Wanted) -> list[Wish]:
     """How a pod is counted that goes alone."""
-    if wanted.once:
-        return [wish._replace(pod=digest_of(wanted.once)) for wish in wishes]
-    # Where it runs nowhere nothing is disrupted.
-    return wishes if wanted.pod is None or wanted.pod.spec.node_name else []
+    if not wanted.once:
+        return wishes
+    return [wish._replace(pod=digest_of(wanted.once)) for wish in wishes]
 
 
 def _unheld(why: str) -> Outcome:
