@@ -74,7 +74,7 @@ async def test_nothing_is_early_twice_or_forgotten() -> None:
     assert at[-1] == pytest.approx(4 * SPAN, abs=1)
 
 
-async def test_two_workers_and_a_webhook_share_what_there_is() -> None:
+async def test_two_workers_share_what_there_is() -> None:
     counts = OneConfigMap()
     counts.latency = 0.01
     policies = Policies(over_time=budget(5))
