@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 # What is put to a generateName (apimachinery pkg/util/rand, String).
 _DRAWN = re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{5}\Z")
+# Kubernetes' own controllers that draw a name for every pod, by group and kind. Others may make a
+# pod again under a name that looks drawn, as OpenKruise's CloneSet does for volumes that it keeps.
+_DRAWING = frozenset(
+    {("", "ReplicationController"), ("apps", "ReplicaSet"), ("apps", "DaemonSet"), ("batch", "Job")}
+)
 
 
 class ValidateEvictions(Hook):
@@ -70,9 +75,9 @@ def has_name_of_its_own(pod: Pod) -> bool:
     Pods of a StatefulSet come again under the same name, and so may those that people name. The
     API server looks for the pod by its name, seconds after it has asked the webhooks.
     """
-    owners = [one.kind for one in pod.metadata.owner_references if one.controller]
-    by_lot = bool(owners) and "StatefulSet" not in owners
-    return by_lot and _DRAWN.search(pod.metadata.name) is not None
+    owners = [one for one in pod.metadata.owner_references if one.controller]
+    by_lot = [(one.api_version.rpartition("/")[0], one.kind) in _DRAWING for one in owners]
+    return any(by_lot) and all(by_lot) and _DRAWN.search(pod.metadata.name) is not None
 
 
 def _not_found(name: str) -> Outcome:

@@ -188,25 +188,34 @@ async def test_a_version_that_may_be_yet_to_come_lets_nobody_pass(version: str) 
     assert said(await paused.evict(eviction=options))[0] == 429
 
 
-STATEFUL = OwnerReference(kind="StatefulSet", name="web", controller=True)
-REPLICAS = OwnerReference(kind="ReplicaSet", name="web-5d8", controller=True)
+def owner(api_version: str, kind: str) -> OwnerReference:
+    return OwnerReference(api_version=api_version, kind=kind, name="web", controller=True)
+
+
+STATEFUL, REPLICAS = owner("apps/v1", "StatefulSet"), owner("apps/v1", "ReplicaSet")
+CLONES = owner("apps.kruise.io/v1alpha1", "CloneSet")
 
 
 @pytest.mark.parametrize(
-    ("name", "owner", "places"),
+    ("name", "controller", "places"),
     [
         ("web-0", STATEFUL, 3),
         ("web-bcdfg", STATEFUL, 3),
+        ("web-bcdfg", CLONES, 3),
+        ("web-bcdfg", owner("example.com/v1", "ReplicaSet"), 3),
         ("web-5d8-bcdfg", REPLICAS, 1),
+        ("web-bcdfg", owner("batch/v1", "Job"), 1),
+        ("web-bcdfg", owner("apps/v1", "DaemonSet"), 1),
+        ("web-bcdfg", owner("v1", "ReplicationController"), 1),
         ("web-aaaaa", REPLICAS, 3),
         ("web", None, 3),
     ],
 )
 async def test_a_name_under_which_another_pod_may_come_is_counted_each_time(
-    name: str, owner: OwnerReference | None, places: int
+    name: str, controller: OwnerReference | None, places: int
 ) -> None:
     """The API server looks for the pod by its name, seconds after it has asked the webhooks."""
-    owners = () if owner is None else (owner,)
+    owners = () if controller is None else (controller,)
     scene = GateScene(Policies(over_time=budget(9)), shop_pod(name, owner_references=owners))
     for _ in range(3):
         assert (await scene.evict(name)).allowed

@@ -19,7 +19,7 @@ from tests.harness.tallies import budget
 
 pytestmark = pytest.mark.looptime
 
-REPLICAS = OwnerReference(kind="ReplicaSet", name="web-5d8", controller=True)
+REPLICAS = OwnerReference(api_version="apps/v1", kind="ReplicaSet", name="web-5d8", controller=True)
 
 
 class Ahead(LoopClock):
