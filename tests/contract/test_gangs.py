@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bailiff.clock import SystemClock
-from bailiff.cluster import Resource, connect
+from bailiff.cluster import DisruptionBudgetError, Resource, connect
 from bailiff.decisions.policies import EvictionApi, Gangs, Policies
 from bailiff.lookup import ClusterSource, PodGroups
 from bailiff.tally import Tally
 from bailiff.webhooks import hooks_of
 from tests.harness.admission import parts_of, request_of, review
 from tests.harness.api import BUDGETS, PODS, Bench
-from tests.harness.budgets import LABELS, budget
+from tests.harness.budgets import LABELS, budget, evict, status_of
 from tests.harness.gating import EVICTION, said
 from tests.harness.kube.apiserver import KubeApiserver
 from tests.harness.kube.programs import WHY_NOT, assets
-from tests.harness.objects import KEY, object_of, pod_object, taint
+from tests.harness.objects import KEY, condition, object_of, pod_object, taint
 from tests.harness.working import is_going, running_worker, until
 
 if TYPE_CHECKING:
@@ -107,17 +107,20 @@ async def test_a_gang_goes_whole_or_not_at_all(
         assert not await is_going(bench, "whole-b")
 
 
+async def member_with_label(bench: Bench, name: str, node: str, *, ready: bool = True) -> None:
+    await member(bench, name, "whole", node)
+    await bench.cluster.patch(PODS, name, bench.namespace, {"metadata": {"labels": LABELS}})
+    told = condition("Ready", "True" if ready else "False")
+    await bench.set_status(await bench.get(name), phase="Running", conditions=[told])
+
+
 async def test_by_the_eviction_api_none_goes_whose_gang_a_disruption_budget_does_not_let_go(
     cluster: Cluster, bench: Bench, served: tuple[KubeApiserver, str]
 ) -> None:
     node = await bench.node(taint(KEY))
     await group(bench, served[1], "whole", "all")
-    ready = {"type": "Ready", "status": "True"}
     for name in ("a", "b"):
-        await member(bench, name, "whole", node)
-        await cluster.patch(PODS, name, bench.namespace, {"metadata": {"labels": LABELS}})
-        status = {"phase": "Running", "conditions": [ready]}
-        await bench.set_status(await bench.get(name), **status)
+        await member_with_label(bench, name, node)
     counted: dict[str, Any] = {"expectedPods": 2, "currentHealthy": 2}
     await budget(bench, **counted, disruptionsAllowed=1)
     async with running_worker(cluster) as worker:
@@ -129,3 +132,23 @@ async def test_by_the_eviction_api_none_goes_whose_gang_a_disruption_budget_does
         await cluster.patch(BUDGETS, "web", bench.namespace, allowed, subresource="status")
         await until(lambda: is_going(bench, "a"))
         await until(lambda: is_going(bench, "b"))
+
+
+async def test_gate_and_api_server_let_go_what_is_left_of_a_gang_that_has_begun_to_go(
+    bench: Bench, served: tuple[KubeApiserver, str]
+) -> None:
+    node = await bench.node()
+    await group(bench, served[1], "whole", "all")
+    for name in ("a", "b", "c"):
+        await member_with_label(bench, name, node)
+    await budget(bench, desiredHealthy=0, currentHealthy=3, disruptionsAllowed=3)
+    assert await gate_says(bench, "a") == (0, "")
+    await evict(bench, "a", gracePeriodSeconds=0)
+    await member_with_label(bench, "in-place-of-a", node, ready=False)
+    assert (await status_of(bench))["disruptionsAllowed"] == 2
+    for name in ("b", "c"):
+        assert await gate_says(bench, name) == (0, "")
+        await evict(bench, name, gracePeriodSeconds=0)
+    # Kubernetes' own: no pod of the budget is ready any more.
+    with pytest.raises(DisruptionBudgetError):
+        await evict(bench, "in-place-of-a")

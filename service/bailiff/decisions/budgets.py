@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from bailiff.decisions.cost import MAX_STEPS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -70,60 +72,91 @@ class Violations:
 
 
 class Guarded(NamedTuple):
-    """A budget that the Eviction API asks, and the pods that it asks it for."""
+    """A budget that the Eviction API asks, and the pods that it has to let go at once."""
 
     budget: PodDisruptionBudget
     pods: list[Pod]
 
 
-class SeveralBudgetsError(ValueError):
-    """A pod has more than one budget, and is never evicted so; the message tells which."""
+class BudgetsError(ValueError):
+    """Nobody is evicted so; the message names the budgets, and says why."""
 
 
-def guarded_by(going: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]) -> list[Guarded]:
-    """Which budgets the Eviction API asks for these pods.
+class SeveralBudgetsError(BudgetsError):
+    """A pod has more than one budget: the Eviction API refuses it until they are others."""
+
+
+class TooManyBudgetsError(BudgetsError):
+    """Pods and budgets are too many to go through."""
+
+
+def guarded_by(
+    pod: Pod, budgets: Sequence[PodDisruptionBudget], others: Sequence[Pod] = ()
+) -> list[Guarded]:
+    """Which budgets the Eviction API asks before a pod goes, and the others of its gang.
 
     It asks none where a pod is pending, or is not ready and its budget lets such pods go; and it
     evicts no pod that several protect (pkg/registry/core/pod/storage/eviction.go, Create).
 
+    Of the others those count that are ready. What a budget allows is how many are ready, less those
+    that have to be. So it lets all of a gang that are ready go at once where the pods that are of
+    no gang, or of another, are enough for it: that stays so while the gang goes, one after the
+    other, whoever of it ceases to be ready by that, and whoever comes in the place of those that
+    have gone. Would it count those that are not ready, a gang of which one has gone would wait for
+    the pod in its place, which cannot become ready without the others.
+
+    Args:
+        pod: that is to be evicted now.
+        budgets: of its namespace.
+        others: of its gang.
+
     Raises:
         SeveralBudgetsError: one of them has several.
+        TooManyBudgetsError: it would take more than MAX_STEPS.
     """
+    going = (*others, pod)
+    if steps_of(going, budgets) > MAX_STEPS:
+        raise TooManyBudgetsError(
+            f"{len(going)} pods and {len(budgets)} PodDisruptionBudgets are too many to go through"
+        )
     found = {one.metadata.name: Guarded(one, []) for one in budgets}
-    for pod in going:
-        guards = [one for one in budgets if one.protects(pod)]
-        if pod.is_pending or not guards:
-            continue
-        if len(guards) > 1:
-            names = " and ".join(one.metadata.name for one in guards)
-            name = pod.metadata.name
-            raise SeveralBudgetsError(
-                f"{names}: pod {name} has more than one, and is never evicted so"
-            )
-        if pod.is_ready or not guards[0].lets_unready_go():
-            found[guards[0].metadata.name].pods.append(pod)
+    for one in going:
+        budget = _guard_of(one, budgets)
+        if budget is not None:
+            pods = found[budget.metadata.name].pods
+            # The last is the pod itself.
+            goes_alone = one is pod and not pods and not budget.lets_unready_go()
+            if one.is_ready or goes_alone:
+                pods.append(one)
     return [one for one in found.values() if one.pods]
 
 
 def refusal(
-    going: Iterable[Pod],
-    budgets: Sequence[PodDisruptionBudget],
+    guarded: Iterable[Guarded],
     lately: Callable[[PodDisruptionBudget], Mapping[str, str]] = lambda _: {},
 ) -> str:
-    """Which budgets the Eviction API would refuse some of these pods for, in words; empty: none.
+    """Which budgets would not let their pods go at once, in words; empty: none.
 
     Args:
-        going: the pods.
-        budgets: of their namespace.
+        guarded: as of `guarded_by`.
         lately: names of other pods of a budget, by UID, that somebody was let evict moments ago.
             Those that its status does not tell of yet are about to use it up.
     """
-    try:
-        guarded = guarded_by(going, budgets)
-    except SeveralBudgetsError as error:
-        return str(error)
     found = [_violation(one, lately(one.budget)) for one in guarded]
-    return ", ".join(str(one) for one in found if one is not None)
+    told = ", ".join(str(one) for one in found if one is not None)
+    return f"PodDisruptionBudget {told}" if told else ""
+
+
+def _guard_of(pod: Pod, budgets: Sequence[PodDisruptionBudget]) -> PodDisruptionBudget | None:
+    """The one that the Eviction API asks, if any."""
+    guards = () if pod.is_pending else [one for one in budgets if one.protects(pod)]
+    if len(guards) > 1:
+        names = " and ".join(one.metadata.name for one in guards)
+        name = pod.metadata.name
+        raise SeveralBudgetsError(
+            f"PodDisruptionBudget {names}: pod {name} has more than one, and is never evicted so"
+        )
+    return guards[0] if guards else None
 
 
 def _violation(guarded: Guarded, lately: Mapping[str, str]) -> Violation | None:

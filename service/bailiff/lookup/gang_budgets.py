@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from bailiff.decisions import Wanted
-from bailiff.decisions.budgets import refusal
+from bailiff.decisions.budgets import BudgetsError, guarded_by, refusal, steps_of
+from bailiff.decisions.cost import QUICK_STEPS
 from bailiff.decisions.policies import group_of
 from bailiff.kinds import Pod, PodDisruptionBudget
 from bailiff.lookup.kept import Age, Kept
+from bailiff.turns import in_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from bailiff.clock import Clock
     from bailiff.lookup.live import Source
 
 # Seconds for which a namespace is believed, while those of a gang go one after the other; or as
 # long as it took to list it.
 _AGE = Age(1.0, times_as_long=1.0)
+_TOLD = Age(1.0)
 _MOST = 100
 
 
 class _Namespace(NamedTuple):
-    pods: tuple[Pod, ...]
-    budgets: tuple[PodDisruptionBudget, ...]
+    """Its pods that are of a PodGroup and have not ended, by that; and its budgets."""
+
+    gangs: Mapping[str, Sequence[Pod]]
+    budgets: Sequence[PodDisruptionBudget]
 
 
 class GangBudgets:
@@ -36,7 +44,9 @@ class GangBudgets:
             clock: for the age of what was read.
         """
         self._source = source
-        self._kept: Kept[_Namespace] = Kept(clock, most=_MOST)
+        self._namespaces: Kept[_Namespace] = Kept(clock, most=_MOST)
+        # By gang: what is told to one of it holds for all that go at the same time.
+        self._told: Kept[str] = Kept(clock, most=_MOST)
 
     async def refusal(self, pod: Pod) -> str:
         """Which budgets let the pods of its PodGroup not go together, in words; empty: none.
@@ -45,14 +55,31 @@ class GangBudgets:
             LookUpError: pods or budgets cannot be read.
         """
         namespace, group = pod.metadata.namespace, group_of(pod)
-        found = await self._kept.get(namespace, lambda: self._read(namespace), _AGE)
-        going = [one for one in found.pods if group_of(one) == group and not one.has_ended]
-        return refusal(going, found.budgets)
+        found = await self._namespaces.get(namespace, lambda: self._read(namespace), _AGE)
+        gang = found.gangs.get(group, ())
+        asked = next((one for one in gang if one.metadata.uid == pod.metadata.uid), None)
+        if asked is None:
+            # It has gone meanwhile, as whoever evicts it is told.
+            return ""
+        others = [one for one in gang if one is not asked]
+        return await self._told.get(group, lambda: _refusal(asked, others, found.budgets), _TOLD)
 
     async def _read(self, namespace: str) -> _Namespace:
-        pods = await self._source.see(Wanted(Pod, namespace))
+        gangs: defaultdict[str, list[Pod]] = defaultdict(list)
+        for one in await self._source.see(Wanted(Pod, namespace)):
+            if isinstance(one, Pod) and group_of(one) and not one.has_ended:
+                gangs[group_of(one)].append(one)
         budgets = await self._source.see(Wanted(PodDisruptionBudget, namespace))
         return _Namespace(
-            tuple(one for one in pods if isinstance(one, Pod) and group_of(one)),
-            tuple(one for one in budgets if isinstance(one, PodDisruptionBudget)),
+            gangs, tuple(one for one in budgets if isinstance(one, PodDisruptionBudget))
         )
+
+
+async def _refusal(pod: Pod, others: Sequence[Pod], budgets: Sequence[PodDisruptionBudget]) -> str:
+    try:
+        if steps_of((pod, *others), budgets) <= QUICK_STEPS:
+            return refusal(guarded_by(pod, budgets, others))
+        # Where nobody waits behind it.
+        return refusal(await in_thread(guarded_by, pod, budgets, others))
+    except BudgetsError as error:
+        return str(error)

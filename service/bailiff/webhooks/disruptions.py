@@ -7,9 +7,10 @@ process has let through count, until the budget's status can tell of them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.budgets import guarded_by, refusal
+from bailiff.decisions.budgets import refusal
 from bailiff.decisions.policies import Cause, Hold
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions.budgets import Guarded
-    from bailiff.kinds import Pod, PodDisruptionBudget
+    from bailiff.kinds import PodDisruptionBudget
 
 # Seconds. As a rule kube-apiserver has asked the budget by then, and `kubectl drain`, which tries
 # again after 5 s, goes by its status.
@@ -26,54 +27,55 @@ _LATELY = 4.0
 _Key = tuple[str, str]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Note:
+    """One review has let a pod through to a budget; another of the same pod has its own note."""
+
+    budget: _Key
+    uid: str
+    name: str
+    at: float
+
+
 class Disruptions:
     """Who was let through to which budget of late. One event loop owns it."""
 
     def __init__(self, clock: Clock) -> None:
         """Nobody yet."""
         self._clock = clock
-        # By budget and UID, the earliest first: when, and the name of the pod.
-        self._lately: dict[_Key, dict[str, tuple[float, str]]] = {}
+        # The earliest first.
+        self._lately: dict[_Key, dict[Note, None]] = {}
 
-    def take(self, pods: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]) -> Hold | None:
-        """Why not all of these may go; None: they may, and count from now on.
+    def look(self, guarded: Iterable[Guarded]) -> Hold | None:
+        """Why not all of these may go; None: they may."""
+        why = refusal(guarded, self._of)
+        return Hold(cause=Cause.BUDGET, message=why) if why else None
 
-        Args:
-            pods: of one namespace.
-            budgets: of the same, as they are now.
-        """
-        held = self.look(pods, budgets)
-        if held is None:
-            for guarded in guarded_by(pods, budgets):
-                self._note(guarded)
-        return held
+    def note(self, guarded: Iterable[Guarded]) -> Sequence[Note]:
+        """These are let through, and count from now on."""
+        notes = [
+            Note(_key(one.budget), pod.metadata.uid, pod.metadata.name, self._clock.monotonic())
+            for one in guarded
+            for pod in one.pods
+        ]
+        for note in notes:
+            self._lately.setdefault(note.budget, {})[note] = None
+        return notes
 
-    def look(self, pods: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]) -> Hold | None:
-        """As `take`, but nobody counts for it."""
-        why = refusal(pods, budgets, self._of)
-        return Hold(cause=Cause.BUDGET, message=f"PodDisruptionBudget {why}") if why else None
-
-    def give_back(self, pods: Iterable[Pod]) -> None:
-        """These do not go after all."""
-        for lately in self._lately.values():
-            for pod in pods:
-                lately.pop(pod.metadata.uid, None)
-
-    def _note(self, guarded: Guarded) -> None:
-        lately = self._lately.setdefault(_key(guarded.budget), {})
-        for pod in guarded.pods:
-            lately.pop(pod.metadata.uid, None)
-            lately[pod.metadata.uid] = self._clock.monotonic(), pod.metadata.name
+    def give_back(self, notes: Iterable[Note]) -> None:
+        """They do not go after all by the review that has noted this."""
+        for note in notes:
+            self._lately.get(note.budget, {}).pop(note, None)
 
     def _of(self, budget: PodDisruptionBudget) -> Mapping[str, str]:
+        """Names by UID."""
         self._forget()
-        lately = self._lately.get(_key(budget), {})
-        return {uid: name for uid, (_, name) in lately.items()}
+        return {note.uid: note.name for note in self._lately.get(_key(budget), ())}
 
     def _forget(self) -> None:
         since = self._clock.monotonic() - _LATELY
         for key, lately in list(self._lately.items()):
-            while lately and next(iter(lately.values()))[0] <= since:
+            while lately and next(iter(lately)).at <= since:
                 del lately[next(iter(lately))]
             if not lately:
                 del self._lately[key]

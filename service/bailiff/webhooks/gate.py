@@ -10,11 +10,14 @@ import asyncio
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from bailiff.decisions.budgets import BudgetsError, guarded_by, steps_of
+from bailiff.decisions.cost import QUICK_STEPS
 from bailiff.decisions.criticality import is_mirror
 from bailiff.decisions.policies import (
     NO_POLICIES,
     UNKNOWN,
     Cause,
+    Hold,
     digest_of,
     gang_of,
     gang_stays,
@@ -35,9 +38,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from datetime import datetime
 
-    from bailiff.decisions.policies import Circumstances, Hold, OverTime, Policies, Wish
+    from bailiff.decisions.budgets import Guarded
+    from bailiff.decisions.policies import Circumstances, OverTime, Policies, Wish
     from bailiff.kinds import Pod
     from bailiff.tally import Tally
+    from bailiff.webhooks.disruptions import Note
     from bailiff.webhooks.parts import HookParts
 
 
@@ -98,6 +103,7 @@ class Gate:
         # All replicas and the worker open a window at the same instant.
         self._clock = parts.cluster_clock or parts.clock
         self._tally = parts.tally
+        self._threads = parts.threads
         self._disruptions = Disruptions(parts.clock)
         # One judgement for all of a gang that are evicted at the same time.
         self._gangs: Kept[Outcome] = Kept(parts.clock)
@@ -175,16 +181,27 @@ class Gate:
         """Where the PodDisruptionBudgets allow it, and those over time have room: it is counted."""
         counts = any(wish.places for wish in wishes)
         pods = [one.pod for one in members if not one.pod.has_ended]
+        notes: Sequence[Note] = ()
         if asked.by_eviction and pods and (counts or len(members) > 1):
-            budgets = await asked.facts.budgets(pods[0].metadata.namespace)
-            ask = self._disruptions.look if asked.dry_run else self._disruptions.take
-            held = ask(pods, budgets)
+            try:
+                guarded = await self._guarded(asked.facts, pods[0], pods[1:])
+            except BudgetsError as error:
+                return self._held(Hold(cause=Cause.BUDGET, message=str(error)))
+            held = self._disruptions.look(guarded)
             if held is not None:
                 return self._held(held)
+            notes = () if asked.dry_run else self._disruptions.note(guarded)
         outcome = await self._count(asked, wishes) if counts else ALLOWED
-        if asked.by_eviction and not outcome.allowed:
-            self._disruptions.give_back(pods)
+        if not outcome.allowed:
+            self._disruptions.give_back(notes)
         return outcome
+
+    async def _guarded(self, facts: GateFacts, pod: Pod, others: Sequence[Pod]) -> list[Guarded]:
+        """See `guarded_by`; what takes long is done where nobody waits behind it."""
+        budgets = await facts.budgets(pod.metadata.namespace)
+        if steps_of((pod, *others), budgets) <= QUICK_STEPS:
+            return guarded_by(pod, budgets, others)
+        return await self._threads.run(guarded_by, pod, budgets, others)
 
     async def _count(self, asked: _Asked, wishes: list[Wish]) -> Outcome:
         settings = asked.policies.over_time

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from bailiff.decisions import budgets
 from bailiff.decisions.policies import Gangs, Pause, Policies, Window, rules
 from bailiff.decisions.policies.over_time import wish_of
 from bailiff.kinds import Annotations, OwnerReference, Pod, PodDisruptionBudget
+from bailiff.serving import Threads
+from bailiff.webhooks import gate
 from tests.harness.clocks import LoopClock
 from tests.harness.gating import GateScene, allows, ready, said, shop_pod
 from tests.harness.tallies import budget
@@ -90,6 +93,15 @@ async def test_a_dry_run_is_held_against_no_disruption_budget_afterwards() -> No
     assert (await scene.evict("p1")).allowed
 
 
+async def test_who_is_asked_for_twice_and_refused_once_still_counts() -> None:
+    """Go's client asks again after a connection that has broken."""
+    scene = GateScene(Policies(over_time=budget(1)), *guarded(2), allows(1))
+    scene.counts.latency = 0.1
+    asked = await asyncio.gather(scene.evict("p0"), scene.evict("p0"))
+    assert [one.allowed for one in asked] == [True, False]
+    assert said(await scene.evict("p1"))[1].startswith("policy budget: PodDisruptionBudget web (2")
+
+
 WHOLE = Policies(gangs=Gangs(), over_time=budget(500))
 
 
@@ -150,3 +162,65 @@ async def test_one_of_a_gang_that_may_not_go_itself_is_told_why() -> None:
     scene.groups.whole = ("g",)
     found = await asyncio.gather(scene.evict("a"), scene.evict("b"))
     assert [said(one)[1].split(":")[0] for one in found] == ["policy gang", "policy protected"]
+
+
+def whole_gang(*objects: Pod | PodDisruptionBudget) -> GateScene:
+    scene = GateScene(WHOLE, *objects)
+    scene.groups.whole = ("g",)
+    return scene
+
+
+async def test_who_came_in_the_place_of_one_that_has_gone_keeps_no_gang_from_going() -> None:
+    """It is not ready, and cannot be without the others: no budget waits for that."""
+    gang = [ready(shop_pod(name, group="g")) for name in "abc"]
+    scene = whole_gang(*gang, allows(3))
+    assert (await scene.evict("a")).allowed
+    await asyncio.sleep(5)
+    scene.source.objects[Pod] = [*gang[1:], shop_pod("d", group="g")]
+    scene.source.objects[PodDisruptionBudget] = [allows(2)]
+    assert all([(await scene.evict(name)).allowed for name in "bc"])
+
+
+async def test_one_that_is_not_ready_goes_before_the_others_or_not_at_all() -> None:
+    ill, well = shop_pod("a", group="g"), ready(shop_pod("b", group="g"))
+    scene = whole_gang(ill, well, allows(1))
+    assert (await scene.evict("a")).allowed
+    await asyncio.sleep(5)
+    scene.source.objects[Pod] = [ill]
+    scene.source.objects[PodDisruptionBudget] = [allows(0)]
+    assert said(await scene.evict("a"))[1] == (
+        "policy budget: PodDisruptionBudget web (1 of 0 allowed)"
+    )
+
+
+async def test_pods_and_budgets_in_great_number_are_gone_through_in_a_thread_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gate, "QUICK_STEPS", 2)
+    scene = whole_gang(*(ready(shop_pod(name, group="g")) for name in "abc"), allows(2))
+    threads: list[str] = []
+    monkeypatch.setattr(Threads, "run", in_turn(threads))
+    found = await asyncio.gather(*(scene.evict(name) for name in "abc"))
+    assert {said(one)[1] for one in found} == {
+        "policy budget: PodDisruptionBudget web (3 of 2 allowed)"
+    }
+    assert threads == ["guarded_by"]
+
+
+async def test_too_many_of_them_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budgets, "MAX_STEPS", 1)
+    scene = whole_gang(shop_pod("a", group="g"), shop_pod("b", group="g"), allows(9))
+    assert said(await scene.evict("a")) == (
+        429,
+        "policy budget: 2 pods and 1 PodDisruptionBudgets are too many to go through",
+    )
+
+
+def in_turn(threads: list[str]) -> Any:
+    """Instead of a thread, for virtual time knows none."""
+
+    async def run(_: Threads, work: Any, *arguments: Any, **__: Any) -> Any:
+        threads.append(work.__name__)
+        return work(*arguments)
+
+    return run

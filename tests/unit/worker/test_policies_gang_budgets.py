@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from bailiff.decisions import budgets
 from bailiff.decisions.policies import EvictionApi, Gangs, Policies
 from bailiff.kinds import (
     LabelSelector,
@@ -15,7 +17,8 @@ from bailiff.kinds import (
     PodDisruptionBudgetSpec,
     PodDisruptionBudgetStatus,
 )
-from bailiff.lookup import ForbiddenError
+from bailiff.lookup import ForbiddenError, gang_budgets
+from tests.harness.gating import ready
 from tests.harness.tallies import budget
 from tests.harness.worlds.shared import Sharing
 
@@ -38,7 +41,7 @@ def gang(policies: Policies = GANGS, allowed: int = 2) -> Sharing:
     world.groups.whole = ("g",)
     world.tainted("n1")
     for name in "abc":
-        world.member(name, "g", labels=LABELS)
+        world.put(ready(world.member(name, "g", labels=LABELS)))
     world.disruption_budgets = [allowing(allowed)]
     return world
 
@@ -97,3 +100,37 @@ async def test_budgets_that_cannot_be_read_hold_the_gang_until_they_can() -> Non
         world.unlisted = None
         await asyncio.sleep(60)
     assert sorted(world.order()) == ["a", "b", "c"]
+
+
+async def test_who_came_in_the_place_of_one_that_has_gone_keeps_nobody() -> None:
+    world = gang(allowed=2)
+    world.member("b", "g", labels=LABELS)
+    async with world.running():
+        await asyncio.sleep(1)
+    assert sorted(world.order()) == ["a", "b", "c"]
+
+
+async def test_all_of_a_gang_are_held_against_all_budgets_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads: list[int] = []
+
+    async def thread(work: Any, *arguments: Any) -> Any:
+        threads.append(len(arguments[-1]))
+        return work(*arguments)
+
+    monkeypatch.setattr(gang_budgets, "in_thread", thread)
+    monkeypatch.setattr(gang_budgets, "QUICK_STEPS", 5)
+    world = gang(allowed=2)
+    async with world.running():
+        await asyncio.sleep(1)
+    assert (world.order(), threads) == ([], [2])
+
+
+async def test_budgets_that_are_too_many_hold_the_gang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budgets, "MAX_STEPS", 5)
+    world = gang(allowed=3)
+    async with world.running():
+        await asyncio.sleep(1)
+        assert world.order() == []
+        assert "3 pods and 1 PodDisruptionBudgets are too many" in world.held("a")["message"]

@@ -123,7 +123,7 @@ class Attempt:
         why = "" if budgets is None else await budgets.refusal(eviction.pod)
         if why:
             group = group_of(eviction.pod)
-            message = f"PodGroup {group} goes whole, and PodDisruptionBudget {why}"
+            message = f"PodGroup {group} goes whole, and {why}"
             raise DisruptionBudgetError(message, status=429)
 
     def _api_for(self, eviction: Eviction) -> EvictionApi | None:
