@@ -108,6 +108,14 @@ def running_up(folder: Path, *options: str) -> Iterator[Up]:
         process.stdout.close()
 
 
+@contextlib.contextmanager
+def settled_up(folder: Path) -> Iterator[Up]:
+    """The same, given out when the demo fleet runs: a person is slower than a test."""
+    with running_up(folder) as started:
+        _settle(started.kubeconfig)
+        yield started
+
+
 def _free_ports(count: int) -> list[str]:
     with contextlib.ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(count)]
@@ -126,8 +134,7 @@ def _read_until_ready(process: subprocess.Popen[str], log: Path) -> str:
     raise AssertionError(f"ended before it was ready: {log.read_text()[-2000:]}")
 
 
-def settle(kubeconfig: str) -> None:
-    """Until the demo fleet runs: a person is slower than a test."""
+def _settle(kubeconfig: str) -> None:
     demo, deadline = _Demo.of(kubeconfig), time.monotonic() + _PATIENCE
     while not all(_runs(demo, kind) for kind in ("deployments", "daemonsets", "statefulsets")):
         assert time.monotonic() < deadline, "the demo fleet does not run"

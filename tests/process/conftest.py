@@ -1,5 +1,5 @@
-"""One `bailiff up` for all transcripts, in any order: pods that one of them evicts for good are in
-no other."""
+"""One `bailiff up` for all transcripts, in any order: what they find stays as it is. The README's
+evict for good, and have one of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.harness.transcripts import Up, running_up, settle
+from tests.harness.transcripts import Up, settled_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,5 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="package")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    with running_up(tmp_path_factory.mktemp("up")) as started:
-        settle(started.kubeconfig)
+    with settled_up(tmp_path_factory.mktemp("up")) as started:
         yield started

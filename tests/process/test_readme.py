@@ -9,7 +9,14 @@ import re
 
 import pytest
 
-from tests.harness.transcripts import ROOT, name_of, run, skip_without_programs, transcripts
+from tests.harness.transcripts import (
+    ROOT,
+    name_of,
+    run,
+    settled_up,
+    skip_without_programs,
+    transcripts,
+)
 
 MASKS = [
     (re.compile(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z"), "INSTANT"),
@@ -21,6 +28,13 @@ MASKS = [
 ]
 
 pytestmark = [pytest.mark.process]
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory):
+    """Of these alone: what they evict for good other guides ask about."""
+    with settled_up(tmp_path_factory.mktemp("readme")) as started:
+        yield started
 
 
 def masked(text):

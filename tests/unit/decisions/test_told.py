@@ -80,9 +80,9 @@ def tolerations(kind: type[Toleration]) -> st.SearchStrategy[tuple[Any, ...]]:
     return st.lists(one, max_size=3).map(tuple)
 
 
-def taints(kind: type[Taint]) -> st.SearchStrategy[tuple[Any, ...]]:
+def taints(kind: type[Taint], least: int = 0) -> st.SearchStrategy[tuple[Any, ...]]:
     one = st.builds(kind, effect=EFFECTS, time_added=TIMES, **SOME)
-    return st.lists(one, max_size=3).map(tuple)
+    return st.lists(one, min_size=least, max_size=3).map(tuple)
 
 
 def metadata(name: st.SearchStrategy[str] = NAMES) -> st.SearchStrategy[ObjectMeta]:
@@ -237,7 +237,7 @@ def test_both_together(
 
 
 @FEW
-@given(node_questions(), taints(Taint).filter(bool), st.booleans(), st.booleans())
+@given(node_questions(), taints(Taint, 1), st.booleans(), st.booleans())
 def test_a_change_of_taints(
     facts: dict[str, Any], added: tuple[Taint, ...], explain: bool, measured: bool
 ) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bailiff.decisions.policies import Weekday, Window
@@ -137,12 +137,19 @@ def walked(window: Window, now: datetime) -> datetime | None:
     return next((at for at in later if modelled(window, at)), None)
 
 
+def when_closed(window: Window, now: datetime) -> datetime:
+    """The first of now and the minutes after it in which the window is not open."""
+    while modelled(window, now):
+        now += timedelta(minutes=1)
+    return now
+
+
 @settings(max_examples=100, deadline=None)
 @given(WINDOWS, INSTANTS)
 @example(Window(start="00:00", end="01:00", time_zone="Africa/Cairo"), instant("2026-04-23T10:00"))
 @example(Window(start="23:30", end="23:45", time_zone="Africa/Cairo"), instant("2026-10-29T20:50"))
 def test_next_opening_as_the_model_walks(window: Window, now: datetime) -> None:
-    assume(not modelled(window, now))
+    now = when_closed(window, now)
     expected, opening = walked(window, now), next_opening(now, (window,))
     if expected is None:  # the week's only one was left out
         assert opening is not None
