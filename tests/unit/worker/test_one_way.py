@@ -10,14 +10,16 @@ from types import FrameType
 
 import pytest
 
+import bailiff
 from bailiff.worker.timers.eviction import Eviction
 from tests.harness.kinds import no_execute
 from tests.harness.worlds.world import World
 
 pytestmark = pytest.mark.looptime(start=0)
 
-ROOT = Path(__file__).parents[3]
-GUIDE = (ROOT / "docs" / "architecture.md").read_text()
+# Where it was imported from, which need not be beside this file: a mutated copy is tested, too.
+PACKAGE = Path(bailiff.__file__).parent
+GUIDE = (Path(__file__).parents[3] / "docs" / "architecture.md").read_text()
 # | 1 | an event comes in | `worker/mirror/watching.py` |
 STEP = re.compile(r"^\| (\d+) \| .* \| `(worker/[a-z_/]+\.py)` \|$", re.MULTILINE)
 
@@ -35,7 +37,7 @@ async def passed_by_an_eviction() -> tuple[set[str], set[str]]:
 
     And those of them that are handed the eviction.
     """
-    package, seen, handed = f"{ROOT}/service/bailiff/", set(), set()
+    package, seen, handed = f"{PACKAGE}/", set(), set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
         path = frame.f_code.co_filename
@@ -73,4 +75,4 @@ async def test_an_eviction_is_handed_on_by_ten_modules_and_these_are_they():
 
 @pytest.mark.parametrize("module", sorted(set(re.findall(r"`(worker/[a-z_/]+\.py)`", GUIDE))))
 def test_every_module_of_the_worker_that_is_named_is_there(module):
-    assert (ROOT / "service" / "bailiff" / module).is_file()
+    assert (PACKAGE / module).is_file()

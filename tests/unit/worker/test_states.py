@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import bailiff
 from bailiff.worker.timers.eviction import Eviction
 from bailiff.worker.timers.states import (
     BEGIN,
@@ -31,7 +32,7 @@ from bailiff.worker.timers.states import (
 )
 from tests.harness.eviction_table import Table, done, held, running, waiting
 
-WORKER = Path(__file__).parents[3] / "service" / "bailiff" / "worker"
+WORKER = Path(bailiff.__file__).parent / "worker"
 IN: dict[State, Callable[[Table], Eviction]] = {
     State.WAITING: waiting,
     State.HELD: held,
