@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -36,6 +36,7 @@ from bailiff.kinds import (
 )
 from bailiff.lookup import ForbiddenError, UnavailableError
 from tests.harness.admission import request_of, review
+from tests.harness.clocks import LoopClock
 from tests.harness.gating import EVICTION, SHOP, GateScene, allows, ready, said, shop_pod
 from tests.harness.kinds import node_of
 from tests.harness.tallies import budget
@@ -46,6 +47,7 @@ PAUSE = Policies(pause=Pause(namespace="ops"))
 TWO = Policies(over_time=budget(2))
 OPENS = "the next opens at 2026-01-01T22:00:00Z"
 ALL_FAIL = "3 of 3 nodes (100 %) are not ready or unreachable"
+STAYS = Annotations(do_not_evict="true")
 FAILING = Taint(key="node.kubernetes.io/unreachable", effect="NoExecute")
 
 
@@ -71,15 +73,34 @@ async def test_a_pause_that_is_over_or_taken_back_is_seen_within_a_second() -> N
     assert (await scene.evict()).allowed
 
 
-async def test_the_end_that_is_near_is_when_to_try_again() -> None:
-    until = '{"reason":"racks","until":"2026-01-01T00:00:01Z"}'
-    scene = GateScene(PAUSE, shop_pod(), notice(until))
+def until(end: str) -> ConfigMap:
+    return notice(f'{{"reason":"racks","until":"2026-01-01T{end}Z"}}')
+
+
+@pytest.mark.parametrize(
+    ("end", "seconds"), [("00:00:00.3", 1), ("00:00:01", 1), ("00:00:01.2", 2)]
+)
+async def test_the_end_that_is_near_is_when_to_try_again(end: str, seconds: int) -> None:
+    scene = GateScene(PAUSE, shop_pod(), until(end))
     outcome = await scene.evict()
     assert outcome.refusal is not None
-    assert "until 2026-01-01T00:00:01Z" in outcome.refusal.message
-    assert outcome.refusal.retry_after_seconds == 1
-    await asyncio.sleep(1)
+    assert f"until 2026-01-01T{end}" in outcome.refusal.message
+    assert outcome.refusal.retry_after_seconds == seconds
+    await asyncio.sleep(seconds)
     assert (await scene.evict()).allowed
+
+
+async def test_who_asks_as_it_ends_is_told_to_wait_no_less_than_a_second() -> None:
+    class Hurried(LoopClock):
+        def now(self) -> datetime:
+            self.step += timedelta(seconds=10)
+            return super().now()
+
+    scene = GateScene(PAUSE, shop_pod(), until("00:00:15"))
+    scene.cluster_clock = Hurried()
+    outcome = await scene.evict(hooks=scene.replica())
+    assert outcome.refusal is not None
+    assert outcome.refusal.retry_after_seconds == 1
 
 
 @pytest.mark.parametrize(
@@ -87,7 +108,7 @@ async def test_the_end_that_is_near_is_when_to_try_again() -> None:
     [
         (
             Policies(protection=True),
-            (shop_pod(annotations=Annotations(do_not_evict="true")),),
+            (shop_pod(annotations=STAYS),),
             (429, "policy protected: annotation bailiff.dev/do-not-evict is true"),
         ),
         (
@@ -154,8 +175,7 @@ def terminating() -> Pod:
     return shop_pod(deletion_timestamp=datetime(2026, 1, 1, tzinfo=UTC))
 
 
-def ended() -> Pod:
-    pod = shop_pod()
+def ended(pod: Pod) -> Pod:
     return replace(pod, status=replace(pod.status, phase="Succeeded"))
 
 
@@ -166,7 +186,12 @@ def of(uid: str, version: str | None = None) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     "objects",
-    [(), (terminating(),), (ended(),), (shop_pod(annotations=Annotations(config_mirror="")),)],
+    [
+        (),
+        (terminating(),),
+        (ended(shop_pod()),),
+        (shop_pod(annotations=Annotations(config_mirror="")),),
+    ],
 )
 async def test_who_is_never_held_or_counted(objects: Any) -> None:
     scene = GateScene(replace(PAUSE, over_time=budget(1)), notice("racks"), *objects)
@@ -225,9 +250,14 @@ async def test_a_name_under_which_another_pod_may_come_is_counted_each_time(
     assert scene.counts.counted() == max(places, 1) + (places > 1)
 
 
-@pytest.mark.parametrize("pod", [terminating(), ended()])
+@pytest.mark.parametrize("pod", [terminating(), ended(shop_pod())])
 async def test_another_pod_may_come_while_one_of_the_name_ends(pod: Pod) -> None:
-    scene = GateScene(replace(PAUSE, over_time=budget(1)), notice("racks"), pod)
+    """The one that ends disrupts nobody, so neither a gang nor a disruption budget is asked."""
+    pod = replace(pod, spec=shop_pod(group="g").spec)
+    policies = replace(PAUSE, over_time=budget(1), gangs=Gangs(), protection=True)
+    stays = shop_pod("b", group="g", annotations=STAYS)
+    scene = GateScene(policies, notice("racks"), pod, stays, allows(0))
+    scene.groups.whole = ("g",)
     assert (await scene.evict()).allowed
     assert scene.counts.counted() == 1
     assert said(await scene.evict())[0] == 429
@@ -311,7 +341,8 @@ async def test_a_pod_of_two_disruption_budgets_never_goes_and_takes_no_place() -
 
 async def test_a_pending_pod_is_held_against_no_disruption_budget() -> None:
     pending = replace(shop_pod(), status=replace(shop_pod().status, phase="Pending"))
-    assert (await GateScene(TWO, pending, allows(0)).evict()).allowed
+    other = replace(allows(0), metadata=ObjectMeta(name="other", namespace=SHOP))
+    assert (await GateScene(TWO, pending, allows(0), other).evict()).allowed
 
 
 async def test_disruption_budgets_are_not_asked_where_nothing_is_counted() -> None:
@@ -335,7 +366,7 @@ GANG = Policies(gangs=Gangs(), protection=True)
 
 
 async def test_a_gang_waits_for_the_one_that_may_not_go() -> None:
-    stays = shop_pod("b", group="g", annotations=Annotations(do_not_evict="true"))
+    stays = shop_pod("b", group="g", annotations=STAYS)
     scene = GateScene(GANG, shop_pod("a", group="g"), stays, shop_pod("c", group="other"))
     scene.groups.whole = ("g",)
     code, message = said(await scene.evict("a"))
@@ -347,8 +378,15 @@ async def test_a_gang_waits_for_the_one_that_may_not_go() -> None:
     assert (await scene.evict("a")).allowed
 
 
+async def test_one_of_a_gang_that_has_ended_keeps_nobody() -> None:
+    gone = ended(shop_pod("b", group="g", annotations=STAYS))
+    scene = GateScene(GANG, shop_pod("a", group="g"), gone)
+    scene.groups.whole = ("g",)
+    assert (await scene.evict("a")).allowed
+
+
 async def test_pods_of_a_group_that_goes_one_by_one_do_so() -> None:
-    stays = shop_pod("b", group="g", annotations=Annotations(do_not_evict="true"))
+    stays = shop_pod("b", group="g", annotations=STAYS)
     assert (await GateScene(GANG, shop_pod("a", group="g"), stays).evict("a")).allowed
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from bailiff.decisions.policies import Exclusion, Policies
+from bailiff.decisions.policies import Exclusion, Gangs, Policies
 from bailiff.webhooks import NeverGatedError
-from tests.harness.gating import SHOP, GateScene, said
+from tests.harness.gating import SHOP, GateScene, allows, ready, said, shop_pod
 from tests.harness.tallies import budget
 
 pytestmark = pytest.mark.looptime
@@ -28,10 +29,40 @@ async def test_an_account_that_is_named_meets_the_rules() -> None:
 async def test_its_deletes_are_counted() -> None:
     gate = scene(Policies(over_time=budget(1)))
     assert (await gate.delete(user=KARPENTER)).allowed
-    other = {"metadata": {"name": "db", "namespace": SHOP, "uid": "uid-db"}}
-    assert said(await gate.delete(other, user=KARPENTER))[0] == 429
+    assert said(await gate.delete(written("db"), user=KARPENTER))[0] == 429
     assert (await gate.delete(user=KARPENTER, dryRun=True)).allowed
     assert gate.counts.writes == 1
+
+
+def written(name: str, **spec: Any) -> dict[str, Any]:
+    """A pod that is to be deleted, as JSON."""
+    return {
+        "metadata": {"name": name, "namespace": SHOP, "uid": f"uid-{name}"},
+        "spec": {"nodeName": "n1", **spec},
+    }
+
+
+async def test_one_that_is_held_gives_back_no_place_of_an_eviction() -> None:
+    policies = Policies(over_time=budget(10))
+    gate = GateScene(
+        policies, ready(shop_pod("a")), ready(shop_pod("b")), allows(1), users=(KARPENTER,)
+    )
+    assert (await gate.evict("a")).allowed
+    await asyncio.sleep(1)
+    gate.counts.put({"b": "rubbish"})
+    assert said(await gate.delete(written("a"), user=KARPENTER))[0] == 429
+    gate.counts.delete()
+    assert "PodDisruptionBudget web (2 of 1 allowed)" in said(await gate.evict("b"))[1]
+
+
+async def test_a_gang_that_may_be_deleted_may_not_be_evicted_for_that() -> None:
+    """Deletes ask no disruption budget."""
+    pods = [ready(shop_pod(name, group="g")) for name in "ab"]
+    gate = GateScene(Policies(gangs=Gangs()), *pods, allows(1), users=(KARPENTER,))
+    gate.groups.whole = ("g",)
+    pod = written("a", schedulingGroup={"podGroupName": "g"})
+    found = await asyncio.gather(gate.delete(pod, user=KARPENTER), gate.evict("b"))
+    assert [one.allowed for one in found] == [True, False]
 
 
 @pytest.mark.parametrize(

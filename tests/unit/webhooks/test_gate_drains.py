@@ -87,6 +87,15 @@ async def test_who_is_not_counted_in_the_end_is_not_held_against_it_either() -> 
     assert (await scene.evict("p1")).allowed
 
 
+async def test_who_is_let_through_again_is_not_in_the_way_of_forgetting_others() -> None:
+    scene = GateScene(Policies(over_time=budget(10)), *guarded(4), allows(2))
+    for name, seconds in (("p0", 2), ("p1", 1), ("p0", 3.5)):
+        assert (await scene.evict(name)).allowed
+        await asyncio.sleep(seconds)
+    # p1 was four seconds ago, and p0 has been let through since.
+    assert [(await scene.evict(name)).allowed for name in ("p2", "p3")] == [True, False]
+
+
 async def test_a_dry_run_is_held_against_no_disruption_budget_afterwards() -> None:
     scene = GateScene(Policies(over_time=budget(10)), *guarded(2), allows(1))
     assert (await scene.evict("p0", dryRun=True)).allowed
