@@ -57,7 +57,12 @@ class Replicas:
 
     def refusals(self, hook: str = "validate/evictions") -> list[int]:
         """How many requests of this hook each has refused."""
-        return [_refusals(one, self.ca, hook) for one in self.programs]
+        return [_counted(one, self.ca, hook, "denied") for one in self.programs]
+
+    def reviews(self, hook: str = "validate/evictions") -> int:
+        """How many requests of this hook they have allowed or refused."""
+        results = ("allowed", "denied")
+        return sum(_counted(one, self.ca, hook, r) for one in self.programs for r in results)
 
 
 @contextlib.asynccontextmanager
@@ -126,12 +131,12 @@ async def asked(
         await cluster.delete(CONFIGURATIONS, f"gate-{label}")
 
 
-def _refusals(program: Program, ca: Path, hook: str) -> int:
+def _counted(program: Program, ca: Path, hook: str, result: str) -> int:
     """By its metrics; the log leaves out what is told too often."""
     port = re.search(r'"rest": "https://127\.0\.0\.1:(\d+)"', program.log.read_text())
     assert port is not None, program.tail()
     _, metrics = call(int(port[1]), "/metrics", ca=ca)
-    sample = rf'^bailiff_admission_requests_total\{{hook="{hook}",result="denied"\}} (\S+)$'
+    sample = rf'^bailiff_admission_requests_total\{{hook="{hook}",result="{result}"\}} (\S+)$'
     found = re.search(sample, metrics.decode(), re.MULTILINE)
     return int(float(found[1])) if found else 0
 

@@ -7,6 +7,7 @@ ToStatusErr).
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import ssl
@@ -44,6 +45,8 @@ class Webhook:
         judge: says how a request is denied; None lets it pass. Dry runs are asked about too.
 
     Attributes:
+        opened: it answers nobody before this is set.
+        asked: about how many requests.
         denied: how many requests were denied, by the object's name.
         denied_in: likewise, by its namespace.
     """
@@ -51,6 +54,9 @@ class Webhook:
     def __init__(self, tls: Tls, judge: Callable[[Review], Denial | None]) -> None:
         self._tls = tls
         self.judge = judge
+        self.opened = asyncio.Event()
+        self.opened.set()
+        self.asked = 0
         self.denied: Counter[str] = Counter()
         self.denied_in: Counter[str] = Counter()
 
@@ -85,6 +91,8 @@ class Webhook:
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         review: Review = (await request.json())["request"]
+        self.asked += 1
+        await self.opened.wait()
         denial = self.judge(review)
         response: dict[str, Any] = {"uid": review["uid"], "allowed": denial is None}
         if denial is not None:
