@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.budgets import refusal
+from bailiff.decisions.budgets import BudgetsError, guarded_by, refusal, steps_of
+from bailiff.decisions.cost import QUICK_STEPS
 from bailiff.decisions.policies import Cause, Hold
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     from bailiff.clock import Clock
     from bailiff.decisions.budgets import Guarded
-    from bailiff.kinds import PodDisruptionBudget
+    from bailiff.kinds import Pod, PodDisruptionBudget
+    from bailiff.serving import Threads
 
 # Seconds. As a rule kube-apiserver has asked the budget by then, and `kubectl drain`, which tries
 # again after 5 s, goes by its status.
@@ -40,32 +42,61 @@ class Note:
 class Disruptions:
     """Who was let through to which budget of late. One event loop owns it."""
 
-    def __init__(self, clock: Clock) -> None:
-        """Nobody yet."""
+    def __init__(self, clock: Clock, threads: Threads) -> None:
+        """Nobody yet.
+
+        Args:
+            clock: for how long ago somebody was let through.
+            threads: where pods and budgets are gone through that are many.
+        """
         self._clock = clock
+        self._threads = threads
         # The earliest first.
         self._lately: dict[_Key, dict[Note, None]] = {}
 
-    def look(self, guarded: Iterable[Guarded]) -> Hold | None:
-        """Why not all of these may go; None: they may."""
-        why = refusal(guarded, self._of)
-        return Hold(cause=Cause.BUDGET, message=why) if why else None
+    async def judge(
+        self, pods: Sequence[Pod], budgets: Sequence[PodDisruptionBudget], *, dry_run: bool
+    ) -> Hold | Sequence[Note]:
+        """Why not all of these may go; or what is noted of them, since they may.
 
-    def note(self, guarded: Iterable[Guarded]) -> Sequence[Note]:
-        """These are let through, and count from now on."""
+        Args:
+            pods: the one that is to be evicted, and the others of its gang.
+            budgets: of their namespace, as they are now.
+            dry_run: nobody counts from now on: nothing is noted.
+        """
+        try:
+            guarded = await self._guarded(pods, budgets)
+        except BudgetsError as error:
+            return Hold(cause=Cause.BUDGET, message=str(error))
+        # From here on nobody else comes between.
+        why = refusal(guarded, self._of)
+        if why:
+            return Hold(cause=Cause.BUDGET, message=why)
+        return () if dry_run else self._note(guarded)
+
+    def give_back(self, notes: Iterable[Note]) -> None:
+        """They do not go after all by the review that has noted this."""
+        for note in notes:
+            self._lately.get(note.budget, {}).pop(note, None)
+
+    async def _guarded(
+        self, pods: Sequence[Pod], budgets: Sequence[PodDisruptionBudget]
+    ) -> list[Guarded]:
+        if steps_of(pods, budgets) <= QUICK_STEPS:
+            return guarded_by(pods[0], budgets, pods[1:])
+        # Where nobody waits behind it.
+        return await self._threads.run(guarded_by, pods[0], budgets, pods[1:])
+
+    def _note(self, guarded: Iterable[Guarded]) -> Sequence[Note]:
+        now = self._clock.monotonic()
         notes = [
-            Note(_key(one.budget), pod.metadata.uid, pod.metadata.name, self._clock.monotonic())
+            Note(_key(one.budget), pod.metadata.uid, pod.metadata.name, now)
             for one in guarded
             for pod in one.pods
         ]
         for note in notes:
             self._lately.setdefault(note.budget, {})[note] = None
         return notes
-
-    def give_back(self, notes: Iterable[Note]) -> None:
-        """They do not go after all by the review that has noted this."""
-        for note in notes:
-            self._lately.get(note.budget, {}).pop(note, None)
 
     def _of(self, budget: PodDisruptionBudget) -> Mapping[str, str]:
         """Names by UID."""

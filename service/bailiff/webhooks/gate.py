@@ -10,8 +10,6 @@ import asyncio
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from bailiff.decisions.budgets import BudgetsError, guarded_by, steps_of
-from bailiff.decisions.cost import QUICK_STEPS
 from bailiff.decisions.criticality import is_mirror
 from bailiff.decisions.policies import (
     NO_POLICIES,
@@ -38,16 +36,15 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from datetime import datetime
 
-    from bailiff.decisions.budgets import Guarded
-    from bailiff.decisions.policies import Circumstances, OverTime, Policies, Wish
+    from bailiff.decisions.policies import OverTime, Policies, Wish
     from bailiff.kinds import Pod
     from bailiff.tally import Tally
     from bailiff.webhooks.disruptions import Note
     from bailiff.webhooks.parts import HookParts
 
 
-class Wanted(NamedTuple):
-    """What somebody asks for.
+class Departure(NamedTuple):
+    """Who would go, and how.
 
     Attributes:
         pod: that would go; None: there is none that may be held.
@@ -86,12 +83,6 @@ class _Asked(NamedTuple):
     policies: Policies
     deadline: float
     dry_run: bool
-    by_eviction: bool = True
-
-    def wishes_of(self, around: Circumstances) -> list[Wish]:
-        """What is to be counted before it goes, or its gang."""
-        settings = self.policies.over_time
-        return [] if settings is None else wishes_of(around, settings) or []
 
 
 class Gate:
@@ -103,8 +94,7 @@ class Gate:
         # All replicas and the worker open a window at the same instant.
         self._clock = parts.cluster_clock or parts.clock
         self._tally = parts.tally
-        self._threads = parts.threads
-        self._disruptions = Disruptions(parts.clock)
+        self._disruptions = Disruptions(parts.clock, parts.threads)
         # One judgement for all of a gang that are evicted at the same time.
         self._gangs: Kept[Outcome] = Kept(parts.clock)
         self._facts = None
@@ -114,7 +104,7 @@ class Gate:
 
     async def judge(
         self,
-        find: Callable[[GateFacts], Awaitable[Wanted | Outcome]],
+        find: Callable[[GateFacts], Awaitable[Departure | Outcome]],
         deadline: float,
         *,
         dry_run: bool,
@@ -122,7 +112,7 @@ class Gate:
         """What becomes of an eviction.
 
         Args:
-            find: what is wanted, or what comes of it whatever the policies say.
+            find: who would go, or what comes of it whatever the policies say.
             deadline: see Hook.review.
             dry_run: nothing is counted.
         """
@@ -134,32 +124,52 @@ class Gate:
         asked = _Asked(self._facts, self._tally, policies, deadline, dry_run)
         try:
             async with self._within(deadline - _ANSWERED):
-                wanted = await find(asked.facts)
-                if isinstance(wanted, Outcome):
-                    return wanted
-                return await self._judge(asked, wanted)
+                departure = await find(asked.facts)
+                if isinstance(departure, Outcome):
+                    return departure
+                return await self._judge(asked, departure)
         except LookUpError as error:
             return self._refusal(_UNREAD, str(error))
         except TimeoutError:
             return self._refusal(_UNREAD, "what decides could not be read in time")
 
-    async def _judge(self, asked: _Asked, wanted: Wanted) -> Outcome:
-        pod = wanted.pod
-        if pod is None or is_mirror(pod) or (pod.has_ended and not wanted.once):
+    async def _judge(self, asked: _Asked, departure: Departure) -> Outcome:
+        """By what the pod is.
+
+        - There is none, or it is a mirror: it goes.
+        - It has ended: it goes. But where another may come under its name, that one would go by
+          this request, judged by no rule: it takes a place.
+        - Else it is held against the rules, and where it goes with its gang so are the others;
+          then against the PodDisruptionBudgets; and is counted.
+        """
+        pod, policies = departure.pod, asked.policies
+        if pod is None or is_mirror(pod) or (pod.has_ended and not departure.once):
             return ALLOWED
-        around = await asked.facts.around(pod, asked.policies)
-        held = None if pod.has_ended else hold(around, asked.policies, self._clock.now())
-        if held is not None:
-            return self._held(held)
-        asked, wishes = asked._replace(by_eviction=wanted.by_eviction), asked.wishes_of(around)
-        if pod.has_ended or not await asked.facts.goes_whole(pod, asked.policies):
-            return await self._let_go(asked, (around,), _alone(wishes, wanted))
-        key = (group_of(pod), asked.by_eviction, asked.dry_run, self._stands(asked, wishes))
-        outcome = await self._gangs.get(key, lambda: self._judge_gang(asked, pod), _GANG_AGE)
+        around = await asked.facts.around(pod, policies)
+        held = None if pod.has_ended else hold(around, policies, self._clock.now())
+        wishes = held or wishes_of(around, policies.over_time)
+        if isinstance(wishes, Hold):
+            return self._held(wishes)
+        if pod.has_ended:
+            return await self._count(asked, _own(wishes, departure))
+        if await asked.facts.goes_whole(pod, policies):
+            return await self._with_gang(asked, departure, pod, wishes)
+        return await self._let_go(
+            asked, [pod], _own(wishes, departure), asks_budgets=departure.by_eviction
+        )
+
+    async def _with_gang(
+        self, asked: _Asked, departure: Departure, pod: Pod, wishes: list[Wish]
+    ) -> Outcome:
+        asks_budgets = departure.by_eviction
+        key = (group_of(pod), asks_budgets, asked.dry_run, self._stands(asked, wishes))
+        outcome = await self._gangs.get(
+            key, lambda: self._judge_gang(asked, pod, asks_budgets=asks_budgets), _GANG_AGE
+        )
         if not outcome.allowed or outcome.warnings:
             return outcome
         # Counted with its gang, by its UID, unless it has come since.
-        return await self._let_go(asked._replace(by_eviction=False), (around,), wishes)
+        return await self._count(asked, wishes)
 
     def _stands(self, asked: _Asked, wishes: list[Wish]) -> bool:
         """Whether it is counted, as far as is known: others that are not do not matter to it."""
@@ -167,45 +177,41 @@ class Gate:
         book = UNKNOWN if settings is None else asked.tally.seen(settings.store)
         return book is not UNKNOWN and is_counted(book, wishes, self._clock.now())
 
-    async def _judge_gang(self, asked: _Asked, pod: Pod) -> Outcome:
+    async def _judge_gang(self, asked: _Asked, pod: Pod, *, asks_budgets: bool) -> Outcome:
         around = await asked.facts.around(pod, asked.policies, with_gang=True)
         held = gang_stays(around, asked.policies, self._clock.now())
-        if held is not None:
-            return self._held(held)
-        members = (around, *gang_of(around))
-        return await self._let_go(asked, members, asked.wishes_of(around))
+        wishes = held or wishes_of(around, asked.policies.over_time)
+        if isinstance(wishes, Hold):
+            return self._held(wishes)
+        pods = [pod, *(one.pod for one in gang_of(around))]
+        return await self._let_go(asked, pods, wishes, asks_budgets=asks_budgets)
 
     async def _let_go(
-        self, asked: _Asked, members: Sequence[Circumstances], wishes: list[Wish]
+        self, asked: _Asked, pods: Sequence[Pod], wishes: list[Wish], *, asks_budgets: bool
     ) -> Outcome:
-        """Where the PodDisruptionBudgets allow it, and those over time have room: it is counted."""
-        counts = any(wish.places for wish in wishes)
-        pods = [one.pod for one in members if not one.pod.has_ended]
+        """Where the PodDisruptionBudgets allow it, and those over time have room: it is counted.
+
+        Args:
+            asked: see there.
+            pods: the one that is to be evicted, and the others of its gang.
+            wishes: of these.
+            asks_budgets: the PodDisruptionBudgets, where a refusal of theirs would come too late.
+        """
         notes: Sequence[Note] = ()
-        if asked.by_eviction and pods and (counts or len(members) > 1):
-            try:
-                guarded = await self._guarded(asked.facts, pods[0], pods[1:])
-            except BudgetsError as error:
-                return self._held(Hold(cause=Cause.BUDGET, message=str(error)))
-            held = self._disruptions.look(guarded)
-            if held is not None:
-                return self._held(held)
-            notes = () if asked.dry_run else self._disruptions.note(guarded)
-        outcome = await self._count(asked, wishes) if counts else ALLOWED
+        if asks_budgets and (_counts(wishes) or len(pods) > 1):
+            budgets = await asked.facts.budgets(pods[0].metadata.namespace)
+            found = await self._disruptions.judge(pods, budgets, dry_run=asked.dry_run)
+            if isinstance(found, Hold):
+                return self._held(found)
+            notes = found
+        outcome = await self._count(asked, wishes)
         if not outcome.allowed:
             self._disruptions.give_back(notes)
         return outcome
 
-    async def _guarded(self, facts: GateFacts, pod: Pod, others: Sequence[Pod]) -> list[Guarded]:
-        """See `guarded_by`; what takes long is done where nobody waits behind it."""
-        budgets = await facts.budgets(pod.metadata.namespace)
-        if steps_of((pod, *others), budgets) <= QUICK_STEPS:
-            return guarded_by(pod, budgets, others)
-        return await self._threads.run(guarded_by, pod, budgets, others)
-
     async def _count(self, asked: _Asked, wishes: list[Wish]) -> Outcome:
         settings = asked.policies.over_time
-        if settings is None:
+        if settings is None or not _counts(wishes):
             return ALLOWED
         count = asked.tally.look if asked.dry_run else asked.tally.count
         try:
@@ -238,11 +244,16 @@ class Gate:
         return refused(429, "TooManyRequests", _words(cause, message, until), seconds)
 
 
-def _alone(wishes: list[Wish], wanted: Wanted) -> list[Wish]:
+def _counts(wishes: list[Wish]) -> bool:
+    """Whether any budget over time counts one of them."""
+    return any(wish.places for wish in wishes)
+
+
+def _own(wishes: list[Wish], departure: Departure) -> list[Wish]:
     """How a pod is counted that goes alone."""
-    if not wanted.once:
+    if not departure.once:
         return wishes
-    return [wish._replace(pod=digest_of(wanted.once)) for wish in wishes]
+    return [wish._replace(pod=digest_of(departure.once)) for wish in wishes]
 
 
 def _unheld(why: str) -> Outcome:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from bailiff.kinds import DeleteOptions, Pod
 from bailiff.kinds.accounts import CONTROLLER_MANAGER, NODE_CONTROLLER, controller, is_kubelet
 from bailiff.kinds.admission_review import is_absent
-from bailiff.webhooks.gate import COUNTING, Wanted
+from bailiff.webhooks.gate import COUNTING, Departure
 from bailiff.webhooks.hook import ALLOWED, Hook, Outcome
 
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ class ValidateDeletes(Hook):
             # By force.
             return ALLOWED
 
-        async def find(_facts: GateFacts) -> Wanted:
+        async def find(_facts: GateFacts) -> Departure:
             # Where it runs nowhere nobody is evicted.
-            return Wanted(pod if pod.spec.node_name else None, by_eviction=False)
+            return Departure(pod if pod.spec.node_name else None, by_eviction=False)
 
         dry_run = request.dry_run or bool(options.dry_run)
         return await self._gate.judge(find, deadline, dry_run=dry_run)

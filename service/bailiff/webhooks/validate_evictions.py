@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from bailiff.kinds import Eviction
-from bailiff.webhooks.gate import COUNTING, Wanted
+from bailiff.webhooks.gate import COUNTING, Departure
 from bailiff.webhooks.hook import ALLOWED, Hook, Outcome, refused
 
 if TYPE_CHECKING:
@@ -57,14 +57,15 @@ class ValidateEvictions(Hook):
         preconditions = None if options is None else options.preconditions
         uid = (preconditions.uid if preconditions is not None else None) or ""
 
-        async def find(facts: GateFacts) -> Wanted | Outcome:
+        async def find(facts: GateFacts) -> Departure | Outcome:
             pod = await facts.pod(request.namespace, name)
             if uid:
                 # Of another pod: made for one that is gone, and refused by the API server.
-                return Wanted(pod if pod is None or pod.metadata.uid == uid else None)
+                is_meant = pod is not None and pod.metadata.uid == uid
+                return Departure(pod if is_meant else None)
             if pod is None:
                 return _not_found(name)
-            return Wanted(pod, "" if has_name_of_its_own(pod) else request.uid)
+            return Departure(pod, "" if has_name_of_its_own(pod) else request.uid)
 
         return await self._gate.judge(find, deadline, dry_run=dry_run)
 

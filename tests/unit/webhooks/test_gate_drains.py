@@ -15,7 +15,7 @@ from bailiff.decisions.policies import Gangs, Pause, Policies, Window, rules
 from bailiff.decisions.policies.over_time import wish_of
 from bailiff.kinds import Annotations, OwnerReference, Pod, PodDisruptionBudget
 from bailiff.serving import Threads
-from bailiff.webhooks import gate
+from bailiff.webhooks import disruptions
 from tests.harness.clocks import LoopClock
 from tests.harness.gating import GateScene, allows, ready, said, shop_pod
 from tests.harness.tallies import budget
@@ -205,7 +205,7 @@ async def test_one_that_is_not_ready_goes_before_the_others_or_not_at_all() -> N
 async def test_pods_and_budgets_in_great_number_are_gone_through_in_a_thread_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gate, "QUICK_STEPS", 2)
+    monkeypatch.setattr(disruptions, "QUICK_STEPS", 2)
     scene = whole_gang(*(ready(shop_pod(name, group="g")) for name in "abc"), allows(2))
     threads: list[str] = []
     monkeypatch.setattr(Threads, "run", in_turn(threads))

@@ -180,8 +180,8 @@ def over_time(facts: Circumstances, policies: Policies, now: datetime) -> Hold |
     if settings is None:
         return None
     wishes = wishes_of(facts, settings)
-    if wishes is None:
-        return Hold(cause=Cause.OVER_TIME, message="the pod's labels are not known yet")
+    if isinstance(wishes, Hold):
+        return wishes
     if not any(wish.places for wish in wishes):
         return None
     if facts.book is UNKNOWN:
@@ -189,11 +189,18 @@ def over_time(facts: Circumstances, policies: Policies, now: datetime) -> Hold |
     return room_for(facts.book, wishes, now)
 
 
-def wishes_of(facts: Circumstances, settings: OverTime) -> list[Wish] | None:
-    """What is to be counted before the pod goes: it, and all of its gang; None: not known yet."""
+def wishes_of(facts: Circumstances, settings: OverTime | None) -> list[Wish] | Hold:
+    """What is to be counted before the pod goes: it, and all of its gang.
+
+    A Hold where it is not known yet whom budgets count. Without settings nothing is counted.
+    """
+    if settings is None:
+        return []
     wishes = [wish_of(one.pod, one.zone, settings) for one in (facts, *gang_of(facts))]
     found = [wish for wish in wishes if wish is not None]
-    return found if len(found) == len(wishes) else None
+    if len(found) < len(wishes):
+        return Hold(cause=Cause.OVER_TIME, message="the pod's labels are not known yet")
+    return found
 
 
 def gang_of(facts: Circumstances) -> tuple[Circumstances, ...]:

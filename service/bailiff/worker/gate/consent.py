@@ -109,7 +109,9 @@ class Consent:
         if held is not None:
             return held
         around, over_time = self._facts.around(eviction), self._facts.policies.over_time
-        wishes = [] if over_time is None else wishes_of(around, over_time) or []
+        wishes = wishes_of(around, over_time)
+        if isinstance(wishes, Hold):
+            return wishes
         counts, gang = any(wish.places for wish in wishes), gang_of(around)
         if not counts and not gang:
             return None
