@@ -13,11 +13,15 @@ from bailiff.decisions.policies import (
     Hold,
     OverTime,
     OverTimeBudget,
+    Store,
     Wish,
+    read_book,
     wishes_of,
 )
 from bailiff.kinds import ConfigMap, ObjectMeta
 from tests.harness.kinds import pod_of
+
+_HERE = Store().namespace, Store().name
 
 
 def budget(evictions: int = 2, seconds: int = 60, **settings: Any) -> OverTime:
@@ -35,7 +39,7 @@ def wishes(settings: OverTime, name: str) -> list[Wish]:
 
 
 class OneConfigMap:
-    """A cluster of nothing but a ConfigMap, which others may write at the same time.
+    """A cluster of nothing but the ConfigMap of the default settings, which others may write, too.
 
     Attributes:
         found: as it is; None: there is none.
@@ -51,24 +55,26 @@ class OneConfigMap:
         self.reads = self.writes = 0
         self._version = 0
 
-    async def get(self, _resource: Any, name: str, _namespace: str) -> ConfigMap:
+    async def get(self, _resource: Any, name: str, namespace: str) -> ConfigMap:
         await self._arrive()
         self.reads += 1
-        if self.found is None:
+        if self.found is None or (namespace, name) != _HERE:
             details = {"group": "", "kind": "configmaps", "name": name}
             raise NotFoundError("none", status=404, reason="NotFound", details=details)
         return self.found
 
-    async def create(self, _resource: Any, body: Any, _namespace: str, **_: Any) -> ConfigMap:
+    async def create(self, _resource: Any, body: Any, namespace: str, **_: Any) -> ConfigMap:
         await self._arrive()
+        assert (namespace, body["metadata"]["name"]) == _HERE
         if self.found is not None:
             raise ConflictError("there is one", status=409)
         return self.put(body["data"])
 
     async def patch(
-        self, _resource: Any, _name: str, _namespace: str, body: Any, **_: Any
+        self, _resource: Any, name: str, namespace: str, body: Any, **_: Any
     ) -> ConfigMap:
         await self._arrive()
+        assert (namespace, name) == _HERE
         found = self.found
         if found is None or body["metadata"]["resourceVersion"] != found.metadata.resource_version:
             raise ConflictError("another version", status=409)
@@ -89,7 +95,10 @@ class OneConfigMap:
 
     def counted(self, name: str = "b") -> int:
         """How many evictions stand in it."""
-        return 0 if self.found is None else self.found.data.get(name, "").count(":") - 3
+        text = None if self.found is None else self.found.data.get(name)
+        if text is None:
+            return 0
+        return sum(len(one.by_pod) for one in read_book({name: text})[name].columns.values())
 
     async def _arrive(self) -> None:
         await asyncio.sleep(self.latency)

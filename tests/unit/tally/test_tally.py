@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bailiff.cluster import FencedError, ForbiddenError, RequestTimeoutError, ServerError
+from bailiff.cluster import (
+    FencedError,
+    ForbiddenError,
+    NotFoundError,
+    RequestTimeoutError,
+    ServerError,
+)
 from bailiff.decisions.policies import UNKNOWN, Hold
 from bailiff.decisions.policies.over_time_counts import MARGIN
 from bailiff.tally import Tally, TallyError
@@ -117,6 +123,24 @@ async def test_a_write_over_what_somebody_has_deleted_or_written_is_tried_anew(
     assert server.counted() == 1
 
 
+async def test_after_a_write_of_somebody_else_s_the_book_is_read_at_once(
+    server: OneConfigMap,
+) -> None:
+    tally, loop = tally_of(server), asyncio.get_running_loop()
+    await tries(tally, "a")
+    server.put({})
+    written = loop.time()
+    assert await tries(tally, "b") == [None]
+    assert (server.reads, loop.time() - written < 0.1) == (2, True)
+
+
+async def test_only_an_api_server_says_that_nothing_is_counted_yet(server: OneConfigMap) -> None:
+    server.failures = [NotFoundError("404 page not found", status=404)]
+    with pytest.raises(TallyError, match="404 page not found"):
+        await tally_of(server).count(wishes(TWO, "a"), TWO)
+    assert server.writes == 0
+
+
 async def test_what_others_keep_there_stays(server: OneConfigMap) -> None:
     other = '{"seconds":600,"evictions":{"":"1767225600000:aa"}}'
     server.put({"other": other})
@@ -178,7 +202,7 @@ async def test_who_has_given_up_is_not_counted(server: OneConfigMap) -> None:
         async with asyncio.timeout(0.05):
             await tally.count(wishes(TWO, "a"), TWO)
     await asyncio.sleep(1)
-    assert server.counted() <= 0
+    assert server.counted() == 0
     assert await tries(tally, "bc") == [None, None]
 
 
@@ -186,6 +210,16 @@ async def test_a_server_that_hangs_holds_nobody_for_ever(server: OneConfigMap) -
     server.latency = 3600
     with pytest.raises(TallyError, match="within 10 s"):
         await tally_of(server).count(wishes(TWO, "a"), TWO)
+
+
+async def test_nor_does_one_that_hangs_when_it_is_written(server: OneConfigMap) -> None:
+    tally = tally_of(server)
+    await tries(tally, "a")
+    # The book was read a moment ago, and is believed.
+    server.latency = 3600
+    with pytest.raises(TallyError, match="within 10 s"):
+        await tally.count(wishes(TWO, "b"), TWO)
+    assert server.reads == 1
 
 
 async def test_who_comes_while_it_hangs_is_told_with_the_others(server: OneConfigMap) -> None:
@@ -212,6 +246,25 @@ async def test_a_look_counts_nothing(server: OneConfigMap) -> None:
     await asyncio.sleep(2)
     with pytest.raises(TallyError, match="no"):
         await tally.look(wishes(TWO, "c"), TWO)
+
+
+async def test_on_paper_one_keeps_what_he_counts_himself_and_nothing_of_others(
+    server: OneConfigMap,
+) -> None:
+    tally = tally_of(server)
+    paper = tally.on_paper()
+    await tries(tally, "a")
+    assert [one is None for one in await tries(paper, "bc")] == [True, False]
+    # Somebody frees the place of a, and b stands on paper only.
+    server.delete()
+    await asyncio.sleep(1.1)
+    assert [one is None for one in await tries(paper, "cd")] == [True, False]
+
+
+async def test_on_paper_another_configmap_starts_over(server: OneConfigMap) -> None:
+    paper = tally_of(server).on_paper()
+    await tries(paper, "ab")
+    assert await tries(paper, "cd", other_store(TWO, "another")) == [None, None]
 
 
 async def test_who_may_not_create_it_says_how_to(server: OneConfigMap) -> None:

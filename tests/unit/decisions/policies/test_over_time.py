@@ -104,6 +104,31 @@ def test_who_is_counted_already_takes_no_second_place_and_moves_to_now() -> None
     assert late.until == after(1) + SPAN
 
 
+NEW = OverTimeBudget(name="new", evictions=1, seconds=600)
+BOTH = over_time(BUDGET, NEW)
+
+
+def test_who_is_counted_takes_a_place_in_a_budget_that_came_since() -> None:
+    book = let_go(after_all("a", over_time()), asks("a"), after(1), BOTH)
+    assert not isinstance(book, Hold)
+    assert [len(sheet.columns[""].by_pod) for sheet in book.values()] == [1, 1]
+
+
+def test_who_is_counted_is_held_by_a_budget_that_came_since_and_is_full() -> None:
+    book = after_all("x", over_time(NEW), after_all("a", over_time()))
+    found = let_go(book, asks("a"), after(1), BOTH)
+    assert isinstance(found, Hold)
+    assert "budget new" in found.message
+
+
+def test_where_several_need_a_place_they_wait_until_there_is_one_for_each() -> None:
+    settings = over_time(replace(BUDGET, evictions=3))
+    gang = replace(asks("d"), gang=Gang(name="shop/g", others=(asks("e"),)))
+    found = let_go(after_all("abc", settings), gang, after(3), settings)
+    assert isinstance(found, Hold)
+    assert found.until == after(1) + SPAN
+
+
 @pytest.mark.parametrize(
     ("per", "other", "is_apart"),
     [

@@ -52,6 +52,15 @@ def test_a_budget_that_counts_apart_is_full_one_day_and_keeps_no_other_from_coun
     assert book.ask([Wish("new", (place("other", "ns-9"),))]) is None
 
 
+def test_of_a_gang_those_that_are_counted_already_take_no_more_of_it() -> None:
+    most = len("ns") + COLUMN_BYTES + 3 * EVICTION_BYTES
+    last = Place("apart", "ns", 10, 3600, Per.NAMESPACE, most)
+    gang = [Wish(pod, (last,)) for pod in "abc"]
+    book = OpenBook(counted({}, gang[1:], NOW), LATER)
+    assert book.ask(gang) is None
+    assert book.ask([Wish("d", (last,))]) is not None
+
+
 def test_what_no_longer_counts_is_no_crowd() -> None:
     over = NOW + timedelta(hours=2)
     assert OpenBook(full().closed(), over).ask([Wish("new", (place("apart", "n"),))]) is None
