@@ -38,6 +38,12 @@ class Judge:
     def kinds(self) -> list[str | None]:
         return [request.WhichOneof("ask") for request in self.seen]
 
+    async def asked(self, times: int) -> None:
+        """Wait until that many requests have come in all."""
+        async with asyncio.timeout(20):
+            while len(self.seen) < times:
+                await asyncio.sleep(0.005)
+
     async def __call__(self, requests: Any, context: Any) -> AsyncIterator[bytes]:
         self.streams += 1
         known: dict[str, Node] = {}

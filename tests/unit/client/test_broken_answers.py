@@ -123,7 +123,7 @@ async def test_a_header_that_trickles_is_given_up(way: str) -> None:
     answering: list[Any] = []
     server = await asyncio.start_server(trickling, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    settings = ClientSettings(timeout=0.8, attempt_timeout=0.4)
+    settings = ClientSettings(timeout=0.3, attempt_timeout=0.2)
     async with client(way, Ports(port, port), settings) as asking:
         began = time.monotonic()
         with pytest.raises(DeadlineError):
@@ -144,7 +144,7 @@ async def test_an_answer_that_trickles_is_given_up(way: str) -> None:
                 await asyncio.sleep(0.05)
         return response
 
-    settings = ClientSettings(timeout=0.6, attempt_timeout=0.3)
+    settings = ClientSettings(timeout=0.3, attempt_timeout=0.2)
     async with scripted(way, Script(trickling)) as ports, client(way, ports, settings) as asking:
         began = time.monotonic()
         with pytest.raises(DeadlineError):
