@@ -11,6 +11,7 @@ from cryptography import x509
 from bailiff.certificates import BUNDLED, issue
 from bailiff.cluster import LEASES, LeaseRecord, LeaseStore, PatchType, Resource
 from tests.harness.helm.chart import CHART
+from tests.harness.objects import object_of
 from tests.harness.pausing import WHOLE
 
 pytestmark = [pytest.mark.helm, pytest.mark.kube_apiserver]
@@ -133,15 +134,34 @@ async def test_a_certificate_that_is_replaced_takes_the_place_of_one_that_is_not
     assert await believed(cluster, bench.namespace) == first + made
 
 
+def counting(namespace):
+    """Values with a budget over time, whose counts are in the release's namespace."""
+    return (
+        f"worker.policies.overTime.store.namespace={namespace}",
+        "worker.policies.overTime.budgets[0].name=all",
+        "worker.policies.overTime.budgets[0].evictions=5",
+        "worker.policies.overTime.budgets[0].seconds=60",
+    )
+
+
+async def test_counts_that_were_made_without_the_chart_are_taken_over_as_they_are(
+    helm, cluster, bench
+):
+    made = object_of("ConfigMap", "bailiff-evictions") | {"data": {"all": "1"}}
+    await cluster.create(WHOLE, made, bench.namespace)
+    sets = [part for setting in counting(bench.namespace) for part in ("--set", setting)]
+    helm("install", str(CHART), "--take-ownership", *sets)
+    install(helm, "upgrade", *counting(bench.namespace), "logs.level=debug")
+    counts = await cluster.get(WHOLE, "bailiff-evictions", bench.namespace)
+    assert counts["data"] == {"all": "1"}
+
+
 async def test_an_upgrade_leaves_what_the_job_has_made_and_what_is_counted(helm, cluster, bench):
     made = (
         "tls.rotation.enabled=true",
         "webhooks.validateEvictions.enabled=true",
         "webhooks.validateEvictions.failurePolicy=Ignore",
-        f"worker.policies.overTime.store.namespace={bench.namespace}",
-        "worker.policies.overTime.budgets[0].name=all",
-        "worker.policies.overTime.budgets[0].evictions=5",
-        "worker.policies.overTime.budgets[0].seconds=60",
+        *counting(bench.namespace),
     )
     install(helm, "install", *made)
     hooks, name = BUNDLED["ValidatingWebhookConfiguration"], f"{bench.namespace}-bailiff-api"

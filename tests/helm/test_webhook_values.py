@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+import re
 
 import pytest
 from cryptography import x509
 
 from bailiff.certificates import BUNDLED
-from bailiff.webhooks.validate_deletes import is_never_gated
+from bailiff.webhooks.validate_deletes import NEVER_GATED, is_never_gated
 from tests.harness.helm.chart import container_of, notes, pod_of, render, the, try_values
 from tests.harness.helm.hooks import ALL, configurations
 
@@ -109,6 +110,25 @@ def test_cert_manager_writes_it_by_itself():
     assert certificate["metadata"]["name"] == "bailiff-tls"
 
 
+@pytest.mark.parametrize(
+    ("tls", "said"),
+    [
+        ({"enabled": False}, "needs tls.enabled"),
+        ({"secretName": "mine"}, "does not go with tls.secretName"),
+        (
+            {"certManager": {"enabled": True, "issuerRef": {"name": "ca"}}},
+            "does not go with tls.certManager.enabled",
+        ),
+    ],
+)
+@pytest.mark.parametrize("hooks", [{}, NODES])
+def test_no_job_writes_an_authority_whose_certificate_nobody_serves(tls, said, hooks):
+    values = {"tls": tls | {"rotation": {"enabled": True}}} | hooks
+    done = try_values(values)
+    assert done.returncode != 0
+    assert f"tls.rotation.enabled {said}" in done.stderr
+
+
 def test_the_job_is_told_of_what_there_is():
     values = {"tls": ALL["tls"]} | NODES
     assert bundles(values) == {""}
@@ -158,10 +178,11 @@ def test_the_gate_has_the_worker_s_policies_with_or_without_a_worker(worker):
 
 
 def test_whom_the_gate_never_holds_no_value_may_name():
-    for user in ("system:node:a", "system:serviceaccount:kube-system:job-controller"):
-        assert is_never_gated(user)
-        values = {"webhooks": {"validateDeletes": {"enabled": True, "users": [user]}}}
-        assert try_values(values).returncode != 0
+    users = [*NEVER_GATED, "system:node:a"]
+    assert all(map(is_never_gated, users))
+    said = try_values({"webhooks": {"validateDeletes": {"enabled": True, "users": users}}}).stderr
+    refused = set(re.findall(r"/webhooks/validateDeletes/users/(\d+)'", said))
+    assert refused == {str(place) for place in range(len(users))}
 
 
 def test_the_notes_say_what_is_refused_meanwhile():

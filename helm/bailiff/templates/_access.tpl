@@ -17,7 +17,22 @@
 {{/* Something, where the Job and the CronJob make the certificate. */}}
 {{- define "bailiff.tls.rotates" -}}
 {{- $tls := .Values.tls }}
-{{- if and $tls.enabled $tls.rotation.enabled (not $tls.certManager.enabled) (or .Values.api.enabled .Values.worker.enabled) }}yes{{ end }}
+{{- if and $tls.rotation.enabled (or .Values.api.enabled .Values.worker.enabled) }}yes{{ end }}
+{{- end }}
+
+{{/* Of two who would write the certificate one writes what nobody serves. */}}
+{{- define "bailiff.tls.check" -}}
+{{- if .Values.tls.rotation.enabled }}
+{{- if not .Values.tls.enabled }}
+{{- fail "tls.rotation.enabled needs tls.enabled: without TLS there is no certificate to replace" }}
+{{- end }}
+{{- if .Values.tls.certManager.enabled }}
+{{- fail "tls.rotation.enabled does not go with tls.certManager.enabled: cert-manager replaces its certificates itself" }}
+{{- end }}
+{{- if .Values.tls.secretName }}
+{{- fail "tls.rotation.enabled does not go with tls.secretName, a certificate of your own, which the chart never writes: take one of the two away" }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/*

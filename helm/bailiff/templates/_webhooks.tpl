@@ -3,8 +3,6 @@ Each hook: where it is answered, which requests it is about, and the conditions 
 being sent at all. `system`: not of webhooks.excludedNamespaces either.
 */}}
 {{- define "bailiff.webhooks.table" -}}
-{{- $api := list . "api" }}
-{{- $worker := list . "worker" }}
 mutatePods:
   path: mutate/pods
   kind: Mutating
@@ -195,6 +193,7 @@ subjects:
 
 {{/* What cannot work is refused before anything is installed. */}}
 {{- define "bailiff.webhooks.check" -}}
+{{- include "bailiff.tls.check" . }}
 {{- $on := include "bailiff.webhooks.on" . | fromYamlArray }}
 {{- if $on }}
 {{- if not .Values.api.enabled }}
@@ -203,7 +202,7 @@ subjects:
 {{- if not .Values.tls.enabled }}
 {{- fail (printf "webhooks.%s needs tls.enabled: the API server calls webhooks by https alone" (first $on)) }}
 {{- end }}
-{{- if and .Values.tls.secretName (not .Values.tls.certManager.enabled) (not .Values.tls.rotation.enabled) (not .Values.webhooks.caBundle) }}
+{{- if and .Values.tls.secretName (not .Values.tls.certManager.enabled) (not .Values.webhooks.caBundle) }}
 {{- fail (printf "webhooks.%s needs webhooks.caBundle: tls.secretName is a certificate of your own, and the API server has to be told who vouches for it" (first $on)) }}
 {{- end }}
 {{- if and (include "bailiff.webhooks.gate" .) (not .Values.worker.policies) }}

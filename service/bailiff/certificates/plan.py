@@ -69,12 +69,14 @@ class Plan:
         why: for people.
         authorities: that are to be believed: with ISSUE besides the new one's.
         expires_at: of the certificate that is there; None where there is none that is any good.
+        told: webhook configurations whose authorities were changed, when it was carried out.
     """
 
     step: Step
     why: str
     authorities: tuple[bytes, ...] = ()
     expires_at: datetime | None = None
+    told: tuple[str, ...] = ()
 
 
 def plan(held: Mapping[str, bytes], terms: Terms, now: datetime, *, force: bool = False) -> Plan:

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import binascii
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bailiff.certificates.issuing import issue
@@ -72,6 +72,7 @@ class Renewal:
         self._place = place
         self._settle_seconds = settle_seconds
         self._missing: NotFoundError | None = None
+        self._told: dict[str, None] = {}
 
     async def run(self, terms: Terms, *, force: bool = False) -> Plan:
         """Do what is to be done; what that was.
@@ -80,7 +81,7 @@ class Renewal:
             ConflictError: somebody else has written the Secret meanwhile; nothing of his is lost.
             NotFoundError: a webhook configuration is not there; all else was done.
         """
-        self._missing = None
+        self._missing, self._told = None, {}
         secret = await self._cluster.get(SECRETS, self._place.secret, self._place.namespace)
         held = _data(secret)
         if not held.get("ca.crt"):
@@ -98,7 +99,7 @@ class Renewal:
                 await self._believe(found.authorities, alone=False)
         if self._missing is not None:
             raise self._missing
-        return found
+        return replace(found, told=tuple(self._told))
 
     async def _issue(self, secret: Object, found: Plan, terms: Terms) -> None:
         made = issue(terms.names, self._clock.latest(), terms.life)
@@ -157,6 +158,7 @@ class Renewal:
             changes = _changes(found, authorities, alone=alone)
             if changes:
                 has_changed = True
+                self._told[f"{kind} {name}"] = None
                 await self._cluster.patch(
                     BUNDLED[kind], name, "", changes, patch_type=PatchType.JSON
                 )

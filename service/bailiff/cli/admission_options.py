@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -161,14 +162,18 @@ def _gather(said: dict[str, Any]) -> AdmissionChoice | None:
         wanted = said.pop("admission")
         given = {_FIELDS[name]: _as_tuple(one) for name, one in said.items() if one is not None}
         if not wanted and "port" not in given:
-            # The environment of a worker beside it may have the policies.
-            if given.keys() - {"policies"}:
+            if given.keys() - ({"policies"} if _are_of_environment(said["policies"]) else set()):
                 raise InputError(f"options of admission webhooks need {_MODE} or {_PORT}")
             return None
         if "client_ca_file" in given and "port" not in given:
             raise InputError(f"{_CLIENT_CA} needs {_PORT}")
         _check(given)
         return AdmissionChoice(**given)
+
+
+def _are_of_environment(policies: Path | None) -> bool:
+    """The environment of a worker beside it may have the policies; an option is meant for us."""
+    return str(policies) == os.environ.get("BAILIFF_POLICIES")
 
 
 def _as_tuple(one: Any) -> Any:  # noqa: ANN401 - as many types as there are options

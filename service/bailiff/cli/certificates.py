@@ -120,4 +120,5 @@ def _check(secret: str, names: list[str], days: int, renew_before_days: int) -> 
 
 def _told(done: Plan, place: Place) -> str:
     word = {"issue": "issued", "prune": "old authority taken away", "none": "nothing to do"}
-    return f"Secret {place.secret}: {word[done.step]}: {done.why}"
+    said = f"Secret {place.secret}: {word[done.step]}: {done.why}"
+    return "; ".join((said, *(f"caBundle written in {one}" for one in done.told)))

@@ -112,11 +112,11 @@ def paused(
 def _who_obeys(namespace: str, name: str) -> str:
     """That a pause stops nobody by itself.
 
-    Whether any worker's policies name it stands in no object that these commands could read.
+    Whether any policies name it stands in no object that these commands could read.
     """
     return (
-        f"workers obey it only if their policies name {namespace}/{name}: "
-        "see GET /v1/policies of each"
+        f"workers and the gate obey it only if their policies name {namespace}/{name}: "
+        "see GET /v1/policies of each worker"
     )
 
 

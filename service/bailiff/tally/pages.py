@@ -79,7 +79,10 @@ class Pages:
         except ForbiddenError as error:
             # RBAC grants no create by name: somebody has deleted what was granted.
             how = f"kubectl create configmap {store.name} -n {store.namespace}"
-            why = f"it is not there, and Bailiff may not create it: run `{how}` ({error.message})"
+            why = (
+                f"it is not there, and Bailiff may not create it: run `{how}`, which an install "
+                f"by helm takes over with --take-ownership ({error.message})"
+            )
             raise ForbiddenError(why, status=error.status) from error
         return _page(created)
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bailiff.decisions.admission import cut_warnings
 from bailiff.serving import OverloadedError
-from bailiff.webhooks.hook import ALLOWED, HookError, Outcome, refused
+from bailiff.webhooks.hook import ALLOWED, EVICTION, HookError, Outcome, refused
 from bailiff.webhooks.log import ReviewLog
 from bailiff.webhooks.metrics import Result
 
@@ -74,10 +74,10 @@ class Admission:
     async def _outcome(
         self, hook: Hook, request: AdmissionRequest, deadline: float
     ) -> tuple[Result, Outcome]:
-        if request.target not in hook.targets:
-            return Result.OTHER, _other_target(hook, request)
         if hook.exempts and self._is_exempt(request):
             return Result.EXEMPT, ALLOWED
+        if request.target not in hook.targets:
+            return Result.OTHER, _other_target(hook, request)
         try:
             async with asyncio.timeout(max(0.0, deadline - self._clock.monotonic())):
                 outcome = await hook.review(request, deadline)
@@ -113,6 +113,9 @@ def _unanswered(hook: Hook, what: str) -> Outcome:
 
 def _other_target(hook: Hook, request: AdmissionRequest) -> Outcome:
     targets = ", ".join(sorted(hook.targets))
-    return Outcome(
-        warnings=(f"bailiff {hook.path} looks at {targets}, not at {request.target}: allowed",)
-    )
+    said = f"bailiff {hook.path} looks at {targets}, not at {request.target}"
+    if request.target == EVICTION:
+        # A slip in a path would leave the gate open, and nobody would see it.
+        which = "which validate/evictions looks at: mend the path of the webhook, or its rules"
+        return refused(403, "Forbidden", f"{said}, {which}")
+    return Outcome(warnings=(f"{said}: allowed",))

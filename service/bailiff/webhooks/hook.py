@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from bailiff.kinds.admission_review import AdmissionRequest
     from bailiff.serving import Threads
 
+# The target of an eviction: `validate/evictions` alone lets it go, and no other hook unseen.
+EVICTION = "pods/eviction"
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -86,7 +89,8 @@ class Hook(Protocol):
         summary: what it does, as a title.
         description: the same at length, for the API's document, in Markdown.
         targets: which requests it looks at, see `AdmissionRequest.target`; whatever else it is
-            asked about, by a webhook that is registered for too much, is allowed with a warning.
+            asked about, by a webhook that is registered for too much, is allowed with a warning,
+            but for evictions.
         exempts: requests of Bailiff's own accounts and namespaces are allowed unseen.
         patience: seconds within which it answers, where the API server waits for so long.
         allows_unanswered: what becomes of a request on which the hook is late, or fails: it is

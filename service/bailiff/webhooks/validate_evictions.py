@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bailiff.kinds import Eviction
 from bailiff.webhooks.gate import COUNTING, Departure
-from bailiff.webhooks.hook import ALLOWED, Hook, Outcome, refused
+from bailiff.webhooks.hook import ALLOWED, EVICTION, Hook, Outcome, refused
 
 if TYPE_CHECKING:
     from bailiff.kinds import Pod
@@ -36,7 +36,7 @@ class ValidateEvictions(Hook):
         "what they exclude for good. Pods that have ended or are terminating, and mirror pods, may "
         "always go. A dry run is counted nowhere."
     )
-    targets = frozenset({"pods/eviction"})
+    targets = frozenset({EVICTION})
     allows_unanswered = False
     patience = COUNTING
 

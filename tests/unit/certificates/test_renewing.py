@@ -88,10 +88,12 @@ async def test_a_run_that_has_nothing_to_do_takes_nothing_away(one: Issued) -> N
     idle = asyncio.create_task(renewal(cluster).run(TERMS))
     cluster.bundle = one.authority + made().authority
     both = cluster.bundle
-    assert (await idle).step is Step.NONE
+    done = await idle
+    assert (done.step, done.told) == (Step.NONE, ())
     assert cluster.bundle == both
     cluster.bundle = made().authority
-    await renewal(cluster).run(TERMS)
+    done = await renewal(cluster).run(TERMS)
+    assert (done.step, done.told) == (Step.NONE, (f"{KIND} b",))
     assert cluster.bundle == one.authority
 
 

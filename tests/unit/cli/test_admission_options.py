@@ -79,6 +79,7 @@ def test_what_is_said_is_what_starts(run, arguments, choice) -> None:
     [
         (("--mutation", MUTATIONS[0]), "options of admission webhooks need --admission or"),
         (("--gate-delete-user", "a"), "options of admission webhooks need --admission or"),
+        (("--policies", "p"), "options of admission webhooks need --admission or"),
         (("--admission", "--mutation", "all"), "--mutation: expected one of default-toleration-"),
         (
             ("--admission", "--admission-client-ca-file", "ca", *TLS),

@@ -10,6 +10,7 @@ from bailiff.bootstrap.choices import ClusterChoice, StartError
 from bailiff.certificates import Place, Plan, Step, Terms
 from bailiff.cli.app import app
 
+BUNDLES = "ValidatingWebhookConfiguration"
 REQUIRED = ("--secret", "mine", "--dns-name", "a.svc")
 
 
@@ -71,6 +72,14 @@ def test_an_old_authority_that_goes_is_told(asked):
     asked.answer = Plan(Step.PRUNE, "all serve the new one")
     assert run(*REQUIRED).output == (
         "Secret mine: old authority taken away: all serve the new one\n"
+    )
+
+
+def test_so_are_webhooks_that_were_mended(asked):
+    asked.answer = Plan(Step.NONE, "it is good", told=(f"{BUNDLES} a", f"{BUNDLES} b"))
+    assert run(*REQUIRED).output == (
+        "Secret mine: nothing to do: it is good; "
+        f"caBundle written in {BUNDLES} a; caBundle written in {BUNDLES} b\n"
     )
 
 

@@ -97,7 +97,10 @@ def test_the_cluster_is_kubectls_unless_another_is_said(switch, command, said, c
     [((), "ops/bailiff-pause"), (("--name", "halt", "-n", "kube-system"), "kube-system/halt")],
 )
 def test_a_pause_says_who_obeys_it_beside_what_programs_read(switch, more, place):
-    obeyed = f"workers obey it only if their policies name {place}: see GET /v1/policies of each\n"
+    obeyed = (
+        f"workers and the gate obey it only if their policies name {place}: "
+        "see GET /v1/policies of each worker\n"
+    )
     done = run("pause", *WHERE, *BECAUSE, *more)
     assert done.stdout.count("\n") == 1
     assert done.stderr == obeyed

@@ -181,6 +181,24 @@ async def test_what_a_hook_is_not_for_is_allowed_with_a_warning() -> None:
     ]
 
 
+async def test_an_eviction_that_comes_to_another_hook_is_not_let_go_unseen() -> None:
+    hook, registry = Scripted(ALLOWED), CollectorRegistry()
+    response = await ask(app_of(hook, registry=registry), subResource="eviction")
+    assert (response["allowed"], response["status"]["code"]) == (False, 403)
+    assert response["status"]["message"] == (
+        "bailiff validate/pods looks at pods, pods/binding, not at pods/eviction, which "
+        "validate/evictions looks at: mend the path of the webhook, or its rules"
+    )
+    assert hook.asked == []
+    told = generate_latest(registry).decode()
+    assert 'bailiff_admission_requests_total{hook="validate/pods",result="other"} 1.0' in told
+
+
+async def test_but_for_bailiffs_own() -> None:
+    own = {"username": "bailiff"}
+    assert (await ask(app_of(Scripted(ALLOWED)), subResource="eviction", userInfo=own))["allowed"]
+
+
 async def test_reviews_are_counted() -> None:
     registry = CollectorRegistry()
     app = app_of(Scripted(HookError("no")), registry=registry)
