@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any, cast
 
@@ -62,6 +63,46 @@ async def test_the_version_that_has_answered_is_asked_first_from_then_on() -> No
     assert await found.goes_whole("shop", "a")
     assert await found.goes_whole("shop", "b")
     assert serving.asked == ["v1beta1", "v1alpha3", "v1alpha3"]
+
+
+async def test_so_is_one_that_has_answered_that_there_is_none_of_the_name() -> None:
+    serving = Serving("v1alpha2", b=ALL)
+    found = groups(serving)
+    assert not await found.goes_whole("shop", "a")
+    assert await found.goes_whole("shop", "b")
+    assert serving.asked == ["v1beta1", "v1alpha3", "v1alpha2", "v1alpha2"]
+
+
+class Held(Serving):
+    """Answers about the group `held` only once it is told to."""
+
+    def __init__(self, version: str, **modes: Any) -> None:
+        super().__init__(version, **modes)
+        self.go = asyncio.Event()
+
+    async def get(self, resource: Resource[Any], name: str, namespace: str) -> PodGroup:
+        if name == "held":
+            await self.go.wait()
+        return await super().get(resource, name, namespace)
+
+
+async def test_who_asks_meanwhile_is_asked_for_in_every_version_all_the_same() -> None:
+    serving = Held("v1alpha2", held=ALL, b=ALL)
+    found = groups(serving)
+    held = asyncio.create_task(found.goes_whole("shop", "held"))
+    await asyncio.sleep(0)
+    assert await found.goes_whole("shop", "b"), "from now on that version stands first"
+    serving.go.set()
+    assert await held
+
+
+async def test_where_that_is_served_no_longer_the_others_are_asked() -> None:
+    serving = Serving("v1alpha2", a=ALL, b=ALL)
+    found = groups(serving)
+    assert await found.goes_whole("shop", "a")
+    serving.version = "v1alpha3"
+    assert await found.goes_whole("shop", "b")
+    assert serving.asked[3:] == ["v1alpha2", "v1beta1", "v1alpha3"], "the others in their order"
 
 
 async def test_where_there_is_none_of_the_name_or_none_are_served_nothing_goes_whole() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,7 @@ from tests.unit.decisions.scheduling.drawn import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from bailiff.kinds import Node
 
@@ -127,6 +129,22 @@ def test_a_group_falls_apart_only_for_times_that_are_to_come() -> None:
         assert told == [one * HOUR + timedelta(seconds=60) for one in ends]
     assert len(pool.at(START, OPTIONS).parts) == 3
     assert len(pool.at(START + 3 * HOUR, OPTIONS).parts) == 1
+
+
+@pytest.mark.parametrize("earlier", [None, START - HOUR])
+@pytest.mark.parametrize("times", list(permutations((START - HOUR, START, START + HOUR))))
+@pytest.mark.parametrize("on_one_node", [True, False])
+def test_a_time_that_is_to_come_is_told_whichever_comes_first(
+    earlier: datetime | None, times: tuple[datetime, ...], *, on_one_node: bool
+) -> None:
+    """Of one node each time is that of another taint; else each is of a node of its own."""
+    lists = [times] if on_one_node else [(one,) * 3 for one in times]
+    pool = NodePool(SYSTEMS.all)
+    for index, told in enumerate([(earlier,) * 3, *lists]):
+        taints = [no_execute(key, time_added=one) for key, one in zip("abc", told, strict=True)]
+        pool.put(node_of(f"n{index}", *taints))
+    assert len(list(pool.groups)) == 1
+    assert len(pool.at(START, OPTIONS).parts) == 2, "one node has a time that is to come"
 
 
 def test_a_node_that_is_not_there_is_told_by_its_place() -> None:
