@@ -69,12 +69,12 @@ class Way:
             return await call(*args, **more)
         return await asyncio.to_thread(call, *args, **more)
 
-    async def parts(self, method: str, *args: Any) -> list[Any]:
+    async def parts(self, method: str, *args: Any, **more: Any) -> list[Any]:
         """All that it yields."""
         call = getattr(self.client, method)
         if isinstance(self.client, AsyncRestClient | AsyncGrpcClient):
-            return [part async for part in call(*args)]
-        return await asyncio.to_thread(lambda: list(call(*args)))
+            return [part async for part in call(*args, **more)]
+        return await asyncio.to_thread(lambda: list(call(*args, **more)))
 
     async def close(self) -> None:
         """Its connections."""

@@ -21,7 +21,7 @@ class Asking(ABC):
     A question is its message, or a mapping with REST's names in which objects are as kubectl prints
     them, or messages. An answer is a message, the same over both transports. `timeout` is for the
     whole call, in seconds, with all its attempts; None: as the client is set. All of them raise a
-    `BailiffError`.
+    `BailiffError`, and a TypeError or ValueError where `timeout` is no time.
     """
 
     @abstractmethod

@@ -32,8 +32,8 @@ class AsyncGrpcClient(AsyncAsking):
             settings: see there; by TLS where they have `tls`.
 
         Raises:
-            ValueError: no such address, or a token that would go there in the clear.
-            OSError: a file of TLS cannot be read.
+            ValueError: no such address, a token that would go there in the clear, or a file of TLS
+                that cannot be read.
         """
         self._settings = settings or ClientSettings()
         self._words = grpc_words.Words.of(target, self._settings)
@@ -55,7 +55,9 @@ class AsyncGrpcClient(AsyncAsking):
 
     async def close(self) -> None:
         """See AsyncAsking."""
-        await self._channel.close()
+        channel = self._channel
+        self._calls.close()
+        await channel.close()
 
     async def ask(
         self, question: Question[Q, A], facts: Q | Json, timeout: float | None = None
@@ -87,10 +89,11 @@ class AsyncGrpcClient(AsyncAsking):
                 raise late() from error
 
         first, rest = await self._calls.make(attempt, left())
-        yield first
-        async with aclosing(rest):
-            async for part in rest:
-                yield part
+        with self._calls.unless_closed():
+            yield first
+            async with aclosing(rest):
+                async for part in rest:
+                    yield part
 
     def judge_nodes_stream(self) -> AsyncNodeStream:
         """A stream in which nodes are registered once, then changed, then pods are judged for.
@@ -104,7 +107,7 @@ class AsyncGrpcClient(AsyncAsking):
     ) -> AsyncGenerator[A]:
         """The parts of an answer, one where it has none; BailiffError."""
         path = question.grpc_path
-        kinds = question.asked.SerializeToString, question.answer.FromString
+        kinds = question.asked.SerializeToString, bytes
         metadata = self._words.metadata()
         with grpc_words.failing_as_ours():
             if question.in_parts:
@@ -112,9 +115,10 @@ class AsyncGrpcClient(AsyncAsking):
                 call = stream(message, timeout=seconds, metadata=metadata)
                 try:
                     async for part in call:
-                        yield part
+                        yield grpc_words.answer_of(question.answer, part)
                 finally:
                     call.cancel()
             else:
                 unary = self._channel.unary_unary(path, *kinds)
-                yield await unary(message, timeout=seconds, metadata=metadata)
+                answer = await unary(message, timeout=seconds, metadata=metadata)
+                yield grpc_words.answer_of(question.answer, answer)

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Self
 
 from bailiff.client import grpc_words
+from bailiff.client.calls import is_cancelled
 from bailiff.client.dialogue import METHOD, Dialogue, ended
 from bailiff.client.errors import late
 from bailiff.client.registering import changing, registering
@@ -123,12 +124,6 @@ class AsyncNodeStream:
         return await self._calls.make(attempt, timeout)
 
 
-def _is_cancelled() -> bool:
-    """Whether it is the present task that is to end."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
-
-
 class _Call:
     def __init__(self, channel: grpc.aio.Channel, words: Words) -> None:
         with grpc_words.failing_as_ours():
@@ -147,7 +142,7 @@ class _Call:
             raise late() from None
         except asyncio.CancelledError:
             # By itself the call is cancelled where it is closed, or its channel.
-            if _is_cancelled():
+            if is_cancelled():
                 raise
             raise ended() from None
         except asyncio.InvalidStateError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -31,8 +30,8 @@ class AsyncRestClient(AsyncAsking):
             settings: see there.
 
         Raises:
-            ValueError: no such address, or a token that would go there in the clear.
-            OSError: a file of TLS cannot be read.
+            ValueError: no such address, a token that would go there in the clear, or a file of TLS
+                that cannot be read.
         """
         settings = settings or ClientSettings()
         self._words: Words = rest_words.Words(url, settings)
@@ -42,13 +41,15 @@ class AsyncRestClient(AsyncAsking):
     async def close(self) -> None:
         """See AsyncAsking."""
         self._calls.loop()
+        self._calls.close()
         await self._client.aclose()
 
     async def ask(
         self, question: Question[Q, A], facts: Q | Json, timeout: float | None = None
     ) -> A:
         """See AsyncAsking."""
-        return await self._call(question.answer, question.path, rest_words.body_of(facts), timeout)
+        body = rest_words.body_of(facts, question.asked)
+        return await self._call(question.answer, question.path, body, timeout)
 
     async def ask_in_parts(
         self, question: Question[Q, A], facts: Q | Json, timeout: float | None = None
@@ -84,7 +85,7 @@ class AsyncRestClient(AsyncAsking):
     async def _attempt(self, kind: type[A], path: str, body: bytes | None, seconds: float) -> A:
         request = self._words.request(self._client, path, body, seconds)
         try:
-            async with asyncio.timeout(seconds):
+            async with self._calls.within(seconds):
                 response = await self._client.send(request, stream=True)
                 try:
                     content = await _content(response)

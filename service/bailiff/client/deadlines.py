@@ -7,10 +7,12 @@ it likes. So each is cut to what is left of the request's time.
 from __future__ import annotations
 
 import socket
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import httpcore2
 import httpx2
@@ -35,13 +37,40 @@ def within(seconds: float) -> Iterator[None]:
         _DEADLINE.reset(token)
 
 
-def keep_deadlines(client: httpx2.Client) -> httpx2.Client:
-    """Have a client, and its proxies, keep to `within`."""
+class Connections:
+    """Of one client: who closes it leaves nobody waiting for bytes until their time is up."""
+
+    def __init__(self) -> None:
+        self._open: WeakSet[_Stream] = WeakSet()
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def add(self, stream: _Stream) -> _Stream:
+        """One that was made just now, perhaps while another thread closed them all."""
+        with self._lock:
+            self._open.add(stream)
+            closed = self._closed
+        if closed:
+            stream.shut()
+        return stream
+
+    def close(self) -> None:
+        """Whoever reads finds that there is no more."""
+        with self._lock:
+            self._closed = True
+            streams = list(self._open)
+        for stream in streams:
+            stream.shut()
+
+
+def keep_deadlines(client: httpx2.Client, connections: Connections) -> httpx2.Client:
+    """Have a client, and its proxies, keep to `within`, and its connections known."""
     for transport in (client._transport, *client._mounts.values()):  # noqa: SLF001
         if isinstance(transport, httpx2.HTTPTransport):
             # A pool takes one when it is made, and httpx makes it without.
             pool: Any = transport._pool  # noqa: SLF001
-            pool._network_backend = _Backend(pool._network_backend)  # noqa: SLF001
+            backend = _Backend(pool._network_backend, connections)  # noqa: SLF001
+            pool._network_backend = backend  # noqa: SLF001
     return client
 
 
@@ -56,8 +85,9 @@ def _left(timeout: float | None, late: type[Exception]) -> float | None:
 
 
 class _Backend(httpcore2.NetworkBackend):
-    def __init__(self, backend: httpcore2.NetworkBackend) -> None:
+    def __init__(self, backend: httpcore2.NetworkBackend, connections: Connections) -> None:
         self._backend = backend
+        self._connections = connections
 
     def connect_tcp(
         self,
@@ -72,7 +102,8 @@ class _Backend(httpcore2.NetworkBackend):
         for address in _addresses(host, port):
             left = _left(timeout, httpcore2.ConnectTimeout)
             try:
-                return _Stream(self._backend.connect_tcp(address, port, left, *more))
+                stream = self._backend.connect_tcp(address, port, left, *more)
+                return self._connections.add(_Stream(stream, self._connections))
             except httpcore2.ConnectError as error:
                 failed = error
         raise failed
@@ -87,8 +118,9 @@ def _addresses(host: str, port: int) -> list[str]:
 
 
 class _Stream(httpcore2.NetworkStream):
-    def __init__(self, stream: httpcore2.NetworkStream) -> None:
+    def __init__(self, stream: httpcore2.NetworkStream, connections: Connections) -> None:
         self._stream = stream
+        self._connections = connections
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._stream.read(max_bytes, _left(timeout, httpcore2.ReadTimeout))
@@ -101,6 +133,12 @@ class _Stream(httpcore2.NetworkStream):
     def close(self) -> None:
         self._stream.close()
 
+    def shut(self) -> None:
+        """Nothing comes or goes any more; to close it is for who uses it."""
+        # Not by the method of TLS' sockets, which would wait for a last message.
+        with suppress(OSError):
+            socket.socket.shutdown(self._stream.get_extra_info("socket"), socket.SHUT_RDWR)
+
     def start_tls(
         self,
         ssl_context: ssl.SSLContext,
@@ -108,7 +146,8 @@ class _Stream(httpcore2.NetworkStream):
         timeout: float | None = None,
     ) -> httpcore2.NetworkStream:
         left = _left(timeout, httpcore2.ConnectTimeout)
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, left))
+        stream = self._stream.start_tls(ssl_context, server_hostname, left)
+        return self._connections.add(_Stream(stream, self._connections))
 
     def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - as that of httpcore
         return self._stream.get_extra_info(info)

@@ -31,8 +31,8 @@ class GrpcClient(Asking):
             settings: see there; by TLS where they have `tls`.
 
         Raises:
-            ValueError: no such address, or a token that would go there in the clear.
-            OSError: a file of TLS cannot be read.
+            ValueError: no such address, a token that would go there in the clear, or a file of TLS
+                that cannot be read.
         """
         self._settings = settings or ClientSettings()
         self._words = words = grpc_words.Words.of(target, self._settings)
@@ -44,6 +44,7 @@ class GrpcClient(Asking):
 
     def close(self) -> None:
         """See Asking."""
+        self._calls.close()
         self._channel.close()
 
     def ask(self, question: Question[Q, A], facts: Q | Json, timeout: float | None = None) -> A:
@@ -70,8 +71,9 @@ class GrpcClient(Asking):
             return next(parts, question.answer()), parts
 
         first, rest = self._calls.make(attempt, left())
-        yield first
-        yield from rest
+        with self._calls.unless_closed():
+            yield first
+            yield from rest
 
     def judge_nodes_stream(self) -> NodeStream:
         """A stream in which nodes are registered once, then changed, then pods are judged for.
@@ -92,19 +94,24 @@ class GrpcClient(Asking):
             last: seconds until the last one has.
         """
         path = question.grpc_path
-        kinds = question.asked.SerializeToString, question.answer.FromString
+        kinds = question.asked.SerializeToString, bytes
         metadata = self._words.metadata()
         with grpc_words.failing_as_ours():
             if question.in_parts:
                 stream = self._channel.unary_stream(path, *kinds)
                 call = stream(message, timeout=last, metadata=metadata)
-                yield from call if last <= first else _begun_within(first, call)
+                try:
+                    for part in call if last <= first else _begun_within(first, call):
+                        yield grpc_words.answer_of(question.answer, part)
+                finally:
+                    call.cancel()
             else:
                 unary = self._channel.unary_unary(path, *kinds)
-                yield unary(message, timeout=first, metadata=metadata)
+                answer = unary(message, timeout=first, metadata=metadata)
+                yield grpc_words.answer_of(question.answer, answer)
 
 
-def _begun_within(seconds: float, call: Any) -> Iterator[A]:  # noqa: ANN401 - grpcio's types of it are private
+def _begun_within(seconds: float, call: Any) -> Iterator[bytes]:  # noqa: ANN401 - grpcio's types of it are private
     """The parts of an answer, the first of them in time.
 
     grpcio bounds all of them together, and nothing but the end of the call ends a wait for one.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -15,11 +14,11 @@ from google.rpc import (  # type: ignore[import-untyped]  # it ships no types
 )
 
 from bailiff import __version__
-from bailiff.client import json_form
+from bailiff.client import given, json_form
 from bailiff.client.errors import (
-    CLOSED,
     DEADLINE,
     UNREACHABLE,
+    UNREADABLE,
     DeadlineError,
     Failure,
     FieldError,
@@ -33,6 +32,7 @@ from bailiff.client.errors import (
     error_of,
 )
 from bailiff.client.json_form.reading import UnreadableError
+from bailiff.client.retrying import asked_pause
 from bailiff.client.tls import credentials_of
 from bailiff.client.tokens import Bearer, host_of, is_this_machine
 
@@ -85,10 +85,11 @@ class Words(NamedTuple):
 
     @classmethod
     def of(cls, target: str, settings: ClientSettings) -> Words:
-        """Check target and settings; ValueError, OSError."""
-        host = host_of(target)
-        if not host or "://" in target.removeprefix("dns:///").removeprefix("dns://"):
-            raise ValueError(f"not the address of a gRPC API: {target!r}; HOST:PORT")
+        """Check target and settings; TypeError, ValueError."""
+        try:
+            host = host_of(given.address(target))
+        except ValueError as error:
+            raise ValueError(f"not the address of a gRPC API: {target!a}; {error}") from None
         bearer = Bearer(settings, host=host, secure=settings.tls is not None)
         credentials = credentials_of(settings.tls) if settings.tls else None
         return cls(target, credentials, tuple(_options(settings, host)), bearer)
@@ -124,29 +125,35 @@ def message_of(facts: Q | Json, kind: type[Q]) -> Q:
     Raises:
         InvalidQuestionError: the message cannot hold it.
     """
+    given.check_question(facts, kind)
     if isinstance(facts, kind):
         return facts
-    assert isinstance(facts, Mapping)  # noqa: S101 - or the types do not hold
     try:
         return json_form.read(facts, kind)
     except UnreadableError as error:
-        failure = Failure("invalid_field", str(error), (error.field,))
-        raise InvalidQuestionError(failure) from None
+        raise given.invalid(error.field.path, error.field.reason) from None
+
+
+def answer_of(kind: type[M], data: bytes) -> M:
+    """An answer's message; ServerError."""
+    try:
+        return kind.FromString(data)
+    except DecodeError as error:
+        told = f"an answer that is none of Bailiff's: {error}"
+        raise error_of(Failure(UNREADABLE, told)) from error
 
 
 @contextmanager
 def failing_as_ours() -> Iterator[None]:
-    """Raise a BailiffError where grpcio raises; ValueError: the channel was closed before."""
+    """Raise a BailiffError where a call ended badly."""
     try:
         yield
-    except (grpc.RpcError, ValueError, grpc.aio.UsageError) as error:
+    except grpc.RpcError as error:
         raise error_of_call(error) from error
 
 
-def error_of_call(error: Exception) -> BailiffError:
+def error_of_call(error: grpc.RpcError) -> BailiffError:
     """What a call that ended badly says."""
-    if not isinstance(error, grpc.RpcError):
-        return error_of(Failure(CLOSED, f"the client has been closed: {error}"))
     code: grpc.StatusCode = error.code()
     details = dict(_pairs(error.trailing_metadata())).get(_DETAILS)
     told = error_of_status(_parsed(status_pb2.Status, details)) if details else None
@@ -167,28 +174,30 @@ def _without_details(code: grpc.StatusCode, message: str) -> BailiffError:
 def error_of_status(status: status_pb2.Status) -> BailiffError | None:
     """What a google.rpc.Status says; None where it is not one of Bailiff's."""
     info, bad, retry = _details(status)
-    if info.domain != DOMAIN:
+    if info.domain != DOMAIN or not info.reason:
         return None
     fields = tuple(FieldError(_in_json(one.field), one.description) for one in bad.field_violations)
     after = None
     if retry.HasField("retry_delay"):
-        after = retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9
+        after = asked_pause(retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9)
     failure = Failure(info.reason.lower(), status.message, fields, retry_after=after)
-    by_number = {one.value[0]: one for one in grpc.StatusCode}
-    _, otherwise = _BY_STATUS.get(by_number[status.code], ("", ServerError))
-    return error_of(failure, otherwise)
+    known = (kind for code, (_, kind) in _BY_STATUS.items() if code.value[0] == status.code)
+    return error_of(failure, next(known, ServerError))
 
 
 def _details(
     status: status_pb2.Status,
 ) -> tuple[error_details_pb2.ErrorInfo, error_details_pb2.BadRequest, error_details_pb2.RetryInfo]:
-    info, bad = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
-    retry = error_details_pb2.RetryInfo()
-    for detail in status.details:
-        for kind in (info, bad, retry):
-            if detail.Is(kind.DESCRIPTOR):
-                detail.Unpack(kind)
-    return info, bad, retry
+    return (
+        _detail(error_details_pb2.ErrorInfo, status),
+        _detail(error_details_pb2.BadRequest, status),
+        _detail(error_details_pb2.RetryInfo, status),
+    )
+
+
+def _detail(kind: type[M], status: status_pb2.Status) -> M:
+    told = (detail.value for detail in status.details if detail.Is(kind.DESCRIPTOR))
+    return _parsed(kind, next(told, b""))
 
 
 def _parsed(kind: type[M], data: object) -> M:
@@ -202,5 +211,7 @@ def _parsed(kind: type[M], data: object) -> M:
 
 def _in_json(field: str) -> str:
     """A path in protobuf's spelling in JSON's, so that it is the same over both transports."""
-    path = re.sub(r"_([a-z])", lambda found: found[1].upper(), field)
+    # What protobuf has no field for is a field like any other in JSON.
+    section = re.sub(r"^others\['([^']*)'\]", r"\1", field)
+    path = re.sub(r"_([a-z])", lambda found: found[1].upper(), section)
     return f"$.{path}" if path else "$"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bailiff.client import grpc_words
+from bailiff.client import given, grpc_words
 from bailiff.client.errors import UNREADABLE, Failure, TooLongError, error_of
 from bailiff.v1.kubernetes_pb2 import Pod
 from bailiff.v1.scheduling_service_pb2 import (
@@ -45,18 +45,16 @@ class Judging:
 
     def __init__(self, pods: Iterable[Pod | Json], terms: Terms | None, most: int) -> None:
         """None asked about yet; InvalidQuestionError."""
-        self._terms = terms or Terms()
-        asked = [grpc_words.message_of(pod, Pod) for pod in pods]
+        self._terms = _message_of(terms or Terms())
+        asked = [grpc_words.message_of(pod, Pod) for pod in given.listed(pods, "$.pods")]
         self._left = deque(asked[begin : begin + most] for begin in range(0, len(asked), most))
         self.answers: list[JudgeNodesResponse] = []
 
     def __iter__(self) -> Iterator[JudgeNodesStreamRequest]:
         """The next question, until all have their answers."""
         while self._left:
-            terms, pods = self._terms, self._left[0]
-            asked = PodsToJudge(pods=pods, nodes=terms.nodes, options=terms.options)
-            if terms.now is not None:
-                asked.now.FromDatetime(terms.now)
+            asked = PodsToJudge(pods=self._left[0])
+            asked.MergeFrom(self._terms)
             yield JudgeNodesStreamRequest(pods=asked)
 
     def take(self, answer: JudgeNodesStreamResponse) -> None:
@@ -80,3 +78,14 @@ class Judging:
             half = len(pods) // 2
             self._left[0] = pods[half:]
             self._left.appendleft(pods[:half])
+
+
+def _message_of(terms: Terms) -> PodsToJudge:
+    if not isinstance(terms, Terms):
+        raise TypeError(f"terms are Terms, not {type(terms).__name__}")
+    told = {
+        "nodes": given.listed(terms.nodes, "$.nodes"),
+        "now": terms.now,
+        "options": terms.options,
+    }
+    return grpc_words.message_of(told, PodsToJudge)

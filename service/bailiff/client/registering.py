@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bailiff.client import grpc_words
+from bailiff.client import given, grpc_words
 from bailiff.v1.device_taints_pb2 import DeviceTaintFacts
 from bailiff.v1.kubernetes_pb2 import Node
 from bailiff.v1.scheduling_service_pb2 import (
@@ -72,7 +72,10 @@ def registering(
     """These in place of all that were; InvalidQuestionError."""
     to_be = Registered(
         _by_name(slim(nodes)),
-        tuple(grpc_words.message_of(one, Maintenance) for one in maintenance),
+        tuple(
+            grpc_words.message_of(one, Maintenance)
+            for one in given.listed(maintenance, "$.maintenance")
+        ),
         None if devices is None else grpc_words.message_of(devices, DeviceTaintFacts),
     )
     return lambda _: (to_be, list(to_be.all()))
@@ -80,16 +83,17 @@ def registering(
 
 def changing(put: Objects, remove: Iterable[str]) -> Change:
     """Some put, some removed; InvalidQuestionError."""
-    there, gone = slim(put), list(remove)
+    names = {"remove": given.listed(remove, "$.remove")}
+    there, gone = slim(put), grpc_words.message_of(names, NodeChanges).remove
     return lambda present: present.changed(there, gone)
 
 
 def slim(nodes: Objects) -> list[Node]:
     """As messages without what no rule reads, most of a whole object; InvalidQuestionError."""
     found = []
-    for given in nodes:
+    for one in given.listed(nodes, "$.nodes"):
         node = Node()
-        node.CopyFrom(grpc_words.message_of(given, Node))
+        node.CopyFrom(grpc_words.message_of(one, Node))
         # What Kubernetes' own bytes hold besides is kept as unknown by protobuf.
         node.DiscardUnknownFields()
         found.append(node)

@@ -10,7 +10,7 @@ import httpx2
 from bailiff.client import rest_words
 from bailiff.client.asking import Asking
 from bailiff.client.calls import Calls
-from bailiff.client.deadlines import keep_deadlines, within
+from bailiff.client.deadlines import Connections, keep_deadlines, within
 from bailiff.client.settings import ClientSettings
 from bailiff.v1 import eviction_decision_service_pb2 as pb
 
@@ -32,21 +32,26 @@ class RestClient(Asking):
             settings: see there.
 
         Raises:
-            ValueError: no such address, or a token that would go there in the clear.
-            OSError: a file of TLS cannot be read.
+            ValueError: no such address, a token that would go there in the clear, or a file of TLS
+                that cannot be read.
         """
         settings = settings or ClientSettings()
         self._words: Words = rest_words.Words(url, settings)
-        self._client = keep_deadlines(httpx2.Client(**self._words.arguments))
+        self._connections = Connections()
+        client = httpx2.Client(**self._words.arguments)
+        self._client = keep_deadlines(client, self._connections)
         self._calls = Calls(settings, self._words.bearer)
 
     def close(self) -> None:
         """See Asking."""
+        self._calls.close()
+        self._connections.close()
         self._client.close()
 
     def ask(self, question: Question[Q, A], facts: Q | Json, timeout: float | None = None) -> A:
         """See Asking."""
-        return self._call(question.answer, question.path, rest_words.body_of(facts), timeout)
+        body = rest_words.body_of(facts, question.asked)
+        return self._call(question.answer, question.path, body, timeout)
 
     def ask_in_parts(
         self, question: Question[Q, A], facts: Q | Json, timeout: float | None = None

@@ -8,44 +8,60 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx2
+from google.protobuf import json_format
 from google.protobuf.message import Message
 
 from bailiff import __version__
-from bailiff.client import json_form
+from bailiff.client import given, json_form
 from bailiff.client.errors import (
-    CLOSED,
     DEADLINE,
     UNAVAILABLE,
     UNREACHABLE,
     UNREADABLE,
+    BailiffError,
     Failure,
     FieldError,
+    ForbiddenError,
     InvalidQuestionError,
+    NotFoundError,
     OverloadedError,
     ServerError,
+    TooLongError,
+    UnauthenticatedError,
     UnavailableError,
     error_of,
 )
 from bailiff.client.json_form.reading import UnreadableError
+from bailiff.client.retrying import asked_pause
 from bailiff.client.settings import Tls
 from bailiff.client.tls import context_of
 from bailiff.client.tokens import Bearer, is_this_machine
 
 if TYPE_CHECKING:
-    from bailiff.client.errors import BailiffError
     from bailiff.client.settings import ClientSettings
 
 A = TypeVar("A", bound=Message)
 
+_UNWRITABLE = (TypeError, ValueError, KeyError, RecursionError, json_format.Error)
 USER_AGENT = f"bailiff-client/{__version__}"
 # No answer is longer than 32 MiB (docs/api.md, "Limits"): who sends more is no Bailiff.
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
-_TOO_MANY, _NOT_FOUND = 429, 404
-_UNAVAILABLE = (502, 503, 504)
 _LONGEST_TEXT = 500
+# What an answer of somebody on the way is, and a code that we do not know.
+_BY_STATUS: dict[int, type[BailiffError]] = {
+    401: UnauthenticatedError,
+    403: ForbiddenError,
+    404: NotFoundError,
+    405: NotFoundError,
+    413: TooLongError,
+    429: OverloadedError,
+    502: UnavailableError,
+    503: UnavailableError,
+    504: UnavailableError,
+}
 
 
 class Address(NamedTuple):
@@ -64,15 +80,19 @@ class Address(NamedTuple):
 
     @classmethod
     def of(cls, url: str) -> Address:
-        """The parts of a URL; ValueError."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        """The parts of a URL; TypeError, ValueError."""
+        try:
+            parts = httpx2.URL(given.address(url))
+        except (httpx2.InvalidURL, ValueError) as error:
+            raise ValueError(f"not the address of a REST API: {url!a}; {error}") from None
+        has_port = parts.port is None or 0 < parts.port < 65536
+        if parts.scheme not in ("http", "https") or not parts.host or not has_port:
             raise ValueError(
                 f"not the address of a REST API: {url!r}; http://HOST:PORT or https://…"
             )
-        if parts.username or parts.query or parts.fragment:
+        if parts.userinfo or parts.query or parts.fragment:
             raise ValueError("an address has no user, query or fragment: tokens go by the settings")
-        return cls(url.rstrip("/"), parts.hostname, parts.scheme == "https")
+        return cls(url.rstrip("/"), parts.host, parts.scheme == "https")
 
 
 class Words:
@@ -108,10 +128,7 @@ class Words:
 
         Raises:
             UnauthenticatedError: there is no token to send.
-            UnavailableError: the client has been closed.
         """
-        if client.is_closed:
-            raise error_of(Failure(CLOSED, "the client has been closed"))
         headers = {
             "accept": "application/json",
             "user-agent": USER_AGENT,
@@ -130,17 +147,30 @@ class Words:
         )
 
 
-def body_of(facts: Message | Mapping[str, Any]) -> bytes:
+def body_of(facts: Message | Mapping[str, Any], kind: type[Message]) -> bytes:
     """A question as a body.
 
     Raises:
-        InvalidQuestionError: it has values that JSON cannot have.
+        InvalidQuestionError: it is none of this kind, or has values that JSON cannot have.
     """
-    value = json_form.write(facts) if isinstance(facts, Message) else facts
+    given.check_question(facts, kind)
     try:
-        return json.dumps(value, default=_written, allow_nan=False).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidQuestionError(Failure("invalid_field", str(error))) from None
+        value = json_form.write(facts) if isinstance(facts, Message) else facts
+        text = json.dumps(value, default=_written, allow_nan=False, ensure_ascii=False)
+        return text.encode()
+    except _UNWRITABLE as error:
+        raise _at_fault(facts, kind, error) from None
+
+
+def _at_fault(
+    facts: Message | Mapping[str, Any], kind: type[Message], error: Exception
+) -> BailiffError:
+    """Where the fault is knows who would read the same into a message, as gRPC's clients do."""
+    try:
+        json_form.read(facts, kind)
+    except UnreadableError as unreadable:
+        return given.invalid(unreadable.field.path, unreadable.field.reason)
+    return given.invalid("$", str(error))
 
 
 def _written(value: object) -> Any:  # noqa: ANN401 - as json.dumps wants it
@@ -182,15 +212,15 @@ def _refusal(response: httpx2.Response, body: bytes) -> BailiffError:
     problem = _problem_of(body)
     status, otherwise = response.status_code, _by_status(response.status_code)
     code = problem.get("code")
-    if not isinstance(code, str):
+    if not isinstance(code, str) or not code:
         code = UNAVAILABLE if otherwise in (UnavailableError, OverloadedError) else f"http_{status}"
     fields = tuple(
-        FieldError(str(one.get("path", "")), str(one.get("reason", "")))
+        FieldError(_printable(one.get("path", "")), _printable(one.get("reason", "")))
         for one in _listed(problem.get("errors"))
         if isinstance(one, Mapping)
     )
     failure = Failure(
-        code,
+        _printable(code),
         _printable(
             problem.get("detail") or body[:_LONGEST_TEXT].decode(errors="replace") or status
         ),
@@ -219,12 +249,8 @@ def _problem_of(body: bytes) -> Mapping[str, Any]:
 
 
 def _by_status(status: int) -> type[BailiffError]:
-    """What a code that we do not know is, or an answer of somebody on the way."""
-    if status == _TOO_MANY:
-        return OverloadedError
-    if status in _UNAVAILABLE:
-        return UnavailableError
-    return InvalidQuestionError if 400 <= status < 500 else ServerError
+    otherwise = InvalidQuestionError if 400 <= status < 500 else ServerError
+    return _BY_STATUS.get(status, otherwise)
 
 
 def _id_of(response: httpx2.Response) -> str | None:
@@ -236,13 +262,13 @@ def _retry_after(text: str | None) -> float | None:
     if text is None:
         return None
     if text.strip().isdecimal():
-        return float(text)
+        return asked_pause(float(text))
     try:
         at = parsedate_to_datetime(text)
-    except ValueError:
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        return asked_pause((at - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):
         return None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return max(0.0, (at - datetime.now(UTC)).total_seconds())
 
 
 def pod_path(namespace: str, name: str, explain: bool | None) -> str:
@@ -255,9 +281,9 @@ def node_path(name: str, explain: bool | None) -> str:
     return f"nodes/{_quoted(name)}/decisions{_query(explain)}"
 
 
-def _quoted(name: str) -> str:
-    if name in ("", ".", ".."):
-        raise ValueError(f"no name of an object: {name!r}")
+def _quoted(name: object) -> str:
+    if not isinstance(name, str) or name in ("", ".", "..") or not name.isprintable():
+        raise given.invalid("$.name", f"no name of an object: {name!a}")
     return quote(name, safe="")
 
 

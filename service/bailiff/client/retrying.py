@@ -12,6 +12,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bailiff.client import given
 from bailiff.client.errors import UnauthenticatedError, is_repeated, late
 
 if TYPE_CHECKING:
@@ -43,10 +44,17 @@ class Retries:
     budget: int = 20
 
     def __post_init__(self) -> None:
-        if self.attempts < 1 or self.budget < 0:
-            raise ValueError("attempts must be 1 or more, budget 0 or more")
+        given.whole(self.attempts, "attempts", 1)
+        given.whole(self.budget, "budget", 0)
+        for name in ("first_pause", "longest_pause"):
+            given.seconds(getattr(self, name), name)
         if not 0 <= self.first_pause <= self.longest_pause:
             raise ValueError("first_pause must be 0 or more, and not above longest_pause")
+
+
+def asked_pause(seconds: float) -> float:
+    """What a server asks for, as a pause that can be made: from 0 to a day."""
+    return float(min(max(0.0, seconds), given.LONGEST_SECONDS))
 
 
 class Budget:

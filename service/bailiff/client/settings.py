@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path  # noqa: TC003 - of the fields
 
+from bailiff.client import given
 from bailiff.client.retrying import Retries
 
 TokenSource = Callable[[], str]
@@ -31,6 +32,10 @@ class Tls:
     certificate_file: str | Path | None = None
     key_file: str | Path | None = None
     server_name: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.key_file is not None and self.certificate_file is None:
+            raise ValueError("key_file is the key of certificate_file, which is missing")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +70,13 @@ class ClientSettings:
     max_connections: int = 16
 
     def __post_init__(self) -> None:
-        if min(self.timeout, self.attempt_timeout, self.keepalive_timeout) <= 0:
-            raise ValueError("times must be above 0 s")
+        for name in ("timeout", "attempt_timeout", "keepalive", "keepalive_timeout"):
+            if given.seconds(getattr(self, name), name) <= 0:
+                raise ValueError(f"{name} must be above 0 s")
         if self.keepalive < _SHORTEST_KEEPALIVE:
             raise ValueError("keepalive must be 10 s or more: the server takes no more pings")
-        if self.max_connections < 1:
-            raise ValueError("max_connections must be 1 or more")
+        given.whole(self.max_connections, "max_connections", 1)
+        if not (self.token is None or isinstance(self.token, str) or callable(self.token)):
+            raise TypeError("token is a text, or a function that returns one")
         if self.token is not None and self.token_file is not None:
             raise ValueError("token or token_file, not both")

@@ -94,9 +94,17 @@ def is_this_machine(host: str) -> bool:
 
 
 def host_of(target: str) -> str:
-    """The host of `HOST:PORT`, `[::1]:9090` or a gRPC target such as `dns:///HOST:PORT`."""
-    address = target.removeprefix("dns:").rpartition("/")[2]
-    return urlsplit(f"//{address}").hostname or ""
+    """The host of `HOST:PORT`, `[::1]:9090` or a gRPC target such as `dns:///HOST:PORT`.
+
+    Raises:
+        ValueError: it has none, or no port. Without one gRPC would take 443.
+    """
+    named = target.removeprefix("dns:")
+    address = named if named == target else named.rpartition("/")[2]
+    parts = urlsplit(f"//{address}")
+    if parts.netloc != address or "@" in address or not parts.hostname or not parts.port:
+        raise ValueError("HOST:PORT")
+    return parts.hostname
 
 
 def _stamp(status: stat_result) -> tuple[int, int, int]:
@@ -104,6 +112,8 @@ def _stamp(status: stat_result) -> tuple[int, int, int]:
 
 
 def _checked(token: str) -> str:
+    if not isinstance(token, str):
+        raise ValueError(f"no token: a text is wanted, not {type(token).__name__}")  # noqa: TRY004 - of what a call finds
     if not token or len(token) > _MAX_BYTES or not token.isascii() or not token.isprintable():
         raise ValueError("no token: empty, too long, or with characters that no header can have")
     return token

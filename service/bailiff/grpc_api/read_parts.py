@@ -145,16 +145,20 @@ def read_json(structure: Structure, wire: WireClass) -> Read:
     return read
 
 
-def refuse_others(known: Collection[str], entry: Read) -> Callable[[Sequence[bytes]], None]:
-    """What refuses sections that a question has not, as REST refuses unknown fields.
+def refuse_others(
+    known: Collection[str], structure: Structure, entry: Read
+) -> Callable[[Sequence[bytes]], None]:
+    """What refuses sections that a question has not, in the words of REST for unknown fields.
 
     It raises FieldError for the first of them.
     """
+    allowed = ", ".join(structure.__struct_encode_fields__)
 
     def refuse(entries: Sequence[bytes]) -> None:
         for name, _ in map(entry, entries):
             if name not in known:
-                raise FieldError("the question has no such section", f"{OTHERS}[{name!r}]")
+                told = f"unknown field, allowed are {allowed}"
+                raise FieldError(told, f"{OTHERS}[{name!r}]")
 
     return refuse
 

@@ -107,7 +107,8 @@ class Readers:
         made = f"{function.name_of(structure)}({', '.join(values)})"
         if OTHERS in message.fields_by_name:
             known = frozenset(field.written for field in fields if field.place is None)
-            refuse = refuse_others(known, self._entry(message.fields_by_name[OTHERS]))
+            entry = self._entry(message.fields_by_name[OTHERS])
+            refuse = refuse_others(known, structure, entry)
             made = f"(v := message.{OTHERS}) and {function.name_of(refuse)}(v) or {made}"
         return function.returning(made)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -207,25 +208,10 @@ def test_by_tls_a_token_goes_anywhere(files: Files) -> None:
         ("dns:///bailiff.example:9090", "bailiff.example"),
         ("dns:bailiff.example:9090", "bailiff.example"),
         ("dns://8.8.8.8/bailiff.example:9090", "bailiff.example"),
-        ("", ""),
     ],
 )
 def test_the_host_of_a_target(target: str, host: str) -> None:
     assert host_of(target) == host
-
-
-@pytest.mark.parametrize(
-    "url", ["", "127.0.0.1:8080", "ftp://x", "http://", "http://a:b@x", "http://x/?q=1"]
-)
-def test_no_address_of_a_rest_api(url: str) -> None:
-    with pytest.raises(ValueError, match="address"):
-        RestClient(url)
-
-
-@pytest.mark.parametrize("target", ["", "http://127.0.0.1:9090", "grpc://x:1"])
-def test_no_address_of_a_grpc_api(target: str) -> None:
-    with pytest.raises(ValueError, match="address"):
-        GrpcClient(target)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -238,3 +224,33 @@ async def test_errors_name_field_and_request(way: str) -> None:
     assert (error.code, field.path, field.reason) == ("invalid_field", "$.node", "required")
     assert (error.request_id is not None) == ("rest" in way)
     assert "node" in str(error)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("method", "question", "path", "allowed"),
+    [
+        ("decide", {"pod": {}, "nodes": NODE}, "$.nodes", {"pod", "node", "systems"}),
+        ("decide", {"pod": {}, "nodes": []}, "$.nodes", {"pod", "node", "systems"}),
+        ("decide_batch", {"items": []}, "$.items", {"pods", "node"}),
+        ("decide", {"pod": {}, "options": {"explan": 1}}, "$.options.explan", {"explain"}),
+        (
+            "preview_taint_change",
+            {"node": NODE, "add_taints": []},
+            "$.add_taints",
+            {"node", "pods", "addTaints", "removeTaints"},
+        ),
+    ],
+    ids=["a section", "no section", "batch", "options", "protobuf's name"],
+)
+async def test_a_field_that_a_question_has_not(
+    way: str, method: str, question: dict[str, Any], path: str, allowed: set[str]
+) -> None:
+    async with serving() as ports, client(way, ports) as asking:
+        with pytest.raises(InvalidQuestionError) as raised:
+            await asking.ask(method, question)
+    (field,) = raised.value.fields
+    told, names = field.reason.split(" are ")
+    assert (field.path, told) == (path, "unknown field, allowed")
+    assert allowed <= set(names.split(", "))
+    assert "others" not in names

@@ -52,15 +52,6 @@ async def test_nobody_is_there(way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_client_that_was_closed_says_so(way: str) -> None:
-    async with client(way, Ports(1, 1), QUICK) as asking:
-        await asking.close()
-        with pytest.raises(UnavailableError) as raised:
-            await asking.ask("decide", QUESTION)
-    assert raised.value.code == "closed"
-
-
-@pytest.mark.parametrize("way", WAYS)
 async def test_a_server_that_comes_up_meanwhile_is_found(way: str) -> None:
     port = unused_port()
     settings = ClientSettings(retries=Retries(attempts=50, first_pause=0.1, budget=50))

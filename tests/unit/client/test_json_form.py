@@ -95,7 +95,7 @@ def test_messages_may_stand_in_mappings() -> None:
     read = json_form.read({"pod": pod, "node": node, "neighbours": {"pods": [pod]}}, DecideRequest)
     assert read.node.spec.taints[0].key == "a"
     assert len(read.neighbours.pods) == 1
-    assert body_of({"pod": pod, "node": node}) == (
+    assert body_of({"pod": pod, "node": node}, DecideRequest) == (
         b'{"pod": {}, "node": {"spec": {"taints": [{"key": "a"}]}}}'
     )
 
@@ -105,7 +105,7 @@ def test_times_may_be_datetimes() -> None:
     for now in (datetime(2026, 1, 1, 1, tzinfo=zone), datetime(2026, 1, 1)):  # noqa: DTZ001
         asked = json_form.read({"pod": {}, "now": now}, DecideRequest)
         assert asked.now.ToJsonString() == "2026-01-01T00:00:00Z"
-        assert body_of({"now": now}) == b'{"now": "2026-01-01T00:00:00Z"}'
+        assert body_of({"now": now}, DecideRequest) == b'{"now": "2026-01-01T00:00:00Z"}'
 
 
 def test_no_pods_at_all_are_told_too() -> None:

@@ -95,7 +95,7 @@ def _check(message: Message, *, strict: bool) -> None:
 @given(drawn(DecideRequest))
 def test_a_body_is_made_or_refused(body: Any) -> None:
     try:
-        code = "made" if json.loads(body_of(body)) is not None else ""
+        code = "made" if json.loads(body_of(body, DecideRequest)) is not None else ""
     except BailiffError as error:
         code = error.code
     assert code in ("made", "invalid_field")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -269,25 +268,6 @@ async def test_the_same_with_await() -> None:
         return "yes"
 
     assert await client.make(answering, None) == "yes"
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Retries(attempts=0),
-        lambda: Retries(budget=-1),
-        lambda: Retries(first_pause=-1.0),
-        lambda: Retries(first_pause=9.0),
-        lambda: ClientSettings(timeout=0.0),
-        lambda: ClientSettings(attempt_timeout=-1.0),
-        lambda: ClientSettings(keepalive=9.9),
-        lambda: ClientSettings(max_connections=0),
-        lambda: ClientSettings(token="a", token_file="b"),
-    ],
-)
-def test_settings_that_cannot_be(make: Callable[[], object]) -> None:
-    with pytest.raises(ValueError, match=r"\w"):
-        make()
 
 
 def test_every_code_of_the_server_is_known() -> None:

@@ -96,7 +96,9 @@ class _Reader:
             section = getattr(message, shapes.OTHERS)[_typed(name, str, path)]
             _told(_fill_struct, section, part, where)
         elif self._strict and not shapes.is_of_kubernetes(message.DESCRIPTOR):
-            raise UnreadableError(f"{path}.{name}", "no such field")
+            fields = (shapes.name_in_json(message.DESCRIPTOR, f) for f in message.DESCRIPTOR.fields)
+            allowed = ", ".join(field for field in fields if field != shapes.OTHERS)
+            raise UnreadableError(f"{path}.{name}", f"unknown field, allowed are {allowed}")
 
     def _subject(self, message: Any, value: Mapping[str, Any], path: str) -> None:
         by_kind = {field.json_name: field for field in message.DESCRIPTOR.fields}
