@@ -2,11 +2,15 @@ package residency
 
 import (
 	"fmt"
+	"net"
+	"strconv"
+	"strings"
 	"time"
 
+	"google.golang.org/grpc/resolver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"sigs.k8s.io/yaml"
 )
 
 // What becomes of a pod that Bailiff gives no answer for, as failurePolicy of a webhook.
@@ -37,16 +41,29 @@ type Args struct {
 
 func argsOf(object runtime.Object) (Args, error) {
 	args := Args{Timeout: metav1.Duration{Duration: 500 * time.Millisecond}, OnFailure: Ignore}
-	if err := frameworkruntime.DecodeInto(object, &args); err != nil {
+	if err := decode(object, &args); err != nil {
 		return args, fmt.Errorf("args of %s: %w", Name, err)
 	}
 	return args, args.check()
 }
 
+// decode is frameworkruntime.DecodeInto, but for keys that there are not, or twice: a misspelt
+// minimumResidency would be taken for none.
+func decode(object runtime.Object, into *Args) error {
+	if object == nil {
+		return nil
+	}
+	given, ok := object.(*runtime.Unknown)
+	if !ok {
+		return fmt.Errorf("want args of type runtime.Unknown, got %T", object)
+	}
+	return yaml.UnmarshalStrict(given.Raw, into)
+}
+
 func (args Args) check() error {
 	switch {
-	case args.Address == "":
-		return fmt.Errorf("args of %s: address: required", Name)
+	case !isAddress(args.Address):
+		return fmt.Errorf("args of %s: address: must be host:port, without http://, got %q", Name, args.Address)
 	case args.Timeout.Duration <= 0:
 		return fmt.Errorf("args of %s: timeout: must be above 0s, got %s", Name, args.Timeout.Duration)
 	case args.OnFailure != Ignore && args.OnFailure != Fail:
@@ -57,4 +74,19 @@ func (args Args) check() error {
 		return fmt.Errorf("args of %s: tokenFile: needs caFile, a token is sent by TLS only", Name)
 	}
 	return nil
+}
+
+// isAddress is whether gRPC could reach somebody there. It takes http://host:port and a host without a
+// port, too, and then fails at each question.
+func isAddress(address string) bool {
+	scheme, _, _ := strings.Cut(address, ":")
+	if resolver.Get(scheme) != nil {
+		return true // dns:///host:port, unix:///path: gRPC says itself what is wrong with it.
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || host == "" {
+		return false
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && number > 0
 }
