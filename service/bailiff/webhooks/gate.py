@@ -150,41 +150,41 @@ class Gate:
         wishes = held or wishes_of(around, policies.over_time)
         if isinstance(wishes, Hold):
             return self._held(wishes)
+        wishes = _own(wishes, departure)
         if pod.has_ended:
-            return await self._count(asked, _own(wishes, departure))
+            return await self._count(asked, wishes)
         if await asked.facts.goes_whole(pod, policies):
             return await self._with_gang(asked, departure, pod, wishes)
-        return await self._let_go(
-            asked, [pod], _own(wishes, departure), asks_budgets=departure.by_eviction
-        )
+        return await self._let_go(asked, [pod], wishes, asks_budgets=departure.by_eviction)
 
     async def _with_gang(
         self, asked: _Asked, departure: Departure, pod: Pod, wishes: list[Wish]
     ) -> Outcome:
-        asks_budgets = departure.by_eviction
-        key = (group_of(pod), asks_budgets, asked.dry_run, self._stands(asked, wishes))
+        stands = self._stands(asked, wishes)
+        key = (group_of(pod), departure.by_eviction, asked.dry_run, stands)
         outcome = await self._gangs.get(
-            key, lambda: self._judge_gang(asked, pod, asks_budgets=asks_budgets), _GANG_AGE
+            key, lambda: self._judge_gang(asked, departure, pod), _GANG_AGE
         )
         if not outcome.allowed or outcome.warnings:
             return outcome
-        # Counted with its gang, by its UID, unless it has come since.
+        # Its place was kept with the others', unless it has come since, or goes once more.
         return await self._count(asked, wishes)
 
     def _stands(self, asked: _Asked, wishes: list[Wish]) -> bool:
-        """Whether it is counted, as far as is known: others that are not do not matter to it."""
+        """Whether it has its place, as far as is known: others that have none do not matter."""
         settings = asked.policies.over_time
         book = UNKNOWN if settings is None else asked.tally.seen(settings.store)
         return book is not UNKNOWN and is_counted(book, wishes, self._clock.now())
 
-    async def _judge_gang(self, asked: _Asked, pod: Pod, *, asks_budgets: bool) -> Outcome:
+    async def _judge_gang(self, asked: _Asked, departure: Departure, pod: Pod) -> Outcome:
         around = await asked.facts.around(pod, asked.policies, with_gang=True)
         held = gang_stays(around, asked.policies, self._clock.now())
         wishes = held or wishes_of(around, asked.policies.over_time)
         if isinstance(wishes, Hold):
             return self._held(wishes)
         pods = [pod, *(one.pod for one in gang_of(around))]
-        return await self._let_go(asked, pods, wishes, asks_budgets=asks_budgets)
+        wishes = [*_own(wishes[:1], departure), *wishes[1:]]
+        return await self._let_go(asked, pods, wishes, asks_budgets=departure.by_eviction)
 
     async def _let_go(
         self, asked: _Asked, pods: Sequence[Pod], wishes: list[Wish], *, asks_budgets: bool
@@ -250,7 +250,7 @@ def _counts(wishes: list[Wish]) -> bool:
 
 
 def _own(wishes: list[Wish], departure: Departure) -> list[Wish]:
-    """How a pod is counted that goes alone."""
+    """How the pod itself is counted, among these alone."""
     if not departure.once:
         return wishes
     return [wish._replace(pod=digest_of(departure.once)) for wish in wishes]

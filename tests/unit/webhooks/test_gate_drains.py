@@ -173,6 +173,49 @@ async def test_one_of_a_gang_that_may_not_go_itself_is_told_why() -> None:
     assert [said(one)[1].split(":")[0] for one in found] == ["policy gang", "policy protected"]
 
 
+STATEFUL = OwnerReference(
+    api_version="apps/v1", kind="StatefulSet", name="s", controller=True, uid="s"
+)
+BY_UID: dict[str, Any] = {"eviction": {"deleteOptions": {"preconditions": {"uid": "uid-s-1"}}}}
+
+
+def stateful_gang(evictions: int) -> GateScene:
+    pods = (shop_pod(f"s-{n}", group="g", owner_references=(STATEFUL,)) for n in range(2))
+    scene = whole_gang(*pods)
+    scene.policies = replace(WHOLE, over_time=budget(evictions))
+    return scene
+
+
+@pytest.mark.parametrize("apart", [0, 1])
+async def test_of_a_gang_too_a_name_that_comes_again_is_counted_each_time(apart: float) -> None:
+    scene = stateful_gang(3)
+    goes = []
+    for _ in range(4):
+        goes.append((await scene.evict("s-0")).allowed)
+        await asyncio.sleep(apart)
+    assert goes == [True, True, False, False]
+    assert (await scene.evict("s-1")).allowed, "its place was kept with the first one's"
+    assert not (await scene.evict("s-1")).allowed
+    assert scene.counts.counted() == 3
+
+
+async def test_the_place_that_a_gang_keeps_for_one_of_it_is_for_one_eviction() -> None:
+    """Of two that are under way the second meets the pod that has come under the name."""
+    scene = stateful_gang(2)
+    assert (await scene.evict("s-0")).allowed
+    found = [await scene.evict("s-1", **how) for how in (BY_UID, BY_UID, {})]
+    assert [one.allowed for one in found] == [True, True, False]
+    assert scene.counts.counted() == 2
+
+
+async def test_a_dry_run_takes_no_place_that_is_kept() -> None:
+    scene = stateful_gang(2)
+    assert (await scene.evict("s-0")).allowed
+    for dry_run in (True, True, False):
+        assert (await scene.evict("s-1", dryRun=dry_run)).allowed
+    assert not (await scene.evict("s-1", dryRun=True)).allowed
+
+
 def whole_gang(*objects: Pod | PodDisruptionBudget) -> GateScene:
     scene = GateScene(WHOLE, *objects)
     scene.groups.whole = ("g",)

@@ -44,10 +44,18 @@ class Place(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """A pod that is to be counted, by the digest of its UID, and in which columns."""
+    """A pod that is to be counted.
+
+    Attributes:
+        pod: what it is counted by, the digest of its UID.
+        places: in which columns.
+        kept_as: what a place is counted by that is kept for it while others of its gang go; empty:
+            it is of none.
+    """
 
     pod: str
     places: tuple[Place, ...]
+    kept_as: str = ""
 
 
 def wish_of(pod: Pod, zone: str, over_time: OverTime) -> Wish | None:
@@ -63,7 +71,9 @@ def wish_of(pod: Pod, zone: str, over_time: OverTime) -> Wish | None:
         return None
     share = over_time.bytes_apart
     places = [_place(one, pod, zone, share) for one in over_time.budgets if _selects(one, pod)]
-    return Wish(digest_of(pod.metadata.uid), tuple(places))
+    uid = pod.metadata.uid
+    kept_as = digest_of(f"kept for {uid}") if pod.spec.scheduling_group else ""
+    return Wish(digest_of(uid), tuple(places), kept_as)
 
 
 def digest_of(uid: str) -> str:

@@ -7,6 +7,10 @@ keeps the promise for its last try, too. With one place in any span that holds t
 has one in any span that holds the new one, and no span had more than N before. One that asks again
 within seconds keeps even its instant, so that many tries are no writes.
 
+With one of a gang a place is kept for each of the others, that counts like any. Who then goes takes
+his own: it stands for one eviction, the first that is asked for. So who is evicted twice, as by a
+name under which another pod has come, finds it taken, and needs one more.
+
 An eviction counts for MARGIN seconds longer than the span: so long may one that was let go take to
 be carried out, and by so much the clocks of those who count differ.
 """
@@ -93,8 +97,8 @@ def room_for(book: Book, wishes: Sequence[Wish], now: datetime) -> Hold | None:
     if not wishes or _is_counted(book, wishes[0], millis):
         return None
     found = [
-        _room(_column(book, place), place, pods, millis) or _crowded(book, place, pods, millis)
-        for place, pods in _by_place(wishes).items()
+        _room(_column(book, place), place, there, millis) or _crowded(book, place, there, millis)
+        for place, there in _by_place(wishes).items()
     ]
     return max((one for one in found if one is not None), key=_ends, default=None)
 
@@ -138,12 +142,13 @@ class OpenBook:
         return bool(found) and min(found) > since
 
     def count(self, wishes: Sequence[Wish]) -> None:
-        """Count these, for whom there is room."""
-        for place, pods in _by_place(wishes).items():
+        """Count these, for whom there is room: the first goes, for the others places are kept."""
+        for place, there in _by_place(wishes).items():
             column = self._place(place)
-            for pod in pods:
-                if column.by_pod.get(pod, 0) <= self._at - _AGAIN * 1000:
-                    self._write(column, pod)
+            for wish in there:
+                key = self._own(column, wish) if wish is wishes[0] else _kept(column, wish)
+                if column.by_pod.get(key, 0) <= self._at - _AGAIN * 1000:
+                    self._write(column, key)
 
     def closed(self) -> Book:
         """The book as it is to be kept."""
@@ -159,6 +164,14 @@ class OpenBook:
         columns = self._sheets[place.budget].columns if place.budget in self._sheets else {}  # type: ignore[assignment]
         self._sheets[place.budget] = Sheet(place.seconds, columns)
         return columns.setdefault(place.key, Column({}, []))
+
+    def _own(self, column: Column, wish: Wish) -> str:
+        """What it is counted by that goes now; a place that was kept for it is its own then."""
+        by_pod: dict[str, int] = column.by_pod  # type: ignore[assignment]
+        if wish.kept_as in by_pod:
+            self.changes += 1
+            by_pod[wish.pod] = by_pod.pop(wish.kept_as)
+        return wish.pod
 
     def _write(self, column: Column, pod: str) -> None:
         self.changes += 1
@@ -185,36 +198,6 @@ def counted(
     return opened.closed()
 
 
-def common_book(one: Book, other: Book) -> Book:
-    """What is counted in any of two; a pod that both have, as the other has it."""
-
-    def both(name: str) -> Sheet:
-        first = one.get(name) or other[name]
-        sheets = first.columns, other[name].columns if name in other else {}
-        keys = dict.fromkeys((*sheets[0], *sheets[1]))
-        return Sheet(first.seconds, {key: Column.of(_pods_of(sheets, key)) for key in keys})
-
-    return {name: both(name) for name in dict.fromkeys((*one, *other))}
-
-
-def own_book(book: Book, other: Book) -> Book:
-    """What is counted in a book, and not at the same instant in another."""
-    found = {}
-    for name, sheet in book.items():
-        theirs = other[name].columns if name in other else {}
-        known = {key: theirs.get(key, Column()).by_pod for key in sheet.columns}
-        columns = {
-            key: Column.of({pod: at for pod, at in one.by_pod.items() if known[key].get(pod) != at})
-            for key, one in sheet.columns.items()
-        }
-        found[name] = Sheet(sheet.seconds, columns)
-    return found
-
-
-def _pods_of(sheets: Sequence[Mapping[str, Column]], key: str) -> dict[str, int]:
-    return {pod: at for one in sheets if key in one for pod, at in one[key].by_pod.items()}
-
-
 def _opened(sheet: Sheet, now: int) -> Sheet:
     since = _since(now, sheet.seconds)
     return Sheet(sheet.seconds, {key: one.opened(since) for key, one in sheet.columns.items()})
@@ -229,16 +212,25 @@ def _of_old(book: Book, wishes: Sequence[Wish], now: int) -> Sequence[Wish]:
 
 def _is_counted(book: Book, wish: Wish, now: int) -> bool:
     return bool(wish.places) and all(
-        _column(book, place).by_pod.get(wish.pod, 0) > _since(now, place.seconds)
-        for place in wish.places
+        _has_place(_column(book, place), wish, _since(now, place.seconds)) for place in wish.places
     )
 
 
-def _by_place(wishes: Iterable[Wish]) -> dict[Place, list[str]]:
-    found: dict[Place, list[str]] = {}
+def _has_place(column: Column, wish: Wish, since: int) -> bool:
+    """Its own, or one that is kept for it."""
+    return max(column.by_pod.get(wish.pod, 0), column.by_pod.get(wish.kept_as, 0)) > since
+
+
+def _kept(column: Column, wish: Wish) -> str:
+    """What a place is kept by for one that goes later, unless it has its own."""
+    return wish.pod if wish.pod in column.by_pod else wish.kept_as or wish.pod
+
+
+def _by_place(wishes: Iterable[Wish]) -> dict[Place, list[Wish]]:
+    found: dict[Place, list[Wish]] = {}
     for wish in wishes:
         for place in wish.places:
-            found.setdefault(place, []).append(wish.pod)
+            found.setdefault(place, []).append(wish)
     return found
 
 
@@ -247,10 +239,10 @@ def _column(book: Book, place: Place) -> Column:
     return Column() if sheet is None else sheet.columns.get(place.key, Column())
 
 
-def _room(column: Column, place: Place, pods: list[str], now: int) -> Hold | None:
+def _room(column: Column, place: Place, wishes: list[Wish], now: int) -> Hold | None:
     since = _since(now, place.seconds)
     first = bisect_right(column.instants, since)
-    new = sum(column.by_pod.get(pod, since) <= since for pod in pods)
+    new = sum(not _has_place(column, wish, since) for wish in wishes)
     too_many = len(column.instants) - first + new - place.evictions
     if not new or too_many <= 0:
         return None
@@ -263,12 +255,12 @@ def _room(column: Column, place: Place, pods: list[str], now: int) -> Hold | Non
     return Hold(cause=Cause.OVER_TIME, message=message, until=until)
 
 
-def _crowded(book: Book, place: Place, pods: list[str], now: int) -> Hold | None:
+def _crowded(book: Book, place: Place, wishes: list[Wish], now: int) -> Hold | None:
     """There is room for these by the settings, and none to keep the counts."""
     if place.per is Per.CLUSTER or place.budget not in book:
         return None
-    since, by_pod = _since(now, place.seconds), _column(book, place).by_pod
-    new = sum(by_pod.get(pod, since) <= since for pod in pods)
+    since, column = _since(now, place.seconds), _column(book, place)
+    new = sum(not _has_place(column, wish, since) for wish in wishes)
     columns = book[place.budget].columns
     kept = {k: len(c.instants) - bisect_right(c.instants, since) for k, c in columns.items()}
     filled = {key: count for key, count in kept.items() if count}
