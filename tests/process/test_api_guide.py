@@ -14,12 +14,12 @@ from bailiff.decisions.device_taints import facts as devices
 from bailiff.decisions.device_taints import weighing
 from bailiff.decisions.question import Size
 from bailiff.decisions.scheduling.maintenance import MAX_MAINTENANCES
-from bailiff.decisions.scheduling.question import MAX_NODES
 from bailiff.decisions.scheduling.registering import MAX_PODS
 from bailiff.grpc_api import GrpcSettings, counting
 from bailiff.grpc_api.errors import ACCESS, NotLetInError, OverloadedError, RefusedError
 from bailiff.grpc_api.services import SERVICES
 from bailiff.grpc_api.settings import MAX_METADATA
+from bailiff.kinds.node import MAX_NODES
 from bailiff.rest_api import RestSettings
 from bailiff.rest_api.problems import ProblemCode
 from bailiff.rest_api.routers import health

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from bailiff.access.errors import MisnamedError, OtherMethodError, UnknownPathError
 from bailiff.access.rights import Right
-from bailiff.kinds import names
+from bailiff.kinds import extender, names
 
 if TYPE_CHECKING:
     from bailiff.decisions import Systems
@@ -94,10 +94,7 @@ _PAGES = (
     Rule("GET", "/metrics", _get_metrics),
 )
 # Of kube-scheduler's extender: its answers tell of the taints of nodes.
-_EXTENDER = tuple(
-    Rule("POST", f"/scheduler/extender/v1/{verb}", _list_nodes)
-    for verb in ("filter", "prioritize", "preempt")
-)
+_EXTENDER = tuple(Rule("POST", f"{extender.PREFIX}/{verb}", _list_nodes) for verb in extender.VERBS)
 
 # Of a worker's status port.
 STATUS_RULES = (

@@ -13,16 +13,15 @@ from typing import Annotated
 from msgspec import Meta, Raw
 
 from bailiff.kinds.meta import Int64, Value
-from bailiff.kinds.node import Node
+from bailiff.kinds.node import MAX_NODES, NodeNames, Nodes
 from bailiff.kinds.pod import Pod
-from bailiff.kinds.texts import ObjectName, Uid
+from bailiff.kinds.texts import Uid
 
-# Nodes of one question, as of all questions about nodes; and pods of one node that would go.
-MAX_NODES = 20_000
+# Where Bailiff answers, each verb below it.
+PREFIX = "/scheduler/extender/v1"
+FILTER, PRIORITIZE, PREEMPT = VERBS = "filter", "prioritize", "preempt"
+# Pods of one node that would go.
 MAX_VICTIMS = 20_000
-
-Nodes = Annotated[tuple[Node, ...], Meta(max_length=MAX_NODES)]
-NodeNames = Annotated[tuple[ObjectName, ...], Meta(max_length=MAX_NODES)]
 
 
 def _as_go(field: str) -> str:

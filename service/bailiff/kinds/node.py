@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from msgspec import Meta
 from msgspec.structs import replace
 
 from bailiff.kinds.managed_fields import ManagedFieldsEntry
 from bailiff.kinds.meta import KubernetesObject, ObjectMeta, Value
 from bailiff.kinds.node_status import NodeStatus
 from bailiff.kinds.taint import Taint
+from bailiff.kinds.texts import ObjectName
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+# Of one question.
+MAX_NODES = 20_000
 # k8s.io/api/core/v1/well_known_labels.go.
 LABEL_ZONE = "topology.kubernetes.io/zone"
 
@@ -71,6 +75,10 @@ class Node(KubernetesObject, frozen=True):
         """
         times = (one.time for one in self.metadata.managed_fields if one.owns_taints)
         return max((time for time in times if time is not None), default=None)
+
+
+Nodes = Annotated[tuple[Node, ...], Meta(max_length=MAX_NODES)]
+NodeNames = Annotated[tuple[ObjectName, ...], Meta(max_length=MAX_NODES)]
 
 
 def as_served(node: Node) -> Node:

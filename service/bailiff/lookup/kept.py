@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -134,11 +133,12 @@ class Kept(Generic[V]):
             age: how old it may be.
             patience: seconds to wait for a new one where a stale one would do.
         """
-        known = self._answers.get(key)
-        left = -math.inf if known is None else known.left(age, self._clock.monotonic())
-        if known is not None and left > 0:
-            return known.give()
-        stale = known if left + age.stale > 0 else None
+        known, stale = self._answers.get(key), None
+        if known is not None:
+            left = known.left(age, self._clock.monotonic())
+            if left > 0:
+                return known.give()
+            stale = known if left + age.stale > 0 else None
         try:
             async with asyncio.timeout(None if stale is None else patience):
                 return await self.anew(key, ask)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec.structs import replace
@@ -24,12 +26,12 @@ from bailiff.lookup.errors import (
     MissingError,
     NotServedError,
     TooManyError,
+    UnavailableError,
 )
-from bailiff.lookup.in_time import in_time
 from bailiff.turns import Turns, WaitedTooLongError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from bailiff.clock import Clock
     from bailiff.decisions import Options, Plan, PodAnswer, PodsAnswer, Round, System, Systems
@@ -39,6 +41,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 K = TypeVar("K", bound="Value")
+
+
+@asynccontextmanager
+async def in_time(seconds: float) -> AsyncIterator[None]:
+    """Give up after so many seconds, with UnavailableError."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        raise UnavailableError(f"the cluster did not answer within {seconds:g} s") from error
 
 
 class Source(Protocol):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bailiff.decisions import Wanted
 from bailiff.decisions.scheduling import NodePool
 from bailiff.kinds import Node, as_served
-from bailiff.lookup.in_time import in_time
 from bailiff.lookup.kept import Age, Answer, Kept
+from bailiff.lookup.live import in_time
 from bailiff.turns import in_thread
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from bailiff.decisions.scheduling.maintenance import (
 )
 from bailiff.decisions.scheduling.verdicts import NodesVerdict
 from bailiff.kinds import Node, Pod, Time
+from bailiff.kinds.node import MAX_NODES, Nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,10 +30,8 @@ if TYPE_CHECKING:
 
 V = TypeVar("V", bound="Value")
 
-MAX_NODES = 20_000
 # Of one node. Far more than fit into one: to tell nodes apart must cost no time that others notice.
 MAX_TAINTS = 10_000
-Nodes = Annotated[tuple[Node, ...], Meta(max_length=MAX_NODES)]
 Maintenances = Annotated[tuple[Maintenance, ...], Meta(max_length=MAX_MAINTENANCES)]
 # What else kube-scheduler goes by (its default plugins), and what nobody can know beforehand.
 NOT_JUDGED = (

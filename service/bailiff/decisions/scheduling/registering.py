@@ -18,16 +18,14 @@ from bailiff.decisions.scheduling.maintenance import check_maintenances
 from bailiff.decisions.scheduling.planning import PoolTerms, is_quickly_planned, plan
 from bailiff.decisions.scheduling.pool import NodePool
 from bailiff.decisions.scheduling.question import (
-    MAX_NODES,
     JudgeNodesResponse,
     Maintenances,
-    Nodes,
     check_nodes,
     respond,
 )
 from bailiff.kinds import Pod
 from bailiff.kinds.meta import Int32, Value
-from bailiff.kinds.texts import ObjectName
+from bailiff.kinds.node import MAX_NODES, NodeNames, Nodes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from bailiff.decisions.system import System
 
 MAX_PODS = 1000
-Names = Annotated[tuple[ObjectName, ...], Meta(max_length=MAX_NODES)]
 
 
 class NodeSet(Value, frozen=True, forbid_unknown_fields=True):
@@ -66,7 +63,7 @@ class NodeChanges(Value, frozen=True, forbid_unknown_fields=True):
     """
 
     put: Nodes = ()
-    remove: Names = ()
+    remove: NodeNames = ()
 
 
 class PodsToJudge(Asked, frozen=True, kw_only=True):
@@ -78,7 +75,7 @@ class PodsToJudge(Asked, frozen=True, kw_only=True):
     """
 
     pods: Annotated[tuple[Pod, ...], Meta(max_length=MAX_PODS)] = ()
-    nodes: Names = ()
+    nodes: NodeNames = ()
 
 
 class NodesRegistered(Value, frozen=True):

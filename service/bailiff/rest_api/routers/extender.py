@@ -9,6 +9,10 @@ from fastapi import APIRouter, Body
 
 from bailiff.decisions import Size
 from bailiff.kinds.extender import (
+    FILTER,
+    PREEMPT,
+    PREFIX,
+    PRIORITIZE,
     ExtenderArgs,
     ExtenderFilterResult,
     ExtenderPreemptionArgs,
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
     # From a body to its answer, once its arguments are known.
     Answering = Callable[[bytes], Awaitable[bytes]]
 
-PREFIX = "/scheduler/extender/v1"
 # The types of its bodies and answers, for the document.
 ASKED = (ExtenderArgs, ExtenderPreemptionArgs)
 ANSWERED = (ExtenderFilterResult, HostPriority, ExtenderPreemptionResult)
@@ -73,7 +76,7 @@ class Verb(NamedTuple):
 
 VERBS = (
     Verb(
-        "filter",
+        FILTER,
         "On which of these nodes may the pod be put?",
         "`filterVerb` of kube-scheduler's extenders. Nodes whose taints the pod does not tolerate, "
         "or that take no pods, are left out and named in `FailedAndUnresolvableNodes`. Where names "
@@ -83,7 +86,7 @@ VERBS = (
         Annotated[ExtenderFilterResult, Wire(ExtenderFilterResult)],
     ),
     Verb(
-        "prioritize",
+        PRIORITIZE,
         "How much is each of these nodes liked?",
         "`prioritizeVerb` of kube-scheduler's extenders: from 10 for the nodes that are named "
         "first by `judgeNodes` to 0 for the last, by PreferNoSchedule taints and then by how long "
@@ -93,7 +96,7 @@ VERBS = (
         _OF_CLUSTER,
     ),
     Verb(
-        "preempt",
+        PREEMPT,
         "On which of these nodes would the pod stay, once others are gone?",
         "`preemptVerb` of kube-scheduler's extenders. Leaves out the nodes where the pod could not "
         "stay whoever else went, as their taints and what else `judgeNodes` goes by have it, so "
