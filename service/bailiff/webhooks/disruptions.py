@@ -10,7 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bailiff.decisions.budgets import BudgetsError, guarded_by, refusal, steps_of
+from bailiff.decisions.budgets import (
+    BudgetsError,
+    SeveralBudgetsError,
+    guarded_by,
+    refusal,
+    steps_of,
+)
 from bailiff.decisions.cost import QUICK_STEPS
 from bailiff.decisions.policies import Cause, Hold
 
@@ -67,7 +73,9 @@ class Disruptions:
         try:
             guarded = await self._guarded(pods, budgets)
         except BudgetsError as error:
-            return Hold(cause=Cause.BUDGET, message=str(error))
+            # kube-apiserver answers 500 to a pod of several, which nobody tries again.
+            for_good = isinstance(error, SeveralBudgetsError)
+            return Hold(cause=Cause.BUDGET, message=str(error), for_good=for_good)
         # From here on nobody else comes between.
         why = refusal(guarded, self._of)
         if why:

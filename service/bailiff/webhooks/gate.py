@@ -14,7 +14,6 @@ from bailiff.decisions.criticality import is_mirror
 from bailiff.decisions.policies import (
     NO_POLICIES,
     UNKNOWN,
-    Cause,
     Hold,
     digest_of,
     gang_of,
@@ -69,8 +68,6 @@ _COUNTED, _ANSWERED = 0.1, 0.05
 # Go's client (client-go, rest/with_retry.go) waits as long as it is told up to ten times before it
 # says anything: so does `kubectl drain`, whose --timeout does not count meanwhile.
 _LONGEST_RETRY, _SHORTEST_RETRY = 2, 1
-# Whom nothing but a change of labels or policies lets go: asking again is of no use.
-_FOR_GOOD = frozenset({Cause.EXCLUDED})
 # Of what cannot be read no policy says that it holds.
 _UNREAD = "unknown"
 
@@ -234,7 +231,8 @@ class Gate:
         return asyncio.timeout(max(0.0, instant - self._clock.monotonic()))
 
     def _held(self, held: Hold) -> Outcome:
-        if held.cause in _FOR_GOOD:
+        if held.for_good:
+            # Asking again is of no use, and who is told 429 does so without end.
             return refused(403, "Forbidden", _words(held.cause.value, held.message, None))
         return self._refusal(held.cause.value, held.message, held.until)
 

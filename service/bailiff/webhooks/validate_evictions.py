@@ -33,7 +33,7 @@ class ValidateEvictions(Hook):
     description = (
         "On CREATE of `pods/eviction`. Refuses with 429 and Retry-After what the policies hold: a "
         "pause, a closed window, a protected pod, a breaker, a gang, a budget over time; with 403 "
-        "what they exclude for good. Pods that have ended or are terminating, and mirror pods, may "
+        "what no waiting ends, as an excluded pod. Pods that have ended or are terminating, and mirror pods, may "
         "always go. A dry run is counted nowhere."
     )
     targets = frozenset({EVICTION})

@@ -335,7 +335,7 @@ async def test_a_pod_of_two_disruption_budgets_never_goes_and_takes_no_place() -
     other = replace(allows(5), metadata=ObjectMeta(name="other", namespace=SHOP))
     scene = GateScene(TWO, shop_pod(), allows(5), other)
     code, message = said(await scene.evict())
-    assert (code, scene.counts.writes) == (429, 0)
+    assert (code, scene.counts.writes) == (403, 0), "kube-apiserver answers 500: nobody tries again"
     assert "web has more than one" in message
 
 
@@ -383,6 +383,24 @@ async def test_one_of_a_gang_that_has_ended_keeps_nobody() -> None:
     scene = GateScene(GANG, shop_pod("a", group="g"), gone)
     scene.groups.whole = ("g",)
     assert (await scene.evict("a")).allowed
+
+
+@pytest.mark.parametrize(
+    "policies",
+    [
+        Policies(gangs=Gangs(), over_time=budget(1)),
+        Policies(
+            gangs=Gangs(),
+            exclude=Exclusion(pod_selector=LabelSelector(match_labels={"stays": "here"})),
+        ),
+    ],
+)
+async def test_a_gang_that_can_never_go_is_not_told_to_try_again(policies: Policies) -> None:
+    """`kubectl drain` does so without end, and says nothing but that."""
+    pods = shop_pod("a", group="g"), shop_pod("b", group="g", labels={"stays": "here"})
+    scene = GateScene(policies, *pods)
+    scene.groups.whole = ("g",)
+    assert said(await scene.evict("a"))[0] == 403
 
 
 async def test_pods_of_a_group_that_goes_one_by_one_do_so() -> None:

@@ -40,8 +40,10 @@ class Hold(Value, frozen=True):
         message: why, for people: who paused, which window opens when, which fraction failed.
         until: it may begin at this instant unless something changes; absent where only a change
             of the cluster or of the policies ends the wait.
+        for_good: and no such change is to be waited for: it was meant so, or can never be.
     """
 
     cause: Cause
     message: str
     until: Time | None = None
+    for_good: bool = False

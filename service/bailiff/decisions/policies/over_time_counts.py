@@ -20,6 +20,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -248,7 +249,7 @@ def _room(column: Column, place: Place, wishes: list[Wish], now: int) -> Hold | 
         return None
     if new > place.evictions:
         message = f"{new} pods go together, and {place} never lets so many go"
-        return Hold(cause=Cause.OVER_TIME, message=message)
+        return Hold(cause=Cause.OVER_TIME, message=message, for_good=True)
     free = column.instants[first + too_many - 1] + _span(place.seconds)
     until = datetime.fromtimestamp(free / 1000, UTC)
     message = f"{place} is used up until {describe_time(until)}"
@@ -278,8 +279,8 @@ def _bytes(key: str, count: int) -> int:
     return len(key) + COLUMN_BYTES + count * EVICTION_BYTES
 
 
-def _ends(hold: Hold) -> float:
-    return float("inf") if hold.until is None else hold.until.timestamp()
+def _ends(hold: Hold) -> tuple[bool, float]:
+    return hold.for_good, inf if hold.until is None else hold.until.timestamp()
 
 
 def _millis(instant: datetime) -> int:

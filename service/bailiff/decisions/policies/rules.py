@@ -75,12 +75,13 @@ def excluded(facts: Circumstances, policies: Policies, _now: datetime) -> Hold |
         return _excluded(f"namespace {metadata.namespace} is excluded")
     if exclude.pod_selector is not None:
         if metadata.labels is LABELS_NOT_KEPT:
-            return _excluded("the pod's labels are not known yet")
+            return _excluded("the pod's labels are not known yet", for_good=False)
         if selects(exclude.pod_selector, metadata.labels):
             return _excluded("the pod's labels are excluded")
     if exclude.namespace_selector is not None:
         if facts.namespace_labels is None:
-            return _excluded(f"the labels of namespace {metadata.namespace} are not known yet")
+            message = f"the labels of namespace {metadata.namespace} are not known yet"
+            return _excluded(message, for_good=False)
         if selects(exclude.namespace_selector, facts.namespace_labels):
             return _excluded(f"the labels of namespace {metadata.namespace} are excluded")
     return None
@@ -170,7 +171,7 @@ def gang_stays(facts: Circumstances, policies: Policies, now: datetime) -> Hold 
         if found is not None:
             who = other.pod.metadata.name
             message = f"PodGroup {name} goes whole, and pod {who} may not go: {found.message}"
-            return Hold(cause=Cause.GANG, message=message, until=found.until)
+            return replace(found, cause=Cause.GANG, message=message)
     return None
 
 
@@ -262,8 +263,8 @@ def _stopped(state: BreakerState | None, where: str) -> Hold | None:
     return Hold(cause=Cause.BREAKER_OPEN, message=state.message)
 
 
-def _excluded(message: str) -> Hold:
-    return Hold(cause=Cause.EXCLUDED, message=message)
+def _excluded(message: str, *, for_good: bool = True) -> Hold:
+    return Hold(cause=Cause.EXCLUDED, message=message, for_good=for_good)
 
 
 def _protected(message: str, until: datetime | None = None) -> Hold:

@@ -238,6 +238,20 @@ def test_labels_that_are_not_known_hold_where_a_budget_selects_by_them() -> None
     assert wishes_of(facts, by_label) == found, "nobody takes it for nothing to count"
 
 
+def test_what_can_never_go_is_told_before_what_waits() -> None:
+    slow = OverTimeBudget(name="slow", evictions=2, seconds=600)
+    settings = over_time(replace(BUDGET, evictions=1), slow)
+    gang = replace(asks("c"), gang=Gang(name="shop/g", others=(asks("d"),)))
+    for book in (EMPTY_BOOK, after_all("a", settings)):
+        found = let_go(book, gang, after(2), settings)
+        assert isinstance(found, Hold)
+        assert found.for_good
+        assert "budget two (1 evictions in 60 s) never lets so many go" in found.message
+    waits = let_go(after_all("a", settings), asks("c"), after(2), settings)
+    assert isinstance(waits, Hold)
+    assert not waits.for_good
+
+
 def test_whom_no_budget_counts_needs_no_book() -> None:
     elsewhere = over_time(replace(BUDGET, namespaces=("ops",)))
     assert hold(replace(asks("a"), book=UNKNOWN), Policies(over_time=elsewhere), NOW) is None

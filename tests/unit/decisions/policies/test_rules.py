@@ -215,6 +215,24 @@ def test_what_is_not_known_is_waited_for(policies: Policies, cause: Cause, messa
     found = hold(NOTHING_KNOWN, policies, NOW)
     assert found is not None
     assert (found.cause, found.message, found.until) == (cause, message, None)
+    assert not found.for_good
+
+
+@pytest.mark.parametrize(
+    ("policies", "changes", "for_good"),
+    [
+        (excluding(namespaces=("shop",)), {}, True),
+        (excluding(pod_selector=WEB), {}, True),
+        (excluding(namespace_selector=SHOP), {}, True),
+        (PROTECTION, {"pod": protected("true")}, False),
+        (EVENING, {}, False),
+        (OWN, {"publisher": STRANGER}, False),
+    ],
+)
+def test_what_no_waiting_ends(policies: Policies, changes: dict[str, Any], for_good: bool) -> None:
+    found = hold(replace(QUIET, **changes), policies, NOW)
+    assert found is not None
+    assert found.for_good is for_good
 
 
 def test_labels_that_were_dropped_are_not_known() -> None:
@@ -223,7 +241,7 @@ def test_labels_that_were_dropped_are_not_known() -> None:
     circumstances = replace(QUIET, pod=replace(bare, metadata=metadata))
     found = hold(circumstances, excluding(pod_selector=OTHERS), NOW)
     assert found is not None
-    assert found.message == "the pod's labels are not known yet"
+    assert (found.message, found.for_good) == ("the pod's labels are not known yet", False)
 
 
 def test_a_known_exclusion_needs_no_further_facts() -> None:
