@@ -19,6 +19,7 @@ from bailiff.kinds import (
 )
 from bailiff.lookup import GangBudgets
 from tests.harness.clocks import ManualClock
+from tests.harness.gating import ready
 from tests.harness.kinds import pod_of
 from tests.harness.lookups import DictSource
 
@@ -28,7 +29,7 @@ LABELS = {"app": "web"}
 def member(name: str, group: str = "g", **meta: Any) -> Pod:
     pod = pod_of(name, "n1", namespace="shop", uid=name, labels=LABELS, **meta)
     grouped = PodSchedulingGroup(pod_group_name=group)
-    return replace(pod, spec=replace(pod.spec, scheduling_group=grouped))
+    return ready(replace(pod, spec=replace(pod.spec, scheduling_group=grouped)))
 
 
 def allowing(disruptions: int) -> PodDisruptionBudget:
@@ -39,7 +40,9 @@ def allowing(disruptions: int) -> PodDisruptionBudget:
     )
 
 
-@pytest.mark.parametrize(("allowed", "why"), [(1, "web (2 of 1 allowed)"), (2, "")])
+@pytest.mark.parametrize(
+    ("allowed", "why"), [(1, "PodDisruptionBudget web (2 of 1 allowed)"), (2, "")]
+)
 async def test_those_of_its_group_that_are_still_there_go_together(allowed: int, why: str) -> None:
     leaving = member("c", deletion_timestamp="2026-01-01T00:00:00Z")
     alone = pod_of("e", "n1", namespace="shop", uid="e", labels=LABELS)
@@ -53,7 +56,7 @@ async def test_a_namespace_is_listed_once_for_all_who_ask_within_a_second() -> N
     source, clock = DictSource.of(member("a"), member("b"), allowing(1)), ManualClock()
     budgets = GangBudgets(source, clock)
     asked = (budgets.refusal(member(name)) for name in "ab")
-    assert await asyncio.gather(*asked) == ["web (2 of 1 allowed)"] * 2
+    assert await asyncio.gather(*asked) == ["PodDisruptionBudget web (2 of 1 allowed)"] * 2
     source.objects[PodDisruptionBudget] = [allowing(2)]
     clock.advance(0.9)
     assert await budgets.refusal(member("a")) != ""
